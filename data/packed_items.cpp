@@ -29,6 +29,7 @@ class Checker {
     check_values(packed_.node_values, "node_values", nodes, schema.node_values);
     check_values(packed_.edge_values, "edge_values", edges, schema.edge_values);
     check_values(packed_.coordinates, "coordinates", nodes, schema.coordinates ? 3 : 0);
+    check_graph_rows();
     check_layout();
   }
 
@@ -37,6 +38,7 @@ class Checker {
     check_target();
     check_node_split();
     check_split();
+    check_smiles();
   }
 
  private:
@@ -79,6 +81,16 @@ class Checker {
     }
     check_shape(values, member, at::kFloat, {rows, columns});
     if (!values.isfinite().all().item<bool>()) fail(member, "finite numbers", "NaN or infinity");
+  }
+
+  void check_graph_rows() const {
+    const at::Tensor& features = packed_.graph_features;
+    if (packed_.schema.graph_features > 0) {
+      check_shape(features, "graph_features", at::kFloat, {packed_.size(), packed_.schema.graph_features});
+      if (features.isinf().any().item<bool>()) fail("graph_features", "finite numbers or NaN", "infinity");
+    } else if (features.defined()) {
+      fail("graph_features", "none, as the schema has no such columns", typed_shape(features));
+    }
   }
 
   void check_layout() const {
@@ -151,6 +163,12 @@ class Checker {
         seen[static_cast<size_t>(item)] = true;
       }
     }
+  }
+
+  void check_smiles() const {
+    const auto found = static_cast<int64_t>(packed_.smiles.size());
+    if (found == 0 || found == packed_.size()) return;
+    fail("smiles", "none, or one for each of the " + std::to_string(packed_.size()) + " graphs", std::to_string(found));
   }
 
   const PackedItems& packed_;

@@ -41,6 +41,7 @@ struct ItemSchema {
   bool documents = false;  // an item is two documents; the last column of node_categories says which, 0 then 1
   // For TU datasets: the number of each node and edge category in the files, ascending.
   std::vector<int64_t> node_labels = {}, edge_labels = {};
+  int64_t graph_features = 0;  // columns of graph_features, which are computed from the SMILES of molecules, not read
 
   int64_t outputs() const { return static_cast<int64_t>(output_names.size()); }
   bool operator==(const ItemSchema&) const = default;
@@ -63,7 +64,8 @@ struct PackedItems : FeaturedGraphs {
   at::Tensor target;
   at::Tensor node_split;              // int64 [N], 0 train, 1 validation, 2 test, -1 none; for splits of nodes
   std::optional<DatasetSplit> split;  // if one is published
-  std::vector<std::string> warnings;  // what was left out of the source, one sentence each, to be shown to the user
+  std::vector<std::string> smiles;    // of each graph, for molecules that were read from or published with SMILES
+  std::vector<std::string> warnings;  // what was read or left out, one sentence each, to be shown to the user
 
   int64_t size() const { return graphs.items(); }
 };

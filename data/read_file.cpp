@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "data/data_error.h"
+#include "data/formats/file_content.h"
 
 namespace geosft {
 
@@ -32,6 +33,14 @@ std::string read_file(const std::filesystem::path& file) {
   return bytes;
 }
 
+std::string file_head(const std::filesystem::path& file, size_t size) {
+  std::ifstream stream = open_file(file);
+  std::string head(size, '\0');
+  stream.read(head.data(), static_cast<std::streamsize>(size));
+  head.resize(static_cast<size_t>(stream.gcount()));
+  return head;
+}
+
 std::filesystem::path only_file(const std::filesystem::path& folder, const std::string& ending) {
   std::filesystem::path found;
   if (!std::filesystem::is_directory(folder)) return found;
@@ -56,6 +65,7 @@ std::string_view without_byte_order_mark(std::string_view text) {
 
 std::vector<std::string> read_lines(const std::filesystem::path& file) {
   const std::string bytes = read_file(file);
+  require_plain_text(bytes, file.string());
   const std::string_view text = without_byte_order_mark(bytes);
   std::vector<std::string> lines;
   for (size_t begin = 0; begin < text.size();) {
@@ -68,7 +78,9 @@ std::vector<std::string> read_lines(const std::filesystem::path& file) {
   return lines;
 }
 
-LineStream::LineStream(const std::filesystem::path& file) : file_(file), stream_(open_file(file)) {}
+LineStream::LineStream(const std::filesystem::path& file) : file_(file), stream_(open_file(file)) {
+  require_plain_text(file_head(file, max_foreign_bytes), file.string());
+}
 
 bool LineStream::next() {
   while (std::getline(stream_, line_)) {

@@ -17,8 +17,11 @@ std::ifstream open_file(const std::filesystem::path& file);
 // Returns the bytes of a regular file. Throws DataError when it is absent, not a regular file, or cannot be read.
 std::string read_file(const std::filesystem::path& file);
 
-// Returns the non-blank lines of a small text file, trimmed. Throws DataError if the file cannot be read or has no such
-// line.
+// Returns the first `size` bytes of a regular file, fewer if it is shorter. Throws DataError as above.
+std::string file_head(const std::filesystem::path& file, size_t size);
+
+// Returns the non-blank lines of a small text file, trimmed. Throws DataError if the file cannot be read, is no text in
+// UTF-8 (require_plain_text), or has no such line.
 std::vector<std::string> read_lines(const std::filesystem::path& file);
 
 // Returns the only entry of a folder whose name has this ending; empty if there is no such entry or no folder. Throws
@@ -34,7 +37,8 @@ std::string_view without_byte_order_mark(std::string_view text);
 // Reads a text file of any size, holding one line in memory at a time.
 class LineStream {
  public:
-  // Throws DataError when the file is absent, not a regular file, or cannot be read; so does next().
+  // Throws DataError when the file is absent, not a regular file, cannot be read, or is no text in UTF-8
+  // (require_plain_text); so does next().
   explicit LineStream(const std::filesystem::path& file);
 
   // Advances to the next non-blank line. Returns false at the end of the file.

@@ -46,7 +46,7 @@ void check_clouds(const at::Tensor& points, const std::optional<at::Tensor>& nor
     check_same_kind(points, "points", *normals, "normals");
   }
   TORCH_CHECK(ptr.defined() && seeds.defined(), ptr.defined() ? "seeds" : "ptr", " must be a tensor, got none");
-  check_ptr(ptr, "ptr", points.device());
+  check_ptr(ptr, "ptr", points);
   TORCH_CHECK(seeds.scalar_type() == at::kLong && seeds.dim() == 1 && seeds.size(0) == ptr.size(0) - 1,
               "seeds must be int64 [", ptr.size(0) - 1, "], one a cloud, got ", seeds.scalar_type(), " ",
               seeds.sizes());

@@ -51,6 +51,7 @@ at::Tensor item_of_row_on_device(const std::optional<at::Tensor>& ptr, int64_t r
   if (device.is_cpu()) return item_of_row(packed_offsets(ptr, rows, "ptr"));
   const at::Tensor row = at::arange(rows, at::TensorOptions().dtype(at::kLong).device(device));
   if (!given(ptr)) return at::zeros_like(row);
+  TORCH_CHECK(rows == 0 || ptr->size(0) > 1, "ptr must have an item for the ", rows, " rows, got shape ", ptr->sizes());
   const at::Tensor item = at::searchsorted(ptr_on_device(ptr, device, "ptr"), row, /*out_int32=*/false, /*right=*/true);
   return (item - 1).clamp(0, ptr->size(0) - 2);
 }

@@ -165,7 +165,7 @@ void check_farthest_point_arguments(const at::Tensor& points, int64_t m, const s
   check_points(points, "points");
   TORCH_CHECK(m >= 0, "m must not be negative, got ", m);
   TORCH_CHECK(start >= 0, "start must not be negative, got ", start);
-  check_ptr(ptr, "ptr", points.device());
+  check_ptr(ptr, "ptr", points);
 }
 
 at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,

@@ -114,7 +114,7 @@ TensorPair knn_cpu(const at::Tensor& points, const at::Tensor& queries, int64_t 
 TensorPair knn_meta(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                     const OptionalTensor& query_ptr) {
   check_knn(points, queries, k);
-  check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr", points.device());
+  check_ptr_pair(ptr, "ptr", points, query_ptr, "query_ptr", queries);
   return {at::empty_symint({queries.sym_size(0), k}, queries.options().dtype(at::kLong)),
           at::empty_symint({queries.sym_size(0), k}, queries.options())};
 }

@@ -13,9 +13,14 @@ void check_form(const std::optional<at::Tensor>& ptr, const char* name) {
   if (!given(ptr)) return;
   TORCH_CHECK(ptr->layout() == at::kStrided, name, " must be a strided tensor, not ", ptr->layout());
   TORCH_CHECK(ptr->scalar_type() == at::kLong, name, " must be int64, not ", ptr->scalar_type());
-  TORCH_CHECK(ptr->dim() == 1, name, " must have one dimension and at least 2 entries, got shape ", ptr->sym_sizes());
-  TORCH_SYM_CHECK(ptr->sym_size(0).sym_ge(2), name, " must have one dimension and at least 2 entries, got shape ",
+  TORCH_CHECK(ptr->dim() == 1, name, " must have one dimension and at least 1 entry, got shape ", ptr->sym_sizes());
+  TORCH_SYM_CHECK(ptr->sym_size(0).sym_ge(1), name, " must have one dimension and at least 1 entry, got shape ",
                   ptr->sym_sizes());
+}
+
+void check_device(const std::optional<at::Tensor>& ptr, const char* name, at::Device rows) {
+  TORCH_CHECK(!given(ptr) || ptr->is_cpu() || ptr->device() == rows, name, " must be on the CPU or on ", rows, ", not ",
+              given(ptr) ? ptr->device() : rows);
 }
 
 void check_pair(const std::optional<at::Tensor>& first, const char* first_name, const std::optional<at::Tensor>& second,
@@ -28,16 +33,18 @@ void check_pair(const std::optional<at::Tensor>& first, const char* first_name, 
 
 }  // namespace
 
-void check_ptr(const std::optional<at::Tensor>& ptr, const char* name, at::Device rows) {
+void check_ptr(const std::optional<at::Tensor>& ptr, const char* name, const at::Tensor& rows) {
   check_form(ptr, name);
-  TORCH_CHECK(!given(ptr) || ptr->is_cpu() || ptr->device() == rows, name, " must be on the CPU or on ", rows, ", not ",
-              given(ptr) ? ptr->device() : rows);
+  check_device(ptr, name, rows.device());
+  if (!given(ptr)) return;
+  TORCH_SYM_CHECK(ptr->sym_size(0).sym_ge(2).sym_or(rows.sym_size(0).sym_eq(0)), name, " must have an item for the ",
+                  rows.sym_size(0), " rows, got shape ", ptr->sym_sizes());
 }
 
-void check_ptr_pair(const std::optional<at::Tensor>& first, const char* first_name,
-                    const std::optional<at::Tensor>& second, const char* second_name, at::Device rows) {
-  check_ptr(first, first_name, rows);
-  check_ptr(second, second_name, rows);
+void check_ptr_pair(const std::optional<at::Tensor>& first, const char* first_name, const at::Tensor& first_rows,
+                    const std::optional<at::Tensor>& second, const char* second_name, const at::Tensor& second_rows) {
+  check_ptr(first, first_name, first_rows);
+  check_ptr(second, second_name, second_rows);
   check_pair(first, first_name, second, second_name);
 }
 
@@ -63,7 +70,11 @@ std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_
 OffsetPair packed_offset_pair(const std::optional<at::Tensor>& first, int64_t first_count, const char* first_name,
                               const std::optional<at::Tensor>& second, int64_t second_count, const char* second_name,
                               at::Device rows) {
-  check_ptr_pair(first, first_name, second, second_name, rows);
+  check_form(first, first_name);
+  check_device(first, first_name, rows);
+  check_form(second, second_name);
+  check_device(second, second_name, rows);
+  check_pair(first, first_name, second, second_name);
   return {packed_offsets(first, first_count, first_name), packed_offsets(second, second_count, second_name)};
 }
 

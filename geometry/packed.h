@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines packed batches: the concatenated tokens of all items, [sum n_b, ...], with `ptr` int64 [B + 1]; item b has
-// the rows ptr[b] … ptr[b + 1] - 1. No padding, no masks. Used by all folders.
+// the rows ptr[b] … ptr[b + 1] - 1. Items may be empty, and a batch may have no items: ptr = [0]. No padding, no masks.
+// Used by all folders.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,21 +14,22 @@ namespace geosft {
 // Returns whether an optional argument holds a defined tensor.
 bool given(const std::optional<at::Tensor>& tensor);
 
-// Returns the offsets of a packed batch. `ptr` must be int64 [B + 1], B >= 1, from 0 to `count`, non-decreasing;
-// otherwise throws an error naming `name`. Without ptr, all `count` rows are one item.
+// Returns the offsets of a packed batch. `ptr` must be int64 [B + 1], B >= 0, from 0 to `count`, non-decreasing;
+// otherwise throws an error naming `name`. Without ptr, all `count` rows are one item. A batch of no items, ptr = [0],
+// has no rows.
 std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_t count, const char* name);
 
-// Checks `ptr` without reading its values, also for meta tensors: int64 [B + 1], B >= 1, on the CPU or on the device of
-// the rows. Accepts a missing ptr. Throws an error naming `name`.
-void check_ptr(const std::optional<at::Tensor>& ptr, const char* name, at::Device rows);
-// Checks a pair such as q_ptr and k_ptr: each must be a valid ptr, both given or neither, of equal length.
-void check_ptr_pair(const std::optional<at::Tensor>& first, const char* first_name,
-                    const std::optional<at::Tensor>& second, const char* second_name, at::Device rows);
+// Checks the `ptr` of packed `rows` without reading its values, also for meta tensors: int64 [B + 1], on the CPU or on
+// the device of the rows, B >= 0, B >= 1 if there are rows. Accepts a missing ptr. Throws an error naming `name`.
+void check_ptr(const std::optional<at::Tensor>& ptr, const char* name, const at::Tensor& rows);
+// Checks a pair such as q_ptr and k_ptr: each must be a valid ptr of its rows, both given or neither, of equal length.
+void check_ptr_pair(const std::optional<at::Tensor>& first, const char* first_name, const at::Tensor& first_rows,
+                    const std::optional<at::Tensor>& second, const char* second_name, const at::Tensor& second_rows);
 
 // Returns the number of items of `ptr`; 1 without ptr.
 c10::SymInt item_count(const std::optional<at::Tensor>& ptr);
 
-// The offsets of a pair such as q_ptr and k_ptr, checked by check_ptr_pair.
+// The offsets of a pair such as q_ptr and k_ptr, checked like those of check_ptr_pair.
 struct OffsetPair {
   std::vector<int64_t> first, second;
   int64_t items() const { return static_cast<int64_t>(first.size()) - 1; }

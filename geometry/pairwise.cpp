@@ -24,12 +24,14 @@ at::Tensor for_all_pairs(const at::Tensor& queries, const char* name, const at::
   check_same_kind(queries, name, keys, key_name);
   const OffsetPair offsets =
       packed_offset_pair(q_ptr, queries.size(0), "q_ptr", k_ptr, keys.size(0), "k_ptr", queries.device());
+  const auto pairs = [&](const at::Tensor& q, const at::Tensor& k) {
+    return term(q.unsqueeze(1), k.unsqueeze(0)).flatten();
+  };
+  if (offsets.items() == 0) return pairs(queries, keys);  // there are no rows
   const std::vector<at::Tensor> rows = split_items(queries, offsets.first), columns = split_items(keys, offsets.second);
   std::vector<at::Tensor> results;
   results.reserve(rows.size());
-  for (size_t b = 0; b < rows.size(); ++b) {
-    results.push_back(term(rows[b].unsqueeze(1), columns[b].unsqueeze(0)).flatten());
-  }
+  for (size_t b = 0; b < rows.size(); ++b) results.push_back(pairs(rows[b], columns[b]));
   return at::cat(results);
 }
 

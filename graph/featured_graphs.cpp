@@ -14,7 +14,7 @@ at::Tensor selected(const at::Tensor& data, const at::Tensor& rows) {
 
 // Selects the rows of all members except the graph itself.
 FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, const at::Tensor& nodes,
-                             const at::Tensor& edges) {
+                             const at::Tensor& edges, at::Tensor graph_features) {
   return {std::move(graphs),
           selected(from.node_categories, nodes),
           selected(from.node_values, nodes),
@@ -22,6 +22,7 @@ FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, cons
           selected(from.edge_values, edges),
           selected(from.coordinates, nodes),
           selected(from.node_encoding, nodes),
+          std::move(graph_features),
           {}};
 }
 
@@ -50,7 +51,6 @@ at::Tensor rows_of_items(const at::Tensor& ptr, const std::vector<int64_t>& item
 }
 
 FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>& items) {
-  TORCH_CHECK(!items.empty(), "items must hold at least one item");
   const CsrGraph& whole = graphs.graphs.graph;
   const at::Tensor nodes = rows_of_items(graphs.graphs.ptr, items);
   const int64_t *ptr = graphs.graphs.ptr.const_data_ptr<int64_t>(), *rowptr = whole.rowptr.const_data_ptr<int64_t>();
@@ -68,7 +68,8 @@ FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>
                  whole.col.index_select(0, edges) + moved,
                  {},
                  selected(whole.weight, edges)};
-  return with_features(graphs, {std::move(graph), offsets_tensor(offsets)}, nodes, edges);
+  return with_features(graphs, {std::move(graph), offsets_tensor(offsets)}, nodes, edges,
+                       selected(graphs.graph_features, at::tensor(items, at::kLong)));
 }
 
 FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& rows) {
@@ -78,12 +79,12 @@ FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& 
   GraphBatch kept = induced_subgraph(numbered, rows);
   const at::Tensor edges = kept.graph.edge_attr.squeeze(1);
   kept.graph.edge_attr = at::Tensor();
-  return with_features(graphs, std::move(kept), rows, edges);
+  return with_features(graphs, std::move(kept), rows, edges, graphs.graph_features);
 }
 
 RenumberedGraphs renumbered(const FeaturedGraphs& graphs, at::Generator generator) {
   const std::vector<int64_t> offsets = packed_offsets(graphs.graphs.ptr, graphs.graphs.graph.nodes(), "ptr");
-  std::vector<at::Tensor> order;
+  std::vector<at::Tensor> order = {at::empty({0}, at::kLong)};
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     order.push_back(at::randperm(offsets[b + 1] - offsets[b], generator, at::kLong) + offsets[b]);
   }

@@ -20,6 +20,7 @@ struct FeaturedGraphs {
   at::Tensor edge_values;      // float32 [E, columns], the same
   at::Tensor coordinates;      // float32 [N, 3]
   at::Tensor node_encoding;    // float32 [N, columns], computed from the graph (encoded_nodes), not read
+  at::Tensor graph_features;   // float32 [B, columns], one row per graph; NaN where a feature is not defined
   at::Tensor document_ptr;     // int64 [2 B + 1], of pairs of documents: document_offsets, if they have been worked out
 };
 
@@ -30,12 +31,12 @@ at::Tensor rows_of_items(const at::Tensor& ptr, const std::vector<int64_t>& item
 // the first document of an item, which come first, and 1 for those of the second.
 at::Tensor document_offsets(const at::Tensor& ptr, const at::Tensor& document);
 
-// The batch of the given items, in this order; an item may be repeated. Needs at least one item; throws c10::Error for
-// one that does not exist.
+// The batch of the given items, in this order; an item may be repeated, and there may be none. Throws c10::Error for an
+// item that does not exist.
 FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>& items);
 
 // The subgraphs induced by the packed node rows `rows`, int64 [m], distinct, grouped by item. Edges with both ends
-// among them remain, with their features.
+// among them remain, with their features. graph_features remain as they are.
 FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& rows);
 
 // The batch with the nodes of each item renumbered at random; order[i] is the old row of new row i.

@@ -40,9 +40,8 @@ void check_batch(const GraphBatch& batch) {
 }
 
 GraphBatch concatenated(const std::vector<CsrGraph>& graphs) {
-  TORCH_CHECK(!graphs.empty(), "graphs must hold at least one graph");
   std::vector<int64_t> offsets = {0};
-  std::vector<at::Tensor> rowptr = {at::zeros({1}, at::kLong)}, col;
+  std::vector<at::Tensor> rowptr = {at::zeros({1}, at::kLong)}, col = {at::empty({0}, at::kLong)};
   int64_t edges = 0;
   for (const CsrGraph& graph : graphs) {
     check_graph(graph);

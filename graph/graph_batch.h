@@ -23,7 +23,8 @@ struct GraphBatch {
 // Throws an error naming the argument if the graph or ptr is invalid, or an edge connects two items.
 void check_batch(const GraphBatch& batch);
 
-// Packs at least one graph. Either all or none have edge features (of one width and dtype); the same holds for weights.
+// Packs graphs. Either all or none have edge features (of one width and dtype); the same holds for weights. Without
+// graphs it is a batch of no items, which has neither.
 GraphBatch concatenated(const std::vector<CsrGraph>& graphs);
 
 // Item `b` as a separate graph.

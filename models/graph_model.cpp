@@ -7,29 +7,51 @@
 
 #include "geometry/device_offsets.h"
 #include "graph/laplacian_pe.h"
+#include "models/layers/statistics_reducer.h"
 
 namespace geosft {
 namespace {
 
 constexpr double min_deviation = 1e-6;
+// Bounds the memory of copies in double precision.
+constexpr int64_t columns_at_a_time = 256;
+// Limit of standardised features of graphs: those of unusual graphs may lie many deviations from the mean.
+constexpr double max_deviations = 5.0;
 
 int64_t total(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
 }
 
+// Returns the channels of an edge: its categories, its values and a constant.
 int64_t edge_channels(const GraphModelOptions& options) {
-  return total(options.edge_vocabulary) + options.edge_values + 1 + options.distance_channels;
+  return total(options.edge_vocabulary) + options.edge_values + 1;
+}
+
+bool convolves(const GraphModelOptions& options) {
+  return options.layer.local.kind != LocalKind::none;
 }
 
 LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& options) {
+  const bool needs_edges = layer.local.kind == LocalKind::gated_gcn || edge_channels(options) > 1;
+  layer.local.edge_channels = convolves(options) && needs_edges ? edge_channels(options) : 0;
   if (options.positions == NodePositions::relative) {
     layer.attention.relative = RelativeEncodingKind::sequence;
     layer.attention.relative_channels = options.position_channels;
     return layer;
   }
   layer.attention.relative = options.relative ? RelativeEncodingKind::graph : RelativeEncodingKind::none;
-  layer.attention.relative_channels = options.relative ? edge_channels(options) : 0;
+  layer.attention.relative_channels = options.relative ? edge_channels(options) + options.distance_channels : 0;
   return layer;
+}
+
+// Returns how a head of graphs pools their nodes.
+std::optional<Pooling> pooling_of(GraphHead head) {
+  if (head == GraphHead::softmax_pool) return Pooling::softmax;
+  if (head == GraphHead::sample_max) return Pooling::sample_max;
+  if (head == GraphHead::sum) return Pooling::sum;
+  if (head == GraphHead::mean) return Pooling::mean;
+  if (head == GraphHead::max) return Pooling::max;
+  return std::nullopt;
 }
 
 void check_columns(const at::Tensor& features, const char* name, int64_t columns) {
@@ -51,36 +73,45 @@ at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& 
 }  // namespace
 
 ColumnStatistics column_statistics(const at::Tensor& values) {
-  const at::Tensor exact = values.to(at::kDouble);
-  const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
-  const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
-  return {mean.to(at::kFloat),
-          at::where(deviation > min_deviation, deviation, at::ones_like(deviation)).to(at::kFloat)};
+  std::vector<at::Tensor> means, deviations;
+  for (const at::Tensor& columns : values.split(columns_at_a_time, 1)) {
+    const at::Tensor exact = columns.to(at::kDouble);
+    const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
+    const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
+    means.push_back(mean);
+    deviations.push_back(at::where(deviation > min_deviation, deviation, at::ones_like(deviation)));
+  }
+  return {at::cat(means).to(at::kFloat), at::cat(deviations).to(at::kFloat)};
 }
 
 GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options(model_options) {
   TORCH_CHECK(options.outputs >= 1, "outputs must be at least 1, got ", options.outputs);
   TORCH_CHECK(options.documents == (options.head == GraphHead::pairs),
               "head must be pairs for items of two documents, and for them alone");
+  if (options.position_channels == 0) options.position_channels = options.layer.attention.width;
   options.layer = with_graph_relations(options.layer, options);
-  const int64_t width = options.layer.attention.width, values = options.node_values + options.encoding;
+  TORCH_CHECK(options.encoding_channels == 0 || options.encoding > 0,
+              "encoding_channels must be 0 without an encoding, got ", options.encoding_channels);
+  const int64_t width = options.layer.attention.width, values = options.node_values + standardized_encoding(),
+                channels = width - options.encoding_channels;
+  TORCH_CHECK(channels >= 1, "encoding_channels must be below the width, ", width, ", got ", options.encoding_channels);
   if (!options.node_vocabulary.empty()) {
-    embedding = register_module("embedding", torch::nn::Embedding(total(options.node_vocabulary), width));
+    embedding = register_module("embedding", torch::nn::Embedding(total(options.node_vocabulary), channels));
   }
-  numbers = register_module("numbers", torch::nn::Linear(std::max<int64_t>(values, 1), width));
-  encoder = register_module("encoder", Encoder(options.layer, options.layers));
-  if (options.head == GraphHead::softmax_pool) {
-    pool_head = register_module("pool_head", SoftmaxPoolHead(width, options.outputs));
-  } else if (options.head == GraphHead::sample_max) {
-    sample_head = register_module("sample_head",
-                                  SampleMaxHead(width, options.outputs, options.head_sampler, options.head_dropout));
-  } else if (options.head == GraphHead::pairs) {
-    pair_head = register_module("pair_head", PairHead(width, options.outputs));
-  } else if (options.head == GraphHead::sum) {
-    sum_head = register_module("sum_head", SumHead(width, options.outputs));
-  } else {
-    token_head = register_module("token_head", TokenHead(width, options.outputs));
+  numbers = register_module("numbers", torch::nn::Linear(std::max<int64_t>(values, 1), channels));
+  if (options.max_degree > 0) {
+    degrees = register_module("degrees", torch::nn::Embedding(options.max_degree + 1, channels));
   }
+  if (options.encoding_channels > 0) {
+    encoding_norm = register_module("encoding_norm", PackedBatchNorm(options.encoding));
+    encoding_network = register_module("encoding_network", Mlp(options.encoding, 2 * options.encoding_channels,
+                                                               options.encoding_channels, options.encoding_layers));
+  }
+  if (options.layer.local.kind == LocalKind::gated_gcn) {
+    edge_state = register_module("edge_state", torch::nn::Linear(edge_channels(options), width));
+  }
+  encoder = register_module("encoder", Encoder(options.layer, options.layers, options.encoder));
+  make_head();
   const auto buffers = [this](const char* mean, at::Tensor& of_mean, const char* deviation, at::Tensor& of_deviation,
                               int64_t columns) {
     of_mean = register_buffer(mean, at::zeros({columns}));
@@ -89,13 +120,46 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   buffers("node_mean", node_mean, "node_deviation", node_deviation, values);
   buffers("edge_mean", edge_mean, "edge_deviation", edge_deviation, options.edge_values);
   buffers("target_mean", target_mean, "target_deviation", target_deviation, options.outputs);
+  if (options.graph_features > 0) {
+    buffers("graph_mean", graph_mean, "graph_deviation", graph_deviation, options.graph_features);
+  }
+}
+
+void GraphModelImpl::make_head() {
+  TORCH_CHECK(options.graph_counts >= 0 && options.graph_counts <= options.graph_features,
+              "graph_counts must be at most graph_features, ", options.graph_features, ", got ", options.graph_counts);
+  const int64_t width = options.layer.attention.width;
+  const bool deep = options.head_layers != 1 || options.graph_features > 0;
+  const std::optional<Pooling> pooling = pooling_of(options.head);
+  TORCH_CHECK(!deep || pooling || options.graph_features == 0, "graph_features must be 0 for heads of nodes and pairs");
+  TORCH_CHECK(!deep || options.head != GraphHead::pairs, "head_layers must be 1 for the head pairs, got ",
+              options.head_layers);
+  if (pooling && (deep || options.head == GraphHead::mean || options.head == GraphHead::max)) {
+    const PooledHeadOptions head{*pooling, options.head_layers, options.graph_features, options.head_dropout,
+                                 options.head_sampler};
+    pooled_head = register_module("pooled_head", PooledHead(width, options.outputs, head));
+  } else if (options.head == GraphHead::softmax_pool) {
+    pool_head = register_module("pool_head", SoftmaxPoolHead(width, options.outputs));
+  } else if (options.head == GraphHead::sample_max) {
+    sample_head = register_module("sample_head",
+                                  SampleMaxHead(width, options.outputs, options.head_sampler, options.head_dropout));
+  } else if (options.head == GraphHead::pairs) {
+    pair_head = register_module("pair_head", PairHead(width, options.outputs));
+  } else if (options.head == GraphHead::sum) {
+    sum_head = register_module("sum_head", SumHead(width, options.outputs));
+  } else if (deep) {
+    node_head =
+        register_module("node_head", Mlp(width, width, options.outputs, options.head_layers, options.head_dropout));
+  } else {
+    token_head = register_module("token_head", TokenHead(width, options.outputs));
+  }
 }
 
 // Values and encoding, concatenated; a constant without either.
 at::Tensor GraphModelImpl::node_numbers(const FeaturedGraphs& graphs) const {
   std::vector<at::Tensor> parts;
   if (options.node_values > 0) parts.push_back(graphs.node_values);
-  if (options.encoding > 0) parts.push_back(graphs.node_encoding);
+  if (standardized_encoding() > 0) parts.push_back(graphs.node_encoding);
   return parts.empty() ? at::Tensor() : at::cat(parts, 1);
 }
 
@@ -115,10 +179,17 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
                                                                 : at::ones({nodes, 1}, of_weights));
   at::Tensor x = numbered.to(of_weights);  // with and without autocast
   if (options.positions == NodePositions::added) x = x + places(ptr, x.size(1));
-  if (embedding.is_empty()) return x;
-  const auto columns = static_cast<int64_t>(options.node_vocabulary.size());
-  const at::Tensor categories = graphs.node_categories.slice(1, 0, columns);
-  return x + embedding->forward(table_rows(categories, options.node_vocabulary)).sum(1);
+  if (!embedding.is_empty()) {
+    const auto columns = static_cast<int64_t>(options.node_vocabulary.size());
+    const at::Tensor categories = graphs.node_categories.slice(1, 0, columns);
+    x = x + embedding->forward(table_rows(categories, options.node_vocabulary)).sum(1);
+  }
+  if (!degrees.is_empty()) {
+    x = x + degrees->forward(at::diff(graphs.graphs.graph.rowptr).clamp_max(options.max_degree));
+  }
+  if (encoding_norm.is_empty()) return x;
+  const at::Tensor encoding = encoding_norm->forward(drawn.node_encoding.to(of_weights), context);
+  return at::cat({x, encoding_network->forward(encoding, context).to(of_weights)}, 1);
 }
 
 // Sinusoids of the position of each node in its item.
@@ -131,11 +202,8 @@ at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const
   return sinusoids(longest, channels, numbers->weight.options().requires_grad(false)).index_select(0, place);
 }
 
-RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {
-  if (options.positions == NodePositions::relative) {
-    return RelativeEncoding::sequence(places(ptr, options.position_channels));
-  }
-  if (!options.relative) return RelativeEncoding::none();
+// The channels of the edges: one for each category, each numeric feature, and a constant.
+at::Tensor GraphModelImpl::edge_features(const FeaturedGraphs& graphs) const {
   const int64_t edges = graphs.graphs.graph.edges(), categories = total(options.edge_vocabulary);
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   std::vector<at::Tensor> channels;
@@ -145,11 +213,28 @@ RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at
   }
   if (options.edge_values > 0) channels.push_back((graphs.edge_values.to(of_weights) - edge_mean) / edge_deviation);
   channels.push_back(at::ones({edges, 1}, of_weights));
+  return at::cat(channels, 1);
+}
+
+LocalGraph GraphModelImpl::local(const FeaturedGraphs& graphs) {
+  const CsrGraph& edges = graphs.graphs.graph;
+  const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
+  LocalGraph graph = local_graph(edges.rowptr, edges.col, options.layer.local.kind, of_weights);
+  if (options.layer.local.edge_channels > 0) graph.edge_attr = edge_features(graphs);
+  if (!edge_state.is_empty()) graph.edges = edge_state->forward(graph.edge_attr).to(of_weights);
+  return graph;
+}
+
+RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {
+  if (options.positions == NodePositions::relative) {
+    return RelativeEncoding::sequence(places(ptr, options.position_channels));
+  }
+  if (!options.relative) return RelativeEncoding::none();
   RelativeEncoding edges_alone =
-      RelativeEncoding::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
+      RelativeEncoding::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, edge_features(graphs));
   if (options.distance_channels == 0) return edges_alone;
-  return RelativeEncoding::molecules(edges_alone, graphs.coordinates.to(of_weights), options.distance_channels,
-                                     options.distance_range);
+  return RelativeEncoding::molecules(edges_alone, graphs.coordinates.to(numbers->weight.scalar_type()),
+                                     options.distance_channels, options.distance_range);
 }
 
 void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
@@ -157,10 +242,11 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
                 static_cast<int64_t>(options.node_vocabulary.size()) + (options.documents ? 1 : 0));
   check_columns(graphs.node_values, "node_values", options.node_values);
   check_columns(graphs.node_encoding, "node_encoding", options.encoding);
-  if (options.relative && options.positions != NodePositions::relative) {
+  const bool attends_to_edges = options.relative && options.positions != NodePositions::relative;
+  if (attends_to_edges || options.layer.local.edge_channels > 0) {
     check_columns(graphs.edge_categories, "edge_categories", static_cast<int64_t>(options.edge_vocabulary.size()));
     check_columns(graphs.edge_values, "edge_values", options.edge_values);
-    if (options.distance_channels > 0) check_columns(graphs.coordinates, "coordinates", 3);
+    if (attends_to_edges && options.distance_channels > 0) check_columns(graphs.coordinates, "coordinates", 3);
   }
 }
 
@@ -171,18 +257,33 @@ at::Tensor GraphModelImpl::document_ptr(const FeaturedGraphs& graphs) const {
   return document_offsets(ptr, graphs.node_categories.select(1, -1).to(ptr.device()));
 }
 
-at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context) {
-  check(graphs);
-  const at::Tensor ptr = options.documents ? document_ptr(graphs) : graphs.graphs.ptr;
-  const at::Tensor x = encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context);
+at::Tensor GraphModelImpl::predictions(const at::Tensor& x, const at::Tensor& ptr, SamplingContext& context,
+                                       const at::Tensor& graph_features) {
+  if (!pooled_head.is_empty()) return pooled_head->forward(x, ptr, context, graph_features);
   if (options.head == GraphHead::pairs) return pair_head->forward(x, ptr);
   if (options.head == GraphHead::softmax_pool) return pool_head->forward(x, ptr);
   if (options.head == GraphHead::sample_max) return sample_head->forward(x, ptr, context);
   if (options.head == GraphHead::sum) return sum_head->forward(x, ptr);
-  return token_head->forward(x);
+  return node_head.is_empty() ? token_head->forward(x) : node_head->forward(x, context);
 }
 
-void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor& targets) {
+at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context,
+                                   const at::Tensor& graph_features) {
+  check(graphs);
+  check_columns(graph_features, "graph_features", options.graph_features);
+  const at::Tensor ptr = options.documents ? document_ptr(graphs) : graphs.graphs.ptr;
+  if (context.statistics()) context.statistics()->expect(batch_norm_count(*this));
+  const std::optional<LocalGraph> edges = convolves(options) ? std::optional(local(graphs)) : std::nullopt;
+  const at::Tensor x =
+      encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context, edges ? &*edges : nullptr);
+  if (options.graph_features == 0) return predictions(x, ptr, context, {});
+  const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
+  const at::Tensor standardized = (graph_features.to(of_weights) - graph_mean) / graph_deviation;
+  return predictions(x, ptr, context, standardized.nan_to_num(0.0).clamp(-max_deviations, max_deviations));
+}
+
+void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor& targets,
+                                 const at::Tensor& graph_features) {
   at::NoGradGuard guard;
   const auto set = [](const at::Tensor& mean, const at::Tensor& deviation, const at::Tensor& values) {
     const ColumnStatistics found = column_statistics(values);
@@ -191,9 +292,13 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
   };
   if (const at::Tensor values = node_numbers(graphs); values.defined()) set(node_mean, node_deviation, values);
   // The mean of a column of arbitrary sign is taken to be 0.
-  if (options.signed_encoding) node_mean.narrow(0, options.node_values, options.encoding).zero_();
+  if (options.signed_encoding && standardized_encoding() > 0)
+    node_mean.narrow(0, options.node_values, options.encoding).zero_();
   if (options.edge_values > 0) set(edge_mean, edge_deviation, graphs.edge_values);
   if (targets.defined()) set(target_mean, target_deviation, targets);
+  if (const int64_t columns = options.graph_features - options.graph_counts; columns > 0 && graph_features.defined()) {
+    set(graph_mean.narrow(0, 0, columns), graph_deviation.narrow(0, 0, columns), graph_features.narrow(1, 0, columns));
+  }
 }
 
 }  // namespace geosft

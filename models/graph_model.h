@@ -17,6 +17,8 @@ enum class GraphHead {
   softmax_pool,  // per graph: softmax-weighted aggregation of its nodes
   sample_max,    // per graph: maximum over a sample of its nodes
   sum,           // per graph: sum over its nodes, for additive targets
+  mean,          // per graph: mean over its nodes
+  max,           // per graph: maximum over its nodes
   nodes,         // a prediction per node
   pairs,         // per pair of documents: whether they belong together
 };
@@ -34,9 +36,15 @@ struct GraphModelOptions {
   std::vector<int64_t> edge_vocabulary = {};  // sizes of the columns of edge_categories
   int64_t edge_values = 0;                    // columns of edge_values
   int64_t encoding = 0;                       // columns of node_encoding
+  // Channels that batch normalisation and a network of encoding_layers linear maps, with GELU between, make of
+  // node_encoding: the last channels of the tokens. 0: a linear map of the standardised encoding is added to the
+  // tokens.
+  int64_t encoding_channels = 0;
+  int64_t encoding_layers = 1;
+  int64_t max_degree = 0;  // the degree of a node, clamped to it, has an embedding that is added to its token; 0: none
   bool signed_encoding = false;  // the sign of its columns is arbitrary: training samples it anew in each step
   NodePositions positions = NodePositions::none;
-  int64_t position_channels = 16;  // of the sinusoids in X_R
+  int64_t position_channels = 0;  // of the sinusoids in X_R; 0: the width, as in the paper
   // An item is a pair of documents, which do not attend to each other: an additional last column of node_categories is
   // the index of a node's document, 0 then 1. Required by, and only valid with, the head `pairs`.
   bool documents = false;
@@ -45,11 +53,15 @@ struct GraphModelOptions {
       0;                        // with `relative`: X_R holds the distance of the nodes' coordinates too; 0: it does not
   double distance_range = 5.0;  // that these channels cover, in the unit of the coordinates
   int64_t outputs = 2;
-  LayerOptions layer = {};  // its relative kind and channels are set from the above
+  LayerOptions layer = {};  // its relative kind and channels, and those of local edges, are set from the above
   int64_t layers = 4;
+  EncoderOptions encoder = {};
   GraphHead head = GraphHead::softmax_pool;
   SamplerOptions head_sampler = {.num_samples = 64};
-  double head_dropout = 0.0;  // of the pooled features, for sample_max
+  int64_t head_layers = 1;     // of the MLP that predicts from the pooled features, or from each node
+  int64_t graph_features = 0;  // columns of features of each graph, concatenated to its pooled features
+  int64_t graph_counts = 0;    // the last of these columns, which are not standardised: counts that are mostly 0
+  double head_dropout = 0.0;   // of the input of every layer of the head, except sum and nodes with one layer
 };
 
 // Statistics for standardisation: columns minus their mean, divided by their standard deviation; columns that are
@@ -67,6 +79,9 @@ ColumnStatistics column_statistics(const at::Tensor& values);
 // With distance_channels, X_R has additional channels of the distance between a node and a sampled one
 // (distance_features): predictions are invariant to rotation and translation of a graph. That takes n x k memory.
 //
+// A local branch of the layers passes messages along the edges, with the same channels as features of an edge, except
+// that gcn and gine have none where edges have no features.
+//
 // Numeric features are standardised with buffers of the model, which are part of its checkpoint: mean 0 and deviation 1
 // until they are set from the training set.
 // Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
@@ -76,26 +91,40 @@ class GraphModelImpl : public torch::nn::Module {
   explicit GraphModelImpl(const GraphModelOptions& options);
 
   // Logits or standardised targets: [B, outputs], or [N, outputs] for nodes. The features must match the options; items
-  // may have any number of nodes, including none.
-  at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context);
+  // may have any number of nodes, including none. graph_features [B, F], NaN where a feature is not defined (the mean
+  // is taken): undefined if options.graph_features is 0. Standardised, they are clamped to 5 deviations.
+  at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context, const at::Tensor& graph_features = {});
 
-  // Sets the buffers from a training set: numeric features of its nodes (values and encoding) and edges, and for
-  // regression its targets [n, outputs] (undefined: unchanged).
-  void standardize(const FeaturedGraphs& graphs, const at::Tensor& targets);
+  // Sets the buffers from a training set: numeric features of its nodes (values and encoding) and edges, for
+  // regression its targets [n, outputs] (undefined: unchanged), and features [B, F] of its graphs.
+  void standardize(const FeaturedGraphs& graphs, const at::Tensor& targets, const at::Tensor& graph_features = {});
 
   GraphModelOptions options;
   torch::nn::Embedding embedding{nullptr};  // one table for all columns; empty without categories
   torch::nn::Linear numbers{nullptr};       // input: values and encoding, or a constant without either
+  torch::nn::Embedding degrees{nullptr};    // with max_degree
+  PackedBatchNorm encoding_norm{nullptr};   // with encoding_channels
+  Mlp encoding_network{nullptr};            // the same
+  torch::nn::Linear edge_state{nullptr};    // the initial state of the edges of gated_gcn
   Encoder encoder{nullptr};
   SoftmaxPoolHead pool_head{nullptr};  // only the head of options.head is set
   SampleMaxHead sample_head{nullptr};
   SumHead sum_head{nullptr};
   PairHead pair_head{nullptr};
   TokenHead token_head{nullptr};
+  PooledHead pooled_head{nullptr};         // of graphs with head_layers or graph_features, and of mean and max
+  Mlp node_head{nullptr};                  // of nodes with head_layers
+  at::Tensor graph_mean, graph_deviation;  // undefined without graph_features
   at::Tensor node_mean, node_deviation, edge_mean, edge_deviation, target_mean, target_deviation;
 
  private:
+  void make_head();
+  at::Tensor predictions(const at::Tensor& x, const at::Tensor& ptr, SamplingContext& context,
+                         const at::Tensor& graph_features);
+  int64_t standardized_encoding() const { return options.encoding_channels > 0 ? 0 : options.encoding; }
   at::Tensor node_numbers(const FeaturedGraphs& graphs) const;
+  at::Tensor edge_features(const FeaturedGraphs& graphs) const;
+  LocalGraph local(const FeaturedGraphs& graphs);
   at::Tensor tokens(const FeaturedGraphs& graphs, const at::Tensor& ptr, SamplingContext& context);
   void check(const FeaturedGraphs& graphs) const;
   RelativeEncoding relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const;

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: tools/quickstart.sh [options]
-# Installs what is missing, builds geosft-classify, trains a rotation-invariant classifier on the furniture models of
-# Debian, evaluates it upright and under random rotations, and classifies a few files. All of it lands in runs/quickstart;
-# a second call takes up what is finished, and goes on where an interrupted one stopped.
+# Installs what is missing, builds geosft-classify, classifies a few files with the pretrained model, trains a
+# rotation-invariant classifier on the furniture models of Debian, evaluates it upright and under random rotations, and
+# classifies the same files with it. All of it lands in runs/quickstart and runs/quickstart_shapes; a second call takes up
+# what is finished, and goes on where an interrupted one stopped.
 
 set -euo pipefail
 # shellcheck source=tools/setup.sh
@@ -16,6 +17,7 @@ while (($#)); do
 done
 
 run=runs/quickstart
+shapes=runs/quickstart_shapes
 classes=(chair lamp plant) # one test model of each is classified
 
 # Prints the command, so that a reader can repeat it, and runs it.
@@ -39,9 +41,9 @@ train() {
   fi
 }
 
-# Unpacks the first test model of each class from the furniture archives into shapes/<class>.obj.
+# Unpacks the first test model of each class from the furniture archives into <class>.obj.
 unpack_shapes() {
-  /usr/bin/python3 - "$run/shapes" "${classes[@]}" <<'PYTHON'
+  /usr/bin/python3 - "$shapes" "${classes[@]}" <<'PYTHON'
 import csv, pathlib, sys, zipfile
 folder, classes = pathlib.Path(sys.argv[1]), sys.argv[2:]
 folder.mkdir(parents=True, exist_ok=True)
@@ -57,12 +59,15 @@ PYTHON
 cd -- "$geosft_root"
 geosft_setup
 geosft_build geosft-classify
+geosft_say "predicting with the pretrained model: test models of ${classes[*]}"
+unpack_shapes
+classify predict furniture "$shapes"
 train
 geosft_say "evaluating: upright, then under random rotations"
 classify eval "$run" --rotate none
 classify eval "$run" --rotate so3
-geosft_say "predicting: test models of ${classes[*]}"
-unpack_shapes
+geosft_say "predicting with the trained model"
+mkdir -p "$run/shapes" && cp "$shapes"/*.obj "$run/shapes"
 for class in "${classes[@]}"; do
   classify predict "$run" "$run/shapes/$class.obj" --picture "$run/importance_$class"
 done

@@ -6,9 +6,16 @@
 #include <limits>
 
 #include "data/data_error.h"
+#include "data/formats/file_content.h"
 #include "data/formats/numbers.h"
+#include "data/read_file.h"
 
 namespace geosft {
+
+CsvRows::CsvRows(std::string_view text, std::string file)
+    : text_(without_byte_order_mark(text)), file_(std::move(file)) {
+  require_plain_text(text, file_);
+}
 
 bool CsvRows::next() {
   fields_.clear();

@@ -8,15 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "data/read_file.h"
-
 namespace geosft {
 
 // Quoted fields may hold commas, line breaks and doubled quotes. Empty lines and a byte-order mark are skipped. The
-// reader views the text, which must outlive it.
+// reader views the text, which must outlive it. The constructor throws DataError for what is no text in UTF-8
+// (require_plain_text).
 class CsvRows {
  public:
-  CsvRows(std::string_view text, std::string file) : text_(without_byte_order_mark(text)), file_(std::move(file)) {}
+  CsvRows(std::string_view text, std::string file);
 
   // Advances to the next row. Returns false at the end. Throws DataError for an unclosed quote or text after a closing
   // quote.

@@ -36,6 +36,10 @@ std::optional<int> atomic_number(std::string_view word) {
   return static_cast<int>(*number);
 }
 
+std::string_view element_symbol(int number) {
+  return symbols.at(static_cast<size_t>(number - 1));
+}
+
 std::optional<double> covalent_radius(int number) {
   if (number < 1 || number > static_cast<int>(radii.size())) return std::nullopt;
   return radii[static_cast<size_t>(number - 1)];

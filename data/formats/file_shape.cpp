@@ -155,8 +155,8 @@ void FileShape::require_finite(const std::string& advice) const {
   if (!invalid.empty()) throw DataError(invalid_place, "finite coordinates" + advice, invalid);
 }
 
-void FileShape::drop_invalid(const std::string& file) {
-  if (invalid.empty()) return;
+at::Tensor FileShape::drop_invalid(const std::string& file) {
+  if (invalid.empty()) return {};
   const at::Tensor rows = non_finite(mesh.vertices).logical_not().nonzero().squeeze(1);
   if (rows.size(0) == 0) throw DataError(file, "a point with finite coordinates", "none");
   warnings.push_back(std::to_string(mesh.vertices.size(0) - rows.size(0)) + " of its " +
@@ -167,6 +167,7 @@ void FileShape::drop_invalid(const std::string& file) {
   if (precision == at::kFloat) precision = precision_of(mesh.vertices);
   invalid.clear();
   invalid_place.clear();
+  return rows;
 }
 
 }  // namespace geosft

@@ -24,8 +24,9 @@ struct FileShape {
   bool is_mesh() const { return mesh.faces.size(0) > 0; }
   // Throws DataError for a point without finite coordinates; `advice` follows what is expected.
   void require_finite(const std::string& advice = {}) const;
-  // Drops the points without finite coordinates, with a warning. Throws DataError, naming `file`, if none is left.
-  void drop_invalid(const std::string& file);
+  // Drops the points without finite coordinates, with a warning. Returns the rows that stay, int64, or an undefined
+  // tensor if all do. Throws DataError, naming `file`, if none is left.
+  at::Tensor drop_invalid(const std::string& file);
 };
 
 // Collects the vertices and faces that a reader finds. Memory is not allocated from counts in a header, only as data

@@ -5,9 +5,11 @@
 
 #include "data/atomic_file.h"
 #include "data/data_error.h"
+#include "data/formats/file_content.h"
 #include "data/formats/hdf5_handles.h"
 #include "data/formats/hdf5_library.h"
 #include "data/isolated_reader.h"
+#include "data/read_file.h"
 
 namespace geosft {
 namespace {
@@ -87,7 +89,15 @@ std::vector<std::string> names_in(const std::string& text) {
 }
 
 // Requests to the reading process: a letter followed by the name of a dataset.
-constexpr char ask_open = 'o', ask_list = 'l', ask_has = 'h', ask_floats = 'f', ask_integers = 'i';
+constexpr char ask_open = 'o', ask_list = 'l', ask_has = 'h', ask_floats = 'f', ask_reals = 'r', ask_integers = 'i';
+
+at::ScalarType type_asked(char what) {
+  if (what == ask_integers) return at::kLong;
+  return what == ask_reals ? at::kDouble : at::kFloat;
+}
+
+// Marks an answer whose numbers are float64.
+constexpr const char* are_doubles = "double";
 
 // Answers these requests in the reading process.
 class Reading {
@@ -100,10 +110,10 @@ class Reading {
     if (request[0] == ask_list) return joined(library_->list());
     if (request[0] == ask_has) return library_->has(dataset) ? "yes" : "";
     if (request[0] == ask_open) return "";
-    std::vector<std::string> sizes;
-    const at::ScalarType type = request[0] == ask_floats ? at::kFloat : at::kLong;
-    for (const int64_t size : library_->read(dataset, type, room)) sizes.push_back(std::to_string(size));
-    return joined(sizes);
+    const Hdf5Numbers found = library_->read(dataset, type_asked(request[0]), room);
+    std::vector<std::string> answer = {found.type == at::kDouble ? are_doubles : ""};
+    for (const int64_t size : found.sizes) answer.push_back(std::to_string(size));
+    return joined(answer);
   }
 
  private:
@@ -134,6 +144,8 @@ at::Tensor as_bytes(const std::string& text) {
 
 Hdf5File::Hdf5File(const std::filesystem::path& file) : file_(file.string()) {
   if (!std::filesystem::is_regular_file(file)) throw DataError(file_, "an HDF5 file", "no file of this name");
+  const std::string other = foreign_text(file_head(file, max_foreign_bytes));
+  if (!other.empty()) throw DataError(file_, "an HDF5 file", other);
   {
     const LibraryLock lock;  // no other thread is inside the library, whose state the child inherits
     reader_ = std::make_unique<IsolatedReader>(joined({file_, std::filesystem::absolute(file).string()}),
@@ -162,10 +174,11 @@ bool Hdf5File::has(const std::string& dataset) const {
 
 at::Tensor Hdf5File::read(const std::string& dataset, at::ScalarType type) const {
   const std::lock_guard<std::mutex> turn(turn_);
+  const char what = type == at::kLong ? ask_integers : type == at::kDouble ? ask_reals : ask_floats;
+  const std::vector<std::string> answer = names_in(ask(what, dataset));
+  if (type == at::kDouble && answer.at(0) != are_doubles) type = at::kFloat;
   std::vector<int64_t> sizes;
-  for (const std::string& size : names_in(ask(type == at::kFloat ? ask_floats : ask_integers, dataset))) {
-    sizes.push_back(std::stoll(size));
-  }
+  for (size_t i = 1; i < answer.size(); ++i) sizes.push_back(std::stoll(answer[i]));
   return reader_->taken(sizes, type);
 }
 

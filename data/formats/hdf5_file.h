@@ -19,7 +19,8 @@ class IsolatedReader;
 // Thread-safe: calls are serialised.
 class Hdf5File {
  public:
-  // Throws DataError if the file is absent or not HDF5, or if the system cannot create a process.
+  // Throws DataError if the file is absent or not HDF5, or if the system cannot create a process. The message tells a
+  // Git LFS pointer and an HTML page apart from other files.
   explicit Hdf5File(const std::filesystem::path& file);
   ~Hdf5File();
   Hdf5File(const Hdf5File&) = delete;
@@ -28,10 +29,12 @@ class Hdf5File {
   // Returns the names of the datasets at the root, sorted.
   std::vector<std::string> list() const;
   bool has(const std::string& dataset) const;
-  // Read a dataset of any integer or floating type, converted to float32 or int64. Throw DataError, naming file and
-  // dataset, if it is absent, not numeric, damaged, stored in another file, or claims a size that its storage cannot
-  // hold or data/formats/unpacked_size.h does not allow.
+  // Read a dataset of any integer or floating type, converted to float32 or int64; read_real() to float64 unless
+  // float32 holds every number of its type. Throw DataError, naming file and dataset, if it is absent, not numeric,
+  // damaged, stored in another file, or claims a size that its storage cannot hold or data/formats/unpacked_size.h does
+  // not allow.
   at::Tensor read_float(const std::string& dataset) const { return read(dataset, at::kFloat); }
+  at::Tensor read_real(const std::string& dataset) const { return read(dataset, at::kDouble); }
   at::Tensor read_int(const std::string& dataset) const { return read(dataset, at::kLong); }
 
  private:

@@ -69,6 +69,17 @@ bool holds_all(hid_t layout, const std::vector<int64_t>& shape, size_t number_si
   return stored_bytes / number_size >= static_cast<uint64_t>(c10::multiply_integers(shape));
 }
 
+// Returns whether some numbers of a type are rounded by a cast to float32.
+bool exceeds_float(hid_t type) {
+  const size_t most = H5Tget_class(type) == H5T_FLOAT ? sizeof(float) : sizeof(int16_t);
+  return H5Tget_size(type) > most;
+}
+
+hid_t type_in_memory(at::ScalarType type) {
+  if (type == at::kLong) return H5T_NATIVE_INT64;
+  return type == at::kDouble ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
+}
+
 // The library frees about 1 MB per file on closing. Keeping it in the free lists avoids about 300 page faults for the
 // next file.
 void keep_records() {
@@ -100,7 +111,7 @@ bool Hdf5Library::has(const std::string& dataset) const {
   return H5Lexists(handle_, dataset.c_str(), H5P_DEFAULT) > 0;
 }
 
-std::vector<int64_t> Hdf5Library::read(const std::string& dataset, at::ScalarType type, ReaderRoom& room) const {
+Hdf5Numbers Hdf5Library::read(const std::string& dataset, at::ScalarType type, ReaderRoom& room) const {
   const std::string name = name_ + ":" + dataset;
   const Handle data(open_own(handle_, dataset), H5Dclose);
   if (data < 0) throw DataError(name, "a dataset of this name in the file itself", "none");
@@ -110,8 +121,9 @@ std::vector<int64_t> Hdf5Library::read(const std::string& dataset, at::ScalarTyp
   const H5T_class_t kind = H5Tget_class(type_in_file);
   constexpr size_t largest_number = 16;
   const bool wanted =
-      (kind == H5T_INTEGER || (kind == H5T_FLOAT && type == at::kFloat)) && H5Tget_size(type_in_file) <= largest_number;
-  if (!wanted) throw DataError(name, type == at::kFloat ? "numbers" : "integers", "another type");
+      (kind == H5T_INTEGER || (kind == H5T_FLOAT && type != at::kLong)) && H5Tget_size(type_in_file) <= largest_number;
+  if (!wanted) throw DataError(name, type == at::kLong ? "integers" : "numbers", "another type");
+  if (type == at::kDouble && !exceeds_float(type_in_file)) type = at::kFloat;
   const Handle space(H5Dget_space(data), H5Sclose);
   if (H5Sget_simple_extent_type(space) == H5S_NULL) throw DataError(name, "numbers", "none");
   std::vector<int64_t> shape = dimensions(space);
@@ -126,21 +138,20 @@ std::vector<int64_t> Hdf5Library::read(const std::string& dataset, at::ScalarTyp
   if (!holds_all(layout, shape, H5Tget_size(type_in_file), H5Dget_storage_size(data))) {
     throw DataError(name, "all of its numbers", std::to_string(stored_bytes) + " bytes");
   }
-  const bool floats = type == at::kFloat;
-  const size_t number_size = floats ? sizeof(float) : sizeof(int64_t);
-  const hid_t memory_type = floats ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT64;
+  const size_t number_size = c10::elementSize(type);
+  const hid_t memory_type = type_in_memory(type);
   const int64_t count = c10::multiply_integers(shape);
   if (H5Pget_layout(layout) == H5D_CHUNKED) {
     const Hdf5Chunks chunks({data, layout, type_in_file, shape, file_bytes, name});
     chunks.read(memory_type, number_size,
                 static_cast<unsigned char*>(room.take(static_cast<uint64_t>(count) * number_size)));
-    return shape;
+    return {shape, type};
   }
   void* out = room.take(static_cast<uint64_t>(count) * number_size);
   if (count > 0 && H5Dread(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) {
     throw DataError(name, "readable data", "damaged or truncated data");
   }
-  return shape;
+  return {shape, type};
 }
 
 }  // namespace geosft

@@ -12,6 +12,12 @@
 
 namespace geosft {
 
+// Numbers of a dataset, stored in a ReaderRoom.
+struct Hdf5Numbers {
+  std::vector<int64_t> sizes;
+  at::ScalarType type;
+};
+
 // One open file.
 class Hdf5Library {
  public:
@@ -21,10 +27,11 @@ class Hdf5Library {
   Hdf5Library(const Hdf5Library&) = delete;
   Hdf5Library& operator=(const Hdf5Library&) = delete;
 
-  // As in Hdf5File. read() stores the numbers in `room` and returns the sizes.
+  // As in Hdf5File. read() stores the numbers in `room`, as `type`: kLong, kFloat, or kDouble, which becomes kFloat if
+  // float32 holds every number of the stored type.
   std::vector<std::string> list() const;
   bool has(const std::string& dataset) const;
-  std::vector<int64_t> read(const std::string& dataset, at::ScalarType type, ReaderRoom& room) const;
+  Hdf5Numbers read(const std::string& dataset, at::ScalarType type, ReaderRoom& room) const;
 
  private:
   std::string name_, path_;

@@ -35,7 +35,7 @@ LasHeader read_las_header(std::string_view bytes, const std::string& file) {
   // The two high bits mark compressed records.
   const auto format = load_number<uint8_t>(bytes, las_format);
   if ((format & 0xC0) != 0) {
-    throw DataError(file, "a LAS file", "a compressed one (LAZ); `pdal translate IN.laz OUT.las` converts it");
+    throw DataError(file, "a LAS file", std::string("a compressed one (LAZ); ") + laz_converters);
   }
   if (format >= las_record_sizes.size()) {
     throw DataError(file, "point data record formats 0 to 10", std::to_string(format));

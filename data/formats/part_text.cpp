@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "data/formats/file_shape.h"
 #include "data/formats/text_lines.h"
 
 namespace geosft {
@@ -21,7 +20,18 @@ int64_t part_of(const TextLines& lines, std::string_view word) {
 
 }  // namespace
 
-Shape read_labelled_points(std::string_view text, const std::string& file) {
+Shape labelled_cloud(FileShape content, at::Tensor parts, const std::string& file, bool drop_invalid) {
+  if (drop_invalid) {
+    const at::Tensor rows = content.drop_invalid(file);
+    if (rows.defined()) parts = parts.index_select(0, rows);
+  }
+  content.require_finite(" (or --drop-invalid)");
+  Shape shape{{}, content.normals, -1, file, parts};
+  set_points(shape, content.mesh.vertices);
+  return shape;
+}
+
+Shape read_labelled_points(std::string_view text, const std::string& file, bool drop_invalid) {
   TextLines lines(text, file);
   FileShapeBuilder builder(file, "line");
   std::vector<int64_t> parts;
@@ -33,11 +43,7 @@ Shape read_labelled_points(std::string_view text, const std::string& file) {
     parts.push_back(part_of(lines, lines.word()));
     lines.end_of_line("x y z nx ny nz and the number of a part");
   }
-  const FileShape content = builder.finish();
-  content.require_finite();
-  Shape shape{{}, content.normals, -1, file, at::tensor(parts, at::kLong)};
-  set_points(shape, content.mesh.vertices);
-  return shape;
+  return labelled_cloud(builder.finish(), at::tensor(parts, at::kLong), file, drop_invalid);
 }
 
 at::Tensor read_point_labels(std::string_view text, int64_t points, const std::string& file) {

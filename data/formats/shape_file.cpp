@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "data/formats/file_content.h"
@@ -55,7 +56,7 @@ struct ConvertedFormat {
   const char* hint;
 };
 constexpr std::array<ConvertedFormat, 2> converted_formats = {
-    {{".laz", "a compressed LAS file", "`pdal translate IN.laz OUT.las` converts it"},
+    {{".laz", "a compressed LAS file", laz_converters},
      {".e57", "an E57 file", "`pdal translate IN.e57 OUT.las` or CloudCompare converts it"}}};
 
 // Returns the extension in lower case, without .gz.
@@ -97,6 +98,19 @@ std::string shape_extensions() {
 
 bool has_shape_extension(const std::filesystem::path& file) {
   return find_shape_format(file) != nullptr;
+}
+
+std::vector<std::filesystem::path> take_gltf_buffers(std::vector<std::filesystem::path>& files) {
+  std::set<std::filesystem::path> folders;
+  for (const auto& file : files) {
+    if (lower_case(file.extension().string()) == ".gltf") folders.insert(file.parent_path());
+  }
+  const auto buffers = std::stable_partition(files.begin(), files.end(), [&](const std::filesystem::path& file) {
+    return lower_case(file.extension().string()) != ".bin" || !folders.contains(file.parent_path());
+  });
+  std::vector<std::filesystem::path> taken(buffers, files.end());
+  files.erase(buffers, files.end());
+  return taken;
 }
 
 FileShape parse_shape(std::string_view bytes, const std::string& file, const ShapeReadOptions& options) {

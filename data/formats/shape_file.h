@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/formats/file_shape.h"
 #include "data/points/shape.h"
@@ -13,6 +14,8 @@ namespace geosft {
 
 // Returns whether the name ends in one of shape_extensions(), case-insensitively, possibly with .gz after it.
 bool has_shape_extension(const std::filesystem::path& file);
+// Removes and returns the .bin files that lie beside .gltf files among `files`: they are buffers, not laser scans.
+std::vector<std::filesystem::path> take_gltf_buffers(std::vector<std::filesystem::path>& files);
 // Returns ".ply, .obj, .off, .stl, … or .csv": the extensions of all formats, for messages.
 std::string shape_extensions();
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "data/data_error.h"
+#include "data/formats/file_content.h"
 #include "data/formats/numbers.h"
 #include "data/read_file.h"
 
@@ -40,6 +41,7 @@ TextLines::TextLines(std::string_view text, std::string file, std::string_view e
       extra_separators_(extra_separators),
       line_end_(line_end_of(text)),
       joins_lines_(continues) {
+  require_plain_text(text, file_);
   next_line_ = text.size() - without_byte_order_mark(text).size();
 }
 

@@ -19,6 +19,7 @@ inline bool is_blank(char c) {
 // Words are separated by blanks and the characters of `extra_separators`; '#' begins a comment. Lines end in LF, CR LF,
 // or, if the first line does, CR. A byte-order mark of UTF-8 is skipped, and NUL and Ctrl-Z are blanks. With
 // `continues`, a backslash at the end of a line that is no comment continues it. The text must outlive the parser.
+// The constructor throws DataError for what is no text in UTF-8 (require_plain_text).
 class TextLines {
  public:
   TextLines(std::string_view text, std::string file, std::string_view extra_separators = "", bool continues = false);

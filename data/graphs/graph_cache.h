@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "data/packed_items.h"
 
@@ -17,7 +18,11 @@ struct GraphReadOptions {
   std::function<void(int64_t done, int64_t total)> progress = {};  // called occasionally, by one thread at a time
   std::string split = {};  // the name of one of several published splits; empty: the only one
   bool directed = false;   // keep the edges of OGB datasets and edge lists; otherwise missing directions are added
-  bool coalesce = false;   // leave out self-loops and repeated edges of TU datasets
+  bool coalesce = true;    // leave out self-loops and repeated edges of TU datasets
+  // Of tables of molecules (molecule_table.h).
+  std::string smiles_column = {};               // empty: found by its name or its contents
+  std::vector<std::string> label_columns = {};  // empty: the columns of numbers
+  std::filesystem::path split_folder = {};      // with the lists of a split; empty: none
 };
 
 // Stores one file per dataset. `id` identifies the dataset; `key` describes everything its contents depend on, as in

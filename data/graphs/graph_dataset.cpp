@@ -4,6 +4,7 @@
 #include "data/data_error.h"
 #include "data/dataset_formats.h"
 #include "data/graphs/graph_formats.h"
+#include "data/graphs/molecule_table.h"
 #include "data/graphs/ogb_dataset.h"
 #include "data/graphs/packed_graphs_file.h"
 #include "data/graphs/peptides.h"
@@ -45,9 +46,12 @@ bool is_graph_dataset(const std::filesystem::path& folder) {
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a graph dataset", "nothing of this name");
   if (!std::filesystem::is_directory(source)) {
+    if (is_molecule_table(source, options)) return read_molecule_table(source, options);
     const GraphFileFormat& format = graph_file_format(source);
     if (format.kind == GraphFileFormat::packed_graphs) return read_packed_graphs(source);
-    throw DataError(source.string(), "a graph dataset: a folder, or packed graphs in HDF5", format.name);
+    throw DataError(source.string(),
+                    "a graph dataset: a folder, packed graphs in HDF5, or a CSV table with a column of SMILES",
+                    format.name);
   }
   if (!options.split.empty() && !is_ogb_dataset(source)) {
     throw DataError(source.string(), "several published splits, one of them \"" + options.split + "\"",

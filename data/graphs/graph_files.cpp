@@ -4,7 +4,6 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 
@@ -85,18 +84,12 @@ struct MatrixHeader {
   int64_t nodes = 0, entries = 0;
 };
 
-std::string lower(std::string_view word) {
-  std::string out(word);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
 MatrixHeader read_matrix_header(TextLines& lines) {
   lines.next_raw();
   MatrixHeader header;
-  if (lower(lines.word()) != "%%matrixmarket") lines.fail("\"%%MatrixMarket\" at the beginning", "something else");
-  const std::string object = lower(lines.word()), form = lower(lines.word()), field = lower(lines.word()),
-                    symmetry = lower(lines.word());
+  if (lower_case(lines.word()) != "%%matrixmarket") lines.fail("\"%%MatrixMarket\" at the beginning", "something else");
+  const std::string object = lower_case(lines.word()), form = lower_case(lines.word()),
+                    field = lower_case(lines.word()), symmetry = lower_case(lines.word());
   if (object != "matrix" || form != "coordinate") lines.fail("\"matrix coordinate\"", object + " " + form);
   if (field != "pattern" && field != "integer" && field != "real") lines.fail("pattern, integer or real", field);
   header.weighted = field != "pattern";
@@ -176,7 +169,7 @@ FileGraph read_matrix_market(const std::filesystem::path& file) {
 
 bool begins_matrix_market(std::string_view text) {
   constexpr std::string_view banner = "%%matrixmarket";
-  return lower(text.substr(0, banner.size())) == banner;
+  return lower_case(text.substr(0, banner.size())) == banner;
 }
 
 bool begins_edge_list(std::string_view text) {

@@ -2,11 +2,12 @@
 #include "data/graphs/graph_formats.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "data/data_error.h"
+#include "data/formats/file_content.h"
 #include "data/formats/gz_file.h"
+#include "data/formats/text_lines.h"
 #include "data/graphs/packed_graphs_file.h"
 #include "data/graphs/xyz_molecules.h"
 #include "data/read_file.h"
@@ -30,8 +31,7 @@ UnlabelledGraphs single_graph(FileGraph found) {
 
 // Returns the name in lower case, without .gz.
 std::string plain_name(const fs::path& file) {
-  std::string name = file.filename().string();
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::string name = lower_case(file.filename().string());
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
   return name;
 }
@@ -106,6 +106,7 @@ std::string graph_file_formats_text() {
 const GraphFileFormat* find_graph_file_format(const fs::path& file) {
   constexpr size_t enough = size_t{1} << 16;
   const std::string head = gz_file_head(file, enough);
+  if (!is_hdf5(head)) require_plain_text(head, file.string());
   return format_of(file, without_byte_order_mark(head));
 }
 

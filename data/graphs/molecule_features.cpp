@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes molecule graphs with RDKit. This is the only file that includes RDKit's headers, which are slow to compile.
+// Computes molecule graphs with RDKit.
 #include "data/graphs/molecule_features.h"
 
 #include <stdexcept>
 
 #ifdef GEOSFT_RDKIT
-#include <GraphMol/GraphMol.h>
 #include <GraphMol/SmilesParse/SmilesParse.h>
 #include <RDGeneral/versions.h>
 
 #include <algorithm>
-#include <memory>
+
+#include "data/graphs/rdkit_molecule.h"
 #endif
 
 namespace geosft {
@@ -25,6 +25,12 @@ int64_t written_atoms(std::string_view smiles) {
     if (!bracket && std::string_view("BCNOPSFIbcnops*").find(c) != std::string_view::npos) ++atoms;
   }
   return atoms;
+}
+
+void throw_without_rdkit() {
+  throw std::runtime_error(
+      "this build of geosft cannot read SMILES, it was configured without RDKit: install the Debian packages "
+      "librdkit-dev and libboost-dev, configure and build again");
 }
 
 #ifdef GEOSFT_RDKIT
@@ -124,12 +130,17 @@ std::string molecule_library() {
   return std::string("RDKit ") + RDKit::rdkitVersion;
 }
 
-Molecule molecule_from_smiles(const std::string& smiles) {
+std::unique_ptr<RDKit::ROMol> rdkit_molecule(const std::string& smiles) {
   if (const int64_t atoms = written_atoms(smiles); atoms > max_smiles_atoms) {
     throw std::invalid_argument(std::to_string(atoms) + " atoms, more than " + std::to_string(max_smiles_atoms));
   }
-  const std::unique_ptr<RDKit::ROMol> mol = parse_smiles(smiles);
+  std::unique_ptr<RDKit::ROMol> mol = parse_smiles(smiles);
   if (mol->getNumAtoms() == 0) throw std::invalid_argument("no atoms");
+  return mol;
+}
+
+Molecule molecule_from_smiles(const std::string& smiles) {
+  const std::unique_ptr<RDKit::ROMol> mol = rdkit_molecule(smiles);
   Molecule out;
   for (const RDKit::Atom* atom : mol->atoms()) add_atom(*mol, *atom, out.atoms);
   for (const RDKit::Bond* bond : mol->bonds()) add_bond(*bond, out);
@@ -143,9 +154,7 @@ std::string molecule_library() {
 }
 
 Molecule molecule_from_smiles(const std::string&) {
-  throw std::runtime_error(
-      "this build of geosft cannot read SMILES, it was configured without RDKit: install the Debian packages "
-      "librdkit-dev and libboost-dev, configure and build again");
+  throw_without_rdkit();
 }
 
 #endif

@@ -35,6 +35,9 @@ int64_t written_atoms(std::string_view smiles);
 // Returns e.g. "RDKit 2022.09.3", or an empty string in a build without RDKit.
 std::string molecule_library();
 
+// Throws the std::runtime_error of a build without RDKit, which names the packages to install.
+[[noreturn]] void throw_without_rdkit();
+
 // Returns the heavy atoms of a SMILES in its order and the bonds in RDKit's order. Rare features depend on the version
 // of RDKit: 2022.09 of Debian 12 counts a radical electron at the copper of [Cu]C, smiles2graph with 2026.9 does not.
 // Thread-safe. Throws std::invalid_argument, with the reason, for an invalid SMILES, one without atoms or with more

@@ -10,6 +10,7 @@
 #include "data/formats/gz_file.h"
 #include "data/formats/number_table.h"
 #include "data/graphs/molecule_features.h"
+#include "data/graphs/smiles.h"
 #include "data/graphs/split_files.h"
 #include "geometry/packed.h"
 
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* ogb_version = "ogb 2";
+constexpr const char* ogb_version = "ogb 3";
 
 [[noreturn]] void fail_row(const fs::path& file, int64_t line, const std::string& expected, const std::string& found) {
   throw DataError(file.string() + ":" + std::to_string(line), expected, found);
@@ -232,6 +233,15 @@ at::Tensor node_split_of(const DatasetSplit& split, int64_t nodes) {
   return out;
 }
 
+// Reads the SMILES of molecules, a row for each graph; returns nothing where mapping/ has no such table.
+std::vector<std::string> read_ogb_smiles(const fs::path& folder, int64_t graphs) {
+  const fs::path file = file_or_gz(folder / "mapping/mol.csv");
+  if (!fs::exists(file)) return {};
+  std::vector<std::string> smiles = read_smiles_file(file).column.smiles;
+  check_rows(file, static_cast<int64_t>(smiles.size()), graphs, "graphs of num-node-list");
+  return smiles;
+}
+
 PackedItems make_ogb_dataset(const fs::path& folder, const GraphReadOptions& options) {
   PackedItems packed = read_ogb_graphs(folder, options);
   if (has_table(folder, "graph-label.csv")) {
@@ -239,6 +249,7 @@ PackedItems make_ogb_dataset(const fs::path& folder, const GraphReadOptions& opt
     check_rows(labels.file, labels.rows(), packed.size(), "graphs of num-node-list");
     take_graph_labels(labels, packed);
     packed.split = read_ogb_split(folder, options.split, packed.size());
+    packed.smiles = read_ogb_smiles(folder, packed.size());
   } else {
     const int64_t nodes = packed.graphs.graph.nodes();
     check_rows(file_or_gz(folder / "raw/num-node-list.csv"), packed.size(), 1, "graphs of a set with labels of nodes");
@@ -267,8 +278,8 @@ PackedItems read_ogb_dataset(const fs::path& folder, const GraphReadOptions& opt
     throw DataError((folder / "raw").string(), "graph-label.csv or node-label.csv, plain or .gz", "neither");
   }
   const std::string choice = options.split + (options.directed ? "\ndirected" : "\nundirected");
-  const std::string key =
-      std::string(ogb_version) + "\n" + choice + "\n" + contents_key(files_below({folder / "raw", folder / "split"}));
+  const std::string key = std::string(ogb_version) + "\n" + choice + "\n" +
+                          contents_key(files_below({folder / "raw", folder / "split", folder / "mapping"}));
   return cached_graphs(options, "ogb\n" + fs::absolute(folder).string() + "\n" + choice, key,
                        [&] { return make_ogb_dataset(folder, options); });
 }

@@ -20,9 +20,10 @@ bool is_ogb_dataset(const std::filesystem::path& folder);
 // sizes are the largest category + 1. The labels determine the task. Graph labels: 0, 1 or missing: multi_label; one
 // column of other integers: classification; otherwise regression. Node labels (one graph, with the split in
 // `node_split`): one column of integers or missing: node_classification; several columns of 0, 1 or missing:
-// node_multi_label. Other tables (node_species, node_year) are left out with a warning. The result is stored in the
-// cache of `options`, keyed by the contents of raw/ and split/. Throws DataError, naming file and line: counts that do
-// not match the tables, nodes out of range, several splits but none named, an absent split, other kinds of labels.
+// node_multi_label. mapping/mol.csv, if present, has the SMILES of molecules. Other tables (node_species, node_year)
+// are left out with a warning. The result is stored in the cache of `options`, keyed by the contents of raw/, split/
+// and mapping/. Throws DataError, naming file and line: counts that do not match the tables, nodes out of range,
+// several splits but none named, an absent split, other kinds of labels.
 PackedItems read_ogb_dataset(const std::filesystem::path& folder, const GraphReadOptions& options = {});
 
 }  // namespace geosft

@@ -41,6 +41,7 @@ class PackedFile {
     read_features("edge", out.schema.edge_vocabulary, out.schema.edge_values, out.edge_categories, out.edge_values);
     out.coordinates = optional_numbers("coordinates");
     out.schema.coordinates = out.coordinates.defined();
+    out.smiles = lines("smiles");
     out.warnings = lines("remarks");
     return out;
   }
@@ -183,6 +184,7 @@ void write_packed_graphs(const std::filesystem::path& file, const PackedItems& p
   for (const auto& [name, part] : split_parts) {
     if (packed.split) sets[name] = at::tensor(*packed.split.*part, at::kLong);
   }
+  if (!packed.smiles.empty()) sets["smiles"] = as_text(packed.smiles);
   if (!packed.warnings.empty()) sets["remarks"] = as_text(packed.warnings);
   if (!key.empty()) sets["key"] = as_bytes(key);
   std::erase_if(sets, [](const auto& set) { return !set.second.defined(); });

@@ -20,7 +20,8 @@
 //   coordinates                         float [N, 3]
 //   node_split                          [N], for tasks on nodes: 0 train, 1 validation, 2 test, -1 none
 //   split_train, split_validation, split_test   graph indices, all three or none
-//   remarks                              text: what was left out of the source, one sentence per line
+//   smiles                              text: of molecules, one SMILES per graph and line
+//   remarks                              text: what was read or left out, one sentence per line
 //   key                                 text: in cache files, what the contents were made from
 #pragma once
 

@@ -4,7 +4,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cctype>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -23,16 +22,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
+// The number of rows by which a column of SMILES is recognised.
+constexpr size_t rows_to_parse = 10;
+
+std::string column_list(const TextTable& table) {
+  std::string text;
+  for (const std::string& name : table.names) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
-// Returns whether the name ends in .csv or .csv.gz, in any letter case.
-bool is_csv(const fs::path& file) {
-  const std::string name = lowered(file.filename().string());
-  return name.ends_with(".csv") || name.ends_with(".csv.gz");
+// Returns whether RDKit parses the first values of a column that are not empty, and one of them has several atoms.
+bool holds_smiles(const std::vector<std::string>& values) {
+  size_t parsed = 0;
+  bool several = false;
+  for (const std::string& value : values) {
+    if (value.empty()) continue;
+    if (written_atoms(value) == 0) return false;
+    try {
+      several = molecule_from_smiles(value).atom_count() > 1 || several;
+    } catch (const std::invalid_argument&) {
+      return false;
+    }
+    if (++parsed == rows_to_parse) break;
+  }
+  return several;
 }
 
 void read_list(const std::string& text, SmilesFile& out) {
@@ -47,27 +60,11 @@ void read_list(const std::string& text, SmilesFile& out) {
   }
 }
 
-size_t smiles_column(const CsvRows& header) {
-  size_t found = header.size();
-  for (size_t column = 0; column < header.size(); ++column) {
-    if (lowered(header[column]) != "smiles") continue;
-    if (found < header.size()) header.fail("one column \"smiles\"", "several");
-    found = column;
-  }
-  if (found == header.size()) header.fail("a column \"smiles\"", "none of this name");
-  return found;
-}
-
-void read_table(const std::string& text, SmilesFile& out) {
-  CsvRows rows(text, out.column.file);
-  if (!rows.next()) throw DataError(out.column.file, "a line with the names of the columns", "an empty file");
-  const size_t width = rows.size(), column = smiles_column(rows);
-  while (rows.next()) {
-    if (rows.size() != width) rows.fail(std::to_string(width) + " columns", std::to_string(rows.size()));
-    out.column.smiles.emplace_back(rows[column]);
-    out.column.lines.push_back(rows.line_number());
-    out.names.emplace_back();
-  }
+void read_table(const std::string& text, const std::string& column, SmilesFile& out) {
+  TextTable table = text_table(text, out.column.file);
+  out.column.smiles = std::move(table.columns[smiles_column(table, column)]);
+  out.column.lines = std::move(table.lines);
+  out.names.resize(out.column.smiles.size());
 }
 
 struct ParsedSmiles {
@@ -137,18 +134,73 @@ bool begins_smiles_table(std::string_view text) {
     const size_t end = std::min(line.find(',', begin), line.size());
     std::string_view field = trimmed(line.substr(begin, end - begin));
     if (field.size() > 1 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
-    if (lowered(field) == "smiles") return true;
+    if (lower_case(field) == "smiles") return true;
     begin = end + 1;
   }
   return false;
 }
 
-SmilesFile read_smiles_file(const fs::path& file) {
+TextTable text_table(std::string_view text, const std::string& file, size_t max_rows) {
+  CsvRows rows(text, file);
+  if (!rows.next()) throw DataError(file, "a line with the names of the columns", "an empty file");
+  TextTable table;
+  table.file = file;
+  for (size_t column = 0; column < rows.size(); ++column) table.names.emplace_back(rows[column]);
+  const size_t width = rows.size();
+  table.columns.resize(width);
+  while (table.lines.size() < max_rows && rows.next()) {
+    if (rows.size() != width) rows.fail(std::to_string(width) + " columns", std::to_string(rows.size()));
+    for (size_t column = 0; column < width; ++column) table.columns[column].emplace_back(rows[column]);
+    table.lines.push_back(rows.line_number());
+  }
+  return table;
+}
+
+size_t column_named(const TextTable& table, const std::string& name) {
+  const auto exact = std::find(table.names.begin(), table.names.end(), name);
+  const auto found = exact != table.names.end()
+                         ? exact
+                         : std::find_if(table.names.begin(), table.names.end(),
+                                        [&](const std::string& each) { return lower_case(each) == lower_case(name); });
+  if (found == table.names.end()) {
+    throw DataError(table.file + ":1", "a column \"" + name + "\"", "the columns " + column_list(table));
+  }
+  return static_cast<size_t>(found - table.names.begin());
+}
+
+std::optional<size_t> find_smiles_column(const TextTable& table) {
+  std::optional<size_t> found;
+  for (size_t column = 0; column < table.names.size(); ++column) {
+    if (lower_case(table.names[column]) != "smiles") continue;
+    if (found) throw DataError(table.file + ":1", "one column \"smiles\"", "several");
+    found = column;
+  }
+  if (found || molecule_library().empty()) return found;
+  for (size_t column = 0; column < table.names.size(); ++column) {
+    if (holds_smiles(table.columns[column])) return column;
+  }
+  return std::nullopt;
+}
+
+size_t smiles_column(const TextTable& table, const std::string& name) {
+  if (!name.empty()) return column_named(table, name);
+  if (const std::optional<size_t> found = find_smiles_column(table)) return *found;
+  throw DataError(table.file + ":1", "a column \"smiles\", or one of SMILES", "the columns " + column_list(table));
+}
+
+bool is_csv(const fs::path& file) {
+  const std::string name = lower_case(file.filename().string());
+  return name.ends_with(".csv") || name.ends_with(".csv.gz");
+}
+
+SmilesFile read_smiles_file(const fs::path& file, const std::string& column) {
   SmilesFile out;
   out.column.file = file.string();
   const std::string text = read_gz_file(file);
-  if (is_csv(file) || begins_smiles_table(without_byte_order_mark(text))) {
-    read_table(text, out);
+  const std::string ending = lower_case(file.extension().string());
+  const bool named = !column.empty() && ending != ".smi" && ending != ".smiles";
+  if (named || is_csv(file) || begins_smiles_table(without_byte_order_mark(text))) {
+    read_table(text, column, out);
   } else {
     read_list(text, out);
   }
@@ -163,6 +215,7 @@ SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptio
   for (size_t i = 0; i < parsed.size(); ++i) {
     if (!parsed[i].error.empty()) continue;
     out.rows.push_back(static_cast<int64_t>(i));
+    out.packed.smiles.push_back(column.smiles[i]);
     joined.add(parsed[i].molecule);
   }
   PackedItems& packed = out.packed;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,15 +30,41 @@ struct SmilesFile {
 // as in a CSV table.
 bool begins_smiles_table(std::string_view text);
 
-// Reads a CSV table, a file that begins_smiles_table or is named *.csv: its header names one column smiles
-// (case-insensitive); its rows have no names. Reads other files as lists: one molecule per line, a SMILES optionally
-// followed by a blank and a name; lines that begin with # are skipped. Both may be gzip. The SMILES are not validated.
-// Throws DataError, naming file and line: no molecule, no such column, rows whose number of fields differs from the
-// header.
-SmilesFile read_smiles_file(const std::filesystem::path& file);
+// A CSV table with a header.
+struct TextTable {
+  std::string file;
+  std::vector<std::string> names;                 // of the columns
+  std::vector<std::vector<std::string>> columns;  // [columns][rows]
+  std::vector<int64_t> lines;                     // line number of each row
+};
+
+// Parses at most `max_rows` rows. Throws DataError, naming `file` and line, for text without a header and for rows
+// whose number of fields differs from the header.
+TextTable text_table(std::string_view text, const std::string& file, size_t max_rows = SIZE_MAX);
+
+// Returns the index of the column of this name, in any letter case if there is no exact one. Throws DataError, listing
+// the columns, if there is none.
+size_t column_named(const TextTable& table, const std::string& name);
+
+// Returns the column of SMILES: the one named "smiles" in any letter case, else the first one whose first ten values
+// RDKit parses. Returns nothing if there is none. Throws DataError if several have the name.
+std::optional<size_t> find_smiles_column(const TextTable& table);
+
+// The same with an error instead of nothing, or the column `name` if that is not empty.
+size_t smiles_column(const TextTable& table, const std::string& name);
+
+// Returns whether the name ends in .csv or .csv.gz, in any letter case.
+bool is_csv(const std::filesystem::path& file);
+
+// Reads a CSV table, a file that begins_smiles_table or is named *.csv, or any if `column` names its column of SMILES,
+// which smiles_column otherwise finds; its rows have no names. Reads other files as lists: one molecule per line, a
+// SMILES optionally followed by a blank and a name; lines that begin with # are skipped. Both may be gzip. The SMILES
+// are not validated. Throws DataError, naming file and line: no molecule, no such column, rows whose number of fields
+// differs from the header.
+SmilesFile read_smiles_file(const std::filesystem::path& file, const std::string& column = "");
 
 struct SmilesGraphs {
-  PackedItems packed;         // atoms and bonds as in molecule_features.h; no target, no output names
+  PackedItems packed;         // atoms, bonds and SMILES, as in molecule_features.h; no target, no output names
   std::vector<int64_t> rows;  // rows of the column with a valid SMILES, one per graph
 };
 

@@ -171,19 +171,28 @@ at::Tensor features(const TuLabels& labels, const at::Tensor& attributes, int64_
   return at::cat(parts, 1);
 }
 
-// Returns the indices of the edges that are no self-loops and not the same as an edge before them, ascending.
-std::vector<int64_t> distinct_edges(const Edges& edges) {
+// Returns, int64 [E], the first edge with the same source and target as each edge; -1 for self-loops.
+at::Tensor first_equal_edges(const Edges& edges) {
   const int64_t *source = edges.source.const_data_ptr<int64_t>(), *target = edges.target.const_data_ptr<int64_t>();
+  at::Tensor first = at::full_like(edges.source, -1);
+  int64_t* first_of = first.mutable_data_ptr<int64_t>();
   std::vector<int64_t> order;
   for (int64_t e = 0; e < edges.source.size(0); ++e) {
     if (source[e] != target[e]) order.push_back(e);
   }
   const auto ends = [&](int64_t e) { return std::pair(source[e], target[e]); };
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return ends(a) < ends(b); });
-  order.erase(std::unique(order.begin(), order.end(), [&](int64_t a, int64_t b) { return ends(a) == ends(b); }),
-              order.end());
-  std::sort(order.begin(), order.end());
-  return order;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool repeats = i > 0 && ends(order[i]) == ends(order[i - 1]);
+    first_of[order[i]] = repeats ? first_of[order[i - 1]] : order[i];
+  }
+  return first;
+}
+
+// Returns the attributes of all edges, added at the first of equal ones.
+at::Tensor added_attributes(const at::Tensor& attributes, const at::Tensor& first) {
+  const at::Tensor rows = (first >= 0).nonzero().squeeze(1);
+  return at::zeros_like(attributes).index_add_(0, first.index_select(0, rows), attributes.index_select(0, rows));
 }
 
 // Reads the graphs, and reorders edge labels and attributes to the order of the CSR.
@@ -191,8 +200,9 @@ void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, con
                  TuDataset& set) {
   const Edges edges = read_edges(files, offsets);
   const int64_t count = edges.source.size(0);
+  const at::Tensor all = at::arange(count, at::kLong), first = coalesce ? first_equal_edges(edges) : all;
   // The index of each edge in the file is carried along as its feature.
-  const at::Tensor kept = coalesce ? at::tensor(distinct_edges(edges), at::kLong) : at::arange(count, at::kLong);
+  const at::Tensor kept = (first == all).nonzero().squeeze(1);
   set.graphs.graph = graph_from_edges(edges.source.index_select(0, kept), edges.target.index_select(0, kept),
                                       offsets.back(), kept.unsqueeze(1));
   set.graphs.ptr = offsets_tensor(offsets);
@@ -201,6 +211,7 @@ void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, con
   set.edge_labels = known == nullptr ? read_labels(files, "edge_labels", count, "edges")
                                      : read_known_labels(files, "edge_labels", count, "edges", known->edges);
   set.edge_attributes = read_attributes(files, "edge_attributes", count, "edges");
+  if (coalesce && set.edge_attributes.defined()) set.edge_attributes = added_attributes(set.edge_attributes, first);
   for (at::Tensor* table : {&set.edge_labels.classes, &set.edge_attributes}) {
     if (table->defined()) *table = table->index_select(0, place);
   }

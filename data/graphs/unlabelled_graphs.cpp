@@ -54,9 +54,11 @@ UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, cons
   if (!fs::exists(source)) throw DataError(source.string(), "a graph or graphs", "nothing of this name");
   if (fs::is_directory(source)) return tu_graphs(source, schema, options.coalesce);
   const GraphFileFormat& format = graph_file_format(source);
-  // A model of molecules reads a table without a column of SMILES as one, for an error that names the column.
-  const bool table = format.kind == GraphFileFormat::edge_list && source.string().find(".csv") != std::string::npos;
-  if (table && schema.node_vocabulary == atom_vocabulary) return molecule_graphs(read_smiles_file(source));
+  // A model of molecules reads every table as one of SMILES, whose column may have another name.
+  const bool table = format.kind == GraphFileFormat::smiles || is_csv(source) || !options.smiles_column.empty();
+  if (table && schema.node_vocabulary == atom_vocabulary) {
+    return molecule_graphs(read_smiles_file(source, options.smiles_column));
+  }
   return format.read(source, options.directed);
 }
 

@@ -47,6 +47,28 @@ std::string shape_text(const at::Tensor& tensor) {
   return text.str();
 }
 
+void set_clouds(CloudArrays& arrays, const at::Tensor& coordinates) {
+  arrays.points = coordinates;
+  const bool has_clouds = coordinates.dim() == 3 && coordinates.size(2) == 3 && coordinates.numel() > 0;
+  if (has_clouds && coordinates.scalar_type() == at::kDouble) {
+    const at::Tensor offset = offsets_from_origin(coordinates);
+    if (offset.any().item<bool>()) {
+      arrays.offset = offset;
+      arrays.points = coordinates - offset.unsqueeze(1);
+    }
+  }
+  arrays.points = arrays.points.to(at::kFloat);
+}
+
+void warn_of_empty_classes(CloudArrays& arrays, const std::vector<std::string>& classes, const std::string& file) {
+  const at::Tensor counts = at::bincount(arrays.labels, {}, static_cast<int64_t>(classes.size()));
+  std::vector<std::string> empty;
+  for (size_t label = 0; label < classes.size(); ++label) {
+    if (counts[static_cast<int64_t>(label)].item<int64_t>() == 0) empty.push_back(classes[label]);
+  }
+  if (!empty.empty()) arrays.warnings.push_back(file + ": " + empty_classes_text(empty, classes.size(), "no cloud"));
+}
+
 void check_clouds(const CloudArrays& arrays, size_t classes, const std::string& file) {
   check_vectors(arrays.points, "points", file);
   check_labels(arrays.labels, arrays.points.size(0), classes, file);
@@ -97,6 +119,7 @@ Shape ArrayDataset::get(int64_t index) const {
   shape.points = arrays_.points[index];
   if (arrays_.normals.defined()) shape.normals = arrays_.normals[index];
   if (arrays_.parts.defined()) shape.parts = arrays_.parts[index];
+  if (arrays_.offset.defined() && arrays_.offset[index].any().item<bool>()) shape.offset = arrays_.offset[index];
   if (!arrays_.keep.defined()) return shape;
   const at::Tensor rows = arrays_.keep[index].nonzero().squeeze(1);
   shape.points = shape.points.index_select(0, rows);

@@ -15,7 +15,16 @@ struct CloudArrays {
   at::Tensor labels;               // int64 [N]
   std::vector<std::string> names;  // N, unique
   at::Tensor parts = {};           // int64 [N, P]: part of each point; undefined: no parts
+  at::Tensor offset = {};          // float64 [N, 3]: Shape::offset of each cloud, 0 for none; undefined: none
+  std::vector<std::string> warnings = {};
 };
+
+// Sets points and offset from coordinates [N, P, 3], float32 or float64. Clouds of the latter that are far from the
+// origin are centred before the cast to float32. Coordinates of another shape are kept for check_clouds.
+void set_clouds(CloudArrays& arrays, const at::Tensor& coordinates);
+
+// Adds a warning if some of `classes` have no cloud; `file` names the split.
+void warn_of_empty_classes(CloudArrays& arrays, const std::vector<std::string>& classes, const std::string& file);
 
 // Throws DataError, naming `file` and the cloud, unless the shapes above hold with N, P >= 1, all numbers are finite,
 // labels lie in [0, classes) and every cloud keeps a point. Part ids are not checked.
@@ -33,6 +42,7 @@ class ArrayDataset final : public PointDataset {
   int64_t label(int64_t index) const override;
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool has_normals() const override { return arrays_.normals.defined(); }
+  std::vector<std::string> warnings() const override { return arrays_.warnings; }
 
  private:
   CloudArrays arrays_;

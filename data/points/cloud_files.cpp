@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 CloudArrays read_arrays(const fs::path& path, size_t classes, bool with_parts) {
   const Hdf5File file(path);
   CloudArrays arrays;
-  arrays.points = file.read_float("data");
+  set_clouds(arrays, file.read_real("data"));
   arrays.labels = file.read_int("label");
   if (file.has("normal")) arrays.normals = file.read_float("normal");
   if (arrays.points.dim() != 3) throw DataError(path.string() + ":data", "shape [N, P, 3]", shape_text(arrays.points));
@@ -36,7 +36,9 @@ std::string form_of(const CloudArrays& arrays) {
 }
 
 CloudArrays join(const std::vector<CloudArrays>& files, const std::vector<fs::path>& names) {
-  std::vector<at::Tensor> points, normals, labels, parts;
+  std::vector<at::Tensor> points, normals, labels, parts, offsets;
+  const bool with_offset =
+      std::any_of(files.begin(), files.end(), [](const CloudArrays& one) { return one.offset.defined(); });
   CloudArrays all;
   for (size_t i = 0; i < files.size(); ++i) {
     if (files[i].points.sizes().slice(1) != files[0].points.sizes().slice(1) ||
@@ -48,12 +50,17 @@ CloudArrays join(const std::vector<CloudArrays>& files, const std::vector<fs::pa
     labels.push_back(files[i].labels);
     if (files[i].normals.defined()) normals.push_back(files[i].normals);
     if (files[i].parts.defined()) parts.push_back(files[i].parts);
+    if (with_offset) {
+      const at::Tensor none = at::zeros({files[i].points.size(0), 3}, at::kDouble);
+      offsets.push_back(files[i].offset.defined() ? files[i].offset : none);
+    }
     all.names.insert(all.names.end(), files[i].names.begin(), files[i].names.end());
   }
   all.points = at::cat(points);
   all.labels = at::cat(labels);
   if (!normals.empty()) all.normals = at::cat(normals);
   if (!parts.empty()) all.parts = at::cat(parts);
+  if (with_offset) all.offset = at::cat(offsets);
   return all;
 }
 

@@ -17,9 +17,9 @@ std::vector<std::filesystem::path> listed_clouds(const std::filesystem::path& li
 // Returns all ply_data_SPLIT*.h5 of a folder, sorted; `split` is train, val or test.
 std::vector<std::filesystem::path> unlisted_clouds(const std::filesystem::path& folder, const std::string& split);
 
-// Reads and concatenates the files. Each holds `data` [N, P, 3], `label` [N] or [N, 1] below `classes`, either all or
-// none `normal` [N, P, 3], and, if `with_parts`, `pid` [N, P], the parts of the points. Throws DataError naming the
-// file and the broken cloud.
+// Reads and concatenates the files. Each holds `data` [N, P, 3] (set_clouds), `label` [N] or [N, 1] below `classes`,
+// either all or none `normal` [N, P, 3], and, if `with_parts`, `pid` [N, P], the parts of the points. Throws DataError
+// naming the file and the broken cloud.
 CloudArrays read_clouds(const std::vector<std::filesystem::path>& files, size_t classes, bool with_parts = false);
 
 }  // namespace geosft

@@ -51,19 +51,37 @@ FileDataset::FileDataset(DatasetListing listing, const PointDatasetOptions& opti
     if (!item.member.empty() && !archives_.contains(item.file)) archives_.emplace(item.file, ZipArchive(item.file));
   }
   if (!absent.empty()) throw BrokenFiles(absent);
-  std::vector<char> with_normals(listing_.items.size(), 0);
-  fill_cache(find_missing(with_normals), with_normals);
-  const auto without = std::find(with_normals.begin(), with_normals.end(), 0);
-  if (without != with_normals.end()) file_without_normals_ = place_of(listing_.items[without - with_normals.begin()]);
+  std::vector<ItemNotes> notes(listing_.items.size());
+  fill_cache(find_missing(notes), notes);
+  take_notes(notes);
 }
 
-std::vector<int64_t> FileDataset::find_missing(std::vector<char>& with_normals) {
+FileDataset::ItemNotes FileDataset::notes_on(const SampledShape& sampled) const {
+  ItemNotes notes{sampled.shape.normals.defined(), sampled.warnings};
+  if (sampled.missing_normals > 0 && options_.normals) {
+    notes.warnings.push_back(missing_normals_text(sampled.shape, sampled.missing_normals));
+  }
+  return notes;
+}
+
+void FileDataset::take_notes(const std::vector<ItemNotes>& notes) {
+  const auto without = std::find_if(notes.begin(), notes.end(), [](const ItemNotes& one) { return !one.with_normals; });
+  if (without != notes.end()) file_without_normals_ = place_of(listing_.items[without - notes.begin()]);
+  const auto has_warnings = [](const ItemNotes& one) { return !one.warnings.empty(); };
+  const auto first = std::find_if(notes.begin(), notes.end(), has_warnings);
+  if (first == notes.end()) return;
+  const int64_t files = std::count_if(notes.begin(), notes.end(), has_warnings);
+  listing_.warnings.push_back(place_of(listing_.items[first - notes.begin()]) + ": " + first->warnings.front() +
+                              (files > 1 ? "; " + std::to_string(files - 1) + " more files have the like" : ""));
+}
+
+std::vector<int64_t> FileDataset::find_missing(std::vector<ItemNotes>& notes) {
   std::vector<char> found(listing_.items.size(), 0);
   parallel_items(size(), at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
-    const std::optional<Shape> shape = cache_.load(cache_id(listing_.items[at]), keys_[at]);
-    found[at] = shape.has_value();
-    with_normals[at] = shape && shape->normals.defined();
+    const std::optional<SampledShape> sampled = cache_.load(cache_id(listing_.items[at]), keys_[at]);
+    found[at] = sampled.has_value();
+    if (sampled) notes[at] = notes_on(*sampled);
   });
   std::vector<int64_t> missing;
   for (size_t i = 0; i < found.size(); ++i) {
@@ -72,18 +90,17 @@ std::vector<int64_t> FileDataset::find_missing(std::vector<char>& with_normals) 
   return missing;
 }
 
-void FileDataset::fill_cache(const std::vector<int64_t>& missing, std::vector<char>& with_normals) {
+void FileDataset::fill_cache(const std::vector<int64_t>& missing, std::vector<ItemNotes>& notes) {
   const auto total = static_cast<int64_t>(missing.size());
-  std::vector<std::vector<std::string>> warnings(listing_.items.size());
   std::mutex mutex;
   int64_t done = 0;
   std::map<int64_t, std::string> broken;
   parallel_items(total, at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(missing[static_cast<size_t>(i)]);
     try {
-      Shape shape = sample(listing_.items[at], &warnings[at]);
-      with_normals[at] = shape.normals.defined();
-      if (!cache_.store(cache_id(listing_.items[at]), keys_[at], shape)) in_memory_[at] = std::move(shape);
+      SampledShape sampled = sample(listing_.items[at]);
+      notes[at] = notes_on(sampled);
+      if (!cache_.store(cache_id(listing_.items[at]), keys_[at], sampled)) in_memory_[at] = std::move(sampled.shape);
     } catch (const DataError& error) {
       const std::lock_guard lock(mutex);
       broken.emplace(i, error.what());
@@ -95,25 +112,16 @@ void FileDataset::fill_cache(const std::vector<int64_t>& missing, std::vector<ch
   std::vector<std::string> messages;
   for (const auto& [item, message] : broken) messages.push_back(message);
   if (!messages.empty()) throw BrokenFiles(messages);
-  const auto has_any = [](const std::vector<std::string>& of_file) { return !of_file.empty(); };
-  const auto first = std::find_if(warnings.begin(), warnings.end(), has_any);
-  if (first == warnings.end()) return;
-  const int64_t files = std::count_if(warnings.begin(), warnings.end(), has_any);
-  listing_.warnings.push_back(place_of(listing_.items[first - warnings.begin()]) + ": " + first->front() +
-                              (files > 1 ? "; " + std::to_string(files - 1) + " more files have the like" : ""));
 }
 
-Shape FileDataset::sample(const DatasetItem& item, std::vector<std::string>* warnings) const {
+SampledShape FileDataset::sample(const DatasetItem& item) const {
   const std::string source = place_of(item);
   const std::string bytes = item.member.empty() ? read_file(item.file) : archives_.at(item.file).read(item.member);
   const uint64_t seed = combine_seeds({options_.seed, text_hash(item.name)});
   const FileShape content = parse_shape(bytes, source, {options_.columns, options_.drop_invalid});
-  Shape shape = to_cloud(content, options_.points_per_mesh, seed, source);
-  const int64_t filled = fill_missing_normals(shape);
-  if (warnings == nullptr) return shape;
-  *warnings = content.warnings;
-  if (filled > 0 && options_.normals) warnings->push_back(missing_normals_text(shape, filled));
-  return shape;
+  SampledShape sampled{to_cloud(content, options_.points_per_mesh, seed, source), content.warnings};
+  sampled.missing_normals = fill_missing_normals(sampled.shape);
+  return sampled;
 }
 
 std::string FileDataset::cache_id(const DatasetItem& item) const {
@@ -141,13 +149,12 @@ Shape FileDataset::get(int64_t index) const {
   const DatasetItem& item = listing_.items[at];
   Shape shape = in_memory_[at];
   if (!shape.points.defined()) {
-    std::optional<Shape> cached = cache_.load(cache_id(item), keys_[at]);
-    if (cached) {
-      shape = std::move(*cached);
-    } else {
-      shape = sample(item);
-      cache_.store(cache_id(item), keys_[at], shape);
+    std::optional<SampledShape> sampled = cache_.load(cache_id(item), keys_[at]);
+    if (!sampled) {
+      sampled = sample(item);
+      cache_.store(cache_id(item), keys_[at], *sampled);
     }
+    shape = std::move(sampled->shape);
   }
   if (!has_normals()) shape.normals.reset();
   shape.label = item.label;

@@ -25,7 +25,8 @@ struct DatasetListing {
 };
 
 // Reads and samples all uncached items in parallel; if nothing can be cached, the samples stay in memory. Items are
-// read from the cache on demand; a damaged cache file is recreated.
+// read from the cache on demand; a damaged cache file is recreated. The warnings name the first file of which something
+// was left out or assumed, and count the others, whether or not they come from the cache.
 class FileDataset final : public PointDataset {
  public:
   // Throws BrokenFiles with all broken items.
@@ -40,11 +41,18 @@ class FileDataset final : public PointDataset {
   std::vector<std::string> warnings() const override { return listing_.warnings; }
 
  private:
-  Shape sample(const DatasetItem& item, std::vector<std::string>* warnings = nullptr) const;
+  SampledShape sample(const DatasetItem& item) const;
   std::string cache_id(const DatasetItem& item) const;
   std::string cache_key(const DatasetItem& item) const;
-  std::vector<int64_t> find_missing(std::vector<char>& with_normals);
-  void fill_cache(const std::vector<int64_t>& missing, std::vector<char>& with_normals);
+  // What is known of each item after the cache was filled.
+  struct ItemNotes {
+    bool with_normals = false;
+    std::vector<std::string> warnings;
+  };
+  ItemNotes notes_on(const SampledShape& sampled) const;
+  std::vector<int64_t> find_missing(std::vector<ItemNotes>& notes);
+  void fill_cache(const std::vector<int64_t>& missing, std::vector<ItemNotes>& notes);
+  void take_notes(const std::vector<ItemNotes>& notes);
 
   DatasetListing listing_;
   PointDatasetOptions options_;

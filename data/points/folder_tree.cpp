@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -12,6 +10,7 @@
 #include <tuple>
 
 #include "data/formats/shape_file.h"
+#include "data/formats/text_lines.h"
 
 namespace geosft {
 namespace {
@@ -44,18 +43,6 @@ fs::file_type type_of(const fs::path& path) {
                   link ? "a link to nothing" : (error ? error.message() : "something else"));
 }
 
-// Leaves out .bin files beside .gltf files: they are their buffers, not laser scans.
-void separate_buffers(Entries& entries) {
-  const auto ends_in = [](const char* extension) {
-    return [extension](const fs::path& path) { return path.extension() == extension; };
-  };
-  std::vector<fs::path>& shapes = entries.shapes;
-  if (std::none_of(shapes.begin(), shapes.end(), ends_in(".gltf"))) return;
-  const auto buffers = std::stable_partition(shapes.begin(), shapes.end(), std::not_fn(ends_in(".bin")));
-  entries.others.insert(entries.others.end(), buffers, shapes.end());
-  shapes.erase(buffers, shapes.end());
-}
-
 Entries entries_of(const fs::path& folder) {
   Entries found;
   std::error_code error;
@@ -70,14 +57,10 @@ Entries entries_of(const fs::path& folder) {
     }
   }
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
-  separate_buffers(found);
+  const std::vector<fs::path> buffers = take_gltf_buffers(found.shapes);
+  found.others.insert(found.others.end(), buffers.begin(), buffers.end());
   for (auto* paths : {&found.shapes, &found.folders, &found.others}) std::sort(paths->begin(), paths->end());
   return found;
-}
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 // Returns the split that a folder is named after, in any case: "train", "Train" or "TRAIN".
@@ -287,7 +270,6 @@ class TreeScan {
 // Warns about classes without a shape in the split.
 void remark_empty_classes(const fs::path& root, const Classes& classes, Split split,
                           std::vector<std::string>& warnings) {
-  constexpr size_t max_names = 5;
   std::vector<std::string> empty;
   for (const auto& [name, files] : classes) {
     const auto& [of_split, of_other] =
@@ -295,11 +277,8 @@ void remark_empty_classes(const fs::path& root, const Classes& classes, Split sp
     if (of_split.empty() && !of_other.empty()) empty.push_back(name);
   }
   if (empty.empty() || empty.size() == classes.size()) return;
-  std::string text = root.string() + ": " + std::to_string(empty.size()) + " of " + std::to_string(classes.size()) +
-                     " classes have no shape to " + (split == Split::train ? "train" : "test") + " with:";
-  for (size_t i = 0; i < empty.size() && i < max_names; ++i) text += (i > 0 ? ", " : " ") + empty[i];
-  if (empty.size() > max_names) text += ", and " + std::to_string(empty.size() - max_names) + " more";
-  warnings.push_back(text);
+  const std::string what = std::string("no shape to ") + (split == Split::train ? "train" : "test") + " with";
+  warnings.push_back(root.string() + ": " + empty_classes_text(empty, classes.size(), what));
 }
 
 }  // namespace

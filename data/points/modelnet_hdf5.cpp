@@ -38,8 +38,9 @@ bool is_modelnet_hdf5(const fs::path& folder) {
 
 std::unique_ptr<PointDataset> open_modelnet_hdf5(const fs::path& folder, Split split) {
   const std::vector<std::string> classes = read_lines(folder / "shape_names.txt");
-  return std::make_unique<ArrayDataset>(read_clouds(split_files(folder, split), classes.size()), classes,
-                                        folder.string());
+  CloudArrays arrays = read_clouds(split_files(folder, split), classes.size());
+  warn_of_empty_classes(arrays, classes, folder.string() + " (" + split_name(split) + ")");
+  return std::make_unique<ArrayDataset>(std::move(arrays), classes, folder.string());
 }
 
 }  // namespace geosft

@@ -100,6 +100,10 @@ DatasetListing list_normal_resampled(const fs::path& source, Split split, bool a
   }
   if (!absent.files.empty())
     listing.warnings.push_back(std::to_string(absent.files.size()) + of_listed + " are absent");
+  if (fs::is_directory(source) && prefix == "modelnet40_" && fs::exists(folder / "modelnet10_shape_names.txt")) {
+    listing.warnings.push_back(folder.string() + ": ModelNet40 and ModelNet10, of which ModelNet40 is taken; " +
+                               "modelnet10_train.txt in place of the folder selects the other");
+  }
   return listing;
 }
 

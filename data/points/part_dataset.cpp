@@ -9,11 +9,15 @@
 namespace geosft {
 namespace {
 
-using PartReader = std::unique_ptr<PartDataset>(const std::filesystem::path&, PartSplit);
+using PartReader = std::unique_ptr<PartDataset>(const std::filesystem::path&, PartSplit, const ShapeReadOptions&);
+
+std::unique_ptr<PartDataset> read_hdf5(const std::filesystem::path& source, PartSplit split, const ShapeReadOptions&) {
+  return open_part_hdf5(source, split);
+}
 
 const std::vector<DatasetFormat<PartReader>>& part_formats() {
   static const std::vector<DatasetFormat<PartReader>> formats = {
-      {"HDF5", "ply_data_*.h5 with parts.txt or all_object_categories.txt", is_part_hdf5, open_part_hdf5},
+      {"HDF5", "ply_data_*.h5 with parts.txt or all_object_categories.txt", is_part_hdf5, read_hdf5},
       {"ShapeNetPart as text", "synsetoffset2category.txt with folders of text", is_shapenet_part_text,
        open_shapenet_part_text},
   };
@@ -22,7 +26,8 @@ const std::vector<DatasetFormat<PartReader>>& part_formats() {
 
 }  // namespace
 
-std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& source, PartSplit split) {
+std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& source, PartSplit split,
+                                               const ShapeReadOptions& options) {
   if (!std::filesystem::is_directory(source)) {
     throw DataError(source.string(), "a folder of shapes with parts",
                     std::filesystem::exists(source) ? "a file" : "nothing of this name");
@@ -32,7 +37,7 @@ std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& sour
   if (format == nullptr) {
     throw DataError(source.string(), "shapes with parts: " + formats_text(part_formats()), "none of these");
   }
-  return format->read(source, split);
+  return format->read(source, split, options);
 }
 
 bool has_validation_split(const std::filesystem::path& source) {

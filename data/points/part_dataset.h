@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "data/formats/shape_file.h"
 #include "data/points/part_list.h"
 #include "data/points/point_dataset.h"
 
@@ -32,7 +33,9 @@ class PartDataset : public PointDataset {
 //   ShapeNetPart as text (read on demand): synsetoffset2category.txt, train_test_split/shuffled_*_file_list.json
 //     and SYNSET/ID.txt with normals, or, older, SYNSET/points/ID.pts and SYNSET/points_label/ID.seg, with parts
 //     counted from 1 in each class.
-std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& source, PartSplit split);
+// `options` are for the texts; their columns for the older ones.
+std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& source, PartSplit split,
+                                               const ShapeReadOptions& options = {});
 
 // Returns whether the dataset has a published validation split.
 bool has_validation_split(const std::filesystem::path& source);

@@ -27,6 +27,7 @@ class ArrayPartDataset final : public PartDataset {
   int64_t label(int64_t index) const override { return clouds_.label(index); }
   const std::vector<std::string>& class_names() const override { return clouds_.class_names(); }
   bool has_normals() const override { return clouds_.has_normals(); }
+  std::vector<std::string> warnings() const override { return clouds_.warnings(); }
   const PartList& parts() const override { return parts_; }
 
  private:

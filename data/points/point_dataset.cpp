@@ -2,6 +2,7 @@
 #include "data/points/point_dataset.h"
 
 #include <algorithm>
+#include <map>
 
 #include "data/dataset_formats.h"
 #include "data/folds.h"
@@ -11,6 +12,7 @@
 #include "data/points/furniture.h"
 #include "data/points/modelnet_hdf5.h"
 #include "data/points/normal_resampled.h"
+#include "data/points/point_loader.h"
 #include "data/points/scan_object_nn.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"
@@ -121,6 +123,13 @@ std::string point_formats_text() {
   return formats_text(point_formats());
 }
 
+std::string empty_classes_text(const std::vector<std::string>& empty, size_t classes, const std::string& what) {
+  constexpr size_t max_names = 5;
+  std::string text = std::to_string(empty.size()) + " of " + std::to_string(classes) + " classes have " + what + ":";
+  for (size_t i = 0; i < empty.size() && i < max_names; ++i) text += (i > 0 ? ", " : " ") + empty[i];
+  return text + (empty.size() > max_names ? ", and " + std::to_string(empty.size() - max_names) + " more" : "");
+}
+
 std::filesystem::path absolute_source(const std::filesystem::path& source) {
   return is_furniture(source) ? source : std::filesystem::absolute(source).lexically_normal();
 }
@@ -163,6 +172,20 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const Poi
   labels.reserve(static_cast<size_t>(dataset.size()));
   for (int64_t row = 0; row < dataset.size(); ++row) labels.push_back(dataset.label(row));
   return stratified_split(labels, second_share, seed);
+}
+
+std::vector<int64_t> limited_per_class(const PointDataset& dataset, const std::vector<int64_t>& rows, int64_t count,
+                                       uint64_t seed) {
+  TORCH_CHECK(count >= 0, "count must be at least 0, got ", count);
+  const uint64_t own_seed = combine_seeds({seed, text_hash("limited per class")});
+  std::map<int64_t, int64_t> used;
+  std::vector<int64_t> kept;
+  for (const int64_t place : epoch_order(static_cast<int64_t>(rows.size()), /*shuffle=*/true, own_seed, /*epoch=*/0)) {
+    const int64_t row = rows[static_cast<size_t>(place)];
+    if (++used[dataset.label(row)] <= count) kept.push_back(row);
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept;
 }
 
 }  // namespace geosft

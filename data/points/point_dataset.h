@@ -72,6 +72,10 @@ class PointSubset : public PointDataset {
 std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const PointDataset& dataset, double second_share,
                                                                        uint64_t seed);
 
+// Samples (by `seed`) at most `count` of the given rows of each class. Returns them in ascending order.
+std::vector<int64_t> limited_per_class(const PointDataset& dataset, const std::vector<int64_t>& rows, int64_t count,
+                                       uint64_t seed);
+
 // Detects the format of `source`: empty or "furniture" (the installed sweethome3d-furniture models), ModelNet40 or
 // ScanObjectNN HDF5, `normal_resampled` text, or a tree class/*.{ply,obj,off,…} with optional train/test
 // folders (below or above the class folder). If a folder holds several variants of a dataset, `source` may be one of
@@ -95,6 +99,9 @@ PointDatasetSummary summarize_point_dataset(const std::filesystem::path& source,
 
 // Returns the formats other than "furniture" with the files that identify them, for messages.
 std::string point_formats_text();
+
+// Returns "2 of 5 classes have no cloud: cup, mug", or what else than "no cloud" is said; at most five names.
+std::string empty_classes_text(const std::vector<std::string>& empty, size_t classes, const std::string& what);
 
 // Returns the source as an absolute path, valid in any working directory; "furniture" is unchanged.
 std::filesystem::path absolute_source(const std::filesystem::path& source);

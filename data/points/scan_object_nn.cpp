@@ -14,6 +14,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view stem = "_objectdataset";
 
+std::string variant_files(const std::string& variant) {
+  return "*_objectdataset" + variant + ".h5";
+}
+
 // Returns the variant, e.g. "_augmentedrot_scale75" for "training_objectdataset_augmentedrot_scale75.h5" or "" for the
 // plain one; nothing for other files.
 std::optional<std::string> variant_of(const fs::path& file) {
@@ -38,13 +42,19 @@ fs::path folder_of(const fs::path& source) {
   return variants_in(source).empty() ? source / "main_split" : source;
 }
 
-std::string choose_variant(const fs::path& source, const fs::path& folder) {
+// Adds a warning if the folder has several variants, and one is taken.
+std::string choose_variant(const fs::path& source, const fs::path& folder, std::vector<std::string>& warnings) {
   if (const auto variant = variant_of(source)) return *variant;
   const std::set<std::string> variants = variants_in(folder);
-  if (variants.contains("")) return "";
   if (variants.size() == 1) return *variants.begin();
   std::string names;
-  for (const std::string& variant : variants) names += " *_objectdataset" + variant + ".h5";
+  for (const std::string& variant : variants) names += " " + variant_files(variant);
+  if (variants.contains("")) {
+    warnings.push_back(folder.string() + ": " + std::to_string(variants.size()) + " variants, of which " +
+                       variant_files("") +
+                       " is taken; one of its files in place of the folder selects another:" + names);
+    return "";
+  }
   throw DataError(folder.string(), "one variant of ScanObjectNN, or one of its files named instead of the folder",
                   "several:" + names);
 }
@@ -58,15 +68,17 @@ bool is_scan_object_nn(const fs::path& source) {
 std::unique_ptr<PointDataset> open_scan_object_nn(const fs::path& source, Split split, bool drop_background) {
   const fs::path folder = folder_of(source);
   const std::string prefix = split == Split::train ? "training" : "test";
-  const fs::path path = folder / (prefix + std::string(stem) + choose_variant(source, folder) + ".h5");
-  const Hdf5File file(path);
   CloudArrays arrays;
-  arrays.points = file.read_float("data");
+  const std::string variant = choose_variant(source, folder, arrays.warnings);
+  const fs::path path = folder / (prefix + std::string(stem) + variant + ".h5");
+  const Hdf5File file(path);
+  set_clouds(arrays, file.read_real("data"));
   arrays.labels = file.read_int("label").flatten();
   if (drop_background) arrays.keep = file.read_int("mask") != -1;
   const std::vector<std::string> classes = {"bag",   "bin",   "box", "cabinet", "chair", "desk", "display", "door",
                                             "shelf", "table", "bed", "pillow",  "sink",  "sofa", "toilet"};
   check_clouds(arrays, classes.size(), path.string());
+  warn_of_empty_classes(arrays, classes, path.string());
   arrays.names = numbered_clouds(path, arrays.points.size(0));
   return std::make_unique<ArrayDataset>(std::move(arrays), classes, path.string());
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/points/shape.h"
 
-#include <cmath>
-
 #include "geometry/normals.h"
 
 namespace geosft {
@@ -13,16 +11,21 @@ constexpr double far_away = 16.0;
 
 }  // namespace
 
-at::Tensor offset_from_origin(const at::Tensor& coordinates) {
-  const at::Tensor low = coordinates.amin(0), high = coordinates.amax(0);
-  const double extent = (high - low).max().item<double>(),
-               reach = at::maximum(low.abs(), high.abs()).max().item<double>();
-  if (!std::isfinite(extent) || reach <= far_away * extent) return {};
-  if (coordinates.to(at::kFloat).to(at::kDouble).equal(coordinates)) return {};
-  if (extent == 0) return low;
+at::Tensor offsets_from_origin(const at::Tensor& clouds) {
+  const at::Tensor low = clouds.amin(1), high = clouds.amax(1);
+  const at::Tensor extent = (high - low).amax(1, /*keepdim=*/true),
+                   reach = at::maximum(low.abs(), high.abs()).amax(1, /*keepdim=*/true);
+  const at::Tensor rounded = (clouds.to(at::kFloat) != clouds).flatten(1).any(1, /*keepdim=*/true);
+  const at::Tensor needed = at::isfinite(extent) & (reach > far_away * extent) & rounded;
   // A multiple of a power of two: coordinates of few digits are still exact after the subtraction.
-  const double unit = std::exp2(std::ceil(std::log2(extent)));
-  return ((low + (high - low) / 2) / unit).round() * unit;
+  const at::Tensor unit = extent.log2().ceil().exp2();
+  const at::Tensor middle = ((low + (high - low) / 2) / unit).round() * unit;
+  return at::where(needed, at::where(extent == 0, low, middle), at::zeros_like(low));
+}
+
+at::Tensor offset_from_origin(const at::Tensor& coordinates) {
+  const at::Tensor offset = offsets_from_origin(coordinates.unsqueeze(0)).squeeze(0);
+  return offset.any().item<bool>() ? offset : at::Tensor();
 }
 
 int64_t fill_missing_normals(Shape& shape) {

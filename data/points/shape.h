@@ -29,6 +29,9 @@ struct Shape {
 // float32: undefined unless the cloud is far from the origin compared with its size and the cast would round it.
 at::Tensor offset_from_origin(const at::Tensor& coordinates);
 
+// Returns the offsets, float64 [N, 3], of clouds float64 [N, n, 3], n >= 1; 0 where offset_from_origin returns none.
+at::Tensor offsets_from_origin(const at::Tensor& clouds);
+
 // Estimates the normals of points that have none (0) and returns their number; 0 for a shape without normals. Their
 // signs follow those of the other normals.
 int64_t fill_missing_normals(Shape& shape);

@@ -10,7 +10,6 @@
 
 #include "data/broken_files.h"
 #include "data/formats/part_text.h"
-#include "data/formats/shape_file.h"
 #include "data/formats/xyz.h"
 #include "data/points/array_dataset.h"
 #include "data/read_file.h"
@@ -32,8 +31,8 @@ struct TextItem {
 
 class TextPartDataset final : public PartDataset {
  public:
-  TextPartDataset(std::vector<TextItem> items, bool with_normals)
-      : items_(std::move(items)), with_normals_(with_normals) {}
+  TextPartDataset(std::vector<TextItem> items, bool with_normals, ShapeReadOptions options)
+      : items_(std::move(items)), with_normals_(with_normals), options_(std::move(options)) {}
   int64_t size() const override { return static_cast<int64_t>(items_.size()); }
   Shape get(int64_t index) const override;
   int64_t label(int64_t index) const override {
@@ -48,6 +47,7 @@ class TextPartDataset final : public PartDataset {
  private:
   std::vector<TextItem> items_;
   bool with_normals_;
+  ShapeReadOptions options_;
   std::vector<std::string> class_names_ = shapenet_class_names();
   PartList parts_ = shapenet_part_list();
 };
@@ -71,12 +71,14 @@ Shape TextPartDataset::get(int64_t index) const {
   const std::string text = read_file(item.points);
   Shape shape;
   if (item.labels.empty()) {
-    shape = read_labelled_points(text, item.points.string());
+    shape = read_labelled_points(text, item.points.string(), options_.drop_invalid);
     check_and_number_parts(shape, known, known.first_part, item.points);
   } else {
-    shape = to_cloud(read_xyz(text, item.points.string()), 1, 0, item.points.string());
-    shape.normals = at::Tensor();  // this format has no normals
-    shape.parts = read_point_labels(read_file(item.labels), shape.points.size(0), item.labels.string());
+    FileShape content = read_xyz(text, item.points.string(), options_.columns);
+    content.normals = at::Tensor();  // this format has no normals
+    const at::Tensor parts =
+        read_point_labels(read_file(item.labels), content.mesh.vertices.size(0), item.labels.string());
+    shape = labelled_cloud(std::move(content), parts, item.points.string(), options_.drop_invalid);
     check_and_number_parts(shape, known, 1, item.labels);
   }
   shape.label = item.label;
@@ -154,7 +156,8 @@ bool is_shapenet_part_text(const fs::path& folder) {
   return fs::exists(folder / category_list);
 }
 
-std::unique_ptr<PartDataset> open_shapenet_part_text(const fs::path& folder, PartSplit split) {
+std::unique_ptr<PartDataset> open_shapenet_part_text(const fs::path& folder, PartSplit split,
+                                                     const ShapeReadOptions& options) {
   check_shapenet_classes(folder / category_list, /*all=*/false);
   const bool older = is_older_form(folder);
   std::vector<TextItem> items;
@@ -171,7 +174,7 @@ std::unique_ptr<PartDataset> open_shapenet_part_text(const fs::path& folder, Par
   }
   if (!broken.empty()) throw BrokenFiles(broken);
   if (items.empty()) throw DataError(folder.string(), "shapes in the list of this split", "none");
-  return std::make_unique<TextPartDataset>(std::move(items), !older);
+  return std::make_unique<TextPartDataset>(std::move(items), !older, options);
 }
 
 }  // namespace geosft

@@ -8,6 +8,7 @@ namespace geosft {
 
 bool is_shapenet_part_text(const std::filesystem::path& folder);
 // Opens a split of the dataset. Throws DataError; broken shapes are detected only when they are read.
-std::unique_ptr<PartDataset> open_shapenet_part_text(const std::filesystem::path& folder, PartSplit split);
+std::unique_ptr<PartDataset> open_shapenet_part_text(const std::filesystem::path& folder, PartSplit split,
+                                                     const ShapeReadOptions& options = {});
 
 }  // namespace geosft

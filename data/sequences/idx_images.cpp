@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/data_error.h"
+#include "data/formats/file_content.h"
 #include "data/formats/gz_file.h"
 #include "data/sequences/sequence_dataset.h"
 
@@ -17,6 +18,8 @@ constexpr uint32_t unsigned_bytes = 0x0800;  // data type in the magic number of
 // Sizes and data of an idx file of unsigned bytes.
 struct IdxFile {
   IdxFile(const fs::path& file, uint32_t rank) : name(file.string()), bytes(read_gz_file(file)) {
+    const std::string other = foreign_text(bytes);
+    if (!other.empty()) throw DataError(name, "an idx file", other);
     const uint32_t magic = word(0);
     if (magic != unsigned_bytes + rank) {
       throw DataError(name, "the magic number " + std::to_string(unsigned_bytes + rank), std::to_string(magic));

@@ -11,6 +11,7 @@ PackedItems with_values(const PackedItems& from, const at::Tensor& ptr, const at
   PackedItems patches = packed_sequences(ptr, from.target, from.schema.output_names);
   patches.node_values = values;
   patches.schema.node_values = values.size(1);
+  patches.schema.task = from.schema.task;
   patches.split = from.split;
   patches.warnings = from.warnings;
   return patches;

@@ -2,14 +2,18 @@
 #include "data/sequences/sequence_dataset.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <set>
+#include <string_view>
 
 #include "data/data_error.h"
 #include "data/dataset_formats.h"
+#include "data/formats/numbers.h"
+#include "data/formats/text_lines.h"
 #include "data/safe_join.h"
+#include "data/sequences/arff_file.h"
 #include "data/sequences/byte_texts.h"
 #include "data/sequences/cifar_images.h"
 #include "data/sequences/document_pairs.h"
@@ -23,7 +27,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns all NAMEs of NAME_TRAIN.ts or, with another ending, NAME_TRAIN.tsv in a folder.
+// Returns whether `name` is "SETDimension3" beside SET, as the UEA archive publishes single dimensions of its series.
+bool is_dimension(const std::string& name, const std::set<std::string>& known) {
+  const size_t at = name.rfind("Dimension");
+  return at != std::string::npos && known.contains(name.substr(0, at)) &&
+         parse_integer(std::string_view(name).substr(at + std::string_view("Dimension").size()));
+}
+
+// Returns all NAMEs of NAME_TRAIN.ts or, with another ending, NAME_TRAIN.tsv in a folder, without single dimensions.
 std::vector<std::string> series_names(const fs::path& folder, const std::string& ending) {
   const std::string train = "_TRAIN" + ending;
   std::vector<std::string> names;
@@ -31,6 +42,8 @@ std::vector<std::string> series_names(const fs::path& folder, const std::string&
     const std::string file = entry.path().filename().string();
     if (file.ends_with(train)) names.push_back(file.substr(0, file.size() - train.size()));
   }
+  const std::set<std::string> known(names.begin(), names.end());
+  std::erase_if(names, [&](const std::string& name) { return is_dimension(name, known); });
   return names;
 }
 
@@ -95,6 +108,14 @@ PackedItems read_ucr_tables(const fs::path& folder, int64_t) {
   return read_pair(folder, ".tsv", read_ucr_table);
 }
 
+bool is_arff(const fs::path& folder) {
+  return !series_names(folder, ".arff").empty();
+}
+
+PackedItems read_arff(const fs::path& folder, int64_t) {
+  return read_pair(folder, ".arff", read_arff_file);
+}
+
 // Returns the labels of the test series as indices into the classes of the training series.
 at::Tensor matched_labels(const TsFile& train, const TsFile& test) {
   std::vector<int64_t> place;
@@ -127,11 +148,19 @@ const std::vector<DatasetFormat<SequenceReader>>& sequence_formats() {
       {"CIFAR-10", "data_batch_1.bin", is_cifar_images, whole<read_cifar_images>},
       {"UEA, UCR", "one file *_TRAIN.ts", is_series, read_series},
       {"UCR's tables", "one file *_TRAIN.tsv", is_ucr_tables, read_ucr_tables},
+      {"ARFF of UEA and UCR", "one file *_TRAIN.arff", is_arff, read_arff},
   };
   return formats;
 }
 
 }  // namespace
+
+std::string series_name(const std::filesystem::path& folder) {
+  if (!fs::is_directory(folder)) return "";
+  std::vector<std::string> names = series_names(folder, ".ts");
+  if (names.empty()) names = series_names(folder, ".tsv");
+  return names.size() == 1 ? names.front() : "";
+}
 
 std::vector<int64_t> item_range(int64_t begin, int64_t end) {
   std::vector<int64_t> items(static_cast<size_t>(end - begin));
@@ -162,13 +191,19 @@ PackedItems packed_series(const TsFile& train, const TsFile& test) {
     throw DataError(test.problem + " (test part)", std::to_string(train.dimensions()) + " dimensions, as in training",
                     std::to_string(test.dimensions()));
   }
+  const bool regression = train.targets.defined();
   for (const TsFile* part : {&train, &test}) {
-    if (part->labels.defined()) continue;
+    if (regression ? part->targets.defined() : part->labels.defined()) continue;
     throw DataError(part->problem + (part == &train ? " (training part)" : " (test part)"),
-                    "series with classes (@classLabel true)", "series without, which are for prediction");
+                    regression ? "series with targets (@targetLabel true), as in training"
+                               : "series with classes (@classLabel true) or targets (@targetLabel true)",
+                    "series without, which are for prediction");
   }
   const at::Tensor ptr = at::cat({train.ptr, test.ptr.slice(0, 1) + train.ptr[-1]});
-  PackedItems packed = packed_sequences(ptr, at::cat({train.labels, matched_labels(train, test)}), train.classes);
+  PackedItems packed = regression
+                           ? packed_sequences(ptr, at::cat({train.targets, test.targets}).unsqueeze(1), {"target"})
+                           : packed_sequences(ptr, at::cat({train.labels, matched_labels(train, test)}), train.classes);
+  if (regression) packed.schema.task = GraphTask::regression;
   packed.node_values = at::cat({filled(train), filled(test)});
   packed.schema.node_values = train.dimensions();
   packed.split = DatasetSplit{item_range(0, train.size()), {}, item_range(train.size(), train.size() + test.size())};
@@ -195,13 +230,14 @@ std::string sequence_formats_text() {
 }
 
 PackedItems read_unlabelled_series(const fs::path& file) {
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string ending = lower_case(file.extension().string());
   if (!fs::exists(file)) throw DataError(file.string(), "a file of series", "nothing of this name");
-  if (ending != ".ts" && ending != ".tsv") {
-    throw DataError(file.string(), "series: *.ts (UEA, UCR) or *.tsv (UCR's tables)", "another ending");
+  if (ending != ".ts" && ending != ".tsv" && ending != ".arff") {
+    throw DataError(file.string(), "series: *.ts or *.arff (UEA, UCR) or *.tsv (UCR's tables)", "another ending");
   }
-  const TsFile series = ending == ".ts" ? read_ts_file(file) : read_ucr_table(file);
+  const TsFile series = ending == ".ts"     ? read_ts_file(file)
+                        : ending == ".arff" ? read_arff_file(file)
+                                            : read_ucr_table(file);
   PackedItems packed = packed_sequences(series.ptr, {}, {});
   packed.node_values = filled(series);
   packed.schema.node_values = series.dimensions();

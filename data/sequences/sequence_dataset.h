@@ -12,10 +12,10 @@
 
 namespace geosft {
 
-// Detects the format of `folder`: NAME_TRAIN and NAME_TEST.ts or .tsv (the UEA and UCR archives), ListOps (listops.h),
-// texts (byte_texts.h), pairs of documents (document_pairs.h), images (idx_images.h, cifar_images.h, pathfinder.h).
-// Texts are truncated to `max_length` bytes (0: no limit). Throws DataError for an unknown format, listing the known
-// ones, and for broken data.
+// Detects the format of `folder`: NAME_TRAIN and NAME_TEST.ts, .tsv or .arff (the UEA and UCR archives), ListOps
+// (listops.h), texts (byte_texts.h), pairs of documents (document_pairs.h), images (idx_images.h, cifar_images.h,
+// pathfinder.h). Texts are truncated to `max_length` bytes (0: no limit). Throws DataError for an unknown format,
+// listing the known ones, and for broken data.
 PackedItems open_sequence_dataset(const std::filesystem::path& folder, int64_t max_length = 0);
 
 // Returns whether `folder` is one of these.
@@ -24,17 +24,20 @@ bool is_sequence_dataset(const std::filesystem::path& folder);
 // Lists the formats with the files that identify them, for messages.
 std::string sequence_formats_text();
 
-// Reads a file of series for prediction, whose classes are ignored and may be absent: *.ts, or *.tsv in the form of
-// UCR. The result has no target. Throws DataError for other endings, listing these, and for broken data.
+// Returns the NAME of NAME_TRAIN.ts or NAME_TRAIN.tsv in `folder`; empty if there is no such file or several.
+std::string series_name(const std::filesystem::path& folder);
+
+// Reads a file of series for prediction, whose classes or targets are ignored and may be absent: *.ts, *.arff, or *.tsv
+// in the form of UCR. The result has no target. Throws DataError for other endings, listing these, and for broken data.
 PackedItems read_unlabelled_series(const std::filesystem::path& file);
 
 // Returns the warning that `count` empty texts were read as one blank each.
 std::string empty_texts_warning(const std::filesystem::path& folder, int64_t count);
 
-// Converts time series to sequences of numbers. Both files have the same dimensions; the classes of the test series are
-// among those of the training file, whose order counts. Missing values are
-// linearly interpolated per series and dimension, extrapolated with the nearest value at the ends, and 0 if all are
-// missing.
+// Converts time series to sequences of numbers, with classes or with a target, named "target" (regression). Both files
+// have the same dimensions; the classes of the test series are among those of the training file, whose order counts.
+// Missing values are linearly interpolated per series and dimension, extrapolated with the nearest value at the ends,
+// and 0 if all are missing.
 PackedItems packed_series(const TsFile& train, const TsFile& test);
 
 // Truncates every sequence, or each of its documents, to `max_length` >= 1 steps; images lose their grid.

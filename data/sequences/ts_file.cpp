@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -28,13 +29,20 @@ std::string_view take_part(std::string_view& text, char separator) {
   return trimmed(part);
 }
 
+bool is_comment(std::string_view line) {
+  return !line.empty() && (line.front() == '#' || line.front() == '%');
+}
+
 struct TsHeader {
   std::string problem;
   std::vector<std::string> classes;
   int64_t dimensions = 0;  // 0: not given
   int64_t length = 0;      // of all series; 0: not given
   bool equal_length = false, missing = true;
-  std::optional<bool> labelled;
+  std::optional<bool> labelled, targeted;  // @classLabel and @targetLabel
+
+  bool has_labels() const { return labelled.value_or(false); }
+  bool has_targets() const { return targeted.value_or(false); }
 };
 
 bool read_bool(TextLines& lines) {
@@ -72,8 +80,13 @@ void read_keyword(TextLines& lines, const std::string& keyword, TsHeader& header
       header.classes.emplace_back(word);
     }
     if (*header.labelled && header.classes.empty()) lines.fail("names of classes", "none");
+  } else if (keyword == "@targetlabel") {
+    header.targeted = read_bool(lines);
   } else {
     lines.fail("a keyword such as @dimensions, @classLabel or @data", keyword);
+  }
+  if (header.has_labels() && header.has_targets()) {
+    lines.fail("either classes or targets", "both @classLabel true and @targetLabel true");
   }
 }
 
@@ -82,11 +95,12 @@ TsHeader read_header(TextLines& lines, const std::string& file) {
   while (lines.next()) {
     const std::string keyword = lowered(lines.word());
     if (keyword == "@data") {
-      if (!header.labelled)
-        lines.fail("@classLabel true with names of classes, or @classLabel false, before it", "@data");
+      if (!header.labelled && !header.targeted) {
+        lines.fail("@classLabel true with names of classes, @classLabel false, or @targetLabel, before it", "@data");
+      }
       return header;
     }
-    read_keyword(lines, keyword, header);
+    if (!is_comment(keyword)) read_keyword(lines, keyword, header);
   }
   throw DataError(file, "@data", "the end of the file");
 }
@@ -95,22 +109,26 @@ class TsReader {
  public:
   TsReader(TextLines& lines, TsHeader& header) : lines_(lines), header_(header) {}
 
-  // Reads one series: dimensions separated by ':', with the class, if any, at the end.
+  // Reads one series: dimensions separated by ':', with the class or target, if any, at the end.
   void read(std::string_view text) {
     std::vector<std::string_view> parts;
     while (!text.empty()) parts.push_back(take_part(text, ':'));
-    const bool labelled = *header_.labelled;
-    const auto found = static_cast<int64_t>(parts.size()) - (labelled ? 1 : 0);
-    if (found < 1) lines_.fail("dimensions and a class with ':' between them", "'" + std::string(parts.front()) + "'");
+    const bool labelled = header_.has_labels(), targeted = header_.has_targets();
+    const auto found = static_cast<int64_t>(parts.size()) - (labelled || targeted ? 1 : 0);
+    if (found < 1) {
+      lines_.fail(std::string("dimensions and a ") + (targeted ? "target" : "class") + " with ':' between them",
+                  "'" + std::string(parts.front()) + "'");
+    }
     if (header_.dimensions == 0) header_.dimensions = found;
     if (found != header_.dimensions) {
       lines_.fail(std::to_string(header_.dimensions) + " dimensions", std::to_string(found));
     }
     if (labelled) add_label(parts.back());
+    if (targeted) targets.push_back(read_number(parts.back()));
     append_series(parts);
   }
 
-  std::vector<float> values;
+  std::vector<float> values, targets;
   std::vector<int64_t> offsets{0}, labels;
 
  private:
@@ -154,13 +172,17 @@ class TsReader {
     if (text.empty()) lines_.fail("values with ',' between them", "an empty dimension");
     while (!text.empty()) {
       const std::string_view word = take_part(text, ',');
-      if (word == "?" || lowered(word) == "nan") {
-        if (!header_.missing) lines_.fail("a value, as @missing is false", "'" + std::string(word) + "'");
-        numbers_.push_back(std::numeric_limits<float>::quiet_NaN());
-      } else {
-        numbers_.push_back(static_cast<float>(lines_.to_number(word, "a number")));
+      numbers_.push_back(read_number(word));
+      if (std::isnan(numbers_.back()) && !header_.missing) {
+        lines_.fail("a value, as @missing is false", "'" + std::string(word) + "'");
       }
     }
+  }
+
+  // Reads a number, or NaN for one that is missing.
+  float read_number(std::string_view word) {
+    if (word == "?" || lowered(word) == "nan") return std::numeric_limits<float>::quiet_NaN();
+    return static_cast<float>(lines_.to_number(word, "a number"));
   }
 
   TextLines& lines_;
@@ -176,12 +198,15 @@ TsFile read_ts_file(const std::filesystem::path& file) {
   TsHeader header = read_header(lines, file.string());
   TsReader reader(lines, header);
   while (lines.next_raw()) {
-    if (const std::string_view series = lines.rest(); !series.empty() && series.front() != '#') reader.read(series);
+    if (const std::string_view series = lines.rest(); !series.empty() && !is_comment(series)) reader.read(series);
   }
   if (reader.offsets.size() == 1) throw DataError(file.string(), "series below @data", "none");
-  return {header.problem, header.classes, at::tensor(reader.values, at::kFloat).view({-1, header.dimensions}),
+  return {header.problem,
+          header.classes,
+          at::tensor(reader.values, at::kFloat).view({-1, header.dimensions}),
           at::tensor(reader.offsets, at::kLong),
-          *header.labelled ? at::tensor(reader.labels, at::kLong) : at::Tensor()};
+          header.has_labels() ? at::tensor(reader.labels, at::kLong) : at::Tensor(),
+          header.has_targets() ? at::tensor(reader.targets, at::kFloat) : at::Tensor()};
 }
 
 }  // namespace geosft

@@ -11,6 +11,7 @@
 #include "geometry/cuda/augment_kernel.cuh"
 #include "geometry/device_offsets.h"
 #include "geometry/operator_checks.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 
 namespace geosft::cuda {
@@ -45,6 +46,17 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> augmented_clouds(
         turned.defined() ? to_normals.mutable_data_ptr<scalar_t>() : nullptr});
   });
   return {to, to_normals, kept_ptr, rows};
+}
+
+// Registers the operator for a device: see implement_knn.
+template <class Launcher>
+void implement_augmentation(torch::Library& m) {
+  m.impl("_augment_clouds",
+         [](const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& ptr,
+            const at::Tensor& seeds, int64_t most, int64_t rotation, at::ArrayRef<double> numbers) {
+           const Launcher launch(points.device(), "augment_clouds");
+           return augmented_clouds(points, normals, ptr, seeds, augment_options(most, rotation, numbers), launch);
+         });
 }
 
 }  // namespace geosft::cuda

@@ -162,8 +162,10 @@ class AugmentTile {
   }
 };
 
-// Enqueues the kernels on `stream`, a cudaStream_t of the current device. Returns the text of an error, or null.
-const char* launch_augmentation(const CloudBatch<float>& in, void* stream);
-const char* launch_augmentation(const CloudBatch<double>& in, void* stream);
+// Lists the grids of a call, on a GPU or emulated.
+template <typename T, class Run>
+void run_grids(const CloudBatch<T>& in, Run&& run) {
+  run.template grid<AugmentTile<T>>(in.all.items, 1, in);
+}
 
 }  // namespace geosft::cuda

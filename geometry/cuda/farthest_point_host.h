@@ -11,6 +11,7 @@
 #include "geometry/cuda/farthest_point_kernel.cuh"
 #include "geometry/device_offsets.h"
 #include "geometry/operator_checks.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 
 namespace geosft::cuda {
@@ -56,6 +57,20 @@ template <class Run>
 at::Tensor farthest_point_order_rows(const at::Tensor& points, const std::optional<at::Tensor>& ptr, const Run& run) {
   check_farthest_point_arguments(points, points.size(0), ptr, 0);
   return chosen_rows(points, points.size(0), ptr, FarthestPoints<float>::kOutermost, points.size(0), run);
+}
+
+// Registers the operators for a device: see implement_knn.
+template <class Launcher>
+void implement_farthest_points(torch::Library& m) {
+  m.impl("_farthest_point_sampling", [](const at::Tensor& points, int64_t count, const std::optional<at::Tensor>& ptr,
+                                        int64_t start, int64_t rows) {
+    const Launcher launch(points.device(), "farthest_point_sampling");
+    return farthest_point_rows(points, count, ptr, start, rows, launch);
+  });
+  m.impl("_farthest_point_order", [](const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
+    const Launcher launch(points.device(), "farthest_point_order");
+    return farthest_point_order_rows(points, ptr, launch);
+  });
 }
 
 }  // namespace geosft::cuda

@@ -167,8 +167,10 @@ class FarthestPointTile {
   }
 };
 
-// Enqueues the kernels on `stream`, a cudaStream_t of the current device. Returns the text of an error, or null.
-const char* launch_farthest_points(const FarthestPoints<float>& in, void* stream);
-const char* launch_farthest_points(const FarthestPoints<double>& in, void* stream);
+// Lists the grids of a call, on a GPU or emulated.
+template <typename T, class Run>
+void run_grids(const FarthestPoints<T>& in, Run&& run) {
+  run.template grid<FarthestPointTile<T>>(in.packed.items, 1, in);
+}
 
 }  // namespace geosft::cuda

@@ -14,6 +14,7 @@
 #include "geometry/cuda/knn_kernel.cuh"
 #include "geometry/device_offsets.h"
 #include "geometry/operator_checks.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 
 namespace geosft::cuda {
@@ -65,7 +66,7 @@ std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const 
                                                 const std::optional<at::Tensor>& query_ptr, int64_t curve_points,
                                                 const Run& run) {
   check_knn(points, queries, k);
-  check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr", points.device());
+  check_ptr_pair(ptr, "ptr", points, query_ptr, "query_ptr", queries);
   TORCH_CHECK(queries.size(0) == 0 || k <= std::numeric_limits<int64_t>::max() / 8 / queries.size(0), "k = ", k,
               " neighbours of ", queries.size(0), " queries do not fit into memory");
   KnnRows of_points{points.contiguous(), {}, ptr_on_device(ptr, points.device(), "ptr")};
@@ -100,6 +101,18 @@ inline std::tuple<at::Tensor, at::Tensor> nearest_backward(const at::Tensor& gra
   const at::Tensor factor = at::where(found, 2 * grad, at::zeros_like(grad));
   const at::Tensor term = factor.unsqueeze(2) * apart;
   return {at::zeros_like(points).index_put_({rows}, term.flatten(0, 1).neg(), /*accumulate=*/true), term.sum(1)};
+}
+
+// Registers the operators of this header for a device; Launcher(device, op) is constructed once per call:
+// KernelLauncher, or its replacement in tests.
+template <class Launcher>
+void implement_knn(torch::Library& m) {
+  m.impl("knn", [](const at::Tensor& points, const at::Tensor& queries, int64_t k, const std::optional<at::Tensor>& ptr,
+                   const std::optional<at::Tensor>& query_ptr) {
+    const Launcher launch(points.device(), "knn");
+    return nearest_rows(points, queries, k, ptr, query_ptr, kKnnCurvePoints, launch);
+  });
+  m.impl("_knn_backward", nearest_backward);
 }
 
 }  // namespace geosft::cuda

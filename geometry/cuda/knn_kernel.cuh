@@ -251,9 +251,9 @@ class KnnTile {
   }
 };
 
-// Launches all grids of a call, on a GPU or emulated.
+// Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
-void knn_grids(const KnnSearch<T>& in, Run&& run) {
+void run_grids(const KnnSearch<T>& in, Run&& run) {
   const int64_t slots = tile_slots(in.of_queries.rows, in.of_queries.items, kKnnThreads);
   if (in.box) run.template grid<KnnBoxTile<T>>(tile_slots(in.of_points.rows, in.of_points.items, kKnnThreads), 1, in);
   if (in.k <= 8) {
@@ -266,9 +266,5 @@ void knn_grids(const KnnSearch<T>& in, Run&& run) {
     run.template grid<KnnTile<T, StoredNeighbours<T>>>(slots, 1, in);
   }
 }
-
-// Enqueues the kernels on `stream`, a cudaStream_t of the current device. Returns the text of an error, or null.
-const char* launch_knn(const KnnSearch<float>& in, void* stream);
-const char* launch_knn(const KnnSearch<double>& in, void* stream);
 
 }  // namespace geosft::cuda

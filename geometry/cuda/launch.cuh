@@ -51,4 +51,11 @@ class Launch {
   bool too_large_ = false;
 };
 
+template <class Call>
+const char* launch_kernels(const Call& call, void* stream) {
+  Launch launch(stream);
+  run_grids(call, launch);
+  return launch.error();
+}
+
 }  // namespace geosft::cuda

@@ -24,4 +24,26 @@ class Stream {
 // Throws an error with the operator's name and the text `error` of a launch, unless it is null.
 void check_launch(const char* error, const char* op);
 
+// Enqueues the grids of a call, such as KnnSearch<float>, on `stream` (a cudaStream_t) of the current device. Returns
+// an error message, or null. Each kernel header lists the grids of its calls in run_grids(call, run), for a GPU and for
+// the emulation in tests alike. Defined in launch.cuh and instantiated by sources that CMake generates from a list.
+template <class Call>
+const char* launch_kernels(const Call& call, void* stream);
+
+// Launches calls of the operator `op` on the current stream of a device, which is made the current device for its
+// lifetime.
+class KernelLauncher {
+ public:
+  KernelLauncher(const at::Device& device, const char* op) : stream_(device), op_(op) {}
+
+  template <class Call>
+  void operator()(const Call& call) const {
+    check_launch(launch_kernels(call, stream_.get()), op_);
+  }
+
+ private:
+  Stream stream_;
+  const char* op_;
+};
+
 }  // namespace geosft::cuda

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "geometry/operators.h"
 #include "graph/cuda/random_walk_kernel.cuh"
 #include "graph/random_walk_pe.h"
 
@@ -70,6 +71,17 @@ at::Tensor random_walks(const at::Tensor& rowptr_in, const at::Tensor& col_in, i
                               out.mutable_data_ptr<scalar_t>()});
   });
   return out;
+}
+
+// Registers the operator for a device; Launcher(device, op) is constructed once per call: KernelLauncher, or its
+// replacement in tests.
+template <class Launcher>
+void implement_random_walk_pe(torch::Library& m) {
+  m.impl("random_walk_pe",
+         [](const at::Tensor& rowptr, const at::Tensor& col, int64_t steps, const std::optional<at::Tensor>& weight) {
+           const Launcher launch(rowptr.device(), "random_walk_pe");
+           return random_walks(rowptr, col, steps, weight, launch);
+         });
 }
 
 }  // namespace geosft::cuda

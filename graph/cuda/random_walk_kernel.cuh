@@ -197,17 +197,13 @@ class LongWalkTile {
   }
 };
 
-// Launches all grids of a call, on a GPU or emulated.
+// Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
-void walk_grids(const RandomWalks<T>& in, Run&& run) {
+void run_grids(const RandomWalks<T>& in, Run&& run) {
   constexpr int64_t kNodes = WalkDegreeTile<T>::kBlockThreads;
   run.template grid<WalkDegreeTile<T>>((in.nodes + kNodes - 1) / kNodes, 1, in);
   run.template grid<WalkTile<T>>(in.plan.blocks, 1, in);
   run.template grid<LongWalkTile<T>>(in.plan.long_blocks, 1, in);
 }
-
-// Enqueues the kernels on `stream`, a cudaStream_t of the current device. Returns the text of an error, or null.
-const char* launch_walks(const RandomWalks<float>& in, void* stream);
-const char* launch_walks(const RandomWalks<double>& in, void* stream);
 
 }  // namespace geosft::cuda

@@ -20,9 +20,9 @@ namespace {
 constexpr double point_mean[] = {0.6, 0.0};
 constexpr double point_deviation[] = {0.6, 0.7};
 constexpr double relative_spread = 1.8;  // initial standard deviation of R_add over pairs
-// Approximately minus the maxout score of equal tokens, and of the nodes of a graph, whose tokens differ and whose
-// attention bias is the same for all pairs without an edge.
-constexpr double additive_mean = -3.0, additive_mean_of_graphs = -1.0;
+// Approximately minus the maxout score of equal tokens, and of tokens that differ: the nodes of a graph, whose
+// attention bias is the same for all pairs without an edge, and the steps of a sequence.
+constexpr double additive_mean_of_points = -3.0, additive_mean_of_distinct = -1.0;
 constexpr double carrying_gain = 2.4;  // initial gain of W_V and W_O
 
 void check_relative(const AttentionOptions& options, const RelativeEncoding& relative, const at::Tensor& x) {
@@ -79,9 +79,9 @@ void SamplingAttentionImpl::reset_relative() {
   torch::nn::init::normal_(w_mul, 0.0, spread);
   torch::nn::init::normal_(w_add, 0.0, spread);
   torch::nn::init::normal_(b_mul);
-  torch::nn::init::normal_(b_add,
-                           options.relative == RelativeEncodingKind::graph ? additive_mean_of_graphs : additive_mean);
-  if (options.relative != RelativeEncodingKind::points) return;
+  const bool points = options.relative == RelativeEncodingKind::points;
+  torch::nn::init::normal_(b_add, points ? additive_mean_of_points : additive_mean_of_distinct);
+  if (!points) return;
   for (int64_t channel = 0; channel < options.relative_channels; ++channel) {
     for (auto [w, b] : {std::pair{w_mul, b_mul}, std::pair{w_add, b_add}}) {
       w[channel] /= point_deviation[channel];

@@ -108,6 +108,7 @@ AttentionBias attention_bias(const RelativeEncoding& relative, const SummedEdges
 std::vector<Span> spans_of(const std::optional<at::Tensor>& q_ptr, int64_t queries,
                            const std::optional<at::Tensor>& k_ptr, int64_t keys, at::Device device) {
   const OffsetPair offsets = packed_offset_pair(q_ptr, queries, "q_ptr", k_ptr, keys, "k_ptr", device);
+  if (offsets.items() == 0) return {{0, 0, 0, 0}};  // no rows, as for one empty item
   std::vector<Span> spans;
   spans.reserve(static_cast<size_t>(offsets.items()));
   for (int64_t b = 0; b < offsets.items(); ++b) {

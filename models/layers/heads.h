@@ -6,13 +6,31 @@
 // reproducible ones.
 #pragma once
 
+#include <torch/nn/modules/container/modulelist.h>
+
 #include "models/layers/sampler.h"
 
 namespace geosft {
 
+// layers - 1 times a linear map to `hidden` channels with GELU and dropout, then a linear map. [n, inputs] -> [n,
+// outputs]. `before` is the number of rows of earlier parts of the batch, for the dropout masks.
+class MlpImpl : public torch::nn::Module {
+ public:
+  // Throws c10::Error unless layers is at least 1.
+  MlpImpl(int64_t inputs, int64_t hidden, int64_t outputs, int64_t layers, double dropout = 0.0);
+  at::Tensor forward(at::Tensor x, SamplingContext& context, std::optional<int64_t> before = std::nullopt);
+
+  torch::nn::ModuleList linears{nullptr};
+  double dropout;
+};
+TORCH_MODULE(Mlp);
+
 // The maximum of each channel over the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for
-// an empty item.
+// an empty item; [0, d] for a batch of no items, ptr = [0], which all heads accept.
 at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
+
+// The mean of the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for an empty item.
+at::Tensor mean_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
 // Point-cloud classification: a sample of the tokens, their maximum, a linear map. [N, width] -> [B, outputs].
 class SampleMaxHeadImpl : public torch::nn::Module {
@@ -60,6 +78,42 @@ class SumHeadImpl : public torch::nn::Module {
   torch::nn::Linear linear{nullptr};
 };
 TORCH_MODULE(SumHead);
+
+// How the tokens of an item become one vector.
+enum class Pooling {
+  softmax,     // weighted by a softmax of a learned projection
+  sample_max,  // maximum over a sample
+  sum,
+  mean,
+  max,
+};
+
+struct PooledHeadOptions {
+  Pooling pooling = Pooling::softmax;
+  int64_t layers = 1;           // of the MLP after the pooling, whose hidden layers have the width of the tokens
+  int64_t graph_features = 0;   // features of each item, concatenated to its pooled tokens
+  double dropout = 0.0;         // of the input of every layer of the MLP
+  SamplerOptions sampler = {};  // for sample_max
+};
+
+// Classification or regression of items: pooled tokens, concatenated with given features of the item, then an MLP.
+// [N, width] and [B, graph_features] -> [B, outputs].
+class PooledHeadImpl : public torch::nn::Module {
+ public:
+  PooledHeadImpl(int64_t width, int64_t outputs, const PooledHeadOptions& options);
+  // graph_features [B, F] of a floating type; undefined if F is 0. Another shape is an error that names it.
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context,
+                     const at::Tensor& graph_features = {});
+
+  PooledHeadOptions options;
+  at::Tensor u;              // [width], for softmax
+  Sampler sampler{nullptr};  // for sample_max
+  Mlp mlp{nullptr};
+
+ private:
+  at::Tensor pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context);
+};
+TORCH_MODULE(PooledHead);
 
 // Segmentation and node classification: a linear map of every token. [N, width] -> [N, outputs].
 class TokenHeadImpl : public torch::nn::Module {

@@ -54,7 +54,7 @@ HeadDistances head_distances(const at::Tensor& x, int64_t heads, const PrimalWei
     }
     items.push_back(mean_of_pairs(squares.sqrt(), heads));
   }
-  return {at::cat(tokens), at::stack(items)};
+  return {at::cat(tokens), items.empty() ? at::empty({0}, wide) : at::stack(items)};
 }
 
 void HeadDistanceSums::add(const HeadDistances& found) {

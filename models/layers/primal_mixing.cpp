@@ -35,12 +35,6 @@ at::Tensor part_of_heads(const at::Tensor& parameter, const HeadGroup& group, in
 SparseMask token_mask(const PrimalOptions& options, const std::vector<int64_t>& offsets,
                       const std::optional<at::Tensor>& ptr, const RelativeEncoding& relative) {
   switch (options.mask) {
-    case MaskKind::window:
-      return window_mask(offsets, options.mask_size);
-    case MaskKind::strided:
-      return strided_mask(offsets, options.mask_size);
-    case MaskKind::block:
-      return block_mask(offsets, options.mask_size);
     case MaskKind::nearest:
       TORCH_CHECK(relative.coordinates.defined(), "relative must have coordinates for a mask of the nearest");
       return nearest_mask(relative.coordinates, ptr, options.mask_size);
@@ -48,7 +42,7 @@ SparseMask token_mask(const PrimalOptions& options, const std::vector<int64_t>& 
       TORCH_CHECK(relative.rowptr.defined(), "relative must have a graph for a mask of neighbours");
       return neighbour_mask(relative.rowptr, relative.col, offsets);
     default:
-      return {};
+      return sequence_mask(options.mask, options.mask_size, offsets);
   }
 }
 

@@ -9,14 +9,6 @@
 namespace geosft {
 namespace {
 
-struct NamedMask {
-  const char* name;
-  MaskKind kind;
-};
-constexpr NamedMask named_masks[] = {{"none", MaskKind::none},       {"window", MaskKind::window},
-                                     {"strided", MaskKind::strided}, {"block", MaskKind::block},
-                                     {"nearest", MaskKind::nearest}, {"neighbours", MaskKind::neighbours}};
-
 constexpr double paper_beta = 0.5;  // in the middle of the range found in the paper
 
 std::string joined(const std::vector<std::string>& names) {
@@ -25,15 +17,6 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-MaskKind mask_kind(const std::string& name) {
-  std::vector<std::string> names;
-  for (const NamedMask& mask : named_masks) {
-    if (name == mask.name) return mask.kind;
-    names.emplace_back(mask.name);
-  }
-  TORCH_CHECK(false, "name of a mask must be one of ", joined(names), ", not ", name);
-}
 
 std::vector<int64_t> default_pool(int64_t heads) {
   int64_t levels = 1;
@@ -67,7 +50,10 @@ PrimalOptions primal_options(const std::string& name, int64_t heads) {
   };
   PrimalOptions options;
   options.linear = has("linear");
-  if (has("sparse")) options.mask = MaskKind::window;
+  if (has("sparse")) {
+    options.mask = MaskKind::strided;
+    options.mask_size = 0;
+  }
   options.variance = has("variance");
   if (has("bn") && !options.variance) options.beta = paper_beta;
   if (has("sh")) options.pool = default_pool(heads);

@@ -13,14 +13,11 @@ namespace geosft {
 enum class MaskKind {
   none,
   window,      // tokens at a distance of at most mask_size in the sequence
-  strided,     // the stride is mask_size
+  strided,     // the stride is mask_size; 0: the square root of the number of tokens of an item
   block,       // blocks of mask_size tokens
   nearest,     // the mask_size nearest points; needs the coordinates of RelativeEncoding
   neighbours,  // neighbours in the graph of RelativeEncoding
 };
-
-// The kind with that name; throws an error that lists all names for an unknown one.
-MaskKind mask_kind(const std::string& name);
 
 enum class ConvolutionKind { none, sequence, grid };
 
@@ -46,7 +43,8 @@ struct PrimalOptions {
 std::vector<int64_t> default_pool(int64_t heads);
 
 // The names: softmax, bn, bn_variance, sh, bn_sh, conv1d and conv2d; for linear attention `linear` and the prefix
-// `linear_`; for masked attention `sparse` and the prefix `sparse_` (a window, unless another mask is chosen).
+// `linear_`; for masked attention `sparse` and the prefix `sparse_` (strided by the square root of the number of
+// tokens, unless another mask is chosen).
 const std::vector<std::string>& primal_names();
 // The options of that member; throws an error that lists all names for an unknown one.
 PrimalOptions primal_options(const std::string& name, int64_t heads);

@@ -7,13 +7,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace geosft {
 
 struct ForwardTrace;
 class RngBuffer;
+class StatisticsReducer;
 
 // How a model samples (SamplerOptions has the options of training).
 enum class SampleMode {
@@ -67,6 +70,10 @@ class SamplingContext {
   // Null when nothing is traced.
   ForwardTrace* trace() const { return trace_; }
 
+  // In distributed training: what sums the statistics of batch normalisation over the processes. Null in one process.
+  void sum_statistics_with(std::shared_ptr<StatisticsReducer> reducer) { statistics_ = std::move(reducer); }
+  const std::shared_ptr<StatisticsReducer>& statistics() const { return statistics_; }
+
   // Inverted dropout with the masks of this pass; x itself unless training and probability > 0. Rows of x are tokens,
   // or other rows of which `before` belong to earlier parts of the batch.
   at::Tensor dropout(const at::Tensor& x, double probability, std::optional<int64_t> before = std::nullopt);
@@ -82,6 +89,7 @@ class SamplingContext {
   uint64_t samplings_ = 0;
   at::Tensor choices_;
   ForwardTrace* trace_ = nullptr;
+  std::shared_ptr<StatisticsReducer> statistics_;
 };
 
 }  // namespace geosft

@@ -2,6 +2,7 @@
 #include "models/layers/sparse_masks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "geometry/device_offsets.h"
@@ -78,9 +79,10 @@ SparseMask window_mask(const std::vector<int64_t>& offsets, int64_t radius) {
   });
 }
 
-SparseMask strided_mask(const std::vector<int64_t>& offsets, int64_t stride) {
-  TORCH_CHECK(stride >= 1, "stride must be at least 1, not ", stride);
+SparseMask strided_mask(const std::vector<int64_t>& offsets, int64_t given) {
+  TORCH_CHECK(given >= 0, "stride must be at least 1, or 0 for the square root of the tokens, not ", given);
   return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t end) {
+    const int64_t stride = given > 0 ? given : std::lround(std::sqrt(static_cast<double>(end - begin)));
     const int64_t low = i - std::min(stride - 1, i - begin), high = i + 1 + std::min(stride - 1, end - i - 1);
     for (int64_t j = begin + (i - begin) % stride; j < low; j += stride) builder.col.push_back(j);
     append_range(builder.col, low, high);
@@ -94,6 +96,12 @@ SparseMask block_mask(const std::vector<int64_t>& offsets, int64_t size) {
     const int64_t first = i - (i - begin) % size;
     append_range(builder.col, first, first + std::min(size, end - first));
   });
+}
+
+SparseMask sequence_mask(MaskKind kind, int64_t size, const std::vector<int64_t>& offsets) {
+  if (kind == MaskKind::window) return window_mask(offsets, size);
+  if (kind == MaskKind::strided) return strided_mask(offsets, size);
+  return kind == MaskKind::block ? block_mask(offsets, size) : SparseMask();
 }
 
 SparseMask nearest_mask(const at::Tensor& points, const std::optional<at::Tensor>& ptr, int64_t count) {

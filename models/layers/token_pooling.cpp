@@ -76,14 +76,6 @@ PooledTokens pool_clusters(const at::Tensor& x, const std::vector<int64_t>& offs
 
 }  // namespace
 
-PoolingKind pooling_kind(const std::string& name) {
-  if (name == "average") return PoolingKind::average;
-  if (name == "max") return PoolingKind::max;
-  if (name == "convolution") return PoolingKind::convolution;
-  if (name == "k_means") return PoolingKind::k_means;
-  TORCH_CHECK(false, "name of a pooling must be average, max, convolution or k_means, not ", name);
-}
-
 PooledTokens pool_tokens(const at::Tensor& x, const std::vector<int64_t>& offsets, int64_t factor, PoolingKind kind,
                          const at::Tensor& weight) {
   TORCH_CHECK(x.dim() == 2 && x.size(0) == offsets.back(), "x must be [N, d] with N = ", offsets.back(), ", got shape ",

@@ -6,7 +6,6 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace geosft {
@@ -17,9 +16,6 @@ enum class PoolingKind {
   convolution,  // a depth-wise convolution with kernel size and stride `factor`
   k_means,      // means of as many k-means clusters
 };
-
-// The kind with that name (average, max, convolution or k_means); throws an error that lists them for an unknown one.
-PoolingKind pooling_kind(const std::string& name);
 
 struct PooledTokens {
   at::Tensor x;                  // [sum of the items' pooled tokens, d]

@@ -16,6 +16,8 @@ void choose_attention(LayerOptions& options, const std::string& name) {
     options.kind = AttentionKind::sampling;
   } else if (name == "polynomial") {
     options.kind = AttentionKind::polynomial;
+  } else if (name == "none") {
+    options.kind = AttentionKind::none;
   } else {
     std::string known;
     for (const std::string& one : attention_names()) known += (known.empty() ? "" : ", ") + one;
@@ -29,6 +31,27 @@ void choose_attention(LayerOptions& options, const std::string& name) {
 
 TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : options(layer_options) {
   const int64_t width = options.attention.width, inner = options.expansion * width;
+  const bool attends = options.kind != AttentionKind::none, convolves = options.local.kind != LocalKind::none;
+  TORCH_CHECK(attends || convolves, "kind must be an attention where there is no local branch");
+  if (attends) {
+    make_attention();
+    first_ = Normalization(*this, "norm1", options.normalization, width);
+  }
+  if (convolves) {
+    local = register_module("local", MessagePassing(width, options.local, options.normalization));
+    local_ = Normalization(*this, "local_norm", options.normalization, width);
+  }
+  if (options.expansion > 0) {
+    second_ = Normalization(*this, "norm2", options.normalization, width);
+    expand = register_module("expand", torch::nn::Linear(width, inner));
+    contract = register_module("contract", torch::nn::Linear(inner, width));
+  }
+  norm1 = first_.layer;
+  norm2 = second_.layer;
+}
+
+void TransformerLayerImpl::make_attention() {
+  const int64_t width = options.attention.width;
   if (options.kind == AttentionKind::sampling) {
     attention = register_module("attention", SamplingAttention(options.attention));
   } else if (options.kind == AttentionKind::polynomial) {
@@ -37,10 +60,6 @@ TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : 
   } else {
     primal = register_module("attention", PrimalSelfAttention(width, options.attention.heads, options.primal));
   }
-  norm1 = register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
-  norm2 = register_module("norm2", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
-  expand = register_module("expand", torch::nn::Linear(width, inner));
-  contract = register_module("contract", torch::nn::Linear(inner, width));
 }
 
 at::Tensor TransformerLayerImpl::mix(const at::Tensor& x, const RelativeEncoding& relative,
@@ -58,14 +77,39 @@ at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingConte
   return context.dropout(contract->forward(hidden), options.token_dropout);
 }
 
-at::Tensor TransformerLayerImpl::forward(at::Tensor x, const RelativeEncoding& relative,
-                                         const std::optional<at::Tensor>& ptr, SamplingContext& context) {
+at::Tensor TransformerLayerImpl::convolve(const at::Tensor& x, LocalGraph* graph, SamplingContext& context) {
+  TORCH_CHECK(graph != nullptr, "graph must be given to a layer with a local branch");
+  return local->forward(x, *graph, context);
+}
+
+at::Tensor TransformerLayerImpl::attend_and_convolve(const at::Tensor& x, const RelativeEncoding& relative,
+                                                     const std::optional<at::Tensor>& ptr, SamplingContext& context,
+                                                     LocalGraph* graph) {
   const bool pre = options.norm == NormPlacement::pre;
-  const at::Tensor mixed = mix(pre ? norm1->forward(x) : x, relative, ptr, context);
-  x = x + context.dropout(mixed, options.token_dropout);
-  if (!pre) x = norm1->forward(x);
-  x = x + feed_forward(pre ? norm2->forward(x) : x, context);
-  return pre ? x : norm2->forward(x);
+  const auto on_top = [&](const at::Tensor& branch) { return options.residual ? x + branch : branch; };
+  if (options.kind == AttentionKind::none) {
+    const at::Tensor rows = convolve(pre ? local_(x, context) : x, graph, context);
+    return on_top(context.dropout(at::gelu(pre ? rows : local_(rows, context)), options.token_dropout));
+  }
+  at::Tensor branch;
+  if (!local.is_empty()) {
+    branch = context.dropout(convolve(pre ? local_(x, context) : x, graph, context), options.token_dropout);
+    if (!pre) branch = local_(on_top(branch), context);
+  }
+  const at::Tensor mixed = mix(pre ? first_(x, context) : x, relative, ptr, context);
+  at::Tensor result = on_top(context.dropout(mixed, options.token_dropout));
+  if (!pre) result = first_(result, context);
+  return branch.defined() ? result + branch : result;
+}
+
+at::Tensor TransformerLayerImpl::forward(at::Tensor x, const RelativeEncoding& relative,
+                                         const std::optional<at::Tensor>& ptr, SamplingContext& context,
+                                         LocalGraph* graph) {
+  const bool pre = options.norm == NormPlacement::pre;
+  x = attend_and_convolve(x, relative, ptr, context, graph);
+  if (options.expansion == 0) return x;
+  x = x + feed_forward(pre ? second_(x, context) : x, context);
+  return pre ? x : second_(x, context);
 }
 
 }  // namespace geosft

@@ -2,9 +2,9 @@
 // A transformer layer: attention and feed-forward, each with a residual connection (SFT section 4.3).
 #pragma once
 
-#include <torch/nn/modules/normalization.h>
-
 #include "models/layers/attention.h"
+#include "models/layers/message_passing.h"
+#include "models/layers/normalization.h"
 #include "models/layers/polynomial_self_attention.h"
 #include "models/layers/primal_self_attention.h"
 
@@ -16,6 +16,7 @@ enum class AttentionKind {
   sampling,    // over a learned sample of the tokens
   polynomial,  // over all tokens; ignores relative encodings
   primal,      // the primal-dual family, over all tokens; masks may use the relative encoding
+  none,        // only for layers with a local branch
 };
 
 struct LayerOptions {
@@ -24,41 +25,56 @@ struct LayerOptions {
   PolynomialOptions polynomial = {};  // for that kind
   PrimalOptions primal = {};          // for that kind
   NormPlacement norm = NormPlacement::post;
-  int64_t expansion = 4;              // feed-forward: width -> expansion * width -> width, GELU between
+  NormKind normalization = NormKind::layer;
+  LocalOptions local = {};            // the convolution beside attention, or without it
+  bool residual = true;               // of attention and of the convolution
+  int64_t expansion = 4;              // feed-forward: width -> expansion * width -> width, GELU between; 0: none
   double token_dropout = 0.0;         // of the embeddings, after attention and after feed-forward
   double feed_forward_dropout = 0.0;  // after the expansion
 };
 
-// Selects the attention with that name, "sampling", "polynomial" or one of primal_names(): sets `kind` and, for the
-// last, `primal`, for which the number of heads must be set before. Throws an error that lists all names for an unknown
-// one.
+// Selects the attention with that name, "sampling", "polynomial", "none" or one of primal_names(): sets `kind` and, for
+// the last, `primal`, for which the number of heads must be set before. Throws an error that lists all names for an
+// unknown one.
 void choose_attention(LayerOptions& options, const std::string& name);
-// All names that choose_attention accepts.
+// All names of attentions that choose_attention accepts, without "none".
 std::vector<std::string> attention_names();
 
 // Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
 // ones.
 //     post:  x <- norm1(x + attention(x));  x <- norm2(x + ff(x))
 //     pre:   x <- x + attention(norm1(x));  x <- x + ff(norm2(x))
+// With a local branch (Rampasek et al., 2022), and without attention:
+//     post:  x <- norm1(x + attention(x)) + local_norm(x + local(x));  x <- norm2(x + ff(x))
+//     pre:   x <- x + attention(norm1(x)) + local(local_norm(x));      x <- x + ff(norm2(x))
+//     post:  x <- x + gelu(local_norm(local(x)));  x <- norm2(x + ff(x))
+//     pre:   x <- x + gelu(local(local_norm(x)));  x <- x + ff(norm2(x))
 class TransformerLayerImpl : public torch::nn::Module {
  public:
   explicit TransformerLayerImpl(const LayerOptions& options);
 
-  // x [N, width] packed by ptr: [N, width].
+  // x [N, width] packed by ptr: [N, width]. A local branch needs `graph`, whose edges it may update.
   at::Tensor forward(at::Tensor x, const RelativeEncoding& relative, const std::optional<at::Tensor>& ptr,
-                     SamplingContext& context);
+                     SamplingContext& context, LocalGraph* graph = nullptr);
 
   LayerOptions options;
   SamplingAttention attention{nullptr};  // the one of the layer's kind is set, the others are empty
   PolynomialSelfAttention polynomial{nullptr};
   PrimalSelfAttention primal{nullptr};
-  torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};
+  MessagePassing local{nullptr};                        // empty without a local branch
+  torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};  // empty with another normalisation, or without use
   torch::nn::Linear expand{nullptr}, contract{nullptr};
 
  private:
+  void make_attention();
+  at::Tensor convolve(const at::Tensor& x, LocalGraph* graph, SamplingContext& context);
+  at::Tensor attend_and_convolve(const at::Tensor& x, const RelativeEncoding& relative,
+                                 const std::optional<at::Tensor>& ptr, SamplingContext& context, LocalGraph* graph);
   at::Tensor mix(const at::Tensor& x, const RelativeEncoding& relative, const std::optional<at::Tensor>& ptr,
                  SamplingContext& context);
   at::Tensor feed_forward(const at::Tensor& x, SamplingContext& context);
+
+  Normalization first_, second_, local_;
 };
 TORCH_MODULE(TransformerLayer);
 

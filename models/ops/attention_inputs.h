@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the tensor arguments of the attention operators. Inside the library they are passed as one list in the order of
-// the operator's schema, so that dispatch, autograd and the kernels of a device are written once for all operators.
+// Names and checks the tensor arguments of the attention operators, for their kernels. Inside the library they are
+// passed as one list in the order of the operator's schema, so that dispatch, autograd and the kernels of a device are
+// written once for all operators. The checks use only types and shapes, so they also run on meta tensors and on
+// symbolic shapes; the values of ptr are checked where they are read.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,6 +10,8 @@
 
 #include <optional>
 #include <vector>
+
+#include "geometry/packed.h"
 
 namespace geosft {
 
@@ -55,14 +59,6 @@ class OutputMask {
   std::vector<size_t> given_;
 };
 
-struct MaxoutInputs : AttentionInputs {
-  MaxoutInputs(const OptionalTensors& inputs, double eps_) : AttentionInputs(inputs, eps_, 8) {}
-  static constexpr const char* kOperator = "maxout_attention";
-  void check() const;
-  const at::Tensor& r_mul() const { return own(0); }
-  const at::Tensor& r_add() const { return own(1); }
-};
-
 // Inputs that end with the weights of a relative encoding.
 struct WeightedInputs : AttentionInputs {
   WeightedInputs(const OptionalTensors& inputs, double eps_, size_t count) : AttentionInputs(inputs, eps_, count) {}
@@ -72,34 +68,28 @@ struct WeightedInputs : AttentionInputs {
   const at::Tensor& b_add() const { return tensors[tensors.size() - 3]; }
 };
 
-struct PointInputs : WeightedInputs {
-  PointInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 14) {}
-  static constexpr const char* kOperator = "point_attention";
-  void check() const;
-  const at::Tensor& x() const { return own(0); }
-  const at::Tensor& xs() const { return own(1); }
-  const at::Tensor& m() const { return own(2); }
-  const at::Tensor& ms() const { return own(3); }
-};
+// Checks that `tensor` (argument `name`) is defined and has the dtype and the device of `like` (argument `like_name`).
+void check_like(const at::Tensor& tensor, const char* name, const at::Tensor& like, const char* like_name = "q");
 
-struct SequenceInputs : WeightedInputs {
-  SequenceInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 12) {}
-  static constexpr const char* kOperator = "sequence_attention";
-  void check() const;
-  const at::Tensor& s() const { return own(0); }
-  const at::Tensor& ss() const { return own(1); }
-};
+// Checks that `tensor` has exactly these sizes; `meaning` describes them, such as "[Nk, h]".
+void check_sizes(const at::Tensor& tensor, const char* name, at::ArrayRef<c10::SymInt> sizes, const char* meaning);
 
-struct GraphInputs : WeightedInputs {
-  GraphInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 16) {}
-  static constexpr const char* kOperator = "graph_attention";
-  void check() const;
-  const at::Tensor& rowptr() const { return own(0); }
-  const at::Tensor& col() const { return own(1); }
-  const at::Tensor& edge_attr() const { return own(2); }
-  const at::Tensor& top() const { return own(3); }
-  const at::Tensor& partner() const { return own(4); }
-  const at::Tensor& weight() const { return own(5); }
-};
+// Checks that `tensor` is int64 and on the device of `like`, with one dimension.
+void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& like);
+
+// Checks q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], h and c >= 1, one floating type (float32, float64, float16 or
+// bfloat16).
+void check_query_key_value(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+
+// Also checks leak [Nk, h]; q_ptr and k_ptr both or neither, int64 [B + 1]; eps finite and >= 0.
+void check_attention(const AttentionInputs& in);
+
+// Checks the weights of a relative encoding with `channels` channels: w_* [channels, h], b_* [h].
+void check_relative_weights(const WeightedInputs& in, const c10::SymInt& channels);
+
+// Checks the arguments of a backward operator: grad and out [Nq, h, cv]; denominator [Nq, h] in the type that kernels
+// compute in.
+void check_grad_output(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
+                       const at::Tensor& q, const at::Tensor& v);
 
 }  // namespace geosft

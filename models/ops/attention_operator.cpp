@@ -30,15 +30,16 @@ c10::List<bool> output_mask_of(const AutogradContext& context, at::TensorList in
   return output_mask;
 }
 
-template <class Inputs>
-struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> {
+struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
   // `floating` are the inputs that may have gradients: autograd tracks only these.
-  static variable_list forward(AutogradContext* context, const AttentionInputs& in, at::TensorList /*floating*/) {
+  static variable_list forward(AutogradContext* context, const std::string& op, const AttentionForwardHandle& attention,
+                               const AttentionInputs& in, at::TensorList /*floating*/) {
     at::AutoDispatchBelowADInplaceOrView below;
-    const auto [out, denominator] = forward_operator<Inputs>().call(optional_tensors(in.tensors), in.eps);
+    const auto [out, denominator] = attention.call(optional_tensors(in.tensors), in.eps);
     variable_list saved{out, denominator};
     saved.insert(saved.end(), in.tensors.begin(), in.tensors.end());
     context->save_for_backward(std::move(saved));
+    context->saved_data["op"] = op;
     context->saved_data["eps"] = in.eps;
     context->mark_non_differentiable({denominator});
     context->set_materialize_grads(false);
@@ -48,40 +49,37 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const variable_list saved = context->get_saved_variables();
     if (!grads[0].defined()) return variable_list(saved.size());  // at least one element for each input
+    const std::string& op = context->saved_data["op"].toStringRef();
+    const auto attention = find_operator<AttentionBackward>(backward_name(op).c_str());
     const at::TensorList inputs = at::TensorList(saved).slice(2);
     variable_list from(inputs.begin(), inputs.end());
     from.push_back(grads[0]);
     const c10::List<bool> output_mask = output_mask_of(*context, inputs);
-    variable_list gradients = once_differentiable(Inputs::kOperator, from, [&] {
-      return backward_operator<Inputs>().call(grads[0], saved[0], saved[1], optional_tensors(inputs),
-                                              context->saved_data["eps"].toDouble(), output_mask);
+    variable_list gradients = once_differentiable(op, from, [&] {
+      return attention.call(grads[0], saved[0], saved[1], optional_tensors(inputs),
+                            context->saved_data["eps"].toDouble(), output_mask);
     });
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!output_mask.get(i)) gradients[i] = at::Tensor();
     }
-    gradients.insert(gradients.begin(), at::Tensor());  // no gradient for the argument `in`
+    gradients.insert(gradients.begin(), 3, at::Tensor());  // no gradients for the arguments before `floating`
     return gradients;
   }
 };
 
-template <class Inputs>
-std::tuple<at::Tensor, at::Tensor> differentiable_attention(const OptionalTensors& inputs, double eps) {
+}  // namespace
+
+std::tuple<at::Tensor, at::Tensor> differentiable_attention(const char* op, const AttentionForwardHandle& forward,
+                                                            const OptionalTensors& inputs, double eps) {
   const AttentionInputs in(inputs, eps);
   std::vector<at::Tensor> floating;
   for (const at::Tensor& tensor : in.tensors) {
     if (tensor.defined() && tensor.is_floating_point()) floating.push_back(tensor);
   }
-  check_transforms(Inputs::kOperator, floating);
-  const variable_list results = AttentionFunction<Inputs>::apply(in, at::TensorList(floating));
+  check_transforms(op, floating);
+  const variable_list results = AttentionFunction::apply(std::string(op), forward, in, at::TensorList(floating));
   return {results[0], results[1]};
 }
-
-template <class Inputs>
-void implement_autograd(torch::Library& m) {
-  m.impl(forward_name<Inputs>().c_str(), differentiable_attention<Inputs>);
-}
-
-}  // namespace
 
 std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in) {
   const at::Tensor& q = in.q();
@@ -97,13 +95,6 @@ std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const OutputM
   }
   output_mask.leave_out(gradients);
   return gradients;
-}
-
-GEOSFT_KERNELS(Autograd, m) {
-  implement_autograd<MaxoutInputs>(m);
-  implement_autograd<PointInputs>(m);
-  implement_autograd<SequenceInputs>(m);
-  implement_autograd<GraphInputs>(m);
 }
 
 }  // namespace geosft

@@ -5,15 +5,17 @@
 //   geosft::_<op>_backward(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] wanted)
 //     -> Tensor[]
 // which devices implement. The backward operator returns a gradient for each floating input that is given, in order: an
-// empty tensor for inputs of the attention bias whose gradient is not requested.
+// empty tensor for inputs of the attention bias whose gradient is not requested. `Inputs` is a type derived from
+// AttentionInputs.
 #pragma once
+
+#include <torch/library.h>
 
 #include <initializer_list>
 #include <string>
 #include <tuple>
 
 #include "geometry/operators.h"
-#include "models/ops/attention_checks.h"
 #include "models/ops/attention_inputs.h"
 
 namespace geosft {
@@ -21,25 +23,25 @@ namespace geosft {
 using AttentionForward = std::tuple<at::Tensor, at::Tensor>(const OptionalTensors&, double);
 using AttentionBackward = std::vector<at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
                                                   const OptionalTensors&, double, const c10::List<bool>& output_mask);
+using AttentionForwardHandle = c10::TypedOperatorHandle<AttentionForward>;
+using AttentionBackwardHandle = c10::TypedOperatorHandle<AttentionBackward>;
 
-template <class Inputs>
-std::string forward_name() {
-  return c10::str("_", Inputs::kOperator, "_forward");
+inline std::string forward_name(const std::string& op) {
+  return "_" + op + "_forward";
 }
-template <class Inputs>
-std::string backward_name() {
-  return c10::str("_", Inputs::kOperator, "_backward");
+inline std::string backward_name(const std::string& op) {
+  return "_" + op + "_backward";
 }
 
 // Hidden: every copy of the library has its own handles.
 template <class Inputs>
-[[gnu::visibility("hidden")]] const c10::TypedOperatorHandle<AttentionForward>& forward_operator() {
-  static const auto op = find_operator<AttentionForward>(forward_name<Inputs>().c_str());
+[[gnu::visibility("hidden")]] const AttentionForwardHandle& forward_operator() {
+  static const auto op = find_operator<AttentionForward>(forward_name(Inputs::kOperator).c_str());
   return op;
 }
 template <class Inputs>
-[[gnu::visibility("hidden")]] const c10::TypedOperatorHandle<AttentionBackward>& backward_operator() {
-  static const auto op = find_operator<AttentionBackward>(backward_name<Inputs>().c_str());
+[[gnu::visibility("hidden")]] const AttentionBackwardHandle& backward_operator() {
+  static const auto op = find_operator<AttentionBackward>(backward_name(Inputs::kOperator).c_str());
   return op;
 }
 
@@ -70,20 +72,34 @@ std::vector<at::Tensor> attention_backward_meta(const at::Tensor& grad, const at
   return empty_gradients(in, OutputMask(output_mask, in));
 }
 
-// Registers the two operators behind geosft::<op>.
+// Calls the forward operator of geosft::<op>, recorded by autograd.
+std::tuple<at::Tensor, at::Tensor> differentiable_attention(const char* op, const AttentionForwardHandle& forward,
+                                                            const OptionalTensors& inputs, double eps);
+
 template <class Inputs>
-void define_attention(torch::Library& m) {
+std::tuple<at::Tensor, at::Tensor> attention_forward_autograd(const OptionalTensors& inputs, double eps) {
+  return differentiable_attention(Inputs::kOperator, forward_operator<Inputs>(), inputs, eps);
+}
+
+// Registers geosft::<op>, which `function` composes for every device, and the two operators behind it, with their
+// kernels for meta tensors and for autograd.
+template <class Inputs, class Function>
+void define_attention(torch::Library& m, const char* schema, Function* function) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
-  m.def((forward_name<Inputs>() + "(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)").c_str(), tags);
-  m.def((backward_name<Inputs>() +
+  const std::string forward = forward_name(Inputs::kOperator), backward = backward_name(Inputs::kOperator);
+  m.def(schema, tags);
+  m.def((forward + "(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)").c_str(), tags);
+  m.def((backward +
          "(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] wanted) -> Tensor[]")
             .c_str(),
         tags);
-}
-template <class Inputs>
-void implement_attention_meta(torch::Library& m) {
-  m.impl(forward_name<Inputs>().c_str(), attention_forward_meta<Inputs>);
-  m.impl(backward_name<Inputs>().c_str(), attention_backward_meta<Inputs>);
+  const auto implement = [&](const char* name, c10::DispatchKey key, auto* kernel) {
+    m.impl(name, torch::dispatch(key, kernel));
+  };
+  implement(Inputs::kOperator, c10::DispatchKey::CompositeImplicitAutograd, function);
+  implement(forward.c_str(), c10::DispatchKey::Meta, attention_forward_meta<Inputs>);
+  implement(backward.c_str(), c10::DispatchKey::Meta, attention_backward_meta<Inputs>);
+  implement(forward.c_str(), c10::DispatchKey::Autograd, attention_forward_autograd<Inputs>);
 }
 
 }  // namespace geosft

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/graph_attention.h"
 
-#include "models/ops/attention_checks.h"
 #include "models/ops/attention_operator.h"
 
 namespace geosft {
@@ -35,20 +34,12 @@ void GraphInputs::check() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  m.def(
+  define_attention<GraphInputs>(
+      m,
       "graph_attention(Tensor q, Tensor k, Tensor v, Tensor leak, Tensor rowptr, Tensor col, Tensor "
       "edge_attr, Tensor top, Tensor partner, Tensor weight, Tensor w_mul, Tensor b_mul, Tensor w_add, "
       "Tensor b_add, Tensor? q_ptr=None, Tensor? k_ptr=None, float eps=1e-6) -> Tensor",
-      {at::Tag::pt2_compliant_tag});
-  define_attention<GraphInputs>(m);
-}
-
-GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
-  m.impl("graph_attention", graph_attention);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  implement_attention_meta<GraphInputs>(m);
+      graph_attention);
 }
 
 }  // namespace geosft

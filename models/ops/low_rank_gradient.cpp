@@ -6,8 +6,8 @@
 
 #include "geometry/no_autocast.h"
 #include "geometry/packed.h"
-#include "models/ops/attention_checks.h"
-#include "models/ops/cpu/center_rows.h"
+#include "models/ops/attention_inputs.h"
+#include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/monomials.h"
 #include "models/ops/once_differentiable.h"
 #include "models/ops/polynomial_attention.h"

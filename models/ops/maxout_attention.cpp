@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/maxout_attention.h"
 
-#include "models/ops/attention_checks.h"
 #include "models/ops/attention_operator.h"
 
 namespace geosft {
@@ -32,19 +31,11 @@ void MaxoutInputs::check() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  m.def(
+  define_attention<MaxoutInputs>(
+      m,
       "maxout_attention(Tensor q, Tensor k, Tensor v, Tensor leak, Tensor? r_mul=None, Tensor? r_add=None, "
       "Tensor? q_ptr=None, Tensor? k_ptr=None, float eps=1e-6) -> Tensor",
-      {at::Tag::pt2_compliant_tag});
-  define_attention<MaxoutInputs>(m);
-}
-
-GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
-  m.impl("maxout_attention", maxout_attention);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  implement_attention_meta<MaxoutInputs>(m);
+      maxout_attention);
 }
 
 }  // namespace geosft

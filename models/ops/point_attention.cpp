@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/point_attention.h"
 
-#include "models/ops/attention_checks.h"
 #include "models/ops/attention_operator.h"
 
 namespace geosft {
@@ -34,20 +33,12 @@ void PointInputs::check() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  m.def(
+  define_attention<PointInputs>(
+      m,
       "point_attention(Tensor q, Tensor k, Tensor v, Tensor leak, Tensor x, Tensor xs, Tensor? m, Tensor? "
       "ms, Tensor w_mul, Tensor b_mul, Tensor w_add, Tensor b_add, Tensor? q_ptr=None, Tensor? k_ptr=None, "
       "float eps=1e-6) -> Tensor",
-      {at::Tag::pt2_compliant_tag});
-  define_attention<PointInputs>(m);
-}
-
-GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
-  m.impl("point_attention", point_attention);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  implement_attention_meta<PointInputs>(m);
+      point_attention);
 }
 
 }  // namespace geosft

@@ -10,7 +10,7 @@
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/transform_checks.h"
-#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/monomials.h"
 #include "models/ops/once_differentiable.h"
 
@@ -51,9 +51,9 @@ std::optional<at::Tensor> if_defined(const at::Tensor& tensor) {
 struct Polynomial : torch::autograd::Function<Polynomial> {
   static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const PolynomialArguments& a) {
-    static const auto op = find_operator<PolynomialForward>("_polynomial_attention_forward");
+    static const auto op = find_operator<PolynomialOperator::Forward>("_polynomial_attention_forward");
     at::AutoDispatchBelowADInplaceOrView below;
-    const auto [out, denominator] = op.call(q, k, v, a.degree, a.scale, a.causal, a.q_ptr, a.k_ptr, a.center);
+    const auto [out, denominator] = a.apply([&](const auto&... all) { return op.call(all...); });
     const at::Tensor none;
     context->save_for_backward({out, denominator, q, k, v, a.q_ptr.value_or(none), a.k_ptr.value_or(none)});
     context->saved_data["degree"] = a.degree;
@@ -91,13 +91,13 @@ std::tuple<at::Tensor, at::Tensor> differentiable_polynomial(const PolynomialArg
 
 at::Tensor polynomial_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t degree,
                                 double scale, bool causal, const Optional& q_ptr, const Optional& k_ptr, bool center) {
-  static const auto op = find_operator<PolynomialForward>("_polynomial_attention_forward");
+  static const auto op = find_operator<PolynomialOperator::Forward>("_polynomial_attention_forward");
   return std::get<0>(op.call(q, k, v, degree, scale, causal, q_ptr, k_ptr, center));
 }
 
 void PolynomialArguments::check() const {
   check_query_key_value(q, k, v);
-  check_ptr_pair(q_ptr, "q_ptr", k_ptr, "k_ptr", q.device());
+  check_ptr_pair(q_ptr, "q_ptr", q, k_ptr, "k_ptr", k);
   check_degree(degree, q.sym_size(2));
   TORCH_CHECK(std::isfinite(scale), "scale must be finite, not ", scale);
   TORCH_CHECK(!(causal && center), "center must be false with causal: the mean of all keys would leak the future");
@@ -109,19 +109,15 @@ void PolynomialArguments::check() const {
 
 GEOSFT_OPERATORS(m) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
-  m.def(
-      "polynomial_attention(Tensor q, Tensor k, Tensor v, int degree, float scale, bool causal=False, "
-      "Tensor? q_ptr=None, Tensor? k_ptr=None, bool center=False) -> Tensor",
-      tags);
-  m.def(
-      "_polynomial_attention_forward(Tensor q, Tensor k, Tensor v, int degree, float scale, bool causal, "
-      "Tensor? q_ptr, Tensor? k_ptr, bool center) -> (Tensor out, Tensor denominator)",
-      tags);
-  m.def(
-      "_polynomial_attention_backward(Tensor grad, Tensor out, Tensor denominator, Tensor q, Tensor k, Tensor v, "
-      "int degree, float scale, bool causal, Tensor? q_ptr, Tensor? k_ptr, bool center) -> "
-      "(Tensor q_grad, Tensor k_grad, Tensor v_grad)",
-      tags);
+  const std::string arguments =
+      "Tensor q, Tensor k, Tensor v, int degree, float scale, bool causal=False, Tensor? q_ptr=None, "
+      "Tensor? k_ptr=None, bool center=False";
+  m.def(("polynomial_attention(" + arguments + ") -> Tensor").c_str(), tags);
+  m.def(("_polynomial_attention_forward(" + arguments + ") -> (Tensor out, Tensor denominator)").c_str(), tags);
+  m.def(("_polynomial_attention_backward(Tensor grad, Tensor out, Tensor denominator, " + arguments +
+         ") -> (Tensor q_grad, Tensor k_grad, Tensor v_grad)")
+            .c_str(),
+        tags);
 }
 
 GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
@@ -129,12 +125,12 @@ GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
 }
 
 GEOSFT_KERNELS(Meta, m) {
-  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<forward_meta>);
-  m.impl("_polynomial_attention_backward", polynomial_backward_kernel<backward_meta>);
+  m.impl("_polynomial_attention_forward", PolynomialOperator::forward<forward_meta>);
+  m.impl("_polynomial_attention_backward", PolynomialOperator::backward<backward_meta>);
 }
 
 GEOSFT_KERNELS(Autograd, m) {
-  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<differentiable_polynomial>);
+  m.impl("_polynomial_attention_forward", PolynomialOperator::forward<differentiable_polynomial>);
 }
 
 }  // namespace geosft

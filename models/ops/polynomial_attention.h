@@ -6,6 +6,8 @@
 #include <optional>
 #include <tuple>
 
+#include "models/ops/gathered_operator.h"
+
 namespace geosft {
 
 // The most monomials of one head that polynomial_attention computes with.
@@ -53,39 +55,19 @@ struct PolynomialArguments {
 
   // Checks types, shapes and numbers; the values of q_ptr and k_ptr are checked where they are read.
   void check() const;
+
+  template <class F>
+  decltype(auto) apply(const F& f) const {
+    return f(q, k, v, degree, scale, causal, q_ptr, k_ptr, center);
+  }
 };
 
 // Checks the further requirements of polynomial_low_rank_gradient: float32 or float64, on the CPU.
 void check_low_rank(const at::Tensor& q);
 
-// denominator [Nq, h] is the sum of a query's weights, in the type that kernels compute in.
-using PolynomialForward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor& q, const at::Tensor& k,
-                                                             const at::Tensor& v, int64_t degree, double scale,
-                                                             bool causal, const std::optional<at::Tensor>& q_ptr,
-                                                             const std::optional<at::Tensor>& k_ptr, bool center);
-using PolynomialBackward = std::tuple<at::Tensor, at::Tensor, at::Tensor>(
-    const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
-    const at::Tensor& k, const at::Tensor& v, int64_t degree, double scale, bool causal,
-    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, bool center);
-
-// Kernels in the form that the dispatcher calls: they check the arguments and call kKernel(arguments).
-template <auto kKernel>
-std::tuple<at::Tensor, at::Tensor> polynomial_forward_kernel(const at::Tensor& q, const at::Tensor& k,
-                                                             const at::Tensor& v, int64_t degree, double scale,
-                                                             bool causal, const std::optional<at::Tensor>& q_ptr,
-                                                             const std::optional<at::Tensor>& k_ptr, bool center) {
-  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  a.check();
-  return kKernel(a);
-}
-template <auto kKernel>
-std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward_kernel(
-    const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
-    const at::Tensor& k, const at::Tensor& v, int64_t degree, double scale, bool causal,
-    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, bool center) {
-  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  a.check();
-  return kKernel(grad, out, denominator, a);
-}
+// The second result of the forward operator is the sum of each query's weights [Nq, h], in the type that kernels
+// compute in. The backward operator returns the gradients of q, k and v.
+using PolynomialOperator = GatheredOperator<PolynomialArguments, decltype(polynomial_attention)>;
+using PolynomialBackward = PolynomialOperator::Backward<std::tuple<at::Tensor, at::Tensor, at::Tensor>>;
 
 }  // namespace geosft

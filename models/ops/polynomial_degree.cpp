@@ -8,7 +8,7 @@
 
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
-#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/monomials.h"
 #include "models/ops/non_finite_error.h"
@@ -124,6 +124,7 @@ at::Tensor polynomial_score_bound(const at::Tensor& q, const at::Tensor& k, doub
   check_query_key_value(q, k, k);
   TORCH_CHECK(std::isfinite(scale), "scale must be finite, not ", scale);
   const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr", q.device());
+  if (offsets.items() == 0) return at::zeros({q.size(1)}, q.options().dtype(at::kDouble).requires_grad(false));
   const at::Tensor queries = largest_norms(q, offsets.first, false), keys = largest_norms(k, offsets.second, center);
   return (queries * keys).amax(0) * std::abs(scale);
 }

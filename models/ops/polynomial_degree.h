@@ -13,9 +13,10 @@
 namespace geosft {
 
 // Returns for each head a bound on |scale q[i] . k[j]| over all pairs of an item, double [h]: the largest |q| times the
-// largest |k| of the item, in O(Nq + Nk). q [Nq, h, c], k [Nk, h, c], of one floating type, packed by q_ptr and k_ptr
-// (int64 [B + 1], both or neither). Other shapes, types or ptr, and a scale that is not finite, are errors that name
-// the argument. `center` as in polynomial_attention; it lowers the bound if keys have a mean.
+// largest |k| of the item, in O(Nq + Nk); 0 for a batch of no items. q [Nq, h, c], k [Nk, h, c], of one floating type,
+// packed by q_ptr and k_ptr (int64 [B + 1], both or neither). Other shapes, types or ptr, and a scale that is not
+// finite, are errors that name the argument. `center` as in polynomial_attention; it lowers the bound if keys have a
+// mean.
 at::Tensor polynomial_score_bound(const at::Tensor& q, const at::Tensor& k, double scale,
                                   const std::optional<at::Tensor>& q_ptr = std::nullopt,
                                   const std::optional<at::Tensor>& k_ptr = std::nullopt, bool center = false);

@@ -10,7 +10,7 @@
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/transform_checks.h"
-#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/once_differentiable.h"
 
 namespace geosft {
@@ -78,10 +78,9 @@ std::optional<at::Tensor> where_defined(const at::Tensor& tensor) {
 struct Primal : torch::autograd::Function<Primal> {
   static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const std::optional<at::Tensor>& beta, const PrimalArguments& a) {
-    static const auto op = find_operator<PrimalForward>("_primal_attention_forward");
+    static const auto op = find_operator<PrimalOperator::Forward>("_primal_attention_forward");
     at::AutoDispatchBelowADInplaceOrView below;
-    const auto [out, normalizer] =
-        op.call(q, k, v, beta, a.pool, a.kernel, a.eps, a.q_ptr, a.k_ptr, a.mask_rowptr, a.mask_col, a.scale);
+    const auto [out, normalizer] = a.apply([&](const auto&... all) { return op.call(all...); });
     variable_list saved{out, normalizer, q, k, v};
     for (const auto* optional : {&beta, &a.q_ptr, &a.k_ptr, &a.mask_rowptr, &a.mask_col}) {
       saved.push_back(optional->value_or(at::Tensor()));
@@ -126,7 +125,7 @@ at::Tensor primal_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const Optional& q_ptr,
                             const Optional& k_ptr, const Optional& mask_rowptr, const Optional& mask_col,
                             std::optional<double> scale) {
-  static const auto op = find_operator<PrimalForward>("_primal_attention_forward");
+  static const auto op = find_operator<PrimalOperator::Forward>("_primal_attention_forward");
   return std::get<0>(op.call(q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale))
       .to(q.scalar_type());
 }
@@ -139,7 +138,7 @@ void PrimalArguments::check() const {
   TORCH_CHECK(std::isfinite(eps) && eps >= 0, "eps must be finite and at least 0, not ", eps);
   TORCH_CHECK(!scale.has_value() || !linear(), "scale must be absent with kernel linear, which has none");
   TORCH_CHECK(!scale.has_value() || std::isfinite(*scale), "scale must be finite, not ", *scale);
-  check_ptr_pair(q_ptr, "q_ptr", k_ptr, "k_ptr", q.device());
+  check_ptr_pair(q_ptr, "q_ptr", q, k_ptr, "k_ptr", k);
   check_mask(*this);
 }
 
@@ -162,20 +161,13 @@ double PrimalArguments::logit_scale() const {
 
 GEOSFT_OPERATORS(m) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
+  const std::string arguments =
+      "Tensor q, Tensor k, Tensor v, Tensor? beta=None, int[]? pool=None, str kernel=\"softmax\", float eps=1e-6, "
+      "Tensor? q_ptr=None, Tensor? k_ptr=None, Tensor? mask_rowptr=None, Tensor? mask_col=None, float? scale=None";
+  m.def(("primal_attention(" + arguments + ") -> Tensor").c_str(), tags);
+  m.def(("_primal_attention_forward(" + arguments + ") -> (Tensor out, Tensor normalizer)").c_str(), tags);
   m.def(
-      "primal_attention(Tensor q, Tensor k, Tensor v, Tensor? beta=None, int[]? pool=None, str kernel=\"softmax\", "
-      "float eps=1e-6, Tensor? q_ptr=None, Tensor? k_ptr=None, Tensor? mask_rowptr=None, Tensor? mask_col=None, "
-      "float? scale=None) -> Tensor",
-      tags);
-  m.def(
-      "_primal_attention_forward(Tensor q, Tensor k, Tensor v, Tensor? beta, int[]? pool, str kernel, float eps, "
-      "Tensor? q_ptr, Tensor? k_ptr, Tensor? mask_rowptr, Tensor? mask_col, float? scale) -> "
-      "(Tensor out, Tensor normalizer)",
-      tags);
-  m.def(
-      "_primal_attention_backward(Tensor grad, Tensor out, Tensor normalizer, Tensor q, Tensor k, Tensor v, "
-      "Tensor? beta, int[]? pool, str kernel, float eps, Tensor? q_ptr, Tensor? k_ptr, Tensor? mask_rowptr, "
-      "Tensor? mask_col, float? scale) -> Tensor[]",
+      ("_primal_attention_backward(Tensor grad, Tensor out, Tensor normalizer, " + arguments + ") -> Tensor[]").c_str(),
       tags);
 }
 
@@ -184,12 +176,12 @@ GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
 }
 
 GEOSFT_KERNELS(Meta, m) {
-  m.impl("_primal_attention_forward", primal_forward_kernel<forward_meta>);
-  m.impl("_primal_attention_backward", primal_backward_kernel<backward_meta>);
+  m.impl("_primal_attention_forward", PrimalOperator::forward<forward_meta>);
+  m.impl("_primal_attention_backward", PrimalOperator::backward<backward_meta>);
 }
 
 GEOSFT_KERNELS(Autograd, m) {
-  m.impl("_primal_attention_forward", primal_forward_kernel<differentiable_primal>);
+  m.impl("_primal_attention_forward", PrimalOperator::forward<differentiable_primal>);
 }
 
 }  // namespace geosft

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "models/ops/gathered_operator.h"
+
 namespace geosft {
 
 // The attentions that follow from a support-vector regression of values on keys ("A Primal-Dual Framework for
@@ -67,48 +69,17 @@ struct PrimalArguments {
   void check_grad_output(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer) const;
   bool linear() const { return kernel == "linear"; }
   double logit_scale() const;
+
+  template <class F>
+  decltype(auto) apply(const F& f) const {
+    return f(q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale);
+  }
 };
 
-// out is not rounded to the type of q, because gradients are computed from it. normalizer [Nq, h], in the type that
-// kernels compute in, holds the sums of weights in the form that the backward operator of the same device needs.
-using PrimalForward = std::tuple<at::Tensor, at::Tensor>(
-    const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::optional<at::Tensor>& beta,
-    at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const std::optional<at::Tensor>& q_ptr,
-    const std::optional<at::Tensor>& k_ptr, const std::optional<at::Tensor>& mask_rowptr,
-    const std::optional<at::Tensor>& mask_col, std::optional<double> scale);
-// Returns the gradients of q, k, v and, if given, beta.
-using PrimalBackward = std::vector<at::Tensor>(const at::Tensor& grad, const at::Tensor& out,
-                                               const at::Tensor& normalizer, const at::Tensor& q, const at::Tensor& k,
-                                               const at::Tensor& v, const std::optional<at::Tensor>& beta,
-                                               at::OptionalIntArrayRef pool, std::string_view kernel, double eps,
-                                               const std::optional<at::Tensor>& q_ptr,
-                                               const std::optional<at::Tensor>& k_ptr,
-                                               const std::optional<at::Tensor>& mask_rowptr,
-                                               const std::optional<at::Tensor>& mask_col, std::optional<double> scale);
-
-// Kernels in the form that the dispatcher calls: they check the arguments and call kKernel(arguments).
-template <auto kKernel>
-std::tuple<at::Tensor, at::Tensor> primal_forward_kernel(
-    const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::optional<at::Tensor>& beta,
-    at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const std::optional<at::Tensor>& q_ptr,
-    const std::optional<at::Tensor>& k_ptr, const std::optional<at::Tensor>& mask_rowptr,
-    const std::optional<at::Tensor>& mask_col, std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
-  return kKernel(a);
-}
-template <auto kKernel>
-std::vector<at::Tensor> primal_backward_kernel(const at::Tensor& grad, const at::Tensor& out,
-                                               const at::Tensor& normalizer, const at::Tensor& q, const at::Tensor& k,
-                                               const at::Tensor& v, const std::optional<at::Tensor>& beta,
-                                               at::OptionalIntArrayRef pool, std::string_view kernel, double eps,
-                                               const std::optional<at::Tensor>& q_ptr,
-                                               const std::optional<at::Tensor>& k_ptr,
-                                               const std::optional<at::Tensor>& mask_rowptr,
-                                               const std::optional<at::Tensor>& mask_col, std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
-  return kKernel(grad, out, normalizer, a);
-}
+// The result of the forward operator is not rounded to the type of q, because gradients are computed from it. Its
+// second result, the normalizer [Nq, h] in the type that kernels compute in, holds the sums of weights in the form that
+// the backward operator of the same device needs. That returns the gradients of q, k, v and, if given, beta.
+using PrimalOperator = GatheredOperator<PrimalArguments, decltype(primal_attention)>;
+using PrimalBackward = PrimalOperator::Backward<std::vector<at::Tensor>>;
 
 }  // namespace geosft

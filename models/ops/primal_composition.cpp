@@ -11,9 +11,8 @@
 #include "geometry/device_offsets.h"
 #include "geometry/no_autocast.h"
 #include "geometry/operators.h"
-#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/primal_heads.h"
-#include "models/ops/primal_mask.h"
 
 namespace geosft {
 namespace {
@@ -122,7 +121,8 @@ at::Tensor masked_attention(const PrimalArguments& a, const PrimalHeads& heads, 
 
 at::Tensor group_attention(const PrimalArguments& a, const PrimalHeads& heads, const HeadGroup& group) {
   if (given(a.mask_rowptr)) return masked_attention(a, heads, group);
-  std::vector<at::Tensor> parts;
+  // The first part is the result for a batch of no items.
+  std::vector<at::Tensor> parts{at::zeros({0, heads.q.size(1), heads.v.size(2)}, heads.v.options())};
   for (int64_t b = 0; b < heads.offsets.items(); ++b) {
     const auto item = [b](const at::Tensor& x, const std::vector<int64_t>& offsets) {
       return x.slice(0, offsets[b], offsets[b + 1]);
@@ -150,21 +150,9 @@ struct AutogradWithin {
   c10::impl::ForceDispatchKeyGuard guard;
 };
 
-std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                           const Optional& beta, at::OptionalIntArrayRef pool, std::string_view kernel,
-                                           double eps, const Optional& q_ptr, const Optional& k_ptr,
-                                           const Optional& mask_rowptr, const Optional& mask_col,
-                                           std::optional<double> scale) {
-  return composed_primal_forward({q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale});
-}
-
-std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& /*out*/, const at::Tensor& /*normalizer*/,
-                                 const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Optional& beta,
-                                 at::OptionalIntArrayRef pool, std::string_view kernel, double eps,
-                                 const Optional& q_ptr, const Optional& k_ptr, const Optional& mask_rowptr,
-                                 const Optional& mask_col, std::optional<double> scale) {
-  return composed_primal_gradients(grad,
-                                   {q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale});
+std::vector<at::Tensor> gradients_alone(const at::Tensor& grad, const at::Tensor& /*out*/,
+                                        const at::Tensor& /*normalizer*/, const PrimalArguments& a) {
+  return composed_primal_gradients(grad, a);
 }
 
 }  // namespace
@@ -239,8 +227,8 @@ std::vector<at::Tensor> composed_primal_gradients(const at::Tensor& grad, const 
 }
 
 GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
-  m.impl("_primal_attention_forward", forward);
-  m.impl("_primal_attention_backward", backward);
+  m.impl("_primal_attention_forward", PrimalOperator::forward<composed_primal_forward>);
+  m.impl("_primal_attention_backward", PrimalOperator::backward<gradients_alone>);
 }
 
 }  // namespace geosft

@@ -112,7 +112,7 @@ std::optional<at::Tensor> seeds_for(const at::Tensor& score, const std::optional
                                     const std::optional<at::Generator>& generator,
                                     const std::optional<at::Tensor>& seeds) {
   if (seeds.has_value()) return seeds;
-  check_ptr(ptr, "ptr", score.device());
+  check_ptr(ptr, "ptr", score);
   check_random_in_vmap("sample_pairs");
   return copy_to_device(sample_seeds(item_count(ptr), generator), score.device());
 }
@@ -204,7 +204,7 @@ void check_sampling(const at::Tensor& score, int64_t k, const std::optional<at::
                     const std::optional<at::Tensor>& seeds) {
   check_score(score);
   check_num_samples(k);
-  check_ptr(ptr, "ptr", score.device());
+  check_ptr(ptr, "ptr", score);
   check_seeds(seeds, ptr, score.device());
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/sequence_attention.h"
 
-#include "models/ops/attention_checks.h"
 #include "models/ops/attention_operator.h"
 
 namespace geosft {
@@ -27,20 +26,12 @@ void SequenceInputs::check() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  m.def(
+  define_attention<SequenceInputs>(
+      m,
       "sequence_attention(Tensor q, Tensor k, Tensor v, Tensor leak, Tensor s, Tensor ss, Tensor w_mul, "
       "Tensor b_mul, Tensor w_add, Tensor b_add, Tensor? q_ptr=None, Tensor? k_ptr=None, float eps=1e-6) -> "
       "Tensor",
-      {at::Tag::pt2_compliant_tag});
-  define_attention<SequenceInputs>(m);
-}
-
-GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
-  m.impl("sequence_attention", sequence_attention);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  implement_attention_meta<SequenceInputs>(m);
+      sequence_attention);
 }
 
 }  // namespace geosft

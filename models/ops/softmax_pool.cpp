@@ -85,7 +85,7 @@ void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::opt
   TORCH_CHECK(u.dim() == 1, "u must be [d], got shape ", u.sym_sizes());
   TORCH_SYM_CHECK(u.sym_size(0).sym_eq(x.sym_size(1)), "u must be [d] with the d of x, ", x.sym_size(1), ", got shape ",
                   u.sym_sizes());
-  check_ptr(ptr, "ptr", x.device());
+  check_ptr(ptr, "ptr", x);
 }
 
 GEOSFT_OPERATORS(m) {

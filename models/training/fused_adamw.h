@@ -6,15 +6,21 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace geosft {
 
 struct FusedAdamWOptions {
   double beta1 = 0.9, beta2 = 0.999, weight_decay = 0.0, eps = 1e-8;
-  double max_gradient_norm = 0.0;  // 0: no clipping
-  bool scale_loss = false;         // for float16, see scaled()
+  double max_gradient_norm = 0.0;         // 0: no clipping
+  bool scale_loss = false;                // for float16, see scaled()
+  std::vector<double> rate_factors = {};  // of the learning rate, one per parameter; empty: 1
 };
+
+// Groups `items` by the factor of their learning rate (empty: 1 for all); the order within a group is that of `items`.
+std::map<double, std::vector<at::Tensor>> by_factor(const std::vector<at::Tensor>& items,
+                                                    const std::vector<double>& factors);
 
 class FusedAdamW {
  public:

@@ -138,12 +138,29 @@ double average_precision_score(const at::Tensor& scores, const at::Tensor& label
   return weighted / total.positive;
 }
 
+double prc_auc_score(const at::Tensor& scores, const at::Tensor& labels) {
+  const std::vector<Tie> all = ties(scores, labels);
+  const Tie total = sum(all);
+  double found = 0.0, taken = 0.0, precision = 1.0, area = 0.0;
+  for (const Tie& tie : all) {
+    found += tie.positive;
+    taken += tie.positive + tie.negative;
+    area += tie.positive * (precision + found / taken) / 2;
+    precision = found / taken;
+  }
+  return area / total.positive;
+}
+
 double mean_roc_auc(const at::Tensor& scores, const at::Tensor& labels) {
   return mean_of_labels(scores, labels, roc_auc_score);
 }
 
 double mean_average_precision(const at::Tensor& scores, const at::Tensor& labels) {
   return mean_of_labels(scores, labels, average_precision_score);
+}
+
+double mean_prc_auc(const at::Tensor& scores, const at::Tensor& labels) {
+  return mean_of_labels(scores, labels, prc_auc_score);
 }
 
 double one_vs_rest_roc_auc(const at::Tensor& scores, const at::Tensor& truth) {
@@ -156,6 +173,13 @@ double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& truth)
   check_table(predicted, "predicted", truth, "truth");
   return mean_of_columns(predicted, truth, [](const at::Tensor& values, const at::Tensor& exact) {
     return (values.to(at::kDouble) - exact.to(at::kDouble)).abs().mean().item<double>();
+  });
+}
+
+double root_mean_squared_error(const at::Tensor& predicted, const at::Tensor& truth) {
+  check_table(predicted, "predicted", truth, "truth");
+  return mean_of_columns(predicted, truth, [](const at::Tensor& values, const at::Tensor& exact) {
+    return (values.to(at::kDouble) - exact.to(at::kDouble)).square().mean().sqrt().item<double>();
   });
 }
 

@@ -22,17 +22,24 @@ double roc_auc_score(const at::Tensor& scores, const at::Tensor& labels);
 // Returns, for one label, the sum over distinct scores, descending, of (recall - previous recall) * precision.
 double average_precision_score(const at::Tensor& scores, const at::Tensor& labels);
 
+// Returns, for one label, the area under the curve of precision against recall by the trapezoidal rule, as
+// scikit-learn's auc of precision_recall_curve has it: the curve begins at precision 1 and recall 0.
+double prc_auc_score(const at::Tensor& scores, const at::Tensor& labels);
+
 // Return means over labels, as in OGB's evaluator: scores floating [n, t], labels floating [n, t], 1, 0 or NaN for
 // missing; missing entries and labels without both kinds are ignored.
 double mean_roc_auc(const at::Tensor& scores, const at::Tensor& labels);
 double mean_average_precision(const at::Tensor& scores, const at::Tensor& labels);
+double mean_prc_auc(const at::Tensor& scores, const at::Tensor& labels);
 
 // Returns the one-vs-rest AUC, averaged over the classes: scores floating [n, classes], truth int64 [n].
 double one_vs_rest_roc_auc(const at::Tensor& scores, const at::Tensor& truth);
 
 // Return regression metrics, averaged over targets: predicted, truth floating [n, t]; entries whose truth is NaN are
-// ignored. R2 of a constant target is 1 if it is predicted exactly, and 0 otherwise.
+// ignored. R2 of a constant target is 1 if it is predicted exactly, and 0 otherwise. The root is taken per target, as
+// in OGB's evaluator.
 double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& truth);
+double root_mean_squared_error(const at::Tensor& predicted, const at::Tensor& truth);
 double r2_score(const at::Tensor& predicted, const at::Tensor& truth);
 
 }  // namespace geosft

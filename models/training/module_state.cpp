@@ -27,4 +27,9 @@ void load_module_state(torch::nn::Module& module, const std::map<std::string, at
   }
 }
 
+bool is_of_head(const std::string& name) {
+  const std::string child = name.substr(0, name.find('.'));
+  return child == "head" || child.ends_with("_head");
+}
+
 }  // namespace geosft

@@ -11,6 +11,7 @@
 
 #include "models/summary.h"
 #include "models/training/host_copy.h"
+#include "models/training/module_state.h"
 
 namespace geosft {
 namespace {
@@ -31,21 +32,28 @@ void copy_into(const at::Tensor& target, const std::map<std::string, at::Tensor>
 }  // namespace
 
 double scheduled_rate(const OptimizationOptions& options, int64_t step, double epoch) {
-  const double warmup = std::min(1.0, (1.0 - options.beta2) / 2.0 * static_cast<double>(step + 1));
+  constexpr double first_factor = 1e-6;
+  const double warmup = options.warmup_epochs > 0
+                            ? std::clamp(epoch / options.warmup_epochs, first_factor, 1.0)
+                            : std::min(1.0, (1.0 - options.beta2) / 2.0 * static_cast<double>(step + 1));
   double factor = 1.0;
   if (options.schedule == Schedule::step) {
     factor = std::pow(options.decay, std::floor(epoch / static_cast<double>(options.decay_every)));
   } else {
-    const double done = std::clamp(epoch / static_cast<double>(options.epochs), 0.0, 1.0);
+    const double falling = static_cast<double>(options.epochs) - options.warmup_epochs;
+    const double done = falling > 0 ? std::clamp((epoch - options.warmup_epochs) / falling, 0.0, 1.0) : 0.0;
     factor = 0.5 * (1.0 + std::cos(std::numbers::pi * done));
   }
   return options.learning_rate * warmup * factor;
 }
 
 Optimization::Optimization(torch::nn::Module& module, const OptimizationOptions& options) : options_(options) {
+  TORCH_CHECK(options.head_rate_factor > 0, "head_rate_factor must be positive, got ", options.head_rate_factor);
+  std::vector<double> factors;
   for (const auto& item : module.named_parameters()) {
     names_.push_back(item.key());
     parameters_.push_back(item.value());
+    factors.push_back(is_of_head(item.key()) ? options.head_rate_factor : 1.0);
     if (options.average_decay > 0) average_.push_back(item.value().detach().clone());
   }
   if (options.fused) {
@@ -53,13 +61,19 @@ Optimization::Optimization(torch::nn::Module& module, const OptimizationOptions&
                                                                          .beta2 = options.beta2,
                                                                          .weight_decay = options.weight_decay,
                                                                          .max_gradient_norm = options.max_gradient_norm,
-                                                                         .scale_loss = options.scale_loss});
+                                                                         .scale_loss = options.scale_loss,
+                                                                         .rate_factors = factors});
     numbers_ = at::zeros({2}, at::TensorOptions().dtype(at::kFloat).device(device_of(module)));
     return;
   }
-  optimizer_ = std::make_unique<torch::optim::AdamW>(parameters_, torch::optim::AdamWOptions(options.learning_rate)
-                                                                      .betas({options.beta1, options.beta2})
-                                                                      .weight_decay(options.weight_decay));
+  std::vector<torch::optim::OptimizerParamGroup> groups;
+  for (const auto& [factor, members] : by_factor(parameters_, factors)) {
+    groups.emplace_back(members);
+    group_factors_.push_back(factor);
+  }
+  optimizer_ = std::make_unique<torch::optim::AdamW>(groups, torch::optim::AdamWOptions(options.learning_rate)
+                                                                 .betas({options.beta1, options.beta2})
+                                                                 .weight_decay(options.weight_decay));
 }
 
 at::Tensor Optimization::enqueue(double epoch) {
@@ -91,7 +105,9 @@ double Optimization::step(double epoch) {
   const double norm = torch::nn::utils::clip_grad_norm_(parameters_, limit);
   if (std::isfinite(norm)) {
     rate_ = scheduled_rate(options_, steps_, epoch);
-    static_cast<torch::optim::AdamWOptions&>(optimizer_->param_groups()[0].options()).lr(rate_);
+    for (size_t i = 0; i < group_factors_.size(); ++i) {
+      static_cast<torch::optim::AdamWOptions&>(optimizer_->param_groups()[i].options()).lr(rate_ * group_factors_[i]);
+    }
     optimizer_->step();
     ++steps_;
     at::NoGradGuard guard;

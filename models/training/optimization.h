@@ -31,14 +31,17 @@ struct OptimizationOptions {
   Schedule schedule = Schedule::step;
   int64_t decay_every = 30;  // epochs
   double decay = 0.8;
-  int64_t epochs = 1;          // of the whole run, for the cosine
-  double average_decay = 0.0;  // of the moving average of the weights; 0: none
-  bool fused = false;          // asynchronous steps: see FusedAdamW
-  bool scale_loss = false;     // with `fused`, for float16
+  int64_t epochs = 1;             // of the whole run, for the cosine
+  double warmup_epochs = 0.0;     // of a linear warm-up; 0: the untuned one, whose length beta2 sets
+  double average_decay = 0.0;     // of the moving average of the weights; 0: none
+  bool fused = false;             // asynchronous steps: see FusedAdamW
+  bool scale_loss = false;        // with `fused`, for float16
+  double head_rate_factor = 1.0;  // learning rate of the parameters of a head (is_of_head), relative to the others'
 };
 
 // Returns the learning rate at `step` (counted from 0 over the whole run) in `epoch` (with the fraction done). The
-// warm-up is the untuned one of Ma and Yarats: a factor min(1, (1 - beta2) / 2 * (step + 1)).
+// warm-up is the untuned one of Ma and Yarats, a factor min(1, (1 - beta2) / 2 * (step + 1)), or with warmup_epochs a
+// factor min(1, epoch / warmup_epochs) that begins with 1e-6; a cosine then begins at its end.
 double scheduled_rate(const OptimizationOptions& options, int64_t step, double epoch);
 
 class Optimization {
@@ -90,6 +93,7 @@ class Optimization {
   OptimizationOptions options_;
   std::vector<std::string> names_;
   std::vector<at::Tensor> parameters_, average_;
+  std::vector<double> group_factors_;               // of the learning rate, one per parameter group of optimizer_
   std::unique_ptr<torch::optim::AdamW> optimizer_;  // either this or fused_
   std::unique_ptr<FusedAdamW> fused_;
   at::Tensor numbers_;  // of a fused step, float32 [2] on the device: learning rate, weight of the average

@@ -139,6 +139,7 @@ SplitStep::SplitStep(std::vector<at::Tensor> parameters, std::optional<at::Scala
     : parameters_(std::move(parameters)),
       autocast_(autocast),
       team_(threads > 0 ? threads : static_cast<int64_t>(at::get_num_threads())) {
+  std::erase_if(parameters_, [](const at::Tensor& parameter) { return !parameter.requires_grad(); });
   if (threads == 0) trial_.emplace(team_.size());
 }
 

@@ -51,7 +51,8 @@ class ThreadTrial {
 
 class SplitStep {
  public:
-  // threads 0: chosen by a ThreadTrial, at most as many as LibTorch uses in the calling thread.
+  // threads 0: chosen by a ThreadTrial, at most as many as LibTorch uses in the calling thread. Parameters that do not
+  // require a gradient are left out.
   SplitStep(std::vector<at::Tensor> parameters, std::optional<at::ScalarType> autocast, int64_t threads = 0);
 
   struct Result {

@@ -35,6 +35,11 @@ TEST_CASE("rows know their item") {
   test::require_equal(item_of_row_on_device(ptr, 3, at::kCPU), at::tensor({0, 0, 2}, at::kLong), "items");
   test::require_equal(item_of_row_on_device(std::nullopt, 2, at::kCPU), at::zeros({2}, at::kLong), "one item");
   test::require_error([&] { item_of_row_on_device(ptr, 4, at::kCPU); }, {"ptr", "4"});
+  const at::Tensor none = at::zeros({1}, at::kLong);
+  test::require_equal(item_of_row_on_device(none, 0, at::kCPU), at::empty({0}, at::kLong), "no items");
+  for (const at::Device device : {at::kCPU, at::kMeta}) {
+    test::require_error([&] { item_of_row_on_device(none, 4, device); }, {"ptr", "4"});
+  }
 }
 
 TEST_CASE("what the host made arrives as it is, without gaps", "[copy_to_device]") {

@@ -21,7 +21,8 @@ TEST_CASE("offsets are read from strided tensors, empty items included") {
 TEST_CASE("a wrong ptr is refused by name") {
   const auto read = [](const at::Tensor& ptr) { return [ptr] { packed_offsets(ptr, 5, "q_ptr"); }; };
   require_error(read(at::tensor({0, 5}, at::kInt)), {"q_ptr", "int64", "Int"});
-  require_error(read(at::tensor({0}, at::kLong)), {"q_ptr", "2 entries"});
+  require_error(read(at::zeros({0}, at::kLong)), {"q_ptr", "at least 1 entry", "[0]"});
+  require_error(read(at::tensor({0}, at::kLong)), {"q_ptr", "number of rows 5", "0"});
   require_error(read(at::zeros({2, 2}, at::kLong)), {"q_ptr", "one dimension"});
   require_error(read(at::tensor({1, 5}, at::kLong)), {"q_ptr", "begin with 0", "1"});
   require_error(read(at::tensor({0, 4, 3, 5}, at::kLong)), {"q_ptr", "not decrease", "entry 2 is 3 after 4"});
@@ -46,14 +47,18 @@ TEST_CASE("a pair of ptr is given both or neither, with the same items") {
 
 TEST_CASE("what a ptr is without its values is checked on meta tensors too") {
   const at::Tensor ptr = at::empty({3}, at::TensorOptions().dtype(at::kLong).device(at::kMeta));
-  check_ptr(std::nullopt, "ptr", at::kCPU);
-  check_ptr(ptr, "ptr", at::kMeta);
-  check_ptr_pair(ptr, "ptr", ptr, "query_ptr", ptr.device());
-  require_error([&] { check_ptr(ptr.slice(0, 0, 1), "q_ptr", ptr.device()); }, {"q_ptr", "2 entries", "[1]"});
-  require_error([&] { check_ptr_pair(ptr, "ptr", std::nullopt, "query_ptr", ptr.device()); }, {"both or neither"});
-  require_error([&] { check_ptr(ptr, "ptr", at::kCPU); }, {"ptr must be on the CPU", "meta"});
-  require_error([&] { check_ptr_pair(ptr, "ptr", ptr, "query_ptr", at::kCPU); }, {"ptr must be on the CPU", "meta"});
-  check_ptr(offsets_tensor({0, 3}), "ptr", at::kMeta);
+  const at::Tensor rows = at::empty({5, 3}, at::kMeta), none = rows.slice(0, 0, 0), here = at::empty({5, 3});
+  check_ptr(std::nullopt, "ptr", here);
+  check_ptr(ptr, "ptr", rows);
+  check_ptr(ptr.slice(0, 0, 1), "ptr", none);
+  check_ptr_pair(ptr, "ptr", rows, ptr, "query_ptr", none);
+  require_error([&] { check_ptr(ptr.slice(0, 0, 0), "q_ptr", none); }, {"q_ptr", "at least 1 entry", "[0]"});
+  require_error([&] { check_ptr(ptr.slice(0, 0, 1), "q_ptr", rows); },
+                {"q_ptr must have an item for the 5 rows", "[1]"});
+  require_error([&] { check_ptr_pair(ptr, "ptr", rows, std::nullopt, "query_ptr", rows); }, {"both or neither"});
+  require_error([&] { check_ptr(ptr, "ptr", here); }, {"ptr must be on the CPU", "meta"});
+  require_error([&] { check_ptr_pair(ptr, "ptr", here, ptr, "query_ptr", here); }, {"ptr must be on the CPU", "meta"});
+  check_ptr(offsets_tensor({0, 3}), "ptr", rows);
   REQUIRE(item_count(ptr) == 2);
   REQUIRE(item_count(std::nullopt) == 1);
 }
@@ -61,6 +66,14 @@ TEST_CASE("what a ptr is without its values is checked on meta tensors too") {
 TEST_CASE("offsets become tensors of offsets and of items") {
   test::require_equal(offsets_tensor({0, 2, 2, 3}), at::tensor({0, 2, 2, 3}, at::kLong), "offsets");
   test::require_equal(item_of_row({0, 2, 2, 3}), at::tensor({0, 0, 2}, at::kLong), "items");
+}
+
+TEST_CASE("a batch of no items has the offset 0 alone") {
+  const at::Tensor none = offsets_tensor({0});
+  REQUIRE(packed_offsets(none, 0, "ptr") == std::vector<int64_t>{0});
+  REQUIRE(packed_offset_pair(none, 0, "q_ptr", none, 0, "k_ptr").items() == 0);
+  REQUIRE(item_count(none) == 0);
+  test::require_equal(item_of_row({0}), at::empty({0}, at::kLong), "items");
 }
 
 }  // namespace geosft::test::test_packed

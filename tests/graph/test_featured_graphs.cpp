@@ -45,6 +45,16 @@ TEST_CASE("items of packed graphs come back whole, in any order, also twice") {
   require_equal(all.edge_values, whole.edge_values, "edge_values");
 }
 
+TEST_CASE("features of graphs go with their items, and stay where nodes are left out") {
+  FeaturedGraphs whole = featured_graphs({4, 1, 6}, 5);
+  whole.graph_features = at::arange(6.0).view({3, 2});
+  require_equal(items_of(whole, {2, 0, 2}).graph_features, whole.graph_features.index_select(0, at::tensor({2, 0, 2})),
+                "items");
+  require_equal(induced_subgraph(whole, at::tensor({0, 2, 4, 7}, at::kLong)).graph_features, whole.graph_features,
+                "subgraph");
+  require_equal(renumbered(whole, generator(1)).graphs.graph_features, whole.graph_features, "renumbered");
+}
+
 TEST_CASE("items without edges or features stay without") {
   FeaturedGraphs bare;
   bare.graphs = concatenated({graph_of(2, {}), graph_of(1, {})});
@@ -53,7 +63,16 @@ TEST_CASE("items without edges or features stay without") {
   CHECK(part.graphs.graph.nodes() == 3);
   CHECK_FALSE(part.node_categories.defined());
   require_error([&] { items_of(bare, {2}); }, {"items", "0 … 1", "got 2"});
-  require_error([&] { items_of(bare, {}); }, {"items"});
+}
+
+TEST_CASE("no items of packed graphs are a batch of no items with the same columns") {
+  const FeaturedGraphs none = items_of(featured_graphs({4, 1}, 5), {});
+  check_batch(none.graphs);
+  REQUIRE(none.graphs.items() == 0);
+  REQUIRE(none.node_values.sizes() == at::IntArrayRef({0, 2}));
+  REQUIRE(none.edge_categories.sizes() == at::IntArrayRef({0, 1}));
+  require_equal(renumbered(none, generator(1)).graphs.graphs.ptr, none.graphs.ptr, "ptr");
+  require_equal(document_offsets(none.graphs.ptr, none.node_categories.select(1, 0)), none.graphs.ptr, "documents");
 }
 
 TEST_CASE("two documents of an item are items of their own") {

@@ -40,11 +40,22 @@ TEST_CASE("induced_subgraph of a batch: item by item, some left empty") {
   test::require_same_graph(graph_of_item(part, 3), induced_subgraph(graphs[3], at::tensor({8, 0}, at::kLong)));
 }
 
+TEST_CASE("no graphs are a batch of no items") {
+  const GraphBatch none = concatenated({});
+  check_batch(none);
+  REQUIRE(none.items() == 0);
+  REQUIRE(none.graph.nodes() == 0);
+  REQUIRE(none.graph.edges() == 0);
+  REQUIRE_FALSE(none.graph.edge_attr.defined());
+  const GraphBatch part = induced_subgraph(none, at::empty({0}, at::kLong));
+  require_equal(part.ptr, none.ptr, "ptr");
+  require_error([&] { graph_of_item(none, 0); }, {"b must"});
+}
+
 TEST_CASE("graph batch: bad arguments are refused by name") {
   const GraphBatch batch = concatenated(some_graphs());
   CsrGraph bare = some_graphs()[0];
   bare.edge_attr = at::Tensor();
-  require_error([&] { concatenated({}); }, {"graphs"});
   require_error([&] { concatenated({some_graphs()[0], bare}); }, {"edge_attr", "0 and 1"});
   bare.edge_attr = at::ones({bare.edges(), 3});
   require_error([&] { concatenated({some_graphs()[0], bare}); }, {"edge_attr", "width"});

@@ -167,6 +167,14 @@ TEST_CASE("with_signs: given signs, a row an item") {
   require_error([&] { with_signs(vectors, signs); }, {"signs", "[1, 2]", "[2, 2]"});
 }
 
+TEST_CASE("laplacian_pe: no items have no vectors and no values") {
+  const at::Tensor none = at::zeros({1}, at::kLong);
+  const LaplacianEncoding encoding = laplacian_pe(none, at::empty({0}, at::kLong), 3, none);
+  REQUIRE(encoding.vectors.sizes() == at::IntArrayRef({0, 3}));
+  REQUIRE(encoding.values.sizes() == at::IntArrayRef({0, 3}));
+  REQUIRE(with_random_signs(encoding.vectors, none, test::generator(1)).sizes() == at::IntArrayRef({0, 3}));
+}
+
 TEST_CASE("laplacian_pe: bad arguments are refused by name") {
   const CsrGraph good = test::cycle(4), directed = test::graph_of(2, {{0, 1}});
   require_error([&] { encode(good, 0); }, {"k must", "0"});

@@ -42,7 +42,8 @@ inline at::Tensor seeded(GraphModel& model, const FeaturedGraphs& graphs) {
   return model->forward(graphs, context).detach();
 }
 
-inline constexpr GraphHead heads[] = {GraphHead::softmax_pool, GraphHead::sample_max, GraphHead::sum, GraphHead::nodes};
+inline constexpr GraphHead heads[] = {GraphHead::softmax_pool, GraphHead::sample_max, GraphHead::sum,
+                                      GraphHead::mean,         GraphHead::max,        GraphHead::nodes};
 
 inline GraphModelOptions molecule_options() {
   GraphModelOptions options = small_options();

@@ -2,6 +2,7 @@
 #include "models/graph_model.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -325,6 +326,235 @@ TEST_CASE("features that the model was not built for are refused by name") {
   GraphModelOptions none = small_options();
   none.outputs = 0;
   require_error([&] { GraphModel{none}; }, {"outputs"});
+}
+
+TEST_CASE("a deep head predicts from pooled nodes and standardised features of the graphs", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  const at::Tensor features = at::randn({3, 5}, generator(12), at::kDouble) * 40 + 7;
+  for (const GraphHead head : heads) {
+    GraphModelOptions options = small_options();
+    options.head = head;
+    options.head_layers = 3;
+    const bool nodes = head == GraphHead::nodes;
+    options.graph_features = nodes ? 0 : 5;
+    GraphModel model = model_of(options);
+    const at::Tensor given = nodes ? at::Tensor() : features;
+    model->standardize(graphs, {}, given);
+    SamplingContext context = SamplingContext::greedy();
+    const at::Tensor together = model->forward(graphs, context, given).detach();
+    REQUIRE(together.sizes() == at::IntArrayRef({nodes ? 20 : 3, 3}));
+    const at::Tensor alone =
+        model->forward(items_of(graphs, {1}), context, nodes ? given : features.slice(0, 1, 2)).detach();
+    require_close(alone, nodes ? together.slice(0, 7, 11) : together.slice(0, 1, 2), 1e-10, "alone", 1.0);
+    if (nodes) continue;
+    require_close(model->graph_mean, features.mean(0), 1e-6, "mean", 1.0);
+    require_error([&] { greedy(model, graphs); }, {"graph_features", "5 columns"});
+  }
+  GraphModelOptions wrong = small_options();
+  wrong.head = GraphHead::nodes;
+  wrong.graph_features = 2;
+  require_error([&] { GraphModel{wrong}; }, {"graph_features", "nodes"});
+  GraphModelOptions pairs = document_options();
+  pairs.head_layers = 2;
+  require_error([&] { GraphModel{pairs}; }, {"head_layers", "pairs", "2"});
+}
+
+TEST_CASE("features of graphs that are not defined or far from the mean are bounded", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  GraphModelOptions options = small_options();
+  options.graph_features = 2;
+  GraphModel model = model_of(options);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const at::Tensor features = at::tensor({1.0, 5.0, 3.0, nan, 5.0, 7.0}, at::kDouble).view({3, 2});
+  model->standardize(graphs, {}, features);
+  const auto outputs = [&](const at::Tensor& given) {
+    SamplingContext context = SamplingContext::greedy();
+    return model->forward(graphs, context, given).detach();
+  };
+  at::Tensor filled = features.clone();
+  filled[1][1] = 6.0;  // the mean of the known ones
+  require_close(outputs(features), outputs(filled), 1e-6, "unknown", 1.0);
+  at::Tensor far = filled.clone(), farther = filled.clone();
+  far[0][0] = 1e3;
+  farther[0][0] = 1e12;
+  require_equal(outputs(far), outputs(farther), "clamped");
+}
+
+TEST_CASE("counts among the features of graphs are not standardised", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  GraphModelOptions options = small_options();
+  options.graph_features = 3;
+  options.graph_counts = 2;
+  GraphModel model = model_of(options);
+  model->standardize(graphs, {}, at::tensor({1.0, 0.0, 2.0, 3.0, 0.0, 0.0, 5.0, 1.0, 0.0}, at::kDouble).view({3, 3}));
+  require_close(model->graph_mean, at::tensor({3.0, 0.0, 0.0}, at::kDouble), 1e-6, "mean", 1.0);
+  require_close(model->graph_deviation, at::tensor({std::sqrt(8.0 / 3), 1.0, 1.0}, at::kDouble), 1e-6, "deviation",
+                1.0);
+  options.graph_counts = 4;
+  require_error([&] { GraphModel{options}; }, {"graph_counts", "3", "4"});
+}
+
+TEST_CASE("features of graphs are refused by a model without them", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4}, 3);
+  GraphModel model = model_of(small_options());
+  REQUIRE(model->named_buffers().find("graph_mean") == nullptr);
+  SamplingContext context = SamplingContext::greedy();
+  require_error([&] { model->forward(graphs, context, at::ones({2, 3})); }, {"graph_features", "0 columns", "3"});
+}
+
+namespace {
+
+// Models with a convolution: beside attention and instead of it, with every normalisation and the other new parts.
+std::vector<GraphModelOptions> convolved_options() {
+  std::vector<GraphModelOptions> all;
+  for (const LocalKind kind : {LocalKind::gcn, LocalKind::gine, LocalKind::gated_gcn}) {
+    for (const char* attention : {"none", "sampling"}) {
+      for (const NormKind norm : {NormKind::layer, NormKind::batch, NormKind::none}) {
+        GraphModelOptions options = small_options();
+        choose_attention(options.layer, attention);
+        options.relative = options.layer.kind == AttentionKind::sampling;
+        options.layer.local.kind = kind;
+        options.layer.normalization = norm;
+        options.layer.residual = norm != NormKind::batch;
+        options.layer.expansion = norm == NormKind::layer ? 2 : 0;
+        options.head = GraphHead::mean;
+        options.head_layers = 2;
+        if (norm == NormKind::batch) {
+          options.encoding_channels = 5;
+          options.encoding_layers = 2;
+          options.max_degree = 3;
+          options.encoder = {JumpingKnowledge::concatenate, true};
+        }
+        all.push_back(options);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("models with convolutions take every graph for itself, whatever its nodes are numbered", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({12, 5, 1, 20}, 4);
+  const RenumberedGraphs moved = renumbered(graphs, generator(8));
+  for (const GraphModelOptions& options : convolved_options()) {
+    GraphModel model = model_of(options);
+    const at::Tensor together = greedy(model, graphs);
+    REQUIRE(together.sizes() == at::IntArrayRef({4, 3}));
+    require_close(greedy(model, moved.graphs), together, 1e-10, "renumbered", 1.0);
+    for (int64_t item = 0; item < 4; ++item) {
+      require_close(greedy(model, items_of(graphs, {item})), together.narrow(0, item, 1), 1e-10, "alone", 1.0);
+    }
+  }
+}
+
+TEST_CASE("every parameter of a model with convolutions is trained", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({9, 14, 8}, 7);
+  for (const GraphModelOptions& options : convolved_options()) {
+    GraphModel model = model_of(options);
+    model->train();
+    SamplingContext context = SamplingContext::training(generator(1));
+    (model->forward(graphs, context) - 1).square().sum().backward();
+    for (const auto& parameter : model->named_parameters()) {
+      INFO(parameter.key() << " of local " << static_cast<int>(options.layer.local.kind));
+      REQUIRE(parameter.value().grad().defined());
+      REQUIRE(parameter.value().grad().isfinite().all().item<bool>());
+    }
+    REQUIRE(batch_norm_count(*model) == (options.encoding_channels > 0 ? batch_norm_count(*model->encoder) + 1 : 0));
+  }
+}
+
+TEST_CASE("models with convolutions take graphs without edges and without nodes", "[graph_model]") {
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1}, {0, 2}, {3, 1, 0, 2}}) {
+    const FeaturedGraphs graphs = featured_graphs(sizes, 6, /*edges=*/false);
+    for (const GraphModelOptions& options : convolved_options()) {
+      GraphModel model = model_of(options);
+      REQUIRE(greedy(model, graphs).isfinite().all().item<bool>());
+      model->train();
+      SamplingContext context = SamplingContext::training(generator(1));
+      model->forward(graphs, context).square().sum().backward();
+      for (const auto& parameter : model->parameters()) {
+        REQUIRE((!parameter.grad().defined() || parameter.grad().isfinite().all().item<bool>()));
+      }
+    }
+  }
+}
+
+TEST_CASE("edges and their features change what a convolution answers", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
+  FeaturedGraphs valued = graphs, labelled = graphs;
+  valued.edge_values = graphs.edge_values + 1;
+  labelled.edge_categories = (graphs.edge_categories + 1) % 4;
+  for (const LocalKind kind : {LocalKind::gcn, LocalKind::gine, LocalKind::gated_gcn}) {
+    GraphModelOptions options = small_options();
+    choose_attention(options.layer, "none");
+    options.relative = false;
+    options.layer.local.kind = kind;
+    GraphModel model = model_of(options);
+    const at::Tensor expected = greedy(model, graphs);
+    for (const FeaturedGraphs& changed : {valued, labelled}) REQUIRE_FALSE(at::equal(greedy(model, changed), expected));
+    FeaturedGraphs bare = graphs;
+    bare.edge_values = at::Tensor();
+    require_error([&] { greedy(model, bare); }, {"edge_values", "2 columns"});
+    options.edge_vocabulary = {};
+    options.edge_values = 0;
+    GraphModel plain = model_of(options);
+    REQUIRE(plain->options.layer.local.edge_channels == (kind == LocalKind::gated_gcn ? 1 : 0));
+    bare.edge_categories = at::Tensor();
+    REQUIRE(greedy(plain, bare).isfinite().all().item<bool>());
+  }
+}
+
+TEST_CASE("a network of its own makes the last channels of the tokens from the encoding", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
+  GraphModelOptions options = small_options();
+  options.encoding_channels = 6;
+  options.signed_encoding = true;
+  GraphModel model = model_of(options);
+  REQUIRE(model->numbers->weight.sizes() == at::IntArrayRef({10, 2}));
+  REQUIRE(model->embedding->weight.size(1) == 10);
+  REQUIRE(model->node_mean.size(0) == 2);
+  model->standardize(graphs, {});
+  FeaturedGraphs other = graphs;
+  other.node_encoding = graphs.node_encoding.flip(0);
+  REQUIRE_FALSE(at::equal(greedy(model, other), greedy(model, graphs)));
+  options.encoding_channels = 16;
+  require_error([&] { GraphModel{options}; }, {"encoding_channels", "16"});
+  options.encoding = 0;
+  options.encoding_channels = 6;
+  require_error([&] { GraphModel{options}; }, {"encoding_channels", "6"});
+}
+
+TEST_CASE("the degree of a node is embedded, at most the largest one", "[graph_model]") {
+  GraphModelOptions options = small_options();
+  options.max_degree = 2;
+  GraphModel model = model_of(options);
+  REQUIRE(model->degrees->weight.sizes() == at::IntArrayRef({3, 16}));
+  const FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
+  const at::Tensor before = greedy(model, graphs);
+  model->degrees->weight.data()[2] += 1;
+  REQUIRE_FALSE(at::equal(greedy(model, graphs), before));
+}
+
+TEST_CASE("a model without the new parts has the parameters that it had", "[graph_model]") {
+  std::set<std::string> names;
+  for (const auto& parameter : model_of(small_options())->named_parameters()) names.insert(parameter.key());
+  for (const auto& buffer : model_of(small_options())->named_buffers()) names.insert(buffer.key());
+  std::set<std::string> expected{
+      "embedding.weight",      "numbers.weight",  "numbers.bias",   "pool_head.u", "pool_head.linear.weight",
+      "pool_head.linear.bias", "node_mean",       "node_deviation", "edge_mean",   "edge_deviation",
+      "target_mean",           "target_deviation"};
+  for (const char* layer : {"encoder.layers.0.", "encoder.layers.1."}) {
+    for (const char* part : {"attention.w_mul", "attention.b_mul", "attention.w_add", "attention.b_add"}) {
+      expected.insert(std::string(layer) + part);
+    }
+    for (const char* part : {"attention.sampler.projection", "attention.query", "attention.key", "attention.value",
+                             "attention.leak", "attention.output", "norm1", "norm2", "expand", "contract"}) {
+      expected.insert(std::string(layer) + part + ".weight");
+      expected.insert(std::string(layer) + part + ".bias");
+    }
+  }
+  REQUIRE(names == expected);
 }
 
 }  // namespace geosft::test::test_graph_model

@@ -80,4 +80,23 @@ TEST_CASE("no step of a model that compares documents waits for the GPU") {
   require_no_waiting(document_options(), with_document_offsets(document_graphs()));
 }
 
+TEST_CASE("no step of a graph model with convolutions waits for the GPU") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  for (const LocalKind kind : {LocalKind::gcn, LocalKind::gine, LocalKind::gated_gcn}) {
+    for (const char* attention : {"none", "sampling"}) {
+      GraphModelOptions options = small_options();
+      choose_attention(options.layer, attention);
+      options.relative = options.layer.kind == AttentionKind::sampling;
+      options.layer.local.kind = kind;
+      options.layer.normalization = NormKind::batch;
+      options.encoding_channels = 5;
+      options.max_degree = 3;
+      options.encoder = {JumpingKnowledge::sum, true};
+      options.head = GraphHead::mean;
+      options.head_layers = 2;
+      require_no_waiting(options, graphs);
+    }
+  }
+}
+
 }  // namespace geosft::test::test_graph_model_waiting

@@ -17,23 +17,23 @@ const Summary& accuracy_of(const ResultRow& row) {
 
 struct SamplerVariant {
   bool hard, with_replacement, noise;
-  const char* weighting;
+  PairWeighting weighting;
 };
-constexpr SamplerVariant sampler_variants[] = {{false, false, true, "softplus"},
-                                               {true, false, true, "softplus"},
-                                               {false, false, true, "gumbel_softmax"},
-                                               {false, true, true, "softplus"},
-                                               {false, false, false, "softplus"}};
+constexpr SamplerVariant sampler_variants[] = {{false, false, true, PairWeighting::softplus},
+                                               {true, false, true, PairWeighting::softplus},
+                                               {false, false, true, PairWeighting::gumbel_softmax},
+                                               {false, true, true, PairWeighting::softplus},
+                                               {false, false, false, PairWeighting::softplus}};
 
 // Returns the changes that turn the configured sampler into the variant; empty if they are equal.
-std::string change_to(const SamplerVariant& variant, const ModelSettings& model) {
+std::string change_to(const SamplerVariant& variant, const ClassifyModelSettings& model) {
   std::string change;
   const auto set = [&](const std::string& key, const std::string& wanted, const std::string& present) {
     if (wanted != present) change += (change.empty() ? "" : "+") + key + "=" + wanted;
   };
   const auto text = [](bool value) { return std::string(value ? "true" : "false"); };
   set("hard", text(variant.hard), text(model.hard));
-  set("weighting", variant.weighting, model.weighting);
+  set("weighting", name_of(variant.weighting), name_of(model.weighting));
   set("with_replacement", text(variant.with_replacement), text(model.with_replacement));
   set("noise", text(variant.noise), text(model.noise));
   return change;
@@ -66,13 +66,14 @@ std::vector<Ablation> ablations(const ClassifySettings& settings, const std::vec
 }
 
 std::vector<std::string> usual_changes(const ClassifySettings& settings) {
-  const ModelSettings& model = settings.model;
-  if (model.attention != "sampling") {
+  const ClassifyModelSettings& model = settings.model;
+  if (model.kind() != AttentionKind::sampling) {
     throw UsageError("the usual ablations are of attention = sampling, found " + model.attention +
                      ": name others with --change");
   }
-  const std::string score = model.score == "maxout" ? "score=dot" : "score=maxout";
-  const std::string probability = model.probability == "leaky_relu" ? "probability=softmax" : "probability=leaky_relu";
+  const std::string score = model.score == ScoreKind::maxout ? "score=dot" : "score=maxout";
+  const std::string probability =
+      model.probability == ProbabilityKind::leaky_relu ? "probability=softmax" : "probability=leaky_relu";
   std::vector<std::string> changes = {score, probability, score + "+" + probability};
   for (const int64_t bins : {std::max<int64_t>(model.bins / 4, 1), 2 * model.bins}) {
     if (sampled(settings, bins) != sampled(settings, model.bins))
@@ -85,14 +86,14 @@ std::vector<std::string> usual_changes(const ClassifySettings& settings) {
 }
 
 std::vector<std::pair<std::string, std::string>> ablation_labels(const ClassifySettings& settings) {
-  const ModelSettings& model = settings.model;
-  std::string sampler = model.with_replacement                ? "with replacement"
-                        : model.hard                          ? "hard"
-                        : model.weighting == "gumbel_softmax" ? "Gumbel softmax"
-                                                              : "two-way softplus";
+  const ClassifyModelSettings& model = settings.model;
+  std::string sampler = model.with_replacement                             ? "with replacement"
+                        : model.hard                                       ? "hard"
+                        : model.weighting == PairWeighting::gumbel_softmax ? "Gumbel softmax"
+                                                                           : "two-way softplus";
   if (!model.noise) sampler += ", without noise";
-  return {{"score", model.score},
-          {"probability", model.probability},
+  return {{"score", name_of(model.score)},
+          {"probability", name_of(model.probability)},
           {"k", std::to_string(sampled(settings, model.bins))},
           {"sampler", sampler}};
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/classify/settings.h"
+#include "tools/experiment/classify_settings.h"
 #include "tools/experiment/gnuplot.h"
 #include "tools/graph/result_table.h"
 

@@ -7,19 +7,17 @@
 #include <cmath>
 
 #include "data/seeds.h"
+#include "models/layers/sparse_masks.h"
 #include "tools/bench/attention_inputs.h"
 
 namespace geosft {
 namespace {
 
-// Counts the groups of `factor` tokens in the window of a token, summed over all tokens.
-double window_pairs(int64_t tokens, int64_t radius, int64_t factor) {
-  double pairs = 0;
-  for (int64_t i = 0; i < tokens; ++i) {
-    const int64_t first = std::max<int64_t>(i - radius, 0) / factor, last = std::min(i + radius, tokens - 1) / factor;
-    pairs += static_cast<double>(last - first + 1);
-  }
-  return pairs;
+// Counts the groups of `factor` tokens that a token attends to, summed over all tokens.
+double masked_pairs(const PrimalOptions& options, int64_t tokens, int64_t factor) {
+  const std::vector<int64_t> offsets = {0, tokens};
+  const SparseMask mask = sequence_mask(options.mask, options.mask_size, offsets);
+  return static_cast<double>(pooled_mask(mask, offsets, factor).col.size(0));
 }
 
 // Returns the largest divisor that is at most the square root.
@@ -71,7 +69,7 @@ double primal_multiply_adds(const PrimalOptions& options, int64_t width, int64_t
     if (options.linear) {
       sum += (n + m) * c * (c + 1);
     } else {
-      sum += 2 * c * (options.mask == MaskKind::none ? n * m : window_pairs(tokens, options.mask_size, factor));
+      sum += 2 * c * (options.mask == MaskKind::none ? n * m : masked_pairs(options, tokens, factor));
     }
   }
   return sum;

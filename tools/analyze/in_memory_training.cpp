@@ -5,8 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/classify/classify_task.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/classify_task.h"
 #include "tools/experiment/main_guard.h"
 
 namespace geosft {
@@ -27,7 +27,7 @@ class EpochTeller : public TrainingObserver {
 
 RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& training, at::Device device,
                          const std::function<void(int64_t, RunModel&)>& after_epoch) {
-  RunModel made{settings, training.class_names()};
+  RunModel made{{training.class_names()}, settings};
   at::manual_seed(settings.seed);
   made.model = PointClassifier(settings.classifier(static_cast<int64_t>(made.class_names.size())));
   made.model->to(device);

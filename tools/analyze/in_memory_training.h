@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/classify/run_model.h"
+#include "tools/experiment/classification.h"
 
 namespace CLI {
 class App;

@@ -8,8 +8,8 @@
 #include "tools/analyze/commands.h"
 #include "tools/analyze/in_memory_training.h"
 #include "tools/analyze/sampling_snapshot.h"
-#include "tools/classify/datasets.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/classification.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/plots.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/classify/prediction.h"
+#include "tools/experiment/classification.h"
 #include "tools/experiment/colour_map.h"
 #include "tools/experiment/plot_curves.h"
 

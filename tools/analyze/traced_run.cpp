@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/classify/datasets.h"
+#include "tools/experiment/classification.h"
 #include "tools/experiment/main_guard.h"
 
 namespace geosft {

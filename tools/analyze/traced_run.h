@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "tools/classify/prediction.h"
+#include "tools/experiment/classification.h"
 #include "tools/experiment/eval_options.h"
 
 namespace geosft {

@@ -12,14 +12,9 @@
 namespace geosft {
 namespace {
 
-class Classifier final : public torch::CustomClassHolder {
+class Classifier final : public ServedRun<Classification> {
  public:
-  explicit Classifier(const std::string& run) : run_(load_run_model(run)) {}
-  explicit Classifier(const ServedState& state) : run_(run_model_of(checkpoint_of(state), served_state_name)) {}
-
-  ServedState state() const { return served_state(*run_.model, describe_run(run_.settings, run_.class_names).texts()); }
-
-  std::vector<std::string> class_names() const { return run_.class_names; }
+  using ServedRun::ServedRun;
 
   std::vector<std::tuple<std::string, double>> predict_file(const std::string& file, int64_t top) {
     TORCH_CHECK(top >= 1, "top must be at least 1, got ", top);
@@ -36,15 +31,10 @@ class Classifier final : public torch::CustomClassHolder {
     prepare(run_.settings, shape, warnings);
     return explain_shape(run_, shape, Rotation::none, 0).logits.softmax(0);
   }
-
- private:
-  RunModel run_;
 };
 
-const bool registered = register_python_class<Classifier>("Classifier", [](auto& served) {
-  served.def("class_names", &Classifier::class_names)
-      .def("predict_file", &Classifier::predict_file)
-      .def("predict", &Classifier::predict);
+const bool registered = register_served_run<Classifier>("Classifier", [](auto& served) {
+  served.def("predict_file", &Classifier::predict_file).def("predict", &Classifier::predict);
 });
 
 }  // namespace

@@ -28,7 +28,7 @@ set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/geosft)
 install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${folder})
 
 # Private headers, which are not installed: kernels, registration, search trees, containers.
-set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|_operator|_inputs|_solver|_kernels|_plan|_reach|_header)\\.h$"
+set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|_operator|_solver|_kernels|_plan|_reach|_header)\\.h$"
     "/(operators|kd_tree|bucketed_cloud|cloud_pose|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_filters|hdf5_handles|hdf5_library|isolated_reader|reader_process|hdf5_file|lzf|gz_file|binary|text_lines)\\.h$"
     "/(rendezvous|ordered_thread|nccl_library|nccl_watchdog)\\.h$")
 list(JOIN private_headers "|" private_headers)
@@ -37,12 +37,12 @@ foreach(source IN ITEMS geometry graph models data)
           PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "autograd" EXCLUDE PATTERN "theory" EXCLUDE REGEX "${private_headers}" EXCLUDE)
 endforeach()
 # Headers of the tools that load a RUN.
-set(run_headers classify/clouds.h classify/prediction.h classify/run_model.h classify/settings.h experiment/arguments.h
-                experiment/cloud_settings.h experiment/cloud_transforms.h experiment/config.h experiment/config_entry.h
-                experiment/experiment_settings.h experiment/file_options.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
-                experiment/run_folder.h experiment/run_observer.h graph/graph_answers.h graph/graph_run_model.h
-                graph/graph_settings.h segment/blocks.h segment/segment_prediction.h segment/segment_run.h
-                segment/segment_settings.h segment/segmentation.h)
+set(run_headers classify/prediction.h experiment/arguments.h experiment/blocks.h experiment/classification.h
+                experiment/classify_settings.h experiment/cloud_settings.h experiment/cloud_transforms.h experiment/config.h
+                experiment/config_entry.h experiment/enum_names.h experiment/experiment_settings.h experiment/file_options.h
+                experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h experiment/run_folder.h
+                experiment/run_observer.h experiment/segment_settings.h experiment/segmentation.h experiment/trained_run.h
+                graph/graph_answers.h graph/graph_run_model.h graph/graph_settings.h segment/segment_prediction.h)
 if(GEOSFT_TOOLS)
   foreach(header IN LISTS run_headers)
     get_filename_component(below tools/${header} DIRECTORY)

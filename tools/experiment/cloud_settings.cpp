@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/cloud_settings.h"
 
+#include "data/formats/point_columns.h"
+
 namespace geosft {
 
 void CloudSettings::add_keys(Config& config) {
   config.add("clouds", "points", &points, "points of a cloud that the model sees", positive)
       .add("clouds", "normals", &normals, "give the model the normals")
       .add("clouds", "points_per_mesh", &points_per_mesh, "points sampled once from every mesh", positive)
+      .add("clouds", "max_per_class", &max_per_class,
+           "training clouds of each class that are used, sampled with the seed; 0: all", not_negative)
       .add("clouds", "validation_fraction", &validation_fraction,
            "share of the training set held out to choose the best checkpoint; 0: the last one is the best",
            probability_range)
@@ -14,12 +18,22 @@ void CloudSettings::add_keys(Config& config) {
            "show the test set in the learning curves (it never chooses a checkpoint)");
 }
 
+void CloudSettings::add_reading_keys(Config& config) {
+  config.add("clouds", "columns", &columns, "of tables of text, such as x,y,z,r,g,b; empty: by header and values")
+      .add("clouds", "drop_invalid", &drop_invalid, "leave out points without finite coordinates");
+}
+
+void CloudSettings::check() const {
+  const std::string error = columns_error(columns);
+  if (!error.empty()) throw UsageError("--columns: " + error);
+}
+
 void AugmentSettings::add_keys(Config& config) {
   config.add("augment", "scale_low", &scale_low, "smallest random scale factor", above_zero)
       .add("augment", "scale_high", &scale_high, "largest random scale factor", above_zero)
       .add("augment", "stretch", &stretch, "spread of the random log factors along the axes", not_negative)
       .add("augment", "jitter", &jitter, "deviation of the noise on coordinates", not_negative)
-      .add_choice("augment", "rotate_training", &rotate, {"none", "z", "so3"}, "rotate training clouds")
+      .add_enum("augment", "rotate_training", &rotate, "rotate training clouds")
       .add("augment", "drop_token_rate", &drop_tokens, "share of the points that training leaves out",
            probability_range);
 }
@@ -30,27 +44,21 @@ void AugmentSettings::check() const {
                    std::to_string(scale_high));
 }
 
-void check_cloud_attention(const EncoderSettings& model) {
-  if (model.on_grid()) {
-    throw UsageError("attention " + model.attention + " needs tokens on a grid, which points are not");
-  }
-  if (model.sparse() && model.primal.mask == "neighbours") {
+void PointModelSettings::add_keys(Config& config) {
+  config.add_enum("model", "tokens", &tokens, "input tokens; all but the absolute ones are invariant to rotation");
+  EncoderSettings::add_keys(config);
+}
+
+void PointModelSettings::add_order_key(Config& config) {
+  config.add("model", "canonical_order", &canonical_order, "farthest-point order at evaluation");
+}
+
+void PointModelSettings::check() const {
+  EncoderSettings::check();
+  if (on_grid()) throw UsageError("attention " + attention + " needs tokens on a grid, which points are not");
+  if (sparse() && primal.mask == MaskKind::neighbours) {
     throw UsageError("mask must not be neighbours: clouds have no edges; nearest has the nearest points");
   }
-}
-
-void add_tokens_key(Config& config, std::string& tokens) {
-  config.add_choice("model", "tokens", &tokens, {"ones", "radial", "local", "absolute", "absolute_local"},
-                    "input tokens; all but the absolute ones are invariant to rotation");
-}
-
-PointTokens point_tokens_of(const std::string& name) {
-  if (name == "ones") return PointTokens::ones;
-  if (name == "radial") return PointTokens::radial;
-  if (name == "local") return PointTokens::local;
-  if (name == "absolute_local") return PointTokens::absolute_local;
-  TORCH_CHECK(name == "absolute", "tokens must be ones, radial, local, absolute or absolute_local, not ", name);
-  return PointTokens::absolute;
 }
 
 }  // namespace geosft

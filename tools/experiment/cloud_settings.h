@@ -1,31 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configuration sections shared by all tools for point clouds.
+// Settings shared by all tools for point clouds: one TOML file, one command-line option per key.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "geometry/augment_options.h"
 #include "models/ops/point_tokens.h"
 #include "tools/experiment/experiment_settings.h"
 
 namespace geosft {
+
+template <>
+inline constexpr auto enum_table<Rotation> =
+    std::to_array<EnumName<Rotation>>({{"none", Rotation::none}, {"z", Rotation::z}, {"so3", Rotation::so3}});
+template <>
+inline constexpr auto enum_table<PointTokens> =
+    std::to_array<EnumName<PointTokens>>({{"ones", PointTokens::ones},
+                                          {"radial", PointTokens::radial},
+                                          {"local", PointTokens::local},
+                                          {"absolute", PointTokens::absolute},
+                                          {"absolute_local", PointTokens::absolute_local}});
 
 // Section [clouds].
 struct CloudSettings {
   int64_t points = 1024;           // per cloud, as input of the model
   bool normals = true;             // pass normals to the model
   int64_t points_per_mesh = 4096;  // sampled once per mesh; subsets are sampled from these
+  int64_t max_per_class = 0;       // training clouds of each class; 0: all
   double validation_fraction = 0.0;
   bool monitor_test = false;
+  std::string columns = {};   // of tables of text, see ShapeReadOptions
+  bool drop_invalid = false;  // drop points without finite coordinates
 
   void add_keys(Config& config);
+  // Adds the keys that tell how files are read; they follow the keys of a task.
+  void add_reading_keys(Config& config);
+  // Throws UsageError for columns that do not name a table.
+  void check() const;
 };
 
 // Section [augment].
 struct AugmentSettings {
   double scale_low = 0.6, scale_high = 1.4;
   double jitter = 0.0, stretch = 0.0;
-  std::string rotate = "none";
+  Rotation rotate = Rotation::none;
   double drop_tokens = 0.0;
 
   void add_keys(Config& config);
@@ -33,11 +52,84 @@ struct AugmentSettings {
   void check() const;
 };
 
-// Throws UsageError if the attention needs tokens on a grid, or edges: clouds have neither.
-void check_cloud_attention(const EncoderSettings& model);
+// Section [model].
+struct PointModelSettings : EncoderSettings {
+  PointTokens tokens = PointTokens::radial;
+  bool canonical_order = true;
 
-// Adds the key `tokens` of section [model]; point_tokens_of parses its value.
-void add_tokens_key(Config& config, std::string& tokens);
-PointTokens point_tokens_of(const std::string& name);
+  void add_keys(Config& config);
+  // Adds the key `canonical_order`; it follows the first keys of a task.
+  void add_order_key(Config& config);
+  // Throws UsageError also if the attention needs tokens on a grid, or edges: clouds have neither.
+  void check() const;
+};
+
+// All settings of an experiment with point clouds. Clouds is a CloudSettings and Model a PointModelSettings with the
+// keys of a task.
+template <class Clouds, class Model>
+struct CloudExperimentSettings {
+  std::string data;
+  uint64_t seed = 0;
+  int64_t workers = 1;
+  Clouds clouds;
+  AugmentSettings augment;
+  Model model;
+  TrainSettings train;
+  EvaluationSettings evaluation;
+
+  // Returns a configuration whose targets are these members; it refers to this object.
+  Config config(const std::string& data_help);
+  // Checks combinations of keys. Throws UsageError naming the keys and their values.
+  void check() const;
+  // Copies the settings that do not affect the steps of a run: the location of the data, how often it is evaluated and
+  // saved, and the number of epochs, to which a cosine schedule is adapted.
+  void take_resumable(const CloudExperimentSettings& other);
+
+  TrainingOptions training() const { return train.options(seed); }
+  // Returns the options that the models of all tasks have.
+  template <class ModelOptions>
+  ModelOptions model_options() const;
+};
+
+template <class Clouds, class Model>
+Config CloudExperimentSettings<Clouds, Model>::config(const std::string& data_help) {
+  Config keys;
+  keys.add("", "data", &data, data_help)
+      .add("", "seed", &seed, "of everything random")
+      .add("", "workers", &workers, "threads that prepare batches", not_negative);
+  clouds.add_keys(keys);
+  augment.add_keys(keys);
+  model.add_keys(keys);
+  train.add_keys(keys, "clouds");
+  evaluation.add_keys(keys, "clouds");
+  return keys;
+}
+
+template <class Clouds, class Model>
+void CloudExperimentSettings<Clouds, Model>::check() const {
+  model.check();
+  augment.check();
+  clouds.check();
+}
+
+template <class Clouds, class Model>
+void CloudExperimentSettings<Clouds, Model>::take_resumable(const CloudExperimentSettings& other) {
+  data = other.data;
+  workers = other.workers;
+  evaluation = other.evaluation;
+  train.take_resumable(other.train);
+}
+
+template <class Clouds, class Model>
+template <class ModelOptions>
+ModelOptions CloudExperimentSettings<Clouds, Model>::model_options() const {
+  ModelOptions options;
+  options.normals = clouds.normals;
+  options.tokens = model.tokens;
+  options.layer = model.layer();
+  options.layers = model.layers;
+  options.canonical_order = model.canonical_order;
+  return options;
+}
 
 }  // namespace geosft

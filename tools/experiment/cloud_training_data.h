@@ -12,7 +12,8 @@ namespace geosft {
 class CloudTrainingData {
  public:
   // `published` is a validation split that comes with the dataset, or null: then the fraction
-  // clouds.validation_fraction of `training` is held out, sampled with the seed. `data` names the dataset in messages.
+  // clouds.validation_fraction of `training` is held out, sampled with the seed. Of the others, clouds.max_per_class of
+  // each class are used. `data` names the dataset in messages.
   // The test set is opened before training, so that a missing file ends the run early. Throws DataError for missing
   // normals, UsageError if one split would be empty.
   CloudTrainingData(std::unique_ptr<PointDataset> training, std::unique_ptr<PointDataset> published,
@@ -25,7 +26,8 @@ class CloudTrainingData {
   bool held_out() const { return held_out_ != nullptr; }
 
  private:
-  void hold_out(double fraction, uint64_t seed);
+  // Chooses the rows of `training_` that are used, and holds some out.
+  void choose_rows(const CloudSettings& clouds, uint64_t seed);
 
   std::unique_ptr<PointDataset> training_, held_out_, test_;
   std::unique_ptr<PointSubset> kept_;  // refers to training_, as held_out_ may do

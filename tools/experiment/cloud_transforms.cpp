@@ -15,17 +15,6 @@ constexpr double jitter_clip = 5.0;  // in standard deviations
 
 }  // namespace
 
-Rotation rotation_of(const std::string& name) {
-  if (name == "none") return Rotation::none;
-  if (name == "z") return Rotation::z;
-  TORCH_CHECK(name == "so3", "rotate must be none, z or so3, not ", name);
-  return Rotation::so3;
-}
-
-const char* rotation_name(Rotation rotation) {
-  return rotation == Rotation::none ? "none" : (rotation == Rotation::z ? "z" : "so3");
-}
-
 const char* rotation_text(Rotation rotation) {
   return rotation == Rotation::none ? "upright" : (rotation == Rotation::z ? "rotated about z" : "rotated at random");
 }
@@ -92,8 +81,14 @@ ShapeTransform plain_clouds(bool normals) {
 }
 
 BatchTransform augmentation(const CloudSettings& clouds, const AugmentSettings& augment) {
-  const AugmentOptions options{clouds.points,      augment.stretch, rotation_of(augment.rotate),  augment.scale_low,
-                               augment.scale_high, augment.jitter,  jitter_clip * augment.jitter, augment.drop_tokens};
+  const AugmentOptions options{clouds.points,
+                               augment.stretch,
+                               augment.rotate,
+                               augment.scale_low,
+                               augment.scale_high,
+                               augment.jitter,
+                               jitter_clip * augment.jitter,
+                               augment.drop_tokens};
   return [options](PointBatch batch) {
     const AugmentedClouds changed = augment_clouds(batch.points, batch.normals, batch.ptr, batch.seeds, options);
     batch.points = changed.points;

@@ -14,9 +14,8 @@
 
 namespace geosft {
 
-Rotation rotation_of(const std::string& name);  // "none", "z" or "so3"
-const char* rotation_name(Rotation rotation);   // inverse of rotation_of
-const char* rotation_text(Rotation rotation);   // "rotated at random", for messages
+// Returns "rotated at random" or the like, for messages.
+const char* rotation_text(Rotation rotation);
 
 // Selects rows of points, normals and parts. keep_subset selects `points` random rows if there are more.
 void keep_rows(Shape& shape, const at::Tensor& rows);

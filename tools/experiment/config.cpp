@@ -97,6 +97,11 @@ struct Reader {
     if (const auto* number = node.as_floating_point()) return number->get();
     if (const auto* flag = node.as_boolean()) return flag->get();
     if (const auto* word = node.as_string()) return word->get();
+    if (const toml::table* table = node.as_table()) return lists_of(*table);
+    return list_of(node);
+  }
+
+  static std::optional<std::vector<double>> list_of(const toml::node& node) {
     const toml::array* list = node.as_array();
     if (!list) return std::nullopt;
     std::vector<double> values;
@@ -106,6 +111,16 @@ struct Reader {
       values.push_back(*value);
     }
     return values;
+  }
+
+  static std::optional<ConfigValue> lists_of(const toml::table& table) {
+    NamedLists lists;
+    for (const auto& [name, element] : table) {
+      const std::optional<std::vector<double>> list = list_of(element);
+      if (!list) return std::nullopt;
+      lists.emplace(name.str(), *list);
+    }
+    return lists;
   }
 };
 
@@ -123,6 +138,24 @@ Config& Config::add_choice(const std::string& section, const std::string& key, s
   return *this;
 }
 
+Config& Config::allow_automatic(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.key == key; });
+    if (entry == entries_.end()) throw std::logic_error("no configuration key '" + key + "'");
+    entry->may_be_automatic = true;
+  }
+  return *this;
+}
+
+void Config::take_automatic(const Config& resolved) const {
+  for (const ConfigEntry& entry : entries_) {
+    if (!entry.is_automatic()) continue;
+    std::string text = resolved.entry_of(entry.key).value_text();
+    if (text == "\"auto\"") text = "auto";
+    assign(entry.key, text);
+  }
+}
+
 void Config::insert(ConfigEntry entry) {
   for (const ConfigEntry& other : entries_) {
     if (other.key == entry.key) throw std::logic_error("configuration key '" + entry.key + "' is taken");
@@ -136,6 +169,25 @@ void Config::load_toml(const std::filesystem::path& path) {
 
 void Config::set_text(const std::string& toml, const std::string& source) {
   Reader{entries_, source}.read(parse_toml(toml, source));
+}
+
+void Config::set_known(const std::string& toml, const std::string& source,
+                       const std::function<bool(const std::string& section, const std::string& key)>& wanted) {
+  const Reader reader{entries_, source};
+  for (const auto& [section, node] : parse_toml(toml, source)) {
+    const toml::table* table = node.as_table();
+    if (!table) continue;
+    const std::string name(section.str());
+    for (const auto& [key, value] : *table) {
+      const std::string current = current_key(key.str());
+      if (wanted(name, current) && reader.find(name, current) != entries_.end()) reader.set(name, current, value);
+    }
+  }
+}
+
+std::optional<std::string> Config::option_text(const std::string& key) const {
+  const CLI::Option* const option = entry_of(key).option;
+  return named(option) ? std::optional(option->results().back()) : std::nullopt;
 }
 
 const ConfigEntry& Config::entry_of(const std::string& key) const {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,16 @@ class Config {
   // Adds a string key whose value is one of `choices`.
   Config& add_choice(const std::string& section, const std::string& key, std::string* target,
                      std::vector<std::string> choices, const std::string& help);
+  // Adds a key for a variable of an enumeration, whose value is one of its names.
+  template <class Enum>
+  Config& add_enum(const std::string& section, const std::string& key, Enum* target, const std::string& help) {
+    return add(section, key, NamedTarget::of(target), help);
+  }
+
+  // Permits the value "auto" for number keys added before: the program derives it from the data (automatic_value).
+  Config& allow_automatic(const std::vector<std::string>& keys);
+  // Sets each key that is "auto" here to its value in `resolved`, a configuration with the same keys.
+  void take_automatic(const Config& resolved) const;
 
   // Sets the keys in the file and leaves the others; former key names are accepted (key_names.h). Throws UsageError
   // naming file, line and key for an unknown section or key (with the nearest known one), a value of the wrong type or
@@ -41,6 +53,12 @@ class Config {
   void load_toml(const std::filesystem::path& path);
   // Same as load_toml, from text; `source` replaces the file name in messages.
   void set_text(const std::string& toml, const std::string& source = "configuration");
+  // Sets only the keys for which wanted(section, key) is true, and ignores unknown ones.
+  void set_known(const std::string& toml, const std::string& source,
+                 const std::function<bool(const std::string& section, const std::string& key)>& wanted);
+
+  // Returns the text that the parsed command line gives a key, if it does. Throws UsageError for an unknown key.
+  std::optional<std::string> option_text(const std::string& key) const;
 
   // Sets one key from the text that its option would take. Throws UsageError for an unknown key (with the nearest known
   // one) and for a value that is not permitted.

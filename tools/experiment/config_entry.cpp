@@ -97,6 +97,21 @@ std::optional<std::vector<double>> parse_list(std::string_view text) {
   }
 }
 
+// Parses "NAME=0.1,0.2;OTHER=0.3"; an empty text is the empty table.
+std::optional<NamedLists> parse_lists(std::string_view text) {
+  NamedLists lists;
+  text = trimmed(text);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(';'), text.size()), equals = text.find('=');
+    const std::optional<std::vector<double>> list =
+        equals < end ? parse_list(text.substr(equals + 1, end - equals - 1)) : std::nullopt;
+    if (!list) return std::nullopt;
+    lists.insert_or_assign(std::string(trimmed(text.substr(0, equals))), *list);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lists;
+}
+
 // Visitors over the target types: Expected describes permitted values, the others format, parse and assign.
 struct Expected {
   const ConfigEntry& entry;
@@ -107,10 +122,12 @@ struct Expected {
   std::string operator()(std::string*) const {
     return entry.choices.empty() ? std::string("a text") : "one of " + join(entry.choices);
   }
+  std::string operator()(const NamedTarget& target) const { return "one of " + join(target.names); }
   std::string operator()(std::vector<double>*) const {
     const std::string each = range_text(entry.range);
     return each.empty() ? "a list of numbers" : "a list of numbers, each" + each;
   }
+  std::string operator()(NamedLists*) const { return "a table of lists of numbers, or NAME=NUMBER,NUMBER;NAME=…"; }
 };
 
 struct Text {
@@ -121,10 +138,16 @@ struct Text {
   std::string operator()(double* value) const { return number_text(*value); }
   std::string operator()(bool* value) const { return *value ? "true" : "false"; }
   std::string operator()(std::string* value) const { return quoted_text(*value); }
+  std::string operator()(const NamedTarget& target) const { return quoted_text(target.get()); }
   std::string operator()(std::vector<double>* value) const {
     std::vector<std::string> words;
     for (const double element : *value) words.push_back(number_text(element));
     return "[" + join(words) + "]";
+  }
+  std::string operator()(NamedLists* lists) const {
+    std::vector<std::string> words;
+    for (auto& [name, list] : *lists) words.push_back(quoted_text(name) + " = " + (*this)(&list));
+    return words.empty() ? "{}" : "{ " + join(words) + " }";
   }
 };
 
@@ -143,8 +166,27 @@ struct Parse {
     return std::nullopt;
   }
   std::optional<ConfigValue> operator()(std::string*) const { return std::string(text); }
+  std::optional<ConfigValue> operator()(const NamedTarget&) const { return std::string(text); }
   std::optional<ConfigValue> operator()(std::vector<double>*) const { return wrap(parse_list(text)); }
+  std::optional<ConfigValue> operator()(NamedLists*) const { return wrap(parse_lists(text)); }
 };
+
+// Sets a number to the automatic value; false for other targets.
+struct SetAutomatic {
+  bool operator()(int64_t* target) const { return set(target); }
+  bool operator()(double* target) const { return set(target); }
+  template <typename Other>
+  bool operator()(const Other&) const {
+    return false;
+  }
+  template <typename Number>
+  static bool set(Number* target) {
+    *target = automatic_value<Number>();
+    return true;
+  }
+};
+
+constexpr std::string_view automatic_text = "auto";
 
 struct Assign {
   const ConfigEntry& entry;
@@ -179,11 +221,25 @@ struct Assign {
     *target = *text;
     return true;
   }
+  bool operator()(const NamedTarget& target) const {
+    const auto* name = std::get_if<std::string>(&value);
+    return name != nullptr && target.set(*name);
+  }
+  bool permitted(const std::vector<double>& list) const {
+    return std::all_of(list.begin(), list.end(), [&](double element) { return contains(entry.range, element); });
+  }
   bool operator()(std::vector<double>* target) const {
     const auto* list = std::get_if<std::vector<double>>(&value);
-    const auto permitted = [&](double element) { return contains(entry.range, element); };
-    if (!list || !std::all_of(list->begin(), list->end(), permitted)) return false;
+    if (!list || !permitted(*list)) return false;
     *target = *list;
+    return true;
+  }
+  bool operator()(NamedLists* target) const {
+    const auto* lists = std::get_if<NamedLists>(&value);
+    if (!lists || !std::all_of(lists->begin(), lists->end(), [&](const auto& one) { return permitted(one.second); })) {
+      return false;
+    }
+    *target = *lists;
     return true;
   }
 };
@@ -203,16 +259,24 @@ std::string ConfigEntry::option_name() const {
 bool ConfigEntry::is_bool() const {
   return std::holds_alternative<bool*>(target);
 }
+bool ConfigEntry::is_automatic() const {
+  if (const auto* number = std::get_if<int64_t*>(&target)) return geosft::is_automatic(**number);
+  if (const auto* number = std::get_if<double*>(&target)) return geosft::is_automatic(**number);
+  return false;
+}
 std::string ConfigEntry::expected() const {
-  return std::visit(Expected{*this}, target);
+  return std::visit(Expected{*this}, target) + (may_be_automatic ? ", or auto" : "");
 }
 std::string ConfigEntry::value_text() const {
-  return std::visit(Text{}, target);
+  return is_automatic() ? quoted_text(std::string(automatic_text)) : std::visit(Text{}, target);
 }
 std::optional<ConfigValue> ConfigEntry::parse(std::string_view text) const {
+  if (may_be_automatic && text == automatic_text) return std::string(text);
   return std::visit(Parse{text}, target);
 }
 bool ConfigEntry::assign(const ConfigValue& value) const {
+  const auto* word = std::get_if<std::string>(&value);
+  if (may_be_automatic && word && *word == automatic_text) return std::visit(SetAutomatic{}, target);
   return std::visit(Assign{*this, value}, target);
 }
 

@@ -2,13 +2,18 @@
 // One key of a configuration: its target, its permitted values, and conversion from and to text.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
+
+#include "tools/experiment/enum_names.h"
 
 namespace CLI {
 class Option;
@@ -27,10 +32,27 @@ struct Range {
   bool open_high = false;  // `high` itself is not permitted
 };
 
-// Pointer to the variable that stores the value. Unsigned numbers end at 2^63 - 1, as in TOML.
-using ConfigTarget = std::variant<int64_t*, uint64_t*, double*, bool*, std::string*, std::vector<double>*>;
+// The value of a number that is to be derived from the data, "auto" in text: no other value of a key equals it.
+template <typename Number>
+constexpr Number automatic_value() {
+  return std::is_floating_point_v<Number> ? std::numeric_limits<Number>::quiet_NaN()
+                                          : std::numeric_limits<Number>::min();
+}
+inline bool is_automatic(double value) {
+  return std::isnan(value);
+}
+inline bool is_automatic(int64_t value) {
+  return value == automatic_value<int64_t>();
+}
+
+// A table of lists of numbers by name.
+using NamedLists = std::map<std::string, std::vector<double>>;
+
+// The variable that stores the value. Unsigned numbers end at 2^63 - 1, as in TOML.
+using ConfigTarget =
+    std::variant<int64_t*, uint64_t*, double*, bool*, std::string*, std::vector<double>*, NamedLists*, NamedTarget>;
 // A parsed value, before it is assigned to a target.
-using ConfigValue = std::variant<int64_t, double, bool, std::string, std::vector<double>>;
+using ConfigValue = std::variant<int64_t, double, bool, std::string, std::vector<double>, NamedLists>;
 
 struct ConfigEntry {
   std::string section, key, help;
@@ -39,10 +61,13 @@ struct ConfigEntry {
   std::vector<std::string> choices = {};  // for a string; empty: any
   CLI::Option* option = nullptr;          // set by Config::add_options
   CLI::Option* former_option = nullptr;   // hidden, if the key was renamed
+  bool may_be_automatic = false;          // for a number that is no uint64_t: "auto" is permitted too
 
   // Returns --weight-decay for weight_decay.
   std::string option_name() const;
   bool is_bool() const;
+  // Returns whether the target is to be derived from the data.
+  bool is_automatic() const;
   // Returns "an integer from 1 to 8", for messages.
   std::string expected() const;
   // Returns the present value in TOML syntax; doubles with the fewest digits that round-trip.

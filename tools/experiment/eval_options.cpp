@@ -11,8 +11,7 @@ void RunOverrides::add_to(CLI::App& subcommand, const std::string& data_help, co
   if (votes) {
     subcommand.add_option("--votes", votes_, "draws whose logits are averaged")->check(CLI::Range(1, 1000000));
   }
-  subcommand.add_option("--evaluation", evaluation_, "how the samplers draw")
-      ->check(CLI::IsMember({"seeded", "greedy"}));
+  add_enum_option(subcommand, "--evaluation", &evaluation_, "how the samplers draw");
   subcommand.add_option("--seed", seed_, seed_help)->check(CLI::NonNegativeNumber);
   runtime_.add_to(subcommand);
 }
@@ -24,11 +23,13 @@ void RunOverrides::apply(std::string& data, uint64_t& seed, EvaluationSettings& 
   if (votes_) evaluation.votes = *votes_;
 }
 
+void SizeOption::add_to(CLI::App& subcommand, std::optional<int64_t>& size) const {
+  subcommand.add_option(name, size, help)->check(CLI::Range(low, int64_t{1} << 30));
+}
+
 void CloudEvalArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
   subcommand.add_option("RUN", run, "RUN folder, or a checkpoint file")->required();
-  subcommand.add_option("--rotate", rotate, "rotate the clouds: not at all, about z, or by any rotation")
-      ->check(CLI::IsMember({"none", "z", "so3"}))
-      ->capture_default_str();
+  add_enum_option(subcommand, "--rotate", &rotation, "rotate the clouds: not at all, about z, or by any rotation");
   subcommand.add_option("--repeats", repeats, "rotations a cloud")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

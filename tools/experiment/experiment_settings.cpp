@@ -22,6 +22,8 @@ void add_polynomial(Config& config, PolynomialOptions& polynomial) {
       .add("model", "center", &polynomial.center, "polynomial attention: subtract the mean of the keys");
 }
 
+constexpr int64_t default_mask_size = 16;
+
 }  // namespace
 
 void PrimalSettings::add_keys(Config& config) {
@@ -29,10 +31,13 @@ void PrimalSettings::add_keys(Config& config) {
       .add("model", "learn_beta", &learn_beta, "let each head learn it, beginning there")
       .add("model", "share_beta", &share_beta, "learn one beta for all heads of a layer instead")
       .add("model", "pool", &pool, "sh attentions: pooling factor of every head; empty: those of the paper", positive)
-      .add_choice("model", "pooling", &pooling, {"average", "max", "convolution", "k_means"}, "how they pool")
-      .add_choice("model", "mask", &mask, {"window", "strided", "block", "nearest", "neighbours"},
-                  "sparse attentions: tokens that one sees; nearest: points, neighbours: of the graph")
-      .add("model", "mask_size", &mask_size, "radius, stride, size or count of the mask", positive)
+      .add_enum("model", "pooling", &pooling, "how they pool")
+      .add_enum("model", "mask", &mask,
+                "sparse attentions: tokens that one sees; nearest: points, neighbours: of the graph")
+      .add("model", "mask_size", &mask_size,
+           "radius, stride, size or count of the mask; 0: the square root of an item's tokens for strided, 16 for "
+           "others",
+           not_negative)
       .add("model", "convolution_size", &convolution_size, "conv attentions: of the kernel; 0: 5, conv2d 2",
            not_negative);
 }
@@ -44,37 +49,40 @@ void PrimalSettings::apply(PrimalOptions& options) const {
     options.share_beta = share_beta;
   }
   if (!options.pool.empty() && !pool.empty()) options.pool.assign(pool.begin(), pool.end());
-  options.pooling = pooling_kind(pooling);
-  if (options.mask != MaskKind::none) options.mask = mask_kind(mask);
-  options.mask_size = mask_size;
+  options.pooling = pooling;
+  if (options.mask != MaskKind::none) options.mask = mask;
+  options.mask_size = mask_size > 0 || options.mask == MaskKind::strided ? mask_size : default_mask_size;
   if (convolution_size > 0) options.convolution_size = convolution_size;
 }
 
-bool EncoderSettings::sparse() const {
-  return attention.find("sparse") != std::string::npos;
-}
-
-bool EncoderSettings::on_grid() const {
-  return attention.find("conv2d") != std::string::npos;
+LayerOptions EncoderSettings::chosen() const {
+  LayerOptions options;
+  choose_attention(options, attention);
+  return options;
 }
 
 bool EncoderSettings::sees_relative() const {
-  return attention == "sampling" || (sparse() && (primal.mask == "nearest" || primal.mask == "neighbours"));
+  const bool relative_mask = primal.mask == MaskKind::nearest || primal.mask == MaskKind::neighbours;
+  return kind() == AttentionKind::sampling || (sparse() && relative_mask);
 }
 
-void EncoderSettings::add_keys(Config& config) {
+void EncoderSettings::add_keys(Config& config, bool or_none) {
+  std::vector<std::string> attentions = attention_names();
+  if (or_none) attentions.push_back("none");
   config.add("model", "dim", &width, "channels of a token (d)", positive)
       .add("model", "num_heads", &heads, "attention heads (h), a divisor of dim", positive)
       .add("model", "depth", &layers, "transformer layers", positive)
-      .add("model", "mlp_ratio", &mlp_ratio, "hidden channels of a layer's feed-forward network, as a multiple of dim",
-           positive)
+      .add("model", "mlp_ratio", &mlp_ratio,
+           "hidden channels of a layer's feed-forward network, as a multiple of dim" +
+               std::string(or_none ? "; 0: no such network" : ""),
+           or_none ? not_negative : positive)
       .add("model", "num_samples", &bins, "sampled tokens of a layer (k)", positive)
-      .add_choice("model", "attention", &attention, attention_names(),
+      .add_choice("model", "attention", &attention, attentions,
                   "sampling: over a learned sample; the others over all tokens, without relative encodings")
-      .add_choice("model", "norm", &norm, {"pre", "post"}, "where layers normalise")
-      .add_choice("model", "score", &score, {"maxout", "dot"}, "attention score")
-      .add_choice("model", "probability", &probability, {"leaky_relu", "softmax"}, "attention probability")
-      .add_choice("model", "weighting", &weighting, {"softplus", "gumbel_softmax"}, "weights within a bin")
+      .add_enum("model", "norm", &norm, "where layers normalise")
+      .add_enum("model", "score", &score, "attention score")
+      .add_enum("model", "probability", &probability, "attention probability")
+      .add_enum("model", "weighting", &weighting, "weights within a bin")
       .add("model", "tau", &tau, "temperature of the sampler", above_zero)
       .add("model", "hard", &hard, "sample the winner of a bin instead of the weighted sum")
       .add("model", "with_replacement", &with_replacement, "sample with replacement")
@@ -87,13 +95,13 @@ void EncoderSettings::add_keys(Config& config) {
 }
 
 void EncoderSettings::check() const {
-  if (width % heads != 0) {
+  if (attention != "none" && width % heads != 0) {
     throw UsageError("num_heads must divide dim: " + std::to_string(heads) + " does not divide " +
                      std::to_string(width));
   }
   check_primal();
   const int64_t channels = width / heads, monomials = monomial_count(channels, polynomial.degree);
-  if (attention == "polynomial" && polynomial.tolerance == 0 && monomials > kMaxMonomials) {
+  if (kind() == AttentionKind::polynomial && polynomial.tolerance == 0 && monomials > kMaxMonomials) {
     throw UsageError("degree " + std::to_string(polynomial.degree) + " has " + std::to_string(monomials) +
                      " monomials of " + std::to_string(channels) + " channels (dim / num_heads), more than " +
                      std::to_string(kMaxMonomials));
@@ -108,19 +116,20 @@ void EncoderSettings::check_primal() const {
   for (const double factor : primal.pool) {
     if (factor != std::floor(factor)) throw UsageError("pool must have whole factors, got " + std::to_string(factor));
   }
-  if (sparse() && attention.find("sh") != std::string::npos && primal.pooling == "k_means") {
+  if (sparse() && !chosen().primal.pool.empty() && primal.pooling == PoolingKind::k_means) {
     throw UsageError("pooling must not be k_means with sparse attention: clusters have no place in the item");
   }
 }
 
 std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
-  LayerOptions chosen;
-  choose_attention(chosen, attention);
-  const bool samples = chosen.kind == AttentionKind::sampling, approximates = chosen.kind == AttentionKind::polynomial,
+  const bool samples = kind() == AttentionKind::sampling, approximates = kind() == AttentionKind::polynomial,
              tolerant = polynomial.tolerance > 0;
-  const PrimalOptions& member = chosen.primal;
+  const bool attends = kind() != AttentionKind::none;
+  const PrimalOptions member = chosen().primal;
   const std::string found = "attention " + attention;
   return {
+      {{"num_heads"}, attends, "attention", found},
+      {{"feed_forward_dropout"}, mlp_ratio > 0, "feed-forward networks", "mlp_ratio 0"},
       {{"num_samples", "score", "probability", "score_dropout"}, samples, "attention sampling", found},
       {{"weighting", "tau", "hard", "with_replacement", "noise"}, samples || head_samples, "sampling", found},
       {{"degree", "tolerance", "max_monomials", "or_exact", "center"}, approximates, "attention polynomial", found},
@@ -129,7 +138,7 @@ std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
       {{"beta", "learn_beta", "share_beta"}, member.beta != 0, "the bn attentions", found},
       {{"pool", "pooling"}, !member.pool.empty(), "the sh attentions", found},
       {{"mask", "mask_size"}, member.mask != MaskKind::none, "the sparse attentions", found},
-      {{"mask_size"}, primal.mask != "neighbours", "masks of a size", "mask neighbours"},
+      {{"mask_size"}, primal.mask != MaskKind::neighbours, "masks of a size", "mask neighbours"},
       {{"convolution_size"}, member.convolution != ConvolutionKind::none, "the conv attentions", found},
   };
 }
@@ -138,7 +147,7 @@ SamplerOptions EncoderSettings::sampler(int64_t sampled) const {
   SamplerOptions options;
   options.num_samples = sampled;
   options.tau = tau;
-  options.weighting = weighting == "softplus" ? PairWeighting::softplus : PairWeighting::gumbel_softmax;
+  options.weighting = weighting;
   options.hard = hard;
   options.with_replacement = with_replacement;
   options.noise = noise;
@@ -148,15 +157,15 @@ SamplerOptions EncoderSettings::sampler(int64_t sampled) const {
 LayerOptions EncoderSettings::layer() const {
   LayerOptions options;
   options.polynomial = polynomial;
-  options.norm = norm == "pre" ? NormPlacement::pre : NormPlacement::post;
+  options.norm = norm;
   options.expansion = mlp_ratio;
   options.token_dropout = token_dropout;
   options.feed_forward_dropout = feed_forward_dropout;
   options.attention.width = width;
   options.attention.heads = heads;
   options.attention.sampler = sampler(bins);
-  options.attention.score = score == "maxout" ? ScoreKind::maxout : ScoreKind::dot;
-  options.attention.probability = probability == "softmax" ? ProbabilityKind::softmax : ProbabilityKind::leaky_relu;
+  options.attention.score = score;
+  options.attention.probability = probability;
   options.attention.score_dropout = score_dropout;
   choose_attention(options, attention);
   primal.apply(options.primal);
@@ -169,20 +178,26 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
            positive)
       .add("train", "lr", &learning_rate, "of AdamW", above_zero)
       .add("train", "weight_decay", &weight_decay, "of AdamW", not_negative)
-      .add("train", "beta2", &beta2, "of AdamW; also sets the warm-up", probability_range)
+      .add("train", "beta2", &beta2, "of AdamW; also sets the warm-up if warmup_epochs is 0", probability_range)
+      .add("train", "warmup_epochs", &warmup_epochs,
+           "epochs in which the learning rate rises linearly; 0: a number of steps that beta2 sets", not_negative)
       .add("train", "clip_grad_norm", &max_gradient_norm, "clip the gradient to it; 0: do not", not_negative)
-      .add_choice("train", "schedule", &schedule, {"step", "cosine"}, "how the learning rate falls")
+      .add_enum("train", "schedule", &schedule, "how the learning rate falls")
       .add("train", "decay_every", &decay_every, "epochs between steps of the rate", positive)
       .add("train", "decay", &decay, "factor of such a step", above_zero)
       .add("train", "ema_decay", &average_decay, "running average of the weights; 0: none", probability_range)
       .add("train", "label_smoothing", &label_smoothing, "share of the target spread over all classes",
            probability_range)
-      .add_choice("train", "precision", &precision, {"float32", "bfloat16", "float16"},
-                  "of matrix products in training (autocast)")
-      .add_choice("train", "on_non_finite", &on_non_finite, {"skip", "stop"},
-                  "what a step whose loss or gradient is not finite does: nothing, or end the run")
+      .add_enum("train", "precision", &precision, "of matrix products in training (autocast)")
+      .add_enum("train", "on_non_finite", &on_non_finite,
+                "what a step whose loss or gradient is not finite does: nothing, or end the run")
       .add("train", "replay_steps", &replay_steps,
            "on a GPU: capture a step as a CUDA graph, and replay it for every batch of the same sizes")
+      .add("train", "init_from", &init_from,
+           "RUN folder, checkpoint or pretrained model (see list) to begin with; the keys of [model] are then its own")
+      .add("train", "head_lr_factor", &head_lr_factor, "learning rate of the head, relative to the other layers",
+           above_zero)
+      .add("train", "freeze_encoder", &freeze_encoder, "train the head alone, on the encoder of init_from")
       .add("train", "validate_every", &validate_every, "epochs between validations", positive)
       .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive);
 }
@@ -192,19 +207,21 @@ TrainingOptions TrainSettings::options(uint64_t seed) const {
   options.epochs = epochs;
   options.validate_every = validate_every;
   options.seed = seed;
-  options.stop_at_non_finite = on_non_finite == "stop";
-  if (precision == "bfloat16") options.autocast = at::kBFloat16;
-  if (precision == "float16") options.autocast = at::kHalf;
+  options.stop_at_non_finite = on_non_finite == NonFiniteStepAction::stop;
+  if (precision == Precision::bfloat16) options.autocast = at::kBFloat16;
+  if (precision == Precision::float16) options.autocast = at::kHalf;
   OptimizationOptions& optimization = options.optimization;
   optimization.learning_rate = learning_rate;
   optimization.weight_decay = weight_decay;
   optimization.beta2 = beta2;
+  optimization.warmup_epochs = warmup_epochs;
   optimization.max_gradient_norm = max_gradient_norm;
-  optimization.schedule = schedule == "cosine" ? Schedule::cosine : Schedule::step;
+  optimization.schedule = schedule;
   optimization.decay_every = decay_every;
   optimization.decay = decay;
   optimization.epochs = epochs;
   optimization.average_decay = average_decay;
+  optimization.head_rate_factor = head_lr_factor;
   return options;
 }
 
@@ -217,13 +234,13 @@ void TrainSettings::take_resumable(const TrainSettings& other) {
 }
 
 void EvaluationSettings::add_keys(Config& config, const std::string& items) {
-  config.add_choice("evaluation", "evaluation", &evaluation, {"seeded", "greedy"}, "sampling at evaluation")
+  config.add_enum("evaluation", "evaluation", &evaluation, "sampling at evaluation")
       .add("evaluation", "votes", &votes, "draws whose logits are averaged", positive)
       .add("evaluation", "evaluation_batch", &evaluation_batch, items + " at a time", positive);
 }
 
 SamplingContext EvaluationSettings::context(uint64_t vote) const {
-  return evaluation == "greedy" ? SamplingContext::greedy() : SamplingContext::seeded(vote);
+  return evaluation == SampleMode::greedy ? SamplingContext::greedy() : SamplingContext::seeded(vote);
 }
 
 }  // namespace geosft

@@ -18,14 +18,60 @@ inline constexpr Range not_negative{.low = 0};
 inline constexpr Range probability_range{.low = 0, .high = 1, .open_high = true};
 inline constexpr Range above_zero{.low = 0, .open_low = true};
 
+// The type of matrix products in training.
+enum class Precision { float32, bfloat16, float16 };
+// What a step whose loss or gradient is not finite does: nothing, or it ends the run.
+enum class NonFiniteStepAction { skip, stop };
+
+template <>
+inline constexpr auto enum_table<PoolingKind> =
+    std::to_array<EnumName<PoolingKind>>({{"average", PoolingKind::average},
+                                          {"max", PoolingKind::max},
+                                          {"convolution", PoolingKind::convolution},
+                                          {"k_means", PoolingKind::k_means}});
+// The masks that a sparse attention has.
+template <>
+inline constexpr auto enum_table<MaskKind> = std::to_array<EnumName<MaskKind>>({{"window", MaskKind::window},
+                                                                                {"strided", MaskKind::strided},
+                                                                                {"block", MaskKind::block},
+                                                                                {"nearest", MaskKind::nearest},
+                                                                                {"neighbours", MaskKind::neighbours}});
+template <>
+inline constexpr auto enum_table<NormPlacement> =
+    std::to_array<EnumName<NormPlacement>>({{"pre", NormPlacement::pre}, {"post", NormPlacement::post}});
+template <>
+inline constexpr auto enum_table<ScoreKind> = std::to_array<EnumName<ScoreKind>>({{"maxout", ScoreKind::maxout},
+                                                                                  {"dot", ScoreKind::dot}});
+template <>
+inline constexpr auto enum_table<ProbabilityKind> = std::to_array<EnumName<ProbabilityKind>>(
+    {{"leaky_relu", ProbabilityKind::leaky_relu}, {"softmax", ProbabilityKind::softmax}});
+template <>
+inline constexpr auto enum_table<PairWeighting> = std::to_array<EnumName<PairWeighting>>(
+    {{"softplus", PairWeighting::softplus}, {"gumbel_softmax", PairWeighting::gumbel_softmax}});
+template <>
+inline constexpr auto enum_table<Schedule> = std::to_array<EnumName<Schedule>>({{"step", Schedule::step},
+                                                                                {"cosine", Schedule::cosine}});
+template <>
+inline constexpr auto enum_table<Precision> = std::to_array<EnumName<Precision>>({{"float32", Precision::float32},
+                                                                                  {"bfloat16", Precision::bfloat16},
+                                                                                  {"float16", Precision::float16}});
+template <>
+inline constexpr auto enum_table<NonFiniteStepAction> = std::to_array<EnumName<NonFiniteStepAction>>(
+    {{"skip", NonFiniteStepAction::skip}, {"stop", NonFiniteStepAction::stop}});
+// The modes of an evaluation.
+template <>
+inline constexpr auto enum_table<SampleMode> = std::to_array<EnumName<SampleMode>>({{"seeded", SampleMode::seeded},
+                                                                                    {"greedy", SampleMode::greedy}});
+
 // Section [model]: options of the primal-dual attentions (PrimalOptions).
 struct PrimalSettings {
   double beta = 0.5;  // for the bn attentions
   bool learn_beta = false, share_beta = false;
   std::vector<double> pool = {};  // for the sh attentions; empty: default_pool
-  std::string pooling = "average", mask = "window";
-  int64_t mask_size = 16;
-  int64_t convolution_size = 0;  // 0: 5 along a sequence, 2 on a grid
+  PoolingKind pooling = PoolingKind::average;
+  MaskKind mask = MaskKind::strided;  // of the sparse attentions
+  int64_t mask_size = 0;              // 0: the square root of the number of tokens for strided, 16 for others
+  int64_t convolution_size = 0;       // 0: 5 along a sequence, 2 on a grid
 
   void add_keys(Config& config);
   // Overrides the defaults that the attention's name has set.
@@ -36,15 +82,19 @@ struct PrimalSettings {
 struct EncoderSettings {
   int64_t width = 256, heads = 16, layers = 8, bins = 256;
   int64_t mlp_ratio = 4;
-  std::string attention = "sampling", norm = "post", score = "maxout", probability = "leaky_relu",
-              weighting = "softplus";
+  std::string attention = "sampling";  // one of attention_names()
+  NormPlacement norm = NormPlacement::post;
+  ScoreKind score = ScoreKind::maxout;
+  ProbabilityKind probability = ProbabilityKind::leaky_relu;
+  PairWeighting weighting = PairWeighting::softplus;
   double tau = 1.0;
   bool hard = false, with_replacement = false, noise = true;
   double score_dropout = 0.1, token_dropout = 0.1, feed_forward_dropout = 0.2;
   PolynomialOptions polynomial;
   PrimalSettings primal;
 
-  void add_keys(Config& config);
+  // or_none: whether "none" is an attention, and 0 an mlp_ratio, for models whose layers can do without.
+  void add_keys(Config& config, bool or_none = false);
   // Throws UsageError naming the keys that contradict each other.
   void check() const;
   // Lists which keys the chosen attention uses and, if `head_samples`, the head.
@@ -52,26 +102,33 @@ struct EncoderSettings {
   // Returns sampler options with `sampled` samples.
   SamplerOptions sampler(int64_t sampled) const;
   LayerOptions layer() const;
+  AttentionKind kind() const { return chosen().kind; }
   // Returns whether the attention uses relative encodings or derives its mask from them.
   bool sees_relative() const;
-  bool sparse() const;
+  bool sparse() const { return chosen().primal.mask != MaskKind::none; }
   // Returns whether the tokens must lie on a grid.
-  bool on_grid() const;
+  bool on_grid() const { return chosen().primal.convolution == ConvolutionKind::grid; }
 
  private:
+  // Returns options with the attention's name alone applied.
+  LayerOptions chosen() const;
   void check_primal() const;
 };
 
 // Section [train].
 struct TrainSettings {
   int64_t epochs = 600, batch_size = 32;
-  double learning_rate = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_gradient_norm = 1.0;
-  std::string schedule = "step";
+  double learning_rate = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_gradient_norm = 1.0, warmup_epochs = 0.0;
+  Schedule schedule = Schedule::step;
   int64_t decay_every = 30;
   double decay = 0.8, average_decay = 0.0, label_smoothing = 0.0;
   int64_t validate_every = 10, checkpoint_every = 1;
-  std::string precision = "float32", on_non_finite = "skip";
+  Precision precision = Precision::float32;
+  NonFiniteStepAction on_non_finite = NonFiniteStepAction::skip;
   bool replay_steps = false;
+  std::string init_from = {};  // run, checkpoint or pretrained model whose weights are the initial ones (fine_tuning.h)
+  double head_lr_factor = 1.0;
+  bool freeze_encoder = false;
 
   // `items` names the elements of a batch, for example "clouds".
   void add_keys(Config& config, const std::string& items);
@@ -82,7 +139,7 @@ struct TrainSettings {
 
 // Section [evaluation].
 struct EvaluationSettings {
-  std::string evaluation = "seeded";
+  SampleMode evaluation = SampleMode::seeded;  // or greedy
   int64_t votes = 1;
   int64_t evaluation_batch = 32;
 

@@ -18,8 +18,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Returns the names in order, without the buffers of glTF files.
+std::vector<std::string> sorted_names(std::vector<fs::path> files) {
+  take_gltf_buffers(files);
+  std::vector<std::string> names(files.begin(), files.end());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 std::vector<std::string> shape_files_below(const fs::path& folder) {
-  std::vector<std::string> files;
+  std::vector<fs::path> files;
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code unknown;
@@ -27,19 +35,18 @@ std::vector<std::string> shape_files_below(const fs::path& folder) {
     if (at->path().filename().string().starts_with('.')) {
       if (is_folder) at.disable_recursion_pending();
     } else if (!is_folder && has_shape_extension(at->path())) {
-      files.push_back(at->path().string());
+      files.push_back(at->path());
     }
   }
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
   if (files.empty()) throw DataError(folder.string(), "files that end in " + shape_extensions(), "none in this folder");
-  std::sort(files.begin(), files.end());
-  return files;
+  return sorted_names(std::move(files));
 }
 
 std::vector<std::string> matches_of(const std::string& pattern) {
   glob_t found{};
   const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
-  std::vector<std::string> files;
+  std::vector<fs::path> files;
   if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
     for (size_t i = 0; i < found.gl_pathc; ++i) {
       const std::string path = found.gl_pathv[i];
@@ -54,8 +61,7 @@ std::vector<std::string> matches_of(const std::string& pattern) {
   if (files.empty()) {
     throw DataError(pattern, "a pattern of files that end in " + shape_extensions(), "no such file");
   }
-  std::sort(files.begin(), files.end());
-  return files;
+  return sorted_names(std::move(files));
 }
 
 }  // namespace
@@ -83,16 +89,18 @@ InputFiles input_shape_files(const std::vector<std::string>& given) {
   return inputs;
 }
 
-int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each) {
+int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each,
+                  const std::function<void(size_t, const std::string& error)>& failed) {
   int code = 0;
   for (size_t i = 0; i < count; ++i) {
     try {
       each(i);
     } catch (const DataError& error) {
       if (fail_fast) throw;
-      const std::string text = error.what();
+      const std::string text = error.what(), line = text.substr(0, text.find('\n'));
       std::cout << std::flush;  // in the order of the files where both are one terminal
-      std::cerr << std::string(tool) + ": error: " + text.substr(0, text.find('\n')) + "\n" << std::flush;
+      std::cerr << std::string(tool) + ": error: " + line + "\n" << std::flush;
+      if (failed) failed(i, line);
       code = 1;
     }
   }

@@ -14,14 +14,16 @@ struct InputFiles {
 };
 
 // Replaces each folder by the shape files below it at any depth, and each pattern (*, ? or [...], where no file has
-// this name) by the shape files and folders that match it; both sorted, without hidden files and repetitions. Other
-// names are kept, whether or not there is such a file. Throws DataError naming a folder or pattern without a shape
-// file.
+// this name) by the shape files and folders that match it; both sorted, without hidden files, repetitions and the
+// buffers (.bin) of .gltf files. Other names are kept, whether or not there is such a file. Throws DataError naming a
+// folder or pattern without a shape file.
 InputFiles input_shape_files(const std::vector<std::string>& given);
 
-// Calls each(i) for 0 <= i < count. A DataError is printed to stderr as one line, "TOOL: error: …", and the next file
-// follows; with `fail_fast` it is thrown. Returns the exit code: 1 if there was an error, otherwise 0.
-int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each);
+// Calls each(i) for 0 <= i < count. A DataError is printed to stderr as one line, "TOOL: error: …", and passed to
+// `failed`, and the next file follows; with `fail_fast` it is thrown. Returns the exit code: 1 if there was an error,
+// otherwise 0.
+int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each,
+                  const std::function<void(size_t, const std::string& error)>& failed = {});
 
 // Formats a line of a CSV file (RFC 4180): fields with commas, quotes or line breaks are quoted.
 std::string csv_line(const std::vector<std::string>& fields);

@@ -13,6 +13,7 @@
 
 #include "data/checkpoint.h"
 #include "data/points/shape.h"
+#include "tools/experiment/trained_run.h"
 
 namespace geosft {
 
@@ -34,6 +35,29 @@ bool register_python_class(const std::string& name, const Define& define) {
                     [](const ServedState& state) { return c10::make_intrusive<Class>(state); });
   define(served);
   return true;
+}
+
+// The base of a class that serves a trained run of a task.
+template <class Task>
+class ServedRun : public torch::CustomClassHolder {
+ public:
+  explicit ServedRun(const std::string& run) : run_(load_trained_run<Task>(run)) {}
+  explicit ServedRun(const ServedState& state) : run_(trained_run_of<Task>(checkpoint_of(state), served_state_name)) {}
+
+  ServedState state() const { return served_state(*run_.model, describe_run<Task>(run_.settings, run_).texts()); }
+  std::vector<std::string> class_names() const { return run_.class_names; }
+
+ protected:
+  TrainedRun<Task> run_;
+};
+
+// Same as register_python_class for a class derived from ServedRun; also adds class_names().
+template <class Class, class Define>
+bool register_served_run(const std::string& name, const Define& define) {
+  return register_python_class<Class>(name, [&](auto& served) {
+    served.def("class_names", [](const c10::intrusive_ptr<Class>& self) { return self->class_names(); });
+    define(served);
+  });
 }
 
 // Checks a cloud passed in memory instead of a file: points float [n, 3] with n >= 1, optional normals float [n, 3],

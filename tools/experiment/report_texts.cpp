@@ -68,6 +68,7 @@ nlohmann::json shape_file_json(const std::filesystem::path& file, const std::str
     return nlohmann::json{point[0].item<double>(), point[1].item<double>(), point[2].item<double>()};
   };
   nlohmann::json json{{"file", file.string()},
+                      {"warnings", shape.warnings},
                       {"low", corner(std::get<0>(points.min(0)))},
                       {"high", corner(std::get<0>(points.max(0)))}};
   json[shape.is_mesh() ? "vertices" : "points"] = points.size(0);
@@ -83,6 +84,21 @@ nlohmann::json shape_file_json(const std::filesystem::path& file, const std::str
 nlohmann::json run_json(const std::filesystem::path& run, const std::string& config,
                         const std::vector<std::string>& class_names, int64_t parameters) {
   return {{"run", run.string()}, {"config", config}, {"classes", class_names}, {"parameters", parameters}};
+}
+
+std::string table_text(const std::vector<std::vector<std::string>>& rows) {
+  std::ostringstream out;
+  for (const std::vector<std::string>& row : rows) {
+    for (size_t column = 0; column < row.size(); ++column) {
+      out << (column == 0 ? std::left : std::right)
+          << std::setw(column == 0   ? 24
+                       : column == 1 ? 8
+                                     : 10)
+          << row[column];
+    }
+    out << '\n';
+  }
+  return out.str();
 }
 
 std::string json_line(const nlohmann::json& json) {

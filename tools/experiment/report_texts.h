@@ -27,15 +27,18 @@ void warn_unless_drawn(const PlotResult& result);
 void draw_curves(const RunFolder& folder, const ScoreStyle& style = {});
 
 // Describes a shape file in a few lines, or as an object: {"file", "vertices", "triangles", "surface_area", "low",
-// "high"} of a mesh,
-// {"file", "points", "normals", "low", "high"} of a cloud, with low and high the corners of its bounding box; `columns`
-// as in ShapeReadOptions. Throws DataError.
+// "high", "warnings"} of a mesh, {"file", "points", "normals", "low", "high", "warnings"} of a cloud, with low and high
+// the corners of its bounding box; `columns` as in ShapeReadOptions. Throws DataError.
 std::string shape_file_text(const std::filesystem::path& file, const std::string& columns = {});
 nlohmann::json shape_file_json(const std::filesystem::path& file, const std::string& columns = {});
 
 // Returns what info --json tells about a run: {"run", "config", "classes", "parameters"}, where `config` is TOML.
 nlohmann::json run_json(const std::filesystem::path& run, const std::string& config,
                         const std::vector<std::string>& class_names, int64_t parameters);
+
+// Formats a table for a terminal: one line per row, the first of which is the heading; names in the first column,
+// counts in the second.
+std::string table_text(const std::vector<std::vector<std::string>>& rows);
 
 // Formats JSON on one line, whatever bytes the names in it have.
 std::string json_line(const nlohmann::json& json);

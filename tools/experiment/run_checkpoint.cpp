@@ -7,6 +7,7 @@
 #include "models/training/module_state.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/run_folder.h"
+#include "tools/experiment/zoo.h"
 
 namespace geosft {
 namespace {
@@ -67,8 +68,16 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
 }
 
 Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file) {
-  file = std::filesystem::is_directory(run) ? RunFolder::open(run).best_checkpoint() : run;
+  const std::filesystem::path found = resolve_run(run);
+  file = std::filesystem::is_directory(found) ? RunFolder::open(found).best_checkpoint() : found;
   return load_checkpoint(file);
+}
+
+bool is_run_of(const std::string& program, const std::filesystem::path& run) {
+  std::filesystem::path file;
+  const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  const auto kind = checkpoint.texts.find("kind");
+  return kind != checkpoint.texts.end() && kind->second == program;
 }
 
 void read_run_config(const std::filesystem::path& file, const std::function<void()>& read) {

@@ -31,8 +31,12 @@ std::vector<std::string> run_names(const Checkpoint& checkpoint, const std::stri
 void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string, std::string>& texts,
                         const std::filesystem::path& file, const std::string& data);
 
-// Loads the best checkpoint of a RUN folder, or a checkpoint file; sets `file` to its path.
+// Loads the best checkpoint of a RUN folder or a pretrained model (zoo.h), or a checkpoint file; sets `file` to its
+// path.
 Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file);
+
+// Returns whether `program` wrote a RUN folder or a checkpoint. Throws the errors of loading it.
+bool is_run_of(const std::string& program, const std::filesystem::path& run);
 
 // Set the configuration and the weights from a checkpoint; errors become a DataError naming the file.
 void read_run_config(const std::filesystem::path& file, const std::function<void()>& read);

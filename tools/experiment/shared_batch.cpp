@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/shared_batch.h"
 
+#include <memory>
+
+#include "models/layers/statistics_reducer.h"
+
 namespace geosft {
 
 BatchShard share_of(const Communicator& processes) {
@@ -21,7 +25,10 @@ SamplingContext shared_context(RngBuffer& seeds, const Communicator& processes, 
   const int64_t each = sizes.size(0) / place.count;
   const at::Tensor all = all_gather(processes, sizes, place.first * each, place.all * each, place.spare);
   const int64_t* const begin = all.const_data_ptr<int64_t>();
-  return SamplingContext::training(seeds, {{begin, begin + all.numel()}, place.first * each});
+  SamplingContext context = SamplingContext::training(seeds, {{begin, begin + all.numel()}, place.first * each});
+  context.sum_statistics_with(std::make_shared<StatisticsReducer>(
+      [&processes](const at::Tensor& values) { return processes.sum(values); }, !place.spare));
+  return context;
 }
 
 }  // namespace geosft

@@ -15,6 +15,7 @@ namespace geosft {
 BatchShard share_of(const Communicator& processes);
 
 // Gathers the sizes of all items for a training pass over this process's slice of a batch; all processes must call it.
+// Statistics of batch normalisation are summed over the processes, which must outlive the backward pass.
 // ptr is int64 [items + 1], or has the same number of entries for each item (the two documents of a pair).
 SamplingContext shared_context(RngBuffer& seeds, const Communicator& processes, const BatchSlice& place,
                                const at::Tensor& ptr);

@@ -30,6 +30,13 @@ int run_subcommands(const std::string& description, const std::vector<Subcommand
   throw UsageError("no command given");
 }
 
+CLI::Option* add_named_option(CLI::App& subcommand, const std::string& option, const NamedTarget& target,
+                              const std::string& help) {
+  return subcommand.add_option_function<std::string>(option, target.set, help)
+      ->check(CLI::IsMember(target.names))
+      ->default_str(target.get());
+}
+
 void RuntimeOptions::add_to(CLI::App& subcommand) {
   subcommand
       .add_option("--threads", threads,

@@ -9,9 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "tools/experiment/enum_names.h"
+
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace geosft {
 
@@ -26,6 +29,14 @@ struct Subcommand {
 // Parses the command line of a tool, runs the given subcommand and returns its exit code. Throws UsageError.
 int run_subcommands(const std::string& description, const std::vector<Subcommand>& subcommands, int argc,
                     const char* const* argv, const std::string& footer = "");
+
+// Adds an option for a variable of an enumeration, whose value is one of its names; help shows the present value.
+CLI::Option* add_named_option(CLI::App& subcommand, const std::string& option, const NamedTarget& target,
+                              const std::string& help);
+template <class Enum>
+CLI::Option* add_enum_option(CLI::App& subcommand, const std::string& option, Enum* target, const std::string& help) {
+  return add_named_option(subcommand, option, NamedTarget::of(target), help);
+}
 
 struct RuntimeOptions {
   int64_t threads = 0;          // 0: one per core

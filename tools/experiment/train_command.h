@@ -5,10 +5,8 @@
 #include <iostream>
 #include <string>
 
-#include "models/summary.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/batch_size_finder.h"
-#include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/training_run.h"
 
@@ -121,42 +119,6 @@ int TrainCommand<Settings>::train_and_report() {
   report(folder);
   return 0;
 }
-
-// `train` for point clouds: a single run, whose task, model and evaluation depend on the tool.
-template <class Settings>
-class CloudTrainCommand : public TrainCommand<Settings> {
- protected:
-  bool train(const RunFolder& folder) override {
-    return this->within_memory(
-        [&](RunStart start, const Communicator& together) { return train_once(folder, start, together); });
-  }
-  virtual bool train_once(const RunFolder& folder, RunStart start, const Communicator& together) = 0;
-
-  // Runs the training loop of `task` for `model`; `data_text` describes the training data.
-  template <class Task, class Model>
-  bool run_loop(Task& task, const Model& model, const RunFolder& folder, const RunDescription& run, RunStart start,
-                const Communicator& together, const std::string& data_text) const {
-    TrainingOptions options = this->settings.training();
-    options.step_graphs = step_graphs(this->settings.train, this->device);
-    TrainingLoop loop(task, options, together);
-    return train_in_folder(loop, *model, folder, run, start,
-                           "training on " + data_text + ", " + std::to_string(parameter_count(*model)) + " parameters");
-  }
-
-  // Evaluates a loaded run on the upright test set.
-  template <class Run>
-  auto test_set_evaluation(Run& trained, const RunFolder& folder) const {
-    trained.model->to(this->device);
-    trained.settings.workers = this->settings.workers;
-    return this->final_evaluation(folder, [&] { return evaluate(trained, "test", Rotation::none, 1); });
-  }
-
-  // Writes the result as JSON on one line, and prints it or its text.
-  void leave_result(const RunFolder& folder, const std::string& line, const std::string& text) const {
-    folder.write_result(line + "\n");
-    std::cout << (this->json ? line + "\n" : text);
-  }
-};
 
 template <class Settings>
 template <class Evaluate>

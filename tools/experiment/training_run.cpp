@@ -11,6 +11,7 @@
 #include "models/training/distributed/nccl/nccl_communicator.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/device.h"
+#include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/processes.h"
 
@@ -89,8 +90,11 @@ void TrainArguments::load_new(Config& config) const {
 }
 
 void TrainArguments::load_new(Config& config, TrainSettings& train) const {
-  load_new(config);
-  train.batch_size *= processes().size();
+  if (!config_file.empty()) config.load_toml(config_file);
+  const std::string initial = config.option_text("init_from").value_or(train.init_from);
+  if (!initial.empty()) take_model_keys(config, initial);
+  config.apply_options();
+  if (!is_automatic(train.batch_size)) train.batch_size *= processes().size();
 }
 
 RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes) {
@@ -137,10 +141,10 @@ void check_replay(const TrainSettings& train, const EncoderSettings& model, at::
   if (!train.replay_steps) return;
   if (!device.is_cuda()) refuse("a GPU (--device cuda): CUDA graphs are what is replayed");
   if (processes.size() > 1) refuse("one process, there are " + std::to_string(processes.size()));
-  if (model.attention != "sampling" && model.attention != "polynomial") {
+  if (model.kind() == AttentionKind::primal) {
     refuse("attention sampling or polynomial, not " + model.attention);
   }
-  if (model.attention == "polynomial" && model.polynomial.tolerance > 0) {
+  if (model.kind() == AttentionKind::polynomial && model.polynomial.tolerance > 0) {
     refuse("a degree instead of a tolerance, for which the program looks at every batch");
   }
 }

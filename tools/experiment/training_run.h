@@ -40,8 +40,9 @@ struct TrainArguments {
 
   // For a new run: applies the configuration file, then the command line.
   void load_new(Config& config) const;
-  // Same for distributed training: the batch size given is per process, and is stored as the global batch size, which
-  // stays the same if the run is resumed with another number of processes.
+  // Same for distributed training and fine-tuning: with init_from the keys of the model come from that run
+  // (take_model_keys), after the file and before the command line; the batch size given is per process, and is stored
+  // as the global batch size, which stays the same if the run is resumed with another number of processes.
   void load_new(Config& config, TrainSettings& train) const;
   // For a resumed run, which continues bit for bit: settings that affect its steps stay. Settings::take_resumable
   // copies those that may change, and kResumable names them. Throws UsageError if others differ.
@@ -97,6 +98,7 @@ void TrainArguments::load_begun(Settings& settings, Config& config, const RunFol
   Settings asked = settings;
   config.load_toml(folder.config());
   asked.train.batch_size = settings.train.batch_size;
+  asked.config().take_automatic(settings.config());
   if (asked.config().to_toml() == settings.config().to_toml()) return;
   throw UsageError(folder.path().string() + " holds a run of another configuration: resume it, or name another folder");
 }

@@ -21,8 +21,7 @@ at::Tensor answers(GraphRunModel& trained, const PackedItems& encoded) {
   const GraphTask task = trained.schema.task;
   std::vector<int64_t> all(static_cast<size_t>(encoded.size()));
   std::iota(all.begin(), all.end(), 0);
-  const at::Tensor outputs =
-      graph_outputs(trained.model, encoded, all, Part::test, trained.settings.evaluation).outputs;
+  const at::Tensor outputs = run_outputs(trained, encoded, all, Part::test).outputs;
   if (task == GraphTask::regression) return in_units(trained.model, task, outputs);
   return has_labels(task) ? outputs.sigmoid() : outputs.softmax(1);
 }

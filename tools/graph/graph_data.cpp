@@ -2,6 +2,7 @@
 #include "tools/graph/graph_data.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -13,11 +14,17 @@
 #include "data/graphs/encoding_cache.h"
 #include "data/graphs/graph_dataset.h"
 #include "data/graphs/graph_formats.h"
+#include "data/graphs/molecule_inputs.h"
+#include "data/graphs/molecule_scaffold.h"
+#include "data/graphs/molecule_table.h"
+#include "data/points/point_loader.h"
+#include "data/seeds.h"
 #include "data/sequences/patches.h"
 #include "data/sequences/sequence_dataset.h"
 #include "geometry/packed.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/progress.h"
+#include "tools/graph/automatic_settings.h"
 #include "tools/graph/graph_metrics.h"
 
 namespace geosft {
@@ -40,6 +47,32 @@ DatasetSplit fold_split(const PackedItems& graphs, const SplitSettings& settings
     (folds[item].item<int64_t>() == settings.fold ? split.test : split.train).push_back(item);
   }
   return split;
+}
+
+// Divides the graphs at random, 80/10/10.
+DatasetSplit random_split(const PackedItems& graphs, uint64_t seed) {
+  const uint64_t stream = combine_seeds({seed, text_hash("random split")});
+  const std::vector<int64_t> order = epoch_order(graphs.size(), /*shuffle=*/true, stream, /*epoch=*/0);
+  const auto train_end = order.begin() + graphs.size() * 8 / 10,
+             validation_end = order.begin() + graphs.size() * 9 / 10;
+  DatasetSplit split{{order.begin(), train_end}, {train_end, validation_end}, {validation_end, order.end()}};
+  for (std::vector<int64_t>* part : {&split.train, &split.validation, &split.test})
+    std::sort(part->begin(), part->end());
+  return split;
+}
+
+DatasetSplit split_of_graphs(const PackedItems& graphs, const SplitSettings& settings) {
+  std::string chosen = settings.split;
+  if (chosen == "auto") chosen = graphs.split ? "file" : graphs.smiles.empty() ? "folds" : "scaffold";
+  if (chosen == "file") {
+    if (!graphs.split) throw UsageError("split file needs data with a published split");
+    return *graphs.split;
+  }
+  if (chosen == "scaffold") {
+    if (graphs.smiles.empty()) throw UsageError("split scaffold needs molecules with SMILES");
+    return scaffold_split(graphs.smiles, default_cache_folder());
+  }
+  return chosen == "random" ? random_split(graphs, settings.split_seed) : fold_split(graphs, settings);
 }
 
 // Moves a fraction of the training split to the validation split.
@@ -112,15 +145,18 @@ const char* part_name(Part part) {
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
   subcommand.add_option("--split-name", options.split, "which of several published splits of an OGB set");
   subcommand.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
-  subcommand.add_flag("--coalesce", options.coalesce,
-                      "leave out self-loops and repeated edges of TU sets, as PyG does");
+  subcommand.add_flag("--coalesce,!--no-coalesce", options.coalesce,
+                      std::string("leave out self-loops and repeated edges of TU sets, as PyG does (default: ") +
+                          (options.coalesce ? "on)" : "off)"));
+  subcommand.add_option("--smiles-column", options.smiles_column, "column of SMILES of a CSV table");
+  subcommand.add_option("--label-columns", options.label_columns, "columns of labels of a CSV table")->delimiter(',');
 }
 
 PackedItems open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
-  if (is_graph_file(source)) {
+  if (!is_molecule_table(source, options) && is_graph_file(source)) {
     throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
   }
-  check_known_format(source);
+  if (!is_molecule_table(source, options)) check_known_format(source);
   std::unique_ptr<ProgressBar> bar;
   options.progress = [&](int64_t done, int64_t total) {
     if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
@@ -146,28 +182,65 @@ void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeE
             << encoded.standard_error.max().item<double>() << '\n';
 }
 
+void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings, const std::string& source) {
+  const MoleculeVectorOptions options = settings.vector();
+  if (!options.any()) return;
+  if (graphs.smiles.empty()) {
+    throw UsageError("fingerprint and descriptors need molecules with SMILES, which " + source + " does not have");
+  }
+  std::unique_ptr<ProgressBar> bar;
+  graphs.graph_features =
+      molecule_vectors(graphs.smiles, options, default_cache_folder(), [&](int64_t done, int64_t total) {
+        if (!bar) bar = std::make_unique<ProgressBar>("describing molecules", total);
+        bar->update(done);
+      });
+  if (bar) bar->finish();
+  graphs.schema.graph_features = graphs.graph_features.size(1);
+}
+
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
   if (settings.patch > 1) items = in_patches(items, settings.patch);
   if (settings.longest > 0) items = truncated(items, settings.longest);
   return items;
 }
 
-PackedItems open_encoded_graphs(const GraphSettings& settings) {
+namespace {
+
+PackedItems open_for(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
-  GraphReadOptions reading;
-  reading.split = settings.splits.split_name;
-  reading.directed = settings.directed;
-  reading.coalesce = settings.coalesce;
-  PackedItems graphs = open_graphs(settings.data, reading, settings.longest);
-  graphs = in_tokens(graphs, settings);
+  PackedItems graphs = open_graphs(settings.data, settings.reading(), settings.longest);
+  take_molecule_inputs(graphs, settings.molecules, settings.data);
+  return graphs;
+}
+
+PackedItems encoded(PackedItems graphs, const GraphSettings& settings) {
+  graphs = in_tokens(std::move(graphs), settings);
   const NodeEncodingOptions encoding = settings.model.node_encoding();
   take_encoding(graphs, cached_encoding(default_cache_folder(), graphs.graphs, encoding), encoding);
   return graphs;
 }
 
+}  // namespace
+
+PackedItems open_encoded_graphs(const GraphSettings& settings) {
+  return encoded(open_for(settings), settings);
+}
+
+TrainingGraphs open_training_graphs(GraphSettings settings) {
+  PackedItems graphs = open_for(settings);
+  std::string derived = resolve_automatic(settings, graphs);
+  if (!derived.empty()) {
+    const DataSizes sizes = data_sizes(graphs, settings.splits);
+    derived = "automatic, for " + std::to_string(sizes.items) + " training " + graphs.schema.items + " of at most " +
+              std::to_string(sizes.longest) + (graphs.schema.items == "graphs" ? " nodes: " : " steps: ") + derived;
+  }
+  graphs = encoded(std::move(graphs), settings);
+  return {std::move(settings), std::move(graphs), std::move(derived)};
+}
+
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings) {
   const bool of_nodes = graphs.node_split.defined();
-  DatasetSplit split = of_nodes ? node_parts(graphs) : (graphs.split ? *graphs.split : fold_split(graphs, settings));
+  DatasetSplit split = of_nodes ? node_parts(graphs) : split_of_graphs(graphs, settings);
   if (!split.validation.empty() || settings.validation_fraction == 0) return split;
   if (of_nodes) throw UsageError("validation_fraction holds graphs out, and here nodes are split");
   hold_out(split, graphs, settings);

@@ -19,7 +19,8 @@ enum class Part { train, validation, test };
 Part part_of(const std::string& name);  // "train", "validation" or "test"
 const char* part_name(Part part);
 
-// Adds --split-name, --directed and --coalesce, for subcommands without a configuration.
+// Adds --split-name, --directed, --coalesce, --smiles-column and --label-columns, for subcommands without a
+// configuration.
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options);
 
 // Opens a dataset; prints its warnings, and the progress of converting published files, to stderr. `longest` is passed
@@ -36,15 +37,29 @@ OpenedStructure open_structure(const std::string& source, const GraphReadOptions
 // Stores the node encoding in the graphs. For an estimated encoding, prints its standard error to stderr.
 void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options);
 
+// Computes the features of whole molecules that the settings name, from the SMILES; unchanged if they name none. Throws
+// UsageError, naming `source`, for graphs without SMILES.
+void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings, const std::string& source);
+
 // Splits items into patches and truncates them, as the settings say.
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings);
 
-// Opens the dataset of the settings with its node encoding, read from the cache if possible.
+// Opens the dataset of the settings with its node encoding and features of molecules, read from the cache if possible.
 PackedItems open_encoded_graphs(const GraphSettings& settings);
 
-// Returns the splits of a dataset: the published ones; for node splits, every graph in each split where a node has a
-// target; else folds, stratified by the class of a graph if any. Without a published validation split, a fraction of
-// the training graphs is held out. Throws UsageError if a required split is empty, and for a fraction of nodes.
+// Opens the dataset to train on, with what its settings are once those that are automatic are derived from it
+// (automatic_settings.h).
+struct TrainingGraphs {
+  GraphSettings settings;
+  PackedItems graphs;
+  std::string derived;  // the derived settings for the user; empty: none
+};
+TrainingGraphs open_training_graphs(GraphSettings settings);
+
+// Returns the splits of a dataset as `settings.split` says (SplitSettings): for node splits, every graph in each split
+// where a node has a target; folds are stratified by the class of a graph if any. Without a validation split, a
+// fraction of the training graphs is held out. Throws UsageError if a required split is empty, for a fraction of nodes,
+// for a published split that the dataset does not have, and for scaffolds of graphs without SMILES.
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings);
 
 const std::vector<int64_t>& items_of_part(const DatasetSplit& split, Part part);

@@ -17,10 +17,14 @@ at::Tensor one_vote(GraphModel& model, const LabelledItems& batch, const Evaluat
                     std::optional<uint64_t> renumbering) {
   SamplingContext context = settings.context(vote);
   const at::Device device = device_of(*model);
-  if (!renumbering) return model->forward(on_device(batch, device), context).cpu();
+  const auto outputs_of = [&](const FeaturedGraphs& graphs) {
+    const FeaturedGraphs there = on_device(graphs, device);
+    return model->forward(there, context, there.graph_features).cpu();
+  };
+  if (!renumbering) return outputs_of(batch);
   const uint64_t seed = combine_seeds({*renumbering, static_cast<uint64_t>(batch.items.front())});
   const RenumberedGraphs moved = renumbered(batch, make_generator(seed));
-  at::Tensor outputs = model->forward(on_device(moved.graphs, device), context).cpu();
+  at::Tensor outputs = outputs_of(moved.graphs);
   if (model->options.head != GraphHead::nodes) return outputs;
   return at::empty_like(outputs).index_copy_(0, moved.order, outputs);
 }
@@ -54,7 +58,7 @@ FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
   CsrGraph& graph = there.graphs.graph;
   for (at::Tensor* tensor :
        {&graph.rowptr, &graph.col, &graph.edge_attr, &graph.weight, &there.node_categories, &there.node_values,
-        &there.edge_categories, &there.edge_values, &there.coordinates, &there.node_encoding}) {
+        &there.edge_categories, &there.edge_values, &there.coordinates, &there.node_encoding, &there.graph_features}) {
     *tensor = device_copy(*tensor, device);
   }
   there.graphs.ptr = offsets_for(graphs.graphs.ptr, device);
@@ -76,6 +80,17 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const s
                                 });
 }
 
+GraphOutputs run_outputs(GraphRunModel& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
+                         Part part, std::optional<uint64_t> renumbering, const std::function<void(int64_t)>& progress) {
+  const EvaluationSettings& settings = trained.settings.evaluation;
+  GraphOutputs mean = graph_outputs(trained.model, graphs, items, part, settings, renumbering, progress);
+  for (GraphModel& model : trained.more_models) {
+    mean.outputs = mean.outputs + graph_outputs(model, graphs, items, part, settings, renumbering).outputs;
+  }
+  mean.outputs = mean.outputs / static_cast<double>(1 + trained.more_models.size());
+  return mean;
+}
+
 at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs) {
   if (task != GraphTask::regression) return outputs;
   return outputs.to(at::kDouble) * model->target_deviation.to(outputs.device()) +
@@ -87,13 +102,15 @@ at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const a
   return (targets - model->target_mean.to(targets.device())) / model->target_deviation.to(targets.device());
 }
 
-double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs) {
-  return graph_loss(task, outputs.outputs, standardized_targets(model, task, outputs.targets)).item<double>();
+double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                       const LossOptions& options) {
+  return graph_loss(task, outputs.outputs, standardized_targets(model, task, outputs.targets), options).item<double>();
 }
 
-NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs) {
+NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                               const LossOptions& options) {
   NamedValues values = graph_metrics(task, in_units(model, task, outputs.outputs), outputs.targets);
-  values.emplace_back("loss", evaluation_loss(model, task, outputs));
+  values.emplace_back("loss", evaluation_loss(model, task, outputs, options));
   return values;
 }
 

@@ -10,6 +10,7 @@
 
 #include "tools/graph/graph_data.h"
 #include "tools/graph/graph_metrics.h"
+#include "tools/graph/graph_run_model.h"
 
 namespace geosft {
 
@@ -28,16 +29,23 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const s
                            const EvaluationSettings& settings, std::optional<uint64_t> renumbering = std::nullopt,
                            const std::function<void(int64_t)>& progress = {});
 
+// Same for a run: the mean over the models of an ensemble. `progress` receives the graphs done by the first model.
+GraphOutputs run_outputs(GraphRunModel& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
+                         Part part, std::optional<uint64_t> renumbering = std::nullopt,
+                         const std::function<void(int64_t)>& progress = {});
+
 // Converts outputs to the dataset's units: undoes the standardisation of regression targets.
 at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs);
 
 // Returns the loss of raw model outputs.
-double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs);
+double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                       const LossOptions& options = {});
 
 // Returns the targets used in training.
 at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets);
 
 // Returns the metrics of the task, then "loss".
-NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs);
+NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                               const LossOptions& options = {});
 
 }  // namespace geosft

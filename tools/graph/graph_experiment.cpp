@@ -7,14 +7,17 @@
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "data/atomic_file.h"
+#include "data/seeds.h"
 #include "models/summary.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/batch_size_finder.h"
+#include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/plots.h"
 #include "tools/experiment/training_run.h"
@@ -24,39 +27,75 @@ namespace geosft {
 namespace {
 
 bool train_once(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
-                const RunFolder& folder, RunStart start, at::Device device, const Communicator& processes) {
+                const RunFolder& folder, RunStart start, at::Device device, const Communicator& processes,
+                int64_t epochs) {
   at::manual_seed(settings.seed);
   GraphModel model(settings.graph_model(graphs.schema));
   const LabelledItems training = labelled_items(graphs, split.train);
-  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor());
+  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor(),
+                     training.graph_features);
   model->to(device);
+  RunDescription run = describe_graph_run(settings, graphs.schema, /*held_out=*/!split.validation.empty());
+  const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
+  const std::string origin = start_from_run(*model, settings.train, run, resumes);
   GraphTraining task(model, graphs, split, settings, processes);
   TrainingOptions options = settings.train.options(settings.seed);
   options.step_graphs = step_graphs(settings.train, device);
+  if (epochs > 0) options.epochs = epochs;
+  run.epochs = options.epochs;
   TrainingLoop loop(task, options, processes);
-  const bool held_out = !split.validation.empty();
   return train_in_folder(
-      loop, *model, folder, describe_graph_run(settings, graphs.schema, held_out), start,
+      loop, *model, folder, run, start,
       std::string(task_name(graphs.schema.task)) + ": training on " + std::to_string(split.train.size()) + " " +
           graphs.schema.items + ", validation on " + std::to_string(split.validation.size()) + ", test on " +
-          std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters");
+          std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
 }
 
-// Trains one run to its end; returns false if a signal arrived.
+// Limits the epochs, so that the run takes about max_steps steps.
+void limit_epochs(GraphTrainSettings& train, size_t training_items) {
+  if (train.max_steps == 0) return;
+  const int64_t steps = (static_cast<int64_t>(training_items) + train.batch_size - 1) / train.batch_size;
+  train.epochs = std::min(train.epochs, std::max<int64_t>(1, train.max_steps / steps));
+}
+
+// Trains one run to its end, or for the first `epochs` of those that its schedule has, if that is not 0. Returns false
+// if a signal arrived.
 bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
-               bool resume, at::Device device, const Communicator& processes) {
+               bool resume, at::Device device, const Communicator& processes, int64_t epochs = 0) {
+  limit_epochs(settings.train, split.train.size());
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
                              [&](int64_t batch_size, RunStart start, const Communicator& together) {
                                settings.train.batch_size = batch_size;
-                               return train_once(settings, graphs, split, folder, start, device, together);
+                               return train_once(settings, graphs, split, folder, start, device, together, epochs);
                              });
+}
+
+// Trains the models of an ensemble, each in its own folder; `epochs` as in train_run.
+bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
+                      const RunFolder& folder, bool resume, at::Device device, const Communicator& processes,
+                      int64_t epochs) {
+  if (!train_run(settings, graphs, split, folder, resume, device, processes, epochs)) return false;
+  for (int64_t number = 1; number < settings.ensemble; ++number) {
+    GraphSettings single = settings;
+    single.ensemble = 1;
+    // Configurations hold seeds of 63 bits.
+    single.seed = combine_seeds({settings.seed, static_cast<uint64_t>(number)}) >> 1;
+    const std::filesystem::path path = ensemble_folder(folder.path(), number);
+    const bool again = resume && RunFolder::holds_run(path);
+    const RunFolder own = open_run_folder(path, again, processes);
+    if (processes.is_root()) {
+      std::cerr << "\nmodel " << number + 1 << " of an ensemble of " << settings.ensemble << '\n';
+    }
+    if (!train_run(single, graphs, split, own, again, device, processes, epochs)) return false;
+  }
+  return true;
 }
 
 // Evaluates the test split and writes the report to the folder.
 RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                     const RunFolder& folder, at::Device device) {
   GraphRunModel trained = load_graph_run(folder.path());
-  trained.model->to(device);
+  trained.to(device);
   const GraphReport report = evaluate_graphs(trained, graphs, split, Part::test, 0);
   draw_report(report, trained.schema.output_names, folder);
   const PlotResult curves = plot_learning_curves(folder.metrics(), folder.learning_curves(),
@@ -69,8 +108,8 @@ RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const 
           planned.settings.splits.fold,
           report.count,
           report.task,
-          parameter_count(*trained.model),
-          planned.settings.train.epochs,
+          parameter_count(*trained.model) * planned.settings.ensemble,
+          read_metrics(folder.metrics()).back().epoch,
           read_metrics(folder.metrics()).back().seconds};
 }
 
@@ -88,17 +127,53 @@ RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool
   return open_run_folder(path, resume, processes);
 }
 
+// Throws Interrupted with the command that goes on.
+[[noreturn]] void stop_interrupted(const RunFolder& folder, const RunFolder& parent) {
+  throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
+                    parent.path().string());
+}
+
+// Trains on what is not held out, in the subfolder `selection`, and returns the number of epochs that the validation
+// split chooses.
+int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
+                        const RunFolder& folder, const RunFolder& parent, at::Device device,
+                        const Communicator& processes) {
+  GraphSettings shown = planned.settings;
+  if (processes.is_root()) folder.write_config(shown.config().to_toml());
+  processes.barrier();
+  PlannedRun selection = planned;
+  selection.name = "selection";
+  bool resume = true;
+  const RunFolder inner = run_folder_of(selection, folder, resume, processes);
+  if (!train_run(planned.settings, graphs, split, inner, resume, device, processes)) stop_interrupted(inner, parent);
+  int64_t epochs = 0;
+  if (processes.is_root()) {
+    epochs = chosen_epoch(read_metrics(inner.metrics()), static_cast<int64_t>(split.validation.size()),
+                          score_style(graphs.schema, planned.settings.train.metric));
+    std::cerr << "the validation part chooses " << epochs << " epochs; training anew on all\n";
+  }
+  return processes.broadcast(at::scalar_tensor(epochs, at::kLong)).item<int64_t>();
+}
+
 // Returns nullopt on ranks other than 0.
 std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedItems& graphs, const RunFolder& parent,
                                       bool resume, at::Device device, const Communicator& processes) {
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
   if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
-  const DatasetSplit split = checked_split(graphs, planned.settings.splits);
-  if (!train_or_clean(folder, processes,
-                      [&] { return train_run(planned.settings, graphs, split, folder, resume, device, processes); })) {
-    throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
-                      parent.path().string());
-  }
+  DatasetSplit split = checked_split(graphs, planned.settings.splits);
+  const auto train = [&] {
+    int64_t epochs = 0;
+    if (planned.settings.splits.refit && !split.validation.empty()) {
+      epochs = selected_epochs(planned, graphs, split, folder, parent, device, processes);
+      split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
+      std::sort(split.train.begin(), split.train.end());
+      split.validation.clear();
+      // The configuration exists already: only a checkpoint tells that this training has begun.
+      resume = resume && processes.any(std::filesystem::exists(folder.last_checkpoint()));
+    }
+    return train_all_models(planned.settings, graphs, split, folder, resume, device, processes, epochs);
+  };
+  if (!train_or_clean(folder, processes, train)) stop_interrupted(folder, parent);
   if (!processes.is_root()) return std::nullopt;
   return result_of(planned, graphs, split, folder, device);
 }
@@ -106,7 +181,11 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
 }  // namespace
 
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
-  if (settings.every_fold && (graphs.split || graphs.node_split.defined())) {
+  const std::string& split = settings.splits.split;
+  if (settings.every_fold && split != "auto" && split != "folds") {
+    throw UsageError("cross_validation needs split folds, found " + split);
+  }
+  if (settings.every_fold && ((split == "auto" && graphs.split) || graphs.node_split.defined())) {
     throw UsageError("cross_validation needs data without a published split");
   }
   std::vector<PlannedRun> runs;
@@ -120,6 +199,7 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
       if (settings.repeats > 1) run.name = "seed_" + std::to_string(run.settings.seed);
       if (settings.every_fold) {
         run.settings.splits.fold = fold;
+        run.settings.splits.split = "folds";
         run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
       }
       runs.push_back(run);
@@ -130,11 +210,13 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device, const Communicator& processes) {
-  const PackedItems graphs = root_first(processes, [&] { return open_encoded_graphs(settings); });
+  TrainingGraphs opened = root_first(processes, [&] { return open_training_graphs(settings); });
+  const PackedItems& graphs = opened.graphs;
+  if (!opened.derived.empty() && processes.is_root()) std::cerr << opened.derived << '\n';
   score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
-  settings.graph_model(graphs.schema);                     // validates the model before training
-  const std::vector<PlannedRun> planned = planned_runs(settings, graphs);
-  GraphSettings shown = settings;
+  opened.settings.graph_model(graphs.schema);              // validates the model before training
+  const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
+  GraphSettings shown = opened.settings;
   if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());
   std::vector<RunResult> results;
   for (const PlannedRun& run : planned) {
@@ -149,9 +231,25 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
   return results;
 }
 
+int64_t chosen_epoch(const std::vector<MetricsRow>& rows, int64_t items, const ScoreStyle& style) {
+  double best = -std::numeric_limits<double>::infinity();
+  int64_t chosen = rows.empty() ? 0 : rows.back().epoch;
+  const auto count = static_cast<double>(items);
+  for (const MetricsRow& row : rows) {
+    if (row.split != "validation" || std::isnan(row.score)) continue;
+    const double score = style.value(row.score);  // higher is better
+    best = std::max(best, score);
+    const double share = (best * count + 1.0) / (count + 2.0);
+    const double error = style.share ? std::max(std::sqrt(share * (1.0 - share) / count), 1.0 / count) : 0.0;
+    if (score >= best - error - 1e-9) chosen = row.epoch;
+  }
+  return chosen;
+}
+
 double seconds_of_an_epoch(const GraphSettings& settings, const RunFolder& folder, at::Device device) {
-  const PackedItems graphs = open_encoded_graphs(settings);
-  PlannedRun first = planned_runs(settings, graphs).front();
+  const TrainingGraphs opened = open_training_graphs(settings);
+  const PackedItems& graphs = opened.graphs;
+  PlannedRun first = planned_runs(opened.settings, graphs).front();
   first.settings.train.epochs = 1;
   const DatasetSplit split = checked_split(graphs, first.settings.splits);
   if (!train_run(first.settings, graphs, split, folder, /*resume=*/false, device, one_process())) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/training/distributed/communicator.h"
+#include "tools/experiment/metrics_csv.h"
 #include "tools/graph/graph_report.h"
 #include "tools/graph/result_table.h"
 
@@ -35,10 +36,17 @@ struct RunResult {
 
 // Trains the rest of the experiment in `folder` (created or opened by the caller), evaluates every run on its test
 // split, and writes result.json and pictures to its folder; several runs use subfolders, with a table of all runs in
-// table.md and table.csv. Finished runs are evaluated again. Throws Interrupted if a signal arrives. In distributed
-// training only rank 0 evaluates: other ranks return no results.
+// table.md and table.csv. With `refit` a run has a subfolder `selection`, trained without the validation split.
+// Finished runs are evaluated again. Throws Interrupted if a signal arrives. In distributed training only rank 0
+// evaluates: other ranks return no results.
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device = at::kCPU, const Communicator& processes = one_process());
+
+// Returns the epoch that a validation split of `items` items chooses: the last whose score is within one standard error
+// of the best up to it, or one item if that is more; for scores that are no shares, the last of the best ones. A small
+// split, which tells epochs apart by chance alone, then chooses the end of the training. Without validated epochs it is
+// the last epoch.
+int64_t chosen_epoch(const std::vector<MetricsRow>& rows, int64_t items, const ScoreStyle& style);
 
 // Returns the seconds of the first epoch of the experiment's first run, including validation. The run stays in
 // `folder`, which is new. Throws Interrupted if a signal arrives.

@@ -8,6 +8,7 @@
 #include "data/sequences/sequence_dataset.h"
 #include "models/summary.h"
 #include "tools/experiment/info_command.h"
+#include "tools/experiment/zoo.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_data.h"
 #include "tools/graph/graph_run_model.h"
@@ -191,8 +192,9 @@ struct GraphInfoOptions {
 
 Command add_graph_info_command(CLI::App& subcommand, const ItemWords& words) {
   auto options = std::make_shared<GraphInfoOptions>();
+  options->reading.coalesce = false;  // what a set lists is counted
   const auto describe = [options](const std::filesystem::path& what) {
-    if (std::filesystem::exists(what / "config.toml") || what.extension() == ".ckpt") {
+    if (names_run(what)) {
       describe_run(what, options->json);
     } else {
       describe_data(what.string(), options->reading, options->json);

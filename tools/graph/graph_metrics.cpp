@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "data/read_file.h"
 #include "models/training/metrics.h"
 #include "tools/experiment/arguments.h"
 
@@ -17,9 +18,27 @@ constexpr int64_t no_class = -1;
 
 std::vector<std::string> metric_names(GraphTask task) {
   if (has_classes(task)) return {"accuracy", "macro_f1", "roc_auc"};
-  if (task == GraphTask::multi_label) return {"average_precision", "roc_auc"};
-  if (task == GraphTask::node_multi_label) return {"roc_auc", "average_precision"};
-  return {"mae", "r2"};
+  if (task == GraphTask::multi_label) return {"average_precision", "roc_auc", "prc_auc"};
+  if (task == GraphTask::node_multi_label) return {"roc_auc", "average_precision", "prc_auc"};
+  return {"mae", "r2", "rmse"};
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// Throws UsageError for a name that is no metric of any task.
+void check_metric_name(const std::string& name) {
+  std::vector<std::string> all;
+  for (const GraphTask task : graph_tasks) {
+    for (const std::string& each : metric_names(task)) {
+      if (each == name) return;
+      if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
+    }
+  }
+  throw UsageError("metric must be auto, loss, or of " + listed(all) + ", separated by commas, found \"" + name + "\"");
 }
 
 double class_metric(const std::string& name, const at::Tensor& outputs, const at::Tensor& targets) {
@@ -37,21 +56,25 @@ at::Tensor known_targets(GraphTask task, const at::Tensor& targets) {
   return known.nonzero().squeeze(1);
 }
 
-at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, double label_smoothing) {
-  return graph_loss(task, outputs, targets, known_targets(task, targets), label_smoothing);
+at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets,
+                      const LossOptions& options) {
+  return graph_loss(task, outputs, targets, known_targets(task, targets), options);
 }
 
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, const at::Tensor& known,
-                      double label_smoothing) {
+                      const LossOptions& options) {
   if (known.size(0) == 0) return outputs.sum() * 0.0;
   if (has_classes(task)) {
     return at::cross_entropy_loss(outputs.index_select(0, known), targets.index_select(0, known), {},
-                                  at::Reduction::Mean, no_class, label_smoothing);
+                                  at::Reduction::Mean, no_class, options.label_smoothing);
   }
   const at::Tensor found = outputs.flatten().index_select(0, known);
   const at::Tensor truth = targets.flatten().index_select(0, known).to(outputs.dtype());
-  if (task == GraphTask::regression) return at::l1_loss(found, truth);
-  const at::Tensor smooth = truth * (1.0 - label_smoothing) + 0.5 * label_smoothing;
+  if (task == GraphTask::regression) {
+    if (options.regression == "mse") return at::mse_loss(found, truth);
+    return options.regression == "huber" ? at::huber_loss(found, truth) : at::l1_loss(found, truth);
+  }
+  const at::Tensor smooth = truth * (1.0 - options.label_smoothing) + 0.5 * options.label_smoothing;
   return at::binary_cross_entropy_with_logits(found, smooth);
 }
 
@@ -62,6 +85,8 @@ double graph_metric(GraphTask task, const std::string& name, const at::Tensor& o
   const at::Tensor exact = targets.to(outputs.dtype());
   if (name == "average_precision") return mean_average_precision(outputs, exact);
   if (name == "roc_auc") return mean_roc_auc(outputs, exact);
+  if (name == "prc_auc") return mean_prc_auc(outputs, exact);
+  if (name == "rmse") return root_mean_squared_error(outputs, exact);
   return name == "mae" ? mean_absolute_error(outputs, exact) : r2_score(outputs, exact);
 }
 
@@ -94,18 +119,22 @@ ScoreStyle style_of(const std::string& metric) {
   ScoreStyle style;
   style.name = metric;
   style.items = "graphs";
-  style.share = metric != "mae" && metric != "r2" && metric != "loss";
-  style.lower_is_better = metric == "mae" || metric == "loss";
+  style.lower_is_better = metric == "mae" || metric == "rmse" || metric == "loss";
+  style.share = !style.lower_is_better && metric != "r2";
   return style;
 }
 
 ScoreStyle score_style(GraphTask task, const std::string& wanted) {
   const std::vector<std::string> names = metric_names(task);
   if (wanted == "auto") return style_of(names.front());
-  if (std::find(names.begin(), names.end(), wanted) != names.end()) return style_of(wanted);
-  std::string known;
-  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-  throw UsageError("metric " + wanted + " does not exist for " + task_name(task) + ", which has " + known);
+  for (size_t begin = 0; begin <= wanted.size();) {
+    const size_t end = std::min(wanted.find(',', begin), wanted.size());
+    const std::string name(trimmed(std::string_view(wanted).substr(begin, end - begin)));
+    if (name == "loss" || std::find(names.begin(), names.end(), name) != names.end()) return style_of(name);
+    check_metric_name(name);
+    begin = end + 1;
+  }
+  throw UsageError("metric " + wanted + " does not exist for " + task_name(task) + ", which has " + listed(names));
 }
 
 ScoreStyle score_style(const ItemSchema& schema, const std::string& wanted) {

@@ -13,16 +13,22 @@
 
 namespace geosft {
 
+struct LossOptions {
+  double label_smoothing = 0.0;
+  std::string regression = "l1";  // of standardised targets: l1, mse, or huber with a threshold of 1
+};
+
 // Returns the differentiable mean loss over the known targets: cross entropy for classes, binary cross entropy for
-// labels, absolute error for (standardised) regression. Targets as in PackedItems; 0 if all are missing.
+// labels, the error that `options` names for (standardised) regression. Targets as in PackedItems; 0 if all are
+// missing.
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets,
-                      double label_smoothing = 0.0);
+                      const LossOptions& options = {});
 
 // Returns the indices, int64 [terms], of the known targets: rows for classes, row-major entries for the others.
 // graph_loss with these indices does not synchronise with the GPU.
 at::Tensor known_targets(GraphTask task, const at::Tensor& targets);
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, const at::Tensor& known,
-                      double label_smoothing);
+                      const LossOptions& options);
 
 // Named values; the main metric of the task comes first.
 using NamedValues = std::vector<std::pair<std::string, double>>;
@@ -30,9 +36,9 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 // Returns the metrics of a task:
 //   classification       accuracy, macro_f1, roc_auc (one-vs-rest)
 //   node_classification  same, over the nodes that have a class
-//   multi_label          average_precision, roc_auc (means over labels)
-//   node_multi_label     roc_auc, average_precision: same, over the nodes, in the order of OGB's node datasets
-//   regression           mae, r2 (means over targets); outputs and targets in the dataset's units
+//   multi_label          average_precision, roc_auc, prc_auc (means over labels)
+//   node_multi_label     roc_auc, average_precision, prc_auc: same, over the nodes, in the order of OGB's node datasets
+//   regression           mae, r2, rmse (means over targets); outputs and targets in the dataset's units
 NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets);
 
 // Returns one of these metrics; throws std::out_of_range for another task's metric.
@@ -46,8 +52,9 @@ at::Tensor batch_metric(const std::string& name, const at::Tensor& outputs, cons
 // Returns the value of this name; throws std::out_of_range if it is missing.
 double value_of(const NamedValues& values, const std::string& name);
 
-// Returns the style of the metric that selects the checkpoint: `wanted`, or for "auto" the first of the task. Throws
-// UsageError listing the task's metrics if `wanted` is not one of them.
+// Returns the style of the metric that selects the checkpoint: the first of the names in `wanted`, separated by commas,
+// that is a metric of the task or "loss", or for "auto" the first of the task. Throws UsageError for a name that no
+// task has, and, listing the task's metrics, if it has none of them.
 ScoreStyle score_style(GraphTask task, const std::string& wanted);
 // Same, with the item name of the schema.
 ScoreStyle score_style(const ItemSchema& schema, const std::string& wanted);

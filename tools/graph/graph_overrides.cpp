@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "models/summary.h"
 #include "tools/graph/graph_data.h"
 
 namespace geosft {
@@ -15,6 +16,7 @@ void GraphOverrides::add_to(CLI::App& subcommand, const ItemWords& words, const 
 
 GraphRunModel GraphOverrides::load(const std::filesystem::path& run) const {
   GraphRunModel loaded = common_.load(run, load_graph_run);
+  loaded.to(device_of(*loaded.model));
   if (split_name_) loaded.settings.splits.split_name = *split_name_;
   return loaded;
 }

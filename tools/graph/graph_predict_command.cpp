@@ -9,6 +9,7 @@
 #include "data/graphs/unlabelled_graphs.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/input_files.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_answers.h"
 #include "tools/graph/graph_evaluation.h"
@@ -30,7 +31,7 @@ struct GraphPredictCommand {
   std::vector<std::string> files, smiles;
   std::vector<int64_t> items;
   int64_t top = 3;
-  bool json = false;
+  bool json = false, fail_fast = false;
   GraphOverrides overrides;
 
   std::vector<int64_t> chosen(const OpenedRun& opened) const {
@@ -66,7 +67,7 @@ struct GraphPredictCommand {
   void answer(GraphRunModel& trained, const PackedItems& graphs, const std::vector<int64_t>& wanted,
               const TitleOf& title_of) const {
     const GraphTask task = trained.schema.task;
-    const GraphOutputs found = graph_outputs(trained.model, graphs, wanted, Part::test, trained.settings.evaluation);
+    const GraphOutputs found = run_outputs(trained, graphs, wanted, Part::test);
     const at::Tensor outputs = in_units(trained.model, task, found.outputs);
     const bool of_nodes = is_of_nodes(task);
     const at::Tensor& ptr = graphs.graphs.ptr;
@@ -78,8 +79,9 @@ struct GraphPredictCommand {
     }
   }
 
-  void answer_given(GraphRunModel& trained, const UnlabelledGraphs& given, const std::string& source) const {
+  void answer_given(GraphRunModel& trained, UnlabelledGraphs given, const std::string& source) const {
     for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
+    take_molecule_inputs(given.packed, trained.settings.molecules, source);
     const PackedItems graphs = without_answers(trained, given.packed);
     const auto title_of = [&](int64_t item) {
       const std::string& name = given.names[static_cast<size_t>(item)];
@@ -97,10 +99,7 @@ struct GraphPredictCommand {
   }
 
   static UnlabelledGraphs given_graphs(const GraphRunModel& trained, const std::string& file) {
-    GraphReadOptions reading;
-    reading.directed = trained.settings.directed;
-    reading.coalesce = trained.settings.coalesce;
-    return read_unlabelled_graphs(file, trained.schema, reading);
+    return read_unlabelled_graphs(file, trained.schema, trained.settings.reading());
   }
 
   static UnlabelledGraphs given_series(const GraphRunModel& trained, const std::string& file) {
@@ -120,10 +119,11 @@ struct GraphPredictCommand {
   int answer_all_given() const {
     GraphRunModel trained = overrides.load(run);
     if (!smiles.empty()) answer_given(trained, unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
-    for (const std::string& file : files) {
+    const auto each = [&](size_t i) {
+      const std::string& file = files[i];
       answer_given(trained, words.graphs ? given_graphs(trained, file) : given_series(trained, file), file);
-    }
-    return 0;
+    };
+    return for_each_file(words.graphs ? "geosft-graph" : "geosft-sequence", files.size(), fail_fast, each);
   }
 
   int execute() const {
@@ -159,8 +159,9 @@ Command add_graph_predict_command(CLI::App& subcommand, const ItemWords& words) 
   auto* files = subcommand.add_option(
       "FILE", command->files,
       words.graphs ? "graphs in place of the dataset: " + graph_file_formats_text() + ", or a folder in TU's form"
-                   : "series in place of the dataset: *.ts or UCR's *.tsv, whose classes are ignored");
+                   : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored");
   files->excludes(items)->excludes(split)->excludes("--data");
+  subcommand.add_flag("--fail-fast", command->fail_fast, "stop at the first FILE that cannot be read")->needs(files);
   if (words.graphs) {
     auto* smiles =
         subcommand.add_option("--smiles", command->smiles, "a molecule in place of the dataset; may be repeated");

@@ -60,7 +60,7 @@ GraphReport evaluate_graphs(GraphRunModel& trained, const PackedItems& graphs, c
   const auto start = std::chrono::steady_clock::now();
   const auto outputs = [&](int64_t pass) {
     const auto seed = pass == 0 ? std::nullopt : std::optional(static_cast<uint64_t>(pass) + trained.settings.seed);
-    return graph_outputs(trained.model, graphs, items, part, trained.settings.evaluation, seed, [&](int64_t done) {
+    return run_outputs(trained, graphs, items, part, seed, [&](int64_t done) {
       bar.update(pass * count + done);
       throw_if_interrupted("in the middle of an evaluation");
     });
@@ -71,7 +71,7 @@ GraphReport evaluate_graphs(GraphRunModel& trained, const PackedItems& graphs, c
   report.part = part;
   report.items = graphs.schema.items;
   report.count = count;
-  report.metrics = evaluation_metrics(trained.model, report.task, original);
+  report.metrics = evaluation_metrics(trained.model, report.task, original, trained.settings.train.evaluation_loss());
   if (has_classes(report.task)) report.confusion = confusion_of(original);
   report.degrees = worst_degrees(*trained.model);
   report.head_distances = mean_head_distances(*trained.model);

@@ -46,22 +46,34 @@ RunDescription describe_graph_run(GraphSettings settings, const ItemSchema& sche
 }
 
 std::string schema_text(const ItemSchema& schema) {
-  return nlohmann::json{{"task", task_name(schema.task)},      {"node_vocabulary", schema.node_vocabulary},
-                        {"node_values", schema.node_values},   {"edge_vocabulary", schema.edge_vocabulary},
-                        {"edge_values", schema.edge_values},   {"coordinates", schema.coordinates},
-                        {"output_names", schema.output_names}, {"items", schema.items},
-                        {"grid_height", schema.grid_height},   {"grid_width", schema.grid_width},
-                        {"documents", schema.documents}}
-      .dump();
+  nlohmann::json json{{"task", task_name(schema.task)},      {"node_vocabulary", schema.node_vocabulary},
+                      {"node_values", schema.node_values},   {"edge_vocabulary", schema.edge_vocabulary},
+                      {"edge_values", schema.edge_values},   {"coordinates", schema.coordinates},
+                      {"output_names", schema.output_names}, {"items", schema.items},
+                      {"grid_height", schema.grid_height},   {"grid_width", schema.grid_width},
+                      {"documents", schema.documents}};
+  // Runs without such features keep the text of earlier versions, by which they are resumed.
+  if (schema.graph_features > 0) json["graph_features"] = schema.graph_features;
+  return json.dump();
 }
 
 ItemSchema schema_of(const std::string& text, const std::string& file) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
-    return {task_of(json.at("task")),    json.at("node_vocabulary"),    json.at("node_values"),
-            json.at("edge_vocabulary"),  json.at("edge_values"),        json.at("coordinates"),
-            json.at("output_names"),     json.value("items", "graphs"), json.value("grid_height", 0),
-            json.value("grid_width", 0), json.value("documents", false)};
+    return {task_of(json.at("task")),
+            json.at("node_vocabulary"),
+            json.at("node_values"),
+            json.at("edge_vocabulary"),
+            json.at("edge_values"),
+            json.at("coordinates"),
+            json.at("output_names"),
+            json.value("items", "graphs"),
+            json.value("grid_height", 0),
+            json.value("grid_width", 0),
+            json.value("documents", false),
+            {},
+            {},
+            json.value("graph_features", 0)};
   } catch (const std::exception& error) {
     throw DataError(file, "the schema of a graph dataset", error.what());
   }
@@ -71,10 +83,26 @@ std::string labels_text(const ItemSchema& schema) {
   return nlohmann::json{{"nodes", schema.node_labels}, {"edges", schema.edge_labels}}.dump();
 }
 
+void GraphRunModel::to(at::Device device) {
+  model->to(device);
+  for (GraphModel& each : more_models) each->to(device);
+}
+
+std::filesystem::path ensemble_folder(const std::filesystem::path& run, int64_t number) {
+  return run / ("model_" + std::to_string(number));
+}
+
 GraphRunModel load_graph_run(const std::filesystem::path& run) {
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file);
-  return graph_run_of(checkpoint, file);
+  GraphRunModel loaded = graph_run_of(checkpoint, file);
+  if (!std::filesystem::is_directory(run)) return loaded;
+  for (int64_t number = 1; number < loaded.settings.ensemble; ++number) {
+    GraphRunModel more = load_graph_run(ensemble_folder(run, number));
+    check_same_schema(loaded, more.schema, ensemble_folder(run, number).string());
+    loaded.more_models.push_back(more.model);
+  }
+  return loaded;
 }
 
 GraphRunModel graph_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file) {

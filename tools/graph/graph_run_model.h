@@ -14,7 +14,14 @@ struct GraphRunModel {
   GraphSettings settings;
   ItemSchema schema;  // of the training data
   GraphModel model{nullptr};
+  std::vector<GraphModel> more_models = {};  // of an ensemble, whose outputs are averaged with those of `model`
+
+  // Moves all models.
+  void to(at::Device device);
 };
+
+// Returns the folder of model `number`, from 1, of an ensemble whose first model is in `run`: a run of its own.
+std::filesystem::path ensemble_folder(const std::filesystem::path& run, int64_t number);
 
 // Describes the run for its observer.
 RunDescription describe_graph_run(GraphSettings settings, const ItemSchema& schema, bool held_out);
@@ -25,7 +32,8 @@ ItemSchema schema_of(const std::string& text, const std::string& file);
 // Returns the labels as a separate text, which earlier versions do not have.
 std::string labels_text(const ItemSchema& schema);
 
-// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws if another tool wrote it.
+// Loads a RUN folder (its best checkpoint), with all models of an ensemble, or a checkpoint file. Throws if another
+// tool wrote it.
 GraphRunModel load_graph_run(const std::filesystem::path& run);
 // Makes the model of a checkpoint; `file` names it in messages.
 GraphRunModel graph_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file);

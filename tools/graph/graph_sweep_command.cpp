@@ -61,6 +61,7 @@ struct GraphSweepCommand {
       GraphSettings before;
       before.config().load_toml(folder.config());
       if (seconds) settings.train.epochs = before.train.epochs;
+      settings.config().take_automatic(before.config());
       if (before.config().to_toml() != settings.config().to_toml()) {
         throw UsageError(path.string() + " holds a run of another configuration: name another folder");
       }

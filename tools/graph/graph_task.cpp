@@ -3,6 +3,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "models/layers/statistics_reducer.h"
+#include "models/ops/non_finite_error.h"
 #include "models/summary.h"
 #include "models/training/autocast.h"
 #include "models/training/host_copy.h"
@@ -36,6 +38,7 @@ GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const 
       graphs_(graphs),
       split_(split),
       settings_(settings),
+      batch_norms_(batch_norm_count(*model_)),
       style_(score_style(graphs.schema.task, settings.train.metric)),
       loader_(graphs, split.train, loader_options(settings, processes)) {
   settings_.evaluation.votes = 1;  // enough for a learning curve
@@ -67,7 +70,7 @@ StepInputs GraphTraining::inputs() {
   return {{there_.graphs.ptr},
           {&graph.rowptr, &graph.col, &graph.edge_attr, &graph.weight, &there_.node_categories, &there_.node_values,
            &there_.edge_categories, &there_.edge_values, &there_.coordinates, &there_.node_encoding, &targets_.values,
-           &targets_.known},
+           &targets_.known, &there_.graph_features},
           static_cast<int64_t>(last_->items.size())};
 }
 
@@ -76,7 +79,9 @@ TrainingTask::Step GraphTraining::compute(RngBuffer& seeds) {
   return step_on(there_, targets_, last_->place, static_cast<double>(last_->place.count), context);
 }
 
+// A batch whose rows are normalised together cannot be split into independent items.
 BatchSize GraphTraining::batch_size() const {
+  if (batch_norms_ > 0) return {0, last_->graphs.graph.nodes() * settings_.model.width};
   return {last_->graphs.items(), last_->graphs.graph.nodes() * settings_.model.width};
 }
 
@@ -90,12 +95,22 @@ TrainingTask::Step GraphTraining::compute_part(int64_t part, int64_t parts, RngB
                  targets.known.size(0) == 0 ? 0.0 : share * static_cast<double>(batch.place.all), context);
 }
 
+// Tells the other processes if this one cannot end the pass, so that they do not wait for its statistics.
+at::Tensor GraphTraining::forward(const FeaturedGraphs& graphs, SamplingContext& context) {
+  try {
+    return model_->forward(graphs, context, graphs.graph_features);
+  } catch (const NonFiniteError&) {
+    if (context.statistics()) context.statistics()->abandon();
+    throw;
+  }
+}
+
 TrainingTask::Step GraphTraining::step_on(const FeaturedGraphs& graphs, const LossTargets& targets,
                                           const BatchSlice& place, double score_weight, SamplingContext& context) {
   const GraphTask task = graphs_.schema.task;
-  const at::Tensor outputs = out_of_autocast(model_->forward(graphs, context));
+  const at::Tensor outputs = out_of_autocast(forward(graphs, context));
   const at::Tensor loss = graph_loss(task, outputs, standardized_targets(model_, task, targets.values), targets.known,
-                                     settings_.train.label_smoothing);
+                                     settings_.train.loss());
   const int64_t items = place.spare ? 0 : place.count;
   const int64_t terms = place.spare ? 0 : targets.known.size(0);
   at::NoGradGuard guard;
@@ -117,6 +132,7 @@ std::map<std::string, at::Tensor> GraphTraining::last_batch() const {
                                                {"edge_values", last_->edge_values},
                                                {"coordinates", last_->coordinates},
                                                {"node_encoding", last_->node_encoding},
+                                               {"graph_features", last_->graph_features},
                                                {"target", last_->target},
                                                {"index", at::tensor(last_->items, at::kLong)}};
   std::erase_if(tensors, [](const auto& entry) { return !entry.second.defined(); });
@@ -129,7 +145,8 @@ std::optional<MetricSum> GraphTraining::validate() {
   const std::vector<int64_t>& items = items_of_part(split_, *part);
   const GraphOutputs outputs = graph_outputs(model_, graphs_, items, *part, settings_.evaluation, std::nullopt,
                                              [](int64_t) { throw_if_interrupted("in the middle of a validation"); });
-  const NamedValues values = evaluation_metrics(model_, graphs_.schema.task, outputs);
+  const NamedValues values =
+      evaluation_metrics(model_, graphs_.schema.task, outputs, settings_.train.evaluation_loss());
   const int64_t count = static_cast<int64_t>(items.size());
   const double score = style_.value(value_of(values, style_.name));
   return MetricSum{value_of(values, "loss") * static_cast<double>(count), score * static_cast<double>(count), count};

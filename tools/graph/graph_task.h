@@ -42,6 +42,7 @@ class GraphTraining : public ReplayableTask {
   LossTargets loss_targets(const LabelledItems& batch) const;
   // Returns the whole batch's offsets of the units that attend to themselves.
   const at::Tensor& pass_ptr() const;
+  at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context);
   // score_weight: number of items that the metric of these graphs represents.
   Step step_on(const FeaturedGraphs& graphs, const LossTargets& targets, const BatchSlice& place, double score_weight,
                SamplingContext& context);
@@ -51,6 +52,7 @@ class GraphTraining : public ReplayableTask {
   const PackedItems& graphs_;
   DatasetSplit split_;
   GraphSettings settings_;
+  int64_t batch_norms_;
   ScoreStyle style_;
   GraphLoader loader_;
   std::optional<LabelledItems> last_;

@@ -7,12 +7,12 @@
 //                             "node_multi_label"
 //   run.predict_data(path)    predictions for a whole dataset, float [graphs, outputs] or [nodes, outputs]
 //   run.predict(ptr, edges, node_categories=None, node_values=None, edge_categories=None, edge_values=None,
-//               coordinates=None)
+//               coordinates=None, graph_features=None)
 // returns predictions for packed graphs: ptr int64 [B + 1], offsets of their nodes; edges int64 [2, E], source and
-// target rows, both directions of an undirected edge; features as in training, one row per node or edge. Predictions
-// are probabilities of classes and labels, or regression values in the units of the data. The methods release the GIL,
-// and threads may share an object. It can be pickled and deep-copied: its state is the configuration and the weights,
-// not the path of the RUN.
+// target rows, both directions of an undirected edge; features as in training, one row per node, edge or graph.
+// Predictions are probabilities of classes and labels, or regression values in the units of the data. The methods
+// release the GIL, and threads may share an object. It can be pickled and deep-copied: its state is the configuration
+// and the weights, not the path of the RUN (an ensemble cannot be pickled).
 #include "tools/experiment/python_class.h"
 #include "tools/graph/graph_answers.h"
 
@@ -73,6 +73,9 @@ class GraphPredictor final : public torch::CustomClassHolder {
   explicit GraphPredictor(const ServedState& state) : run_(graph_run_of(checkpoint_of(state), served_state_name)) {}
 
   ServedState state() const {
+    TORCH_CHECK(run_.more_models.empty(),
+                "the state of a served model must be that of one model, found an ensemble of ",
+                1 + run_.more_models.size());
     return served_state(*run_.model, describe_graph_run(run_.settings, run_.schema, /*held_out=*/false).texts());
   }
 
@@ -82,7 +85,7 @@ class GraphPredictor final : public torch::CustomClassHolder {
 
   at::Tensor predict(const at::Tensor& ptr, const at::Tensor& edges, const Given& node_categories,
                      const Given& node_values, const Given& edge_categories, const Given& edge_values,
-                     const Given& coordinates) {
+                     const Given& coordinates, const Given& graph_features) {
     FeaturedGraphs graphs;
     at::Tensor place;
     std::tie(graphs.graphs, place) = graphs_of(ptr, edges);
@@ -91,6 +94,7 @@ class GraphPredictor final : public torch::CustomClassHolder {
     graphs.edge_categories = rows_at(categories(edge_categories, "edge_categories"), place, "edge_categories");
     graphs.edge_values = rows_at(values(edge_values, "edge_values"), place, "edge_values");
     graphs.coordinates = values(coordinates, "coordinates");
+    graphs.graph_features = values(graph_features, "graph_features");
     return graph_answers(run_, graphs);
   }
 
@@ -105,7 +109,7 @@ const bool registered = register_python_class<GraphPredictor>("GraphPredictor", 
       .def("predict_data", &GraphPredictor::predict_data)
       .def("predict", &GraphPredictor::predict, "",
            {torch::arg("ptr"), torch::arg("edges"), none("node_categories"), none("node_values"),
-            none("edge_categories"), none("edge_values"), none("coordinates")});
+            none("edge_categories"), none("edge_values"), none("coordinates"), none("graph_features")});
 });
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "models/training/part_metrics.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/invariance.h"
-#include "tools/segment/segmentation.h"
+#include "tools/experiment/segmentation.h"
 
 namespace geosft {
 

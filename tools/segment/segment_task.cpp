@@ -4,11 +4,7 @@
 #include <ATen/core/Reduction.h>
 
 #include "geometry/device_offsets.h"
-#include "models/summary.h"
 #include "models/training/autocast.h"
-#include "models/training/host_copy.h"
-#include "tools/experiment/main_guard.h"
-#include "tools/experiment/shared_batch.h"
 
 namespace geosft {
 namespace {
@@ -23,42 +19,13 @@ at::Tensor summed_iou(const at::Tensor& logits, const PointBatch& batch, const a
 
 }  // namespace
 
-SegmentTask::SegmentTask(PointSegmenter model, const PointDataset& training, const PointDataset* validation,
+SegmentTask::SegmentTask(const PointSegmenter& model, const PointDataset& training, const PointDataset* validation,
                          const SegmentSettings& settings, const at::Tensor& mask, const Communicator& processes)
-    : model_(std::move(model)),
-      processes_(processes),
-      validation_(validation),
+    : CloudTask(*model, training, validation, settings, processes),
+      model_(model),
       settings_(settings),
-      validation_settings_(settings),
       mask_(mask),
-      mask_there_(mask.to(device_of(*model_))),
-      loader_(training, settings, processes, device_of(*model_)) {
-  validation_settings_.evaluation.votes = 1;  // enough for a learning curve
-}
-
-void SegmentTask::take_batch() {
-  there_ = loader_.next();
-  there_.ptr = offsets_for(there_.ptr, device_of(*model_));
-}
-
-StepInputs SegmentTask::inputs() {
-  return {{there_.ptr}, {&there_.points, &there_.normals, &there_.labels, &there_.parts}, there_.labels.size(0)};
-}
-
-TrainingTask::Step SegmentTask::compute(RngBuffer& seeds) {
-  SamplingContext context = shared_context(seeds, processes_, there_.place, there_.ptr);
-  return step_on(there_, context);
-}
-
-BatchSize SegmentTask::batch_size() const {
-  return {there_.labels.size(0), there_.points.size(0) * settings_.model.width};
-}
-
-TrainingTask::Step SegmentTask::compute_part(int64_t part, int64_t parts, RngBuffer& seeds) {
-  const PointBatch batch = micro_batch(there_, part, parts);
-  SamplingContext context = part_context(seeds, batch.place, there_.ptr);
-  return step_on(batch, context);
-}
+      mask_there_(mask.to(device_of(*model))) {}
 
 TrainingTask::Step SegmentTask::step_on(const PointBatch& batch, SamplingContext& context) {
   const at::Tensor category = model_->options.categories > 0 ? batch.labels : at::Tensor();
@@ -70,15 +37,10 @@ TrainingTask::Step SegmentTask::step_on(const PointBatch& batch, SamplingContext
                        counts ? static_cast<double>(batch.parts.size(0)) : 0.0);
 }
 
-std::optional<MetricSum> SegmentTask::validate() {
-  if (validation_ == nullptr) return std::nullopt;
+CloudTask::Means SegmentTask::validate_on(const PointDataset& clouds, const std::function<void(int64_t)>& progress) {
   const SegmentScores scores =
-      evaluate_parts(model_, *validation_, validation_settings_, mask_, Rotation::none, 1, [](int64_t) {
-        throw_if_interrupted("in the middle of a validation");
-      }).scores;
-  const int64_t items = validation_->size();
-  return MetricSum{scores.loss * static_cast<double>(items), scores.parts.instance_iou * static_cast<double>(items),
-                   items};
+      evaluate_parts(model_, clouds, with_one_vote(settings_), mask_, Rotation::none, 1, progress).scores;
+  return {scores.loss, scores.parts.instance_iou};
 }
 
 }  // namespace geosft

@@ -1,45 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-
-#include "models/training/training_loop.h"
-#include "tools/experiment/augmented_loader.h"
+#include "tools/experiment/cloud_task.h"
 #include "tools/segment/segment_evaluation.h"
 
 namespace geosft {
 
-// Part segmentation for the training loop: batches, loss, validation. The score is the instance IoU.
-class SegmentTask : public ReplayableTask {
+// Part segmentation for the training loop. The score is the instance IoU.
+class SegmentTask : public CloudTask {
  public:
-  // The arguments must outlive the task; `validation` may be null. mask: part_mask of the dataset. A batch of
-  // settings.train.batch_size clouds is split over the processes.
-  SegmentTask(PointSegmenter model, const PointDataset& training, const PointDataset* validation,
+  // See CloudTask; mask: part_mask of the dataset.
+  SegmentTask(const PointSegmenter& model, const PointDataset& training, const PointDataset* validation,
               const SegmentSettings& settings, const at::Tensor& mask, const Communicator& processes = one_process());
 
   torch::nn::Module& module() override { return *model_; }
-  int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
-  void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
-  void take_batch() override;
-  StepInputs inputs() override;
-  Step compute(RngBuffer& seeds) override;
-  BatchSize batch_size() const override;
-  Step compute_part(int64_t part, int64_t parts, RngBuffer& seeds) override;
-  // Throws Interrupted if a signal arrives meanwhile.
-  std::optional<MetricSum> validate() override;
-  double seconds_waited() const override { return loader_.seconds_waited(); }
-  std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(loader_.last()); }
 
  private:
-  Step step_on(const PointBatch& batch, SamplingContext& context);
+  Step step_on(const PointBatch& batch, SamplingContext& context) override;
+  Means validate_on(const PointDataset& clouds, const std::function<void(int64_t)>& progress) override;
 
   PointSegmenter model_;
-  const Communicator& processes_;
-  const PointDataset* validation_;
-  SegmentSettings settings_, validation_settings_;
+  SegmentSettings settings_;
   at::Tensor mask_, mask_there_;  // mask_there_ is on the model's device
-  AugmentedLoader loader_;
-  PointBatch there_;  // batch of the step, on the model's device
 };
 
 }  // namespace geosft

@@ -9,9 +9,10 @@
 namespace geosft::view {
 namespace {
 
-constexpr std::array<std::pair<Colouring, const char*>, 8> colouring_names = {{{Colouring::height, "height"},
+constexpr std::array<std::pair<Colouring, const char*>, 9> colouring_names = {{{Colouring::height, "height"},
                                                                                {Colouring::normals, "normals"},
                                                                                {Colouring::parts, "parts"},
+                                                                               {Colouring::elements, "elements"},
                                                                                {Colouring::importance, "importance"},
                                                                                {Colouring::samples, "samples"},
                                                                                {Colouring::attention, "attention"},
@@ -74,6 +75,7 @@ std::vector<Colouring> colourings_of(const Subject& subject) {
     if (needs_model(colouring) && layers_of(subject, colouring).empty()) continue;
     if (colouring == Colouring::normals && !subject.normals.defined()) continue;
     if (colouring == Colouring::parts && !subject.parts) continue;
+    if (colouring == Colouring::elements && !subject.elements) continue;
     if (colouring == Colouring::walks && !subject.encoding.defined()) continue;
     found.push_back(colouring);
   }
@@ -82,7 +84,8 @@ std::vector<Colouring> colourings_of(const Subject& subject) {
 
 Colouring usual_colouring(const Subject& subject) {
   const std::vector<Colouring> has = colourings_of(subject);
-  for (const Colouring colouring : {Colouring::parts, Colouring::importance, Colouring::attention, Colouring::walks}) {
+  for (const Colouring colouring :
+       {Colouring::parts, Colouring::importance, Colouring::attention, Colouring::elements, Colouring::walks}) {
     if (contains(has, colouring)) return colouring;
   }
   return Colouring::height;
@@ -127,6 +130,8 @@ void check_has(const Subject& subject, Colouring colouring) {
                      (subject.untraced.empty() ? " needs a model: --run RUN" : ": " + subject.untraced));
   }
   if (colouring == Colouring::normals) throw UsageError("--colour normals: " + subject.name + " has none");
+  if (colouring == Colouring::elements)
+    throw UsageError("--colour elements is for molecules: " + subject.name + " has no atoms");
   if (colouring == Colouring::walks) throw UsageError("--colour walks is for graphs: --graph");
   if (colouring == Colouring::diversity) throw UsageError("--colour diversity: the model has one head");
   throw UsageError("--colour " + name + ": the model does not sample; --colour attention shows where it looks");

@@ -15,6 +15,7 @@ enum class Colouring {
   height,      // y
   normals,     // directions as red, green, blue
   parts,       // predicted by a segmentation model
+  elements,    // of the atoms of a molecule
   importance,  // the score of a sampler
   samples,     // sampled tokens and their partners, sized by their weights
   attention,   // attention weights of one query
@@ -32,11 +33,13 @@ struct Choices {
   Colouring colouring = Colouring::importance;
   std::optional<int64_t> layer, head, query, component;
   ColourMap map = ColourMap::viridis;
+  bool surface = false;  // draw the surface of a mesh in place of its points
 };
 
 // Returns the available colourings of a subject, in the order in which a key cycles through them.
 std::vector<Colouring> colourings_of(const Subject& subject);
-// Returns the default colouring: the first available of parts, importance, attention, walks, height.
+// Returns the default colouring: the first available of parts, importance, attention, elements,
+// walks, height.
 Colouring usual_colouring(const Subject& subject);
 
 // Throws UsageError if an option was given (--layer, --head, --query, --component, --map) that the colouring does not

@@ -7,7 +7,7 @@
 
 #include "data/seeds.h"
 #include "geometry/rotation.h"
-#include "tools/classify/prediction.h"
+#include "tools/experiment/classification.h"
 
 namespace geosft::view {
 namespace {
@@ -89,6 +89,8 @@ Subject CloudGallery::explained(const Shape& shape, bool beside) {
 Subject CloudGallery::get(int64_t item, bool beside) {
   const Shape shape = shape_of(item);
   Subject subject = trained_ ? explained(shape, beside) : subject_of(shape);
+  if (!dataset_)
+    subject.surface = read_surface(files_[static_cast<size_t>(item)], {options_.columns, options_.drop_invalid});
   if (!trained_ && beside) subject.beside = std::make_shared<Subject>(rotated_copy(subject, options_.seed));
   if (dataset_) subject.truth = dataset_->class_names()[static_cast<size_t>(dataset_->label(item))];
   return subject;

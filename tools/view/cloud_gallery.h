@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/points/point_dataset.h"
-#include "tools/classify/run_model.h"
+#include "tools/experiment/classification.h"
 #include "tools/view/subject.h"
 
 namespace geosft::view {

@@ -4,14 +4,10 @@
 #include <sstream>
 
 #include "tools/experiment/arguments.h"
+#include "tools/view/surface.h"
 
 namespace geosft::view {
 namespace {
-
-// From the colour-blind safe palette of Okabe and Ito.
-constexpr Colour top_colour = {0.90, 0.62, 0.00}, partner_colour = {0.34, 0.71, 0.91},
-                 query_colour = {0.84, 0.37, 0.00};
-constexpr Colour bystander_colour = {0.78, 0.78, 0.78};
 
 // Returns `wanted`, or `otherwise` if it is not set. Throws UsageError outside low … high.
 int64_t within(std::optional<int64_t> wanted, int64_t otherwise, int64_t low, int64_t high, const std::string& option) {
@@ -54,10 +50,6 @@ int64_t most_important(const Subject& subject) {
   return importance_of(subject, of_scores).argmax().item<int64_t>();
 }
 
-int64_t chosen_query(const Subject& subject, const Choices& choices) {
-  return within(choices.query, most_important(subject), 0, subject.points.size(0) - 1, "--query");
-}
-
 at::Tensor attention_of(const Subject& subject, const Choices& choices) {
   const int64_t query = chosen_query(subject, choices), head = chosen_head(subject, choices);
   const ForwardTrace& trace = *subject.trace;
@@ -79,6 +71,8 @@ std::string meaning(const Subject& subject, const Choices& choices) {
       return "direction of the normals";
     case Colouring::parts:
       return "predicted parts";
+    case Colouring::elements:
+      return "elements";
     case Colouring::importance:
       return "importance, " + layer_text(chosen_layer(subject, choices));
     case Colouring::samples:
@@ -111,13 +105,13 @@ Balls both_of(const Balls& a, const Balls& b) {
 
 void paint_samples(const Subject& subject, const Choices& choices, Scene& scene) {
   const Pairs pairs = chosen_sampler(subject, choices).pairs;
-  scene.colours = painted(bystander_colour, scene.points.size(0));
+  scene.colours = painted(other_colour, scene.points.size(0));
   scene.markers = both_of(
       balls_at(subject, subject.trace->input_rows(pairs.partner), 1 - pairs.weight, scene.radius, partner_colour),
       balls_at(subject, subject.trace->input_rows(pairs.top), pairs.weight, scene.radius, top_colour));
   scene.radius *= 0.6;
   scene.legend.names = {
-      {"chosen by score", top_colour}, {"random partner", partner_colour}, {"not in the sample", bystander_colour}};
+      {"chosen by score", top_colour}, {"random partner", partner_colour}, {"not in the sample", other_colour}};
 }
 
 void paint_normals(const Subject& subject, Scene& scene) {
@@ -125,11 +119,11 @@ void paint_normals(const Subject& subject, Scene& scene) {
   scene.legend.names = {{"to +x", {1.0, 0.5, 0.5}}, {"to +y", {0.5, 1.0, 0.5}}, {"to +z", {0.5, 0.5, 1.0}}};
 }
 
-void paint_parts(const FoundParts& parts, Scene& scene) {
-  scene.colours = parts.colours;
-  scene.values = parts.labels;
-  scene.value_name = "part";
-  scene.legend.names = parts.names;
+void paint_labels(const PointLabels& classes, const std::string& name, Scene& scene) {
+  scene.colours = classes.colours;
+  scene.values = classes.labels;
+  scene.value_name = name;
+  scene.legend.names = classes.names;
 }
 
 void paint_values(const Subject& subject, const Choices& choices, const ValueScale& scale, Scene& scene) {
@@ -147,6 +141,17 @@ ValueScale common_scale(const Subject& subject, const Choices& choices) {
   at::Tensor values = values_of(subject, choices);
   if (subject.beside) values = at::cat({values, values_of(*subject.beside, choices)});
   return scale_of(values);
+}
+
+void check_surface(const Subject& subject) {
+  if (!subject.surface) throw UsageError("--surface: " + subject.name + " has no faces");
+  if (subject.beside) throw UsageError("--surface is for one shape, not for --beside");
+}
+
+void paint_surface(const Subject& subject, Scene& scene) {
+  const Surface fine = fine_surface(*subject.surface, subject.points);
+  scene.surface = ColouredMesh{fine.corners, fine.normals, scene.colours.index_select(0, fine.nearest),
+                               at::arange(fine.corners.size(0), at::kLong).view({-1, 3})};
 }
 
 std::vector<std::string> texts_of(const Subject& subject) {
@@ -167,6 +172,10 @@ std::vector<std::string> texts_of(const Subject& subject) {
 
 }  // namespace
 
+int64_t chosen_query(const Subject& subject, const Choices& choices) {
+  return within(choices.query, most_important(subject), 0, subject.points.size(0) - 1, "--query");
+}
+
 at::Tensor values_of(const Subject& subject, const Choices& choices) {
   switch (choices.colouring) {
     case Colouring::importance:
@@ -182,22 +191,30 @@ at::Tensor values_of(const Subject& subject, const Choices& choices) {
   }
 }
 
+bool has_values(Colouring colouring) {
+  using enum Colouring;
+  return colouring != normals && colouring != parts && colouring != elements && colouring != samples;
+}
+
 Scene scene_of(const Subject& subject, const Choices& choices) {
   check_has(subject, choices.colouring);
+  if (choices.surface) check_surface(subject);
   const Colouring colouring = choices.colouring;
-  const bool valued =
-      colouring != Colouring::normals && colouring != Colouring::parts && colouring != Colouring::samples;
+  const bool valued = has_values(colouring);
   const ValueScale scale = valued ? common_scale(subject, choices) : ValueScale{};
   const auto paint = [&](const Subject& one) {
     Scene scene;
     scene.points = one.points;
     scene.edges = one.edges;
+    scene.edge_lines = one.edge_lines;
     scene.radius = fitting_radius(one.points);
     scene.legend.title = meaning(one, choices);
     if (valued) paint_values(one, choices, scale, scene);
     if (colouring == Colouring::normals) paint_normals(one, scene);
-    if (colouring == Colouring::parts) paint_parts(*one.parts, scene);
+    if (colouring == Colouring::parts) paint_labels(*one.parts, "part", scene);
+    if (colouring == Colouring::elements) paint_labels(*one.elements, "element", scene);
     if (colouring == Colouring::samples) paint_samples(one, choices, scene);
+    if (choices.surface) paint_surface(one, scene);
     return scene;
   };
   Scene scene = paint(subject);

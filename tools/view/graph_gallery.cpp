@@ -11,6 +11,7 @@
 #include "tools/graph/graph_evaluation.h"
 #include "tools/graph/graph_prediction.h"
 #include "tools/view/graph_layout.h"
+#include "tools/view/molecule_colours.h"
 
 namespace geosft::view {
 namespace {
@@ -18,12 +19,14 @@ namespace {
 constexpr int64_t max_force_directed_nodes =
     1000;  // maximum number of nodes for which the force-directed layout is the default
 
-// Returns every undirected edge once, without self-loops: [E, 2].
-at::Tensor single_edges(const CsrGraph& graph) {
+// Returns every undirected edge once, without self-loops, int64 [E, 2], and a row of the graph's edges for each, [E].
+std::pair<at::Tensor, at::Tensor> single_edges(const CsrGraph& graph) {
   const at::Tensor ends = at::stack({edge_sources(graph), graph.col}, 1);
   const at::Tensor ordered = std::get<0>(ends.sort(1));
   const at::Tensor kept = (ordered.select(1, 0) != ordered.select(1, 1)).nonzero().squeeze(1);
-  return std::get<0>(at::unique_dim(ordered.index_select(0, kept), 0));
+  const auto [edges, place, counts] =
+      at::unique_dim(ordered.index_select(0, kept), 0, /*sorted=*/true, /*return_inverse=*/true);
+  return {edges, at::empty({edges.size(0)}, at::kLong).index_copy_(0, place, kept)};
 }
 
 std::string truth_of(const PackedItems& graphs, int64_t item) {
@@ -94,7 +97,11 @@ Subject GraphGallery::get(int64_t item, bool beside) {
   subject.name = name_ + " " + std::to_string(item);
   subject.truth = truth_of(graphs_, item);
   subject.points = places(one);
-  subject.edges = single_edges(one.graphs.graph);
+  const auto [edges, rows] = single_edges(one.graphs.graph);
+  subject.edges = edges;
+  subject.elements = elements_of(graphs_.schema, one);
+  const at::Tensor lines = bond_lines(graphs_.schema, one);
+  if (lines.defined()) subject.edge_lines = lines.index_select(0, rows);
   subject.encoding = random_walk_pe(one.graphs.graph.rowptr, one.graphs.graph.col, options_.walk_steps).to(at::kDouble);
   if (trained_) explain(one, subject);
   return subject;

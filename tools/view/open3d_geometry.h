@@ -25,7 +25,7 @@ inline std::vector<Eigen::Vector3d> vectors_of(const at::Tensor& rows) {
   return {first, first + exact.size(0)};
 }
 
-inline Geometry mesh_geometry(const Mesh& mesh) {
+inline Geometry mesh_geometry(const ColouredMesh& mesh) {
   auto made = std::make_shared<open3d::geometry::TriangleMesh>();
   made->vertices_ = vectors_of(mesh.vertices);
   made->vertex_normals_ = vectors_of(mesh.normals);
@@ -51,9 +51,11 @@ struct Geometries {
 
 inline Geometries geometries_of(const Scene& scene) {
   Geometries made;
-  std::vector<Mesh> meshes;
+  std::vector<ColouredMesh> meshes;
   const int64_t points = scene.points.size(0);
-  if (points <= max_spheres) {
+  if (scene.surface) {
+    meshes.push_back(*scene.surface);
+  } else if (points <= max_spheres) {
     const at::Tensor radii = at::full({points}, scene.radius, at::kDouble);
     meshes.push_back(mesh_of_balls({scene.points, radii, scene.colours}, points <= finest_balls ? 2 : 1));
   } else {
@@ -62,7 +64,10 @@ inline Geometries geometries_of(const Scene& scene) {
     made.moving.push_back(cloud_geometry(scene.points.index_select(0, rows), scene.colours.index_select(0, rows)));
   }
   if (scene.edges.defined() && scene.edges.size(0) > 0) {
-    meshes.push_back(mesh_of_edges(scene.points, scene.edges, 0.22 * scene.radius, edge_colour));
+    const at::Tensor lines = scene.edge_lines.defined() ? scene.edge_lines : at::ones({scene.edges.size(0)}, at::kLong);
+    for (ColouredMesh& mesh : meshes_of_bonds(scene.points, scene.edges, lines, 0.22 * scene.radius, edge_colour)) {
+      meshes.push_back(std::move(mesh));
+    }
   }
   if (scene.markers.centres.defined()) meshes.push_back(mesh_of_balls(scene.markers, 2));
   if (!meshes.empty()) made.always.push_back(mesh_geometry(joined(meshes)));

@@ -114,6 +114,7 @@ Scene centred(const Scene& scene) {
   Scene moved = scene;
   moved.points = (scene.points - middle) / size;
   moved.radius = scene.radius / size;
+  if (scene.surface) moved.surface->vertices = (scene.surface->vertices - middle) / size;
   if (!scene.markers.centres.defined()) return moved;
   moved.markers.centres = (scene.markers.centres - middle) / size;
   moved.markers.radii = scene.markers.radii / size;
@@ -129,6 +130,7 @@ Scene side_by_side(const Scene& left, const Scene& right) {
   both.colours = at::cat({left.colours, right.colours});
   if (left.values.defined()) both.values = at::cat({left.values, right.values});
   if (left.edges.defined()) both.edges = at::cat({left.edges, right.edges + left.points.size(0)});
+  if (left.edge_lines.defined()) both.edge_lines = at::cat({left.edge_lines, right.edge_lines});
   if (left.markers.centres.defined()) {
     both.markers = {at::cat({left.markers.centres, right.markers.centres + shift}),
                     at::cat({left.markers.radii, right.markers.radii}),
@@ -137,7 +139,7 @@ Scene side_by_side(const Scene& left, const Scene& right) {
   return both;
 }
 
-Mesh mesh_of_balls(const Balls& balls, int refinements) {
+ColouredMesh mesh_of_balls(const Balls& balls, int refinements) {
   Ball ball = octahedron();
   for (int i = 0; i < refinements; ++i) ball = refined(ball);
   const auto corners = static_cast<int64_t>(ball.vertices.size());
@@ -150,7 +152,8 @@ Mesh mesh_of_balls(const Balls& balls, int refinements) {
           spread(balls.colours.unsqueeze(1)), repeated_triangles(triangles, n, corners)};
 }
 
-Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour) {
+ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,
+                           double shift) {
   const at::Tensor start = points.index_select(0, edges.select(1, 0)), end = points.index_select(0, edges.select(1, 1));
   const at::Tensor along = end - start;
   const at::Tensor kept = (along.norm(2, -1) > 0).nonzero().squeeze(1);  // a self-loop has no direction
@@ -160,7 +163,7 @@ Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double rad
   const at::Tensor circle = ring();
   const at::Tensor outwards =
       circle.select(1, 0).view({1, -1, 1}) * u.unsqueeze(1) + circle.select(1, 1).view({1, -1, 1}) * v.unsqueeze(1);
-  const at::Tensor rim = radius * outwards;
+  const at::Tensor rim = radius * outwards + shift * u.unsqueeze(1);
   const at::Tensor vertices =
       at::cat({start.index_select(0, kept).unsqueeze(1) + rim, end.index_select(0, kept).unsqueeze(1) + rim}, 1);
   const at::Tensor paint = at::tensor({colour[0], colour[1], colour[2]}, at::kDouble);
@@ -168,10 +171,29 @@ Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double rad
           paint.expand({n * 2 * tube_sides, 3}).contiguous(), repeated_triangles(tube_triangles(), n, 2 * tube_sides)};
 }
 
-Mesh joined(const std::vector<Mesh>& meshes) {
+std::vector<ColouredMesh> meshes_of_bonds(const at::Tensor& points, const at::Tensor& edges, const at::Tensor& lines,
+                                          double radius, const Colour& colour) {
+  struct Line {
+    double shift, radius;  // relative to the radius of a single line
+  };
+  static const std::array<std::vector<Line>, 4> kinds = {
+      {{{0.0, 1.0}}, {{-1.3, 0.8}, {1.3, 0.8}}, {{-2.0, 0.7}, {0.0, 0.7}, {2.0, 0.7}}, {{-1.3, 0.8}, {1.3, 0.35}}}};
+  std::vector<ColouredMesh> meshes;
+  for (size_t kind = 0; kind < kinds.size(); ++kind) {
+    const at::Tensor rows = (lines == static_cast<int64_t>(kind + 1)).nonzero().squeeze(1);
+    if (rows.size(0) == 0) continue;
+    for (const Line& line : kinds[kind]) {
+      meshes.push_back(
+          mesh_of_edges(points, edges.index_select(0, rows), radius * line.radius, colour, radius * line.shift));
+    }
+  }
+  return meshes;
+}
+
+ColouredMesh joined(const std::vector<ColouredMesh>& meshes) {
   std::vector<at::Tensor> vertices, normals, colours, triangles;
   int64_t before = 0;
-  for (const Mesh& mesh : meshes) {
+  for (const ColouredMesh& mesh : meshes) {
     vertices.push_back(mesh.vertices);
     normals.push_back(mesh.normals);
     colours.push_back(mesh.colours);

@@ -27,15 +27,22 @@ struct Legend {
   std::vector<std::pair<std::string, Colour>> names;
 };
 
+// A triangle mesh: double [V, 3], except triangles int64 [F, 3], which are anticlockwise seen from outside.
+struct ColouredMesh {
+  at::Tensor vertices, normals, colours, triangles;
+};
+
 // In the coordinates of the file, or of the layout of a graph.
 struct Scene {
   at::Tensor points;   // double [n, 3]; a click picks row i
   at::Tensor colours;  // double [n, 3], in [0, 1]
   at::Tensor values;   // double or int64 [n], shown by the colours; undefined if the colours show no values
-  std::string value_name = "value";  // name of the values in files
-  at::Tensor edges;                  // int64 [E, 2], rows of points; undefined without edges
-  double radius = 0;                 // of a point drawn as a ball
-  Balls markers;                     // in addition to the points; undefined tensors: no markers
+  std::string value_name = "value";     // name of the values in files
+  at::Tensor edges;                     // int64 [E, 2], rows of points; undefined without edges
+  at::Tensor edge_lines;                // int64 [E], 1 … 4 parallel lines (bond_lines); undefined: one
+  double radius = 0;                    // of a point drawn as a ball
+  std::optional<ColouredMesh> surface;  // drawn in place of the points
+  Balls markers;                        // in addition to the points; undefined tensors: no markers
   Legend legend;
   std::string title;               // of the window
   std::vector<std::string> lines;  // in the picture
@@ -53,15 +60,15 @@ Scene side_by_side(const Scene& left, const Scene& right);
 // radius and markers change.
 Scene centred(const Scene& scene);
 
-// A triangle mesh: double [V, 3], except triangles int64 [F, 3], which are anticlockwise seen from outside.
-struct Mesh {
-  at::Tensor vertices, normals, colours, triangles;
-};
-Mesh mesh_of_balls(const Balls& balls, int refinements);
-// Creates tubes of the given radius along the edges, which are rows of points.
-Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour);
+ColouredMesh mesh_of_balls(const Balls& balls, int refinements);
+// Creates tubes of the given radius along the edges, which are rows of points, `shift` beside the line between them.
+ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,
+                           double shift = 0.0);
+// Creates a tube for every line of an edge: 1, 2 or 3 equal ones, or a full and a thin one for 4 (an aromatic bond).
+std::vector<ColouredMesh> meshes_of_bonds(const at::Tensor& points, const at::Tensor& edges, const at::Tensor& lines,
+                                          double radius, const Colour& colour);
 // Concatenates meshes; returns undefined tensors for an empty list.
-Mesh joined(const std::vector<Mesh>& meshes);
+ColouredMesh joined(const std::vector<ColouredMesh>& meshes);
 
 // Subsamples at most `most` points, one per cell of a grid, to draw a large cloud while it moves. Returns int64 rows
 // [m], ascending; all rows if n <= most.

@@ -52,6 +52,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
     utility_renderer_ptrs_.push_back(overlay_);
     auto& option = GetRenderOption();
     option.mesh_shade_option_ = open3d::visualization::RenderOption::MeshShadeOption::SmoothShade;
+    option.mesh_show_back_face_ = true;  // surfaces of files may be open, or turned inside out
     option.point_color_option_ = open3d::visualization::RenderOption::PointColorOption::Color;
     option.point_size_ = square_side * scale;
   }

@@ -13,13 +13,13 @@
 #include "models/training/host_copy.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/report_texts.h"
-#include "tools/segment/segment_prediction.h"
+#include "tools/experiment/segmentation.h"
 
 namespace geosft::view {
 namespace {
 
 // "5 parts, mean probability 93.1 %", and the share of correct points if labels are known.
-std::string parts_text(const at::Tensor& logits, const FoundParts& found, const at::Tensor& truth) {
+std::string parts_text(const at::Tensor& logits, const PointLabels& found, const at::Tensor& truth) {
   std::string text = std::to_string(found.names.size()) + " parts, mean probability " +
                      percent(std::get<0>(logits.softmax(1).max(1)).mean().item<double>());
   if (!truth.defined()) return text;
@@ -58,8 +58,8 @@ Shape SegmentGallery::shape_of(int64_t item) {
   return shape;
 }
 
-FoundParts SegmentGallery::found_parts(const at::Tensor& labels, bool one_class) const {
-  FoundParts found{labels, part_colours(labels, trained_.parts), {}};
+PointLabels SegmentGallery::found_parts(const at::Tensor& labels, bool one_class) const {
+  PointLabels found{labels, part_colours(labels, trained_.parts), {}};
   const auto count = static_cast<int64_t>(trained_.parts.size());
   const at::Tensor shares = at::bincount(labels, {}, count).to(at::kDouble) / labels.size(0);
   const at::Tensor colours = part_colours(at::arange(count, at::kLong), trained_.parts);
@@ -112,6 +112,8 @@ Subject SegmentGallery::get(int64_t item, bool beside) {
   Shape shape = shape_of(item);
   const int64_t category = dataset_ ? dataset_->label(item) : category_;
   auto [subject, logits] = explained(shape, category);
+  if (!dataset_)
+    subject.surface = read_surface(files_[static_cast<size_t>(item)], {reading_.columns, reading_.drop_invalid});
   if (!beside) return subject;
   rotate_shape(shape, Rotation::so3, make_generator(trained_.settings.seed));
   auto [copy, copied_logits] = explained(shape, category);

@@ -9,7 +9,7 @@
 
 #include "data/points/part_dataset.h"
 #include "tools/experiment/file_options.h"
-#include "tools/segment/segment_run.h"
+#include "tools/experiment/segmentation.h"
 #include "tools/view/subject.h"
 
 namespace geosft::view {
@@ -36,7 +36,7 @@ class SegmentGallery : public Gallery {
   Shape shape_of(int64_t item);
   // Returns the subject and its logits.
   std::pair<Subject, at::Tensor> explained(const Shape& shape, int64_t category);
-  FoundParts found_parts(const at::Tensor& labels, bool one_class) const;
+  PointLabels found_parts(const at::Tensor& labels, bool one_class) const;
   void trace(const Shape& shape, int64_t category, Subject& subject);
 
   std::vector<std::filesystem::path> files_;

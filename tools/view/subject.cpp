@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/view/subject.h"
 
+#include "data/read_file.h"
+
 namespace geosft::view {
 
 int64_t Subject::layers() const {
@@ -13,6 +15,12 @@ int64_t Subject::heads() const {
 
 bool Subject::head_samples() const {
   return trace && trace->head.score.defined();
+}
+
+std::optional<geosft::Mesh> read_surface(const std::filesystem::path& file, const ShapeReadOptions& options) {
+  const FileShape shape = parse_shape(read_file(file), file.string(), options);
+  if (!shape.is_mesh()) return std::nullopt;
+  return shape.mesh;
 }
 
 }  // namespace geosft::view

@@ -4,21 +4,24 @@
 
 #include <ATen/ATen.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "data/formats/shape_file.h"
+#include "geometry/mesh.h"
 #include "models/layers/forward_trace.h"
 #include "tools/experiment/colour_map.h"
 
 namespace geosft::view {
 
-// The part of each point predicted by a segmentation model.
-struct FoundParts {
-  at::Tensor labels;                                  // int64 [n], indices into the model's list of parts
+// A class of each point, such as the part that a model predicts or the element of an atom.
+struct PointLabels {
+  at::Tensor labels;                                  // int64 [n]: rows of the list of classes
   at::Tensor colours;                                 // double [n, 3]
-  std::vector<std::pair<std::string, Colour>> names;  // of the parts found, by index, with their shares
+  std::vector<std::pair<std::string, Colour>> names;  // of the classes found, by label, for the legend
 };
 
 struct Subject {
@@ -29,7 +32,10 @@ struct Subject {
   at::Tensor normals;      // double [n, 3], or undefined
   at::Tensor edges;        // int64 [E, 2], each edge once; undefined for clouds
   at::Tensor encoding;     // for a graph, its random-walk encoding, double [n, steps]
-  std::optional<FoundParts> parts;
+  std::optional<geosft::Mesh> surface;  // of a mesh file, in its coordinates
+  std::optional<PointLabels> parts;     // predicted by a segmentation model
+  std::optional<PointLabels> elements;  // of the atoms of a molecule
+  at::Tensor edge_lines;                // int64 [E]: lines of each bond (bond_lines), or undefined: one
   std::optional<ForwardTrace> trace;
   std::string untraced;                   // reason for a missing trace, for error messages
   std::shared_ptr<const Subject> beside;  // its rotated copy
@@ -41,6 +47,9 @@ struct Subject {
   int64_t heads() const;
   bool head_samples() const;  // whether the model's head has a sampler
 };
+
+// Returns the mesh of a file, or nullopt for a cloud. Throws DataError.
+std::optional<geosft::Mesh> read_surface(const std::filesystem::path& file, const ShapeReadOptions& options);
 
 // A list of items to view.
 class Gallery {

@@ -7,18 +7,20 @@
 #include <iostream>
 #include <sstream>
 
-#include "tools/classify/datasets.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/classification.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/eval_options.h"
 #include "tools/experiment/file_options.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/run_folder.h"
 #include "tools/experiment/run_program.h"
+#include "tools/experiment/segmentation.h"
+#include "tools/experiment/zoo.h"
 #include "tools/graph/graph_data.h"
-#include "tools/segment/segment_report.h"
 #include "tools/view/cloud_gallery.h"
 #include "tools/view/graph_gallery.h"
+#include "tools/view/page.h"
 #include "tools/view/segment_gallery.h"
 
 namespace geosft::view {
@@ -27,15 +29,15 @@ namespace {
 constexpr const char* view_description =
     "Looks at clouds, meshes and graphs, and at what a trained model makes of them";
 constexpr const char* view_footer =
-    "Without --screenshot, --turntable, --frame-rate or --ply a window opens; H shows its keys.";
+    "Without --screenshot, --html, --turntable, --frame-rate or --ply a window opens; H shows its keys.";
 
 struct ViewOptions {
   std::vector<std::string> files;
   std::string run, split = "test", colour, map = "viridis", layout = "automatic", size = "1000x700", view = "35,20,1";
-  std::string screenshot, turntable_folder, ply, category;
+  std::string screenshot, html, turntable_folder, ply, category;
   std::optional<int64_t> points, layer, head, query, component;
   int64_t item = 0, frames = 36;
-  bool graph = false, beside = false, frame_rate = false;
+  bool graph = false, beside = false, surface = false, frame_rate = false;
   FileOptions reading;
   RunOverrides overrides;
   bool finds_parts = false;      // the run is one of geosft-segment
@@ -75,7 +77,7 @@ void add_what(CLI::App& app, ViewOptions& options) {
 void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option(
       "--colour", options.colour,
-      "height, normals, parts, importance, samples, attention, diversity or walks (default: what says most)");
+      "height, normals, parts, elements, importance, samples, attention, diversity or walks (default: what says most)");
   app.add_option("--layer", options.layer, "of the colouring, from 1; 0: the sampler of the model's head");
   app.add_option("--head", options.head, "of the attention, from 1; 0: their mean");
   app.add_option("--query", options.query, "point or node whose attention is shown (default: the most important)");
@@ -83,12 +85,15 @@ void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option("--map", options.map, "colour map")
       ->check(CLI::IsMember({"viridis", "cividis"}))
       ->capture_default_str();
+  app.add_flag("--surface", options.surface, "draw the faces of a mesh, in the colours of the nearest points");
   app.add_option("--view", options.view, "azimuth and elevation in degrees, distance")->capture_default_str();
   app.add_option("--size", options.size, "of the picture or window in pixels")->capture_default_str();
 }
 
 void add_output(CLI::App& app, ViewOptions& options) {
   app.add_option("--screenshot", options.screenshot, "draw to this PNG file, without a window")->check(unwritable);
+  app.add_option("--html", options.html, "write a page for a browser, with all colourings, layers and heads")
+      ->check(unwritable);
   app.add_option("--turntable", options.turntable_folder,
                  "draw a turn to this folder, animated if ImageMagick is there");
   app.add_option("--frames", options.frames, "of the turn")->check(CLI::Range(1, 10000))->capture_default_str();
@@ -108,8 +113,8 @@ void ViewOptions::add_to(CLI::App& app) {
 }
 
 void ViewOptions::check_run() {
-  if (!run.empty() && !std::filesystem::exists(run)) throw UsageError("--run: there is no '" + run + "'");
-  finds_parts = !run.empty() && !graph && is_segment_run(run);
+  if (!run.empty() && !std::filesystem::exists(resolve_run(run))) throw UsageError("--run: there is no '" + run + "'");
+  finds_parts = !run.empty() && !graph && is_run_of(Segmentation::program, run);
 }
 
 struct OptionUse {
@@ -119,18 +124,20 @@ struct OptionUse {
 };
 
 void ViewOptions::check_used(const CLI::App& app) const {
-  const bool drawn = ply.empty() || !screenshot.empty() || !turntable_folder.empty() || frame_rate;
+  const bool pictured = !screenshot.empty() || !turntable_folder.empty() || frame_rate;
+  const bool drawn = pictured || (ply.empty() && html.empty());
   const OptionUse uses[] = {{"--split", files.empty() && !graph, "clouds of a dataset"},
                             {"--columns", !files.empty(), "a FILE"},
                             {"--drop-invalid", !files.empty(), "a FILE"},
                             {"--points", !graph, "clouds, not for --graph"},
+                            {"--surface", !files.empty(), "a FILE with a mesh"},
                             {"--category", finds_parts && !files.empty(), "a FILE with a --run of geosft-segment"},
                             {"--layout", graph, "--graph"},
                             {"--votes", !run.empty(), "a --run"},
                             {"--evaluation", !run.empty(), "a --run"},
                             {"--frames", !turntable_folder.empty(), "--turntable"},
-                            {"--view", drawn, "pictures and windows, not for --ply alone"},
-                            {"--size", drawn, "pictures and windows, not for --ply alone"}};
+                            {"--view", drawn || !html.empty(), "pictures, pages and windows, not for --ply alone"},
+                            {"--size", drawn, "pictures and windows, not for --ply or --html alone"}};
   for (const auto& [option, used, what_for] : uses) {
     if (!used && app.count(option) > 0) throw UsageError(std::string(option) + " is for " + what_for);
   }
@@ -151,7 +158,9 @@ std::unique_ptr<Gallery> ViewOptions::segments() const {
   check_source(trained.settings.data);
   if (points && !files.empty()) trained.settings.clouds.points_per_mesh = *points;
   std::unique_ptr<PartDataset> dataset;
-  if (files.empty()) dataset = open_part_dataset(trained.settings.data, part_split_of(split));
+  if (files.empty())
+    dataset =
+        open_part_dataset(trained.settings.data, value_named<PartSplit>(split, "split"), trained.settings.reading());
   return std::make_unique<SegmentGallery>(std::vector<std::filesystem::path>(files.begin(), files.end()),
                                           std::move(dataset), std::move(trained),
                                           SegmentGalleryOptions{category, points, reading});
@@ -208,6 +217,7 @@ Choices ViewOptions::choices() const {
   chosen.query = query;
   chosen.component = component;
   chosen.map = colour_map_of(map);
+  chosen.surface = surface;
   return chosen;
 }
 
@@ -280,8 +290,8 @@ int run_view(int argc, const char* const* argv, Display& display) {
   Viewer viewer(options.gallery(), options.item, options.choices(), options.beside, /*usual=*/options.colour.empty());
   check_takes(viewer.colouring(), [&](const std::string& option) { return app.count(option) > 0; });
   const Scene& scene = viewer.scene();
-  const bool quiet =
-      !options.screenshot.empty() || !options.turntable_folder.empty() || options.frame_rate || !options.ply.empty();
+  const bool quiet = !options.screenshot.empty() || !options.html.empty() || !options.turntable_folder.empty() ||
+                     options.frame_rate || !options.ply.empty();
   std::string told;
   for (const std::string& line : scene.lines) told += line + "\n";
   if (!options.ply.empty()) {
@@ -289,6 +299,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
     const at::Tensor points = offset_from_origin(exact).defined() ? exact : exact.to(at::kFloat);
     write_coloured_ply(options.ply, {points, scene.colours, scene.values, scene.value_name, scene.edges});
   }
+  if (!options.html.empty()) write_page(viewer.subject(), viewer.choices(), camera, options.html);
   if (!options.screenshot.empty()) display.render(scene, size, {camera}, {options.screenshot});
   if (!options.turntable_folder.empty()) told += draw_turn(options, scene, display);
   if (options.frame_rate) told += rates_text(display.measure(scene, size, camera));

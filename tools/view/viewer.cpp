@@ -33,6 +33,7 @@ const std::vector<std::pair<std::string, std::string>>& Viewer::keys() {
                                                                        {"W, S", "walk one step longer, shorter"},
                                                                        {"M", "colour map"},
                                                                        {"B", "rotated copy beside it"},
+                                                                       {"F", "faces or points of a mesh"},
                                                                        {"shift + click", "attention of that point"},
                                                                        {"T", "turntable"},
                                                                        {"P", "save a picture"},
@@ -68,6 +69,7 @@ void Viewer::step_item(int64_t by) {
   choices_.query = std::nullopt;
   const std::vector<Colouring> has = colourings_of(subject_);
   if (std::find(has.begin(), has.end(), choices_.colouring) == has.end()) choices_.colouring = has.front();
+  choices_.surface = choices_.surface && subject_.surface;
 }
 
 void Viewer::step_colouring() {
@@ -126,7 +128,12 @@ Reaction Viewer::press(char key) {
     case 'M':
       choices_.map = choices_.map == ColourMap::viridis ? ColourMap::cividis : ColourMap::viridis;
       break;
+    case 'F':
+      if (!subject_.surface || beside_) return Reaction::none;
+      choices_.surface = !choices_.surface;
+      break;
     case 'B':
+      choices_.surface = false;
       if (subject_.is_graph()) return Reaction::none;
       beside_ = !beside_;
       open(item_);

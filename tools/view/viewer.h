@@ -20,7 +20,9 @@ class Viewer {
   // choices throw for that item.
   Viewer(std::unique_ptr<Gallery> gallery, int64_t item, const Choices& choices, bool beside, bool usual = false);
 
+  const Subject& subject() const { return subject_; }
   const Scene& scene() const { return scene_; }
+  const Choices& choices() const { return choices_; }
   int64_t item() const { return item_; }
   Colouring colouring() const { return choices_.colouring; }
   bool help() const { return help_; }

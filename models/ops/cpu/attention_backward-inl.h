@@ -18,13 +18,9 @@
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/gradient_tiles-inl.h"
 #include "models/ops/cpu/row_accessor-inl.h"
-#include "models/ops/cpu/row_sums-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 // Results of a backward unit: k and v as laid out for its group; delta_sum [heads] of the unit.
 template <typename T>
 struct BackwardTargets {
@@ -39,10 +35,10 @@ class BackwardWorker {
  public:
   static constexpr bool kHasBias = !std::is_same_v<Bias, NoBias<T>>;
 
-  BackwardWorker(const AttentionProblem<T>& problem, const typename Bias::Input& input,
-                 const typename Bias::Output& output, const AttentionGradOutput<T>& grad_output)
+  template <class Arrays>
+  BackwardWorker(const AttentionProblem<T>& problem, const Arrays& arrays, const AttentionGradOutput<T>& grad_output)
       : p_(problem),
-        bias_(input, output, problem.heads),
+        bias_(arrays, problem.heads, /*backward=*/true),
         grad_(grad_output.grad),
         out_(grad_output.out),
         denominator_(grad_output.denominator),
@@ -173,8 +169,5 @@ class BackwardWorker {
   int64_t rows_ = 0, padded_ = 0;
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

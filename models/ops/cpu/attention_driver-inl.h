@@ -14,33 +14,39 @@
 #include "models/ops/cpu/attention_forward-inl.h"
 #include "models/ops/cpu/dynamic_parallel_for.h"
 
-// Defines the functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
+// Use in the namespace of a target: the kernels of an operator whose bias takes `Arrays`, a template over the number
+// type. A function with_bias(arrays, f) calls f with the type of the bias, as TypeOf<Bias>.
 #ifndef GEOSFT_ATTENTION_KERNELS
-#define GEOSFT_ATTENTION_KERNELS_OF(T, Input, Output)                                                                  \
-  void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const RowAccessor<T>& out,               \
-                   T* denominator) {                                                                                   \
-    forward_any(problem, input, out, denominator);                                                                     \
-  }                                                                                                                    \
-  void backward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const Output<T>& output,                \
-                    const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) { \
-    backward_any(problem, input, output, plan, grad_output, to);                                                       \
-  }
-#define GEOSFT_ATTENTION_KERNELS(Input, Output)     \
-  GEOSFT_ATTENTION_KERNELS_OF(float, Input, Output) \
-  GEOSFT_ATTENTION_KERNELS_OF(double, Input, Output)
+#define GEOSFT_ATTENTION_KERNELS(Arrays)                        \
+  constexpr auto& forward_float = forward_any<float, Arrays>;   \
+  constexpr auto& forward_double = forward_any<double, Arrays>; \
+  constexpr auto& backward_float = backward_any<float, Arrays>; \
+  constexpr auto& backward_double = backward_any<double, Arrays>;
 
-// Use once per source, for GEOSFT_SIMD_DISPATCH(T, forward) and (T, backward).
-#define GEOSFT_EXPORT_ATTENTION_KERNELS \
-  HWY_EXPORT(forward_float);            \
-  HWY_EXPORT(forward_double);           \
-  HWY_EXPORT(backward_float);           \
-  HWY_EXPORT(backward_double);
+// Use once per source: registers an Operator of attention_host.h with these kernels.
+#define GEOSFT_REGISTER_ATTENTION(Operator)     \
+  namespace geosft {                            \
+  namespace {                                   \
+  GEOSFT_SIMD_EXPORT(forward)                   \
+  GEOSFT_SIMD_EXPORT(backward)                  \
+  struct Kernels {                              \
+    template <typename T>                       \
+    static auto forward_kernel() {              \
+      return GEOSFT_SIMD_DISPATCH(T, forward);  \
+    }                                           \
+    template <typename T>                       \
+    static auto backward_kernel() {             \
+      return GEOSFT_SIMD_DISPATCH(T, backward); \
+    }                                           \
+  };                                            \
+  } /* namespace */                             \
+  GEOSFT_KERNELS(CPU, m) {                      \
+    implement_attention<Operator, Kernels>(m);  \
+  }                                             \
+  } /* namespace geosft */
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Sets the leak sum of every head with a NaN among the item's keys or leaks to NaN, so that it reaches every row:
 // neither the vector maximum nor its softplus propagates NaN.
@@ -59,9 +65,8 @@ void spread_nan(const AttentionProblem<T>& problem, int64_t item, T* leaks) {
   });
 }
 
-template <typename T, class Bias>
-void run_forward(const AttentionProblem<T>& problem, const typename Bias::Input& input, const RowAccessor<T>& out,
-                 T* denominator) {
+template <typename T, class Bias, class Arrays>
+void run_forward(const AttentionProblem<T>& problem, const Arrays& arrays, const RowAccessor<T>& out, T* denominator) {
   std::vector<T> leaks(static_cast<size_t>(problem.items() * problem.heads));
   dynamic_parallel_for(problem.items(), [&] {
     return [&](int64_t b) {
@@ -72,18 +77,17 @@ void run_forward(const AttentionProblem<T>& problem, const typename Bias::Input&
   });
   const std::vector<AttentionUnit> units = forward_units(problem.q_offsets, problem.k_offsets, problem.heads);
   dynamic_parallel_for(static_cast<int64_t>(units.size()), [&] {
-    return [&, worker = ForwardWorker<T, Bias>(problem, input, leaks.data(), out, denominator)](int64_t u) mutable {
+    return [&, worker = ForwardWorker<T, Bias>(problem, arrays, leaks.data(), out, denominator)](int64_t u) mutable {
       worker.run(units[u]);
     };
   });
 }
 
-template <typename T, class Bias>
-void run_backward(const AttentionProblem<T>& problem, const typename Bias::Input& input,
-                  const typename Bias::Output& output, const BackwardPlan& plan,
+template <typename T, class Bias, class Arrays>
+void run_backward(const AttentionProblem<T>& problem, const Arrays& arrays, const BackwardPlan& plan,
                   const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
   dynamic_parallel_for(plan.part_count(), [&] {
-    return [&, worker = BackwardWorker<T, Bias>(problem, input, output, grad_output)](int64_t part) mutable {
+    return [&, worker = BackwardWorker<T, Bias>(problem, arrays, grad_output)](int64_t part) mutable {
       for (int64_t u = plan.parts[part]; u < plan.parts[part + 1]; ++u) {
         const AttentionUnit& unit = plan.units[u];
         worker.run(unit, {to.dq, to.k, to.v, to.delta_sum + u * problem.heads});
@@ -92,8 +96,24 @@ void run_backward(const AttentionProblem<T>& problem, const typename Bias::Input
   });
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+template <class Bias>
+struct TypeOf {
+  using Type = Bias;
+};
+
+template <typename T, template <typename> class Arrays>
+void forward_any(const AttentionProblem<T>& problem, const Arrays<T>& arrays, const RowAccessor<T>& out,
+                 T* denominator) {
+  with_bias(arrays,
+            [&](auto bias) { run_forward<T, typename decltype(bias)::Type>(problem, arrays, out, denominator); });
+}
+
+template <typename T, template <typename> class Arrays>
+void backward_any(const AttentionProblem<T>& problem, const Arrays<T>& arrays, const BackwardPlan& plan,
+                  const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
+  with_bias(arrays,
+            [&](auto bias) { run_backward<T, typename decltype(bias)::Type>(problem, arrays, plan, grad_output, to); });
+}
+
+GEOSFT_SIMD_END();
 #endif

@@ -18,17 +18,15 @@
 #include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 template <typename T, class Bias>
 class ForwardWorker {
  public:
-  ForwardWorker(const AttentionProblem<T>& problem, const typename Bias::Input& input, const T* leaks,
-                const RowAccessor<T>& out, T* denominator)
+  template <class Arrays>
+  ForwardWorker(const AttentionProblem<T>& problem, const Arrays& arrays, const T* leaks, const RowAccessor<T>& out,
+                T* denominator)
       : p_(problem),
-        bias_(input, problem.heads),
+        bias_(arrays, problem.heads, /*backward=*/false),
         leaks_(leaks),
         out_(out),
         denominator_(denominator),
@@ -116,8 +114,5 @@ class ForwardWorker {
   int64_t rows_ = 0, padded_ = 0;
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -9,10 +9,8 @@
 #include <tuple>
 
 #include "geometry/packed.h"
-#include "models/ops/attention_checks.h"
 #include "models/ops/attention_inputs.h"
 #include "models/ops/attention_operator.h"
-#include "models/ops/cpu/attention_bias.h"
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/opmath.h"
 
@@ -56,6 +54,15 @@ struct AttentionArguments {
   double eps;
 };
 
+// w_* [channels, heads], b_* [heads]: mul = softplus(X w_mul + b_mul), add = X w_add + b_add.
+template <typename T>
+struct RelativeWeights {
+  const T* w_mul = nullptr;
+  const T* b_mul = nullptr;
+  const T* w_add = nullptr;
+  const T* b_add = nullptr;
+};
+
 // Holds w_mul, b_mul, w_add and b_add.
 struct WeightArguments {
   explicit WeightArguments(const WeightedInputs& in)
@@ -72,15 +79,23 @@ struct WeightArguments {
   at::Tensor w_mul, b_mul, w_add, b_add;
 };
 
-// Implements the forward and backward operators of a device for an Operator, which has
-//   Inputs                                        a type of attention_inputs.h
+// Allocates the gradient of rows `like` if it is requested.
+template <typename T>
+RowGradient<T> row_gradient(bool requested, const at::Tensor& like, int64_t copies) {
+  return requested ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
+}
+
+// Implements the forward and backward operators for an Operator, which has
+//   Inputs                                        a type derived from AttentionInputs
 //   Operator(const Inputs&, const AttentionArguments&)
-//   input<T>(problem)                             inputs of the attention bias for the kernels
-//   output<T>(problem, plan, output_mask)         gradients of the bias for the kernels to fill
-//   gradients(output)                             gradients of the floating arguments of the bias, in order
+//   arrays<T>(problem)                            the inputs of the attention bias, as the kernels read them
+//   begin_gradients(problem, plan, output_mask, arrays&)
+//                                                 allocates the gradients of the bias that the mask requests
+//   gradients(arrays&)                            the gradients of the floating inputs of the bias, in order; an empty
+//                                                 tensor where the mask is false
 //   widths(heads, output_mask)                    sizes of the accumulators of the bias
-//   forward_kernel<T>(), backward_kernel<T>()     kernels for the vector target of this processor
-template <class Operator>
+// and for its Kernels, which GEOSFT_REGISTER_ATTENTION defines.
+template <class Operator, class Kernels>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
   const typename Operator::Inputs in(inputs, eps);
   in.check();
@@ -90,14 +105,14 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
   at::Tensor denominator = at::empty({arguments.q.size(0), arguments.q.size(1)}, arguments.leak.options());
   AT_DISPATCH_FLOATING_TYPES(arguments.leak.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.problem<scalar_t>();
-    own.template forward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem),
-                                            writable_rows<scalar_t>(out, problem.heads * problem.cv),
-                                            denominator.mutable_data_ptr<scalar_t>());
+    Kernels::template forward_kernel<scalar_t>()(problem, own.template arrays<scalar_t>(problem),
+                                                 writable_rows<scalar_t>(out, problem.heads * problem.cv),
+                                                 denominator.mutable_data_ptr<scalar_t>());
   });
   return {out, denominator};
 }
 
-template <class Operator>
+template <class Operator, class Kernels>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
                                            const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
                                            const c10::List<bool>& output_mask_in) {
@@ -114,23 +129,23 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
     const BackwardPlan plan = backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv,
                                             own.widths(problem.heads, output_mask), !problem.q.computed());
     CoreGradients<scalar_t> to(problem, plan, arguments.q.scalar_type());
-    auto output = own.template output<scalar_t>(problem, plan, output_mask);
+    auto arrays = own.template arrays<scalar_t>(problem);
+    own.begin_gradients(problem, plan, output_mask, arrays);
     const int64_t width = problem.heads * problem.cv;
     const AttentionGradOutput<scalar_t> grad_output{stored_rows<scalar_t>(grad, width),
                                                     stored_rows<scalar_t>(out, width), pointer<scalar_t>(denominator)};
-    own.template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan, grad_output,
-                                             to);
+    Kernels::template backward_kernel<scalar_t>()(problem, arrays, plan, grad_output, to);
     for (at::Tensor& gradient : to.finish(problem, plan)) gradients.push_back(std::move(gradient));
-    for (at::Tensor& gradient : own.gradients(output)) gradients.push_back(std::move(gradient));
+    for (at::Tensor& gradient : own.gradients(arrays)) gradients.push_back(std::move(gradient));
   });
   for (at::Tensor& gradient : gradients) gradient = gradient.to(in.q().scalar_type());
   return gradients;
 }
 
-template <class Operator>
+template <class Operator, class Kernels>
 void implement_attention(torch::Library& m) {
-  m.impl(forward_name<typename Operator::Inputs>().c_str(), attention_forward<Operator>);
-  m.impl(backward_name<typename Operator::Inputs>().c_str(), attention_backward<Operator>);
+  m.impl(forward_name(Operator::Inputs::kOperator).c_str(), attention_forward<Operator, Kernels>);
+  m.impl(backward_name(Operator::Inputs::kOperator).c_str(), attention_backward<Operator, Kernels>);
 }
 
 }  // namespace geosft

@@ -10,10 +10,7 @@
 
 #include "models/ops/cpu/register_tiles-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 // Computes the gradient of S, and from it those of add (ds) and of sum_t max(q, k) (dr).
 template <typename T>
 struct ScoreGradient {
@@ -148,8 +145,5 @@ struct ValueGradient {
   }
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

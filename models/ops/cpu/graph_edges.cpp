@@ -18,7 +18,7 @@ void check_node(const char* name, int64_t key, int64_t node, int64_t begin, int6
 
 }  // namespace
 
-SampledNodes::SampledNodes(const GraphArrays& graph, const std::vector<int64_t>& q_offsets,
+SampledNodes::SampledNodes(const EdgeArrays& graph, const std::vector<int64_t>& q_offsets,
                            const std::vector<int64_t>& k_offsets) {
   check_csr_values(graph.rowptr, graph.nodes, graph.col, graph.edges);
   entries_.reserve(static_cast<size_t>(2 * graph.keys));
@@ -35,7 +35,7 @@ SampledNodes::SampledNodes(const GraphArrays& graph, const std::vector<int64_t>&
   }
 }
 
-void TouchedBlock::find(const GraphArrays& graph, const SampledNodes& sampled, int64_t first, int64_t rows,
+void TouchedBlock::find(const EdgeArrays& graph, const SampledNodes& sampled, int64_t first, int64_t rows,
                         int64_t k_begin, int64_t k_end) {
   touches.clear();
   pairs.clear();

@@ -11,7 +11,7 @@
 namespace geosft {
 
 // CSR of the packed graphs, and the two nodes of every key.
-struct GraphArrays {
+struct EdgeArrays {
   const int64_t* rowptr;
   const int64_t* col;
   const int64_t* top;
@@ -27,7 +27,7 @@ class SampledNodes {
   };
 
   // Checks rowptr, col, top and partner; the error message names the argument.
-  SampledNodes(const GraphArrays& graph, const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets);
+  SampledNodes(const EdgeArrays& graph, const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets);
 
   // Calls visit(code) for every key that contains `node` and is one of the keys [k_begin, k_end) of its item.
   template <class Visit>
@@ -59,7 +59,7 @@ struct TouchedBlock {
   std::vector<Touch> touches;
   std::vector<TouchedPair> pairs;
 
-  void find(const GraphArrays& graph, const SampledNodes& sampled, int64_t first, int64_t rows, int64_t k_begin,
+  void find(const EdgeArrays& graph, const SampledNodes& sampled, int64_t first, int64_t rows, int64_t k_begin,
             int64_t k_end);
   // Index of the first pair whose key is at least `key`.
   size_t first_pair(int64_t key) const;

@@ -9,10 +9,7 @@
 
 #include "models/ops/cpu/monomial_tiles-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Adds to gradient [channels][kTokenBlock], from the highest degree down: the derivative by a monomial is the product
 // of y with its state, plus the contributions of its multiples of the next degree. slopes [parents][kTokenBlock] is
@@ -116,8 +113,5 @@ struct PullBackColumns {
   }
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -13,10 +13,7 @@
 #include "models/ops/cpu/vectors-inl.h"
 #include "models/ops/monomials.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 constexpr int64_t kGroupBytes = 20 << 10;  // monomials that are computed together
 constexpr size_t kLineBytes = 64;          // of a cache line
 
@@ -187,8 +184,5 @@ void monomial_rows(const MonomialBasis& basis, const MonomialRecipe<T>& recipe, 
   }
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

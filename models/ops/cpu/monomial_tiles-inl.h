@@ -17,10 +17,7 @@
 #include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/cpu/register_tiles-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 // Columns of a register tile, and the vectors per column.
 constexpr int kColumnTile = kManyRegisters ? 9 : 5;
 constexpr int kMonomialVectors = kManyRegisters ? 3 : 2;
@@ -200,8 +197,5 @@ void weigh(const T* HWY_RESTRICT weights, int64_t vectors, int64_t columns, cons
   }
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

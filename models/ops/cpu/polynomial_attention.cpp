@@ -9,8 +9,7 @@
 #include <limits>
 
 #include "geometry/packed.h"
-#include "models/ops/attention_checks.h"
-#include "models/ops/cpu/center_rows.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/cpu/simd.h"
 #include "models/ops/opmath.h"
@@ -23,10 +22,7 @@
 #include "geometry/operators.h"
 #include "models/ops/cpu/polynomial_worker-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 constexpr int64_t kPartsWanted = 32;  // of one item; ragged ones are many units, of about a chunk each
 
@@ -98,24 +94,15 @@ void relate_any(const PolynomialTask<T>& task) {
   });
 }
 
-void relate_float(const PolynomialTask<float>& task) {
-  relate_any(task);
-}
-void relate_double(const PolynomialTask<double>& task) {
-  relate_any(task);
-}
+GEOSFT_SIMD_KERNEL(relate)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {
 namespace {
 
-HWY_EXPORT(relate_float);
-HWY_EXPORT(relate_double);
+GEOSFT_SIMD_EXPORT(relate)
 
 // The arguments as the kernels read them. The scale is split between both sides, so that the monomials of neither side
 // grow beyond what their product needs.
@@ -205,8 +192,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, 
 }  // namespace
 
 GEOSFT_KERNELS(CPU, m) {
-  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<forward>);
-  m.impl("_polynomial_attention_backward", polynomial_backward_kernel<backward>);
+  m.impl("_polynomial_attention_forward", PolynomialOperator::forward<forward>);
+  m.impl("_polynomial_attention_backward", PolynomialOperator::backward<backward>);
 }
 
 }  // namespace geosft

@@ -11,10 +11,7 @@
 #include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/cpu/register_tiles-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Returns the lanes that a row is paired with when both blocks are the same tokens.
 template <typename T>
@@ -112,8 +109,5 @@ struct WeightedRows {
   }
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -6,6 +6,8 @@
 // side, is the query gradient from keys, and value and gradient of the keys from queries.
 #pragma once
 
+#include <ATen/ATen.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -89,5 +91,9 @@ PolynomialScratch polynomial_scratch(const MonomialBasis& basis, int64_t columns
 // states hold at most as many numbers as a side's y, plus a constant.
 PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,
                                int64_t cv, const MonomialBasis& basis, Reach reach);
+
+// Returns x [N, ...], contiguous, float32 or float64, minus the mean of its item's rows; sums are in double precision.
+// The map is its own transpose, so it also computes the backward pass.
+at::Tensor centered_rows(const at::Tensor& x, const std::vector<int64_t>& offsets);
 
 }  // namespace geosft

@@ -13,10 +13,7 @@
 #include "models/ops/cpu/polynomial_pairs-inl.h"
 #include "models/ops/cpu/transpose-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Constants that every thread reads: weights of the monomials, padded with zeros to whole vectors, 1 / t! for t <=
 // degree, and how rows of monomials are computed.
@@ -256,8 +253,5 @@ class PolynomialWorker {
   int64_t rows_ = 0, padded_ = 0;
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -8,11 +8,10 @@
 #include <ATen/Parallel.h>
 
 #include "geometry/operators.h"
-#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/cpu/primal_units.h"
 #include "models/ops/opmath.h"
 #include "models/ops/primal_heads.h"
-#include "models/ops/primal_mask.h"
 
 namespace geosft {
 namespace {
@@ -159,15 +158,12 @@ AttentionRows flash_forward(const GroupPlan& plan, const Run& run) {
 void run_units(const GroupPlan& plan, const AttentionRows& to) {
   const PrimalNumbers& n = plan.call.numbers;
   AT_DISPATCH_FLOATING_TYPES(to.out.scalar_type(), "primal_attention", [&] {
+    const auto kernels = primal_unit_kernels<scalar_t>(plan.heads.linear);
     plan.for_units([&](const ItemHead& at) {
       const int64_t head = plan.group.heads[at.head], first = plan.heads.offsets.first[at.item];
       const PrimalResult<scalar_t> result{mutable_rows_of<scalar_t>(to.out, head, first),
                                           mutable_rows_of<scalar_t>(to.normalizer, head, first)};
-      if (plan.heads.linear) {
-        linear_unit_forward(n, plan.unit<scalar_t>(at), result);
-      } else {
-        softmax_unit_forward(n, plan.unit<scalar_t>(at), result);
-      }
+      kernels.forward(n, plan.unit<scalar_t>(at), result);
     });
   });
 }
@@ -222,6 +218,7 @@ GroupGradients flash_backward(const GroupPlan& plan, const Run& run, const GradO
 void run_units_backward(const GroupPlan& plan, const GradOutput& up, const GroupGradients& to) {
   const PrimalNumbers& n = plan.call.numbers;
   AT_DISPATCH_FLOATING_TYPES(to.q.scalar_type(), "primal_attention", [&] {
+    const auto kernels = primal_unit_kernels<scalar_t>(plan.heads.linear);
     plan.for_units([&](const ItemHead& at) {
       const int64_t head = plan.group.heads[at.head];
       const int64_t q0 = plan.heads.offsets.first[at.item], k0 = plan.heads.offsets.second[at.item];
@@ -229,11 +226,7 @@ void run_units_backward(const GroupPlan& plan, const GradOutput& up, const Group
           rows_of<scalar_t>(up.grad, head, q0), rows_of<scalar_t>(up.normalizer, head, q0),
           mutable_rows_of<scalar_t>(to.q, at.head, q0), mutable_rows_of<scalar_t>(to.k, at.head, k0),
           mutable_rows_of<scalar_t>(to.v, at.head, k0)};
-      if (plan.heads.linear) {
-        linear_unit_backward(n, plan.unit<scalar_t>(at), grad_output);
-      } else {
-        softmax_unit_backward(n, plan.unit<scalar_t>(at), grad_output);
-      }
+      kernels.backward(n, plan.unit<scalar_t>(at), grad_output);
     });
   });
 }
@@ -282,8 +275,8 @@ std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, 
 }  // namespace
 
 GEOSFT_KERNELS(CPU, m) {
-  m.impl("_primal_attention_forward", primal_forward_kernel<forward>);
-  m.impl("_primal_attention_backward", primal_backward_kernel<backward>);
+  m.impl("_primal_attention_forward", PrimalOperator::forward<forward>);
+  m.impl("_primal_attention_backward", PrimalOperator::backward<backward>);
 }
 
 }  // namespace geosft

@@ -54,16 +54,15 @@ struct PrimalUpstream {
   StridedRows<T> q_grad, k_grad, v_grad;
 };
 
-// Softmax over the keys that each query attends to; the normaliser is the logarithm of the sum of weights.
-void softmax_unit_forward(const PrimalNumbers& n, const PrimalUnit<float>& unit, const PrimalResult<float>& to);
-void softmax_unit_forward(const PrimalNumbers& n, const PrimalUnit<double>& unit, const PrimalResult<double>& to);
-void softmax_unit_backward(const PrimalNumbers& n, const PrimalUnit<float>& unit, const PrimalUpstream<float>& up);
-void softmax_unit_backward(const PrimalNumbers& n, const PrimalUnit<double>& unit, const PrimalUpstream<double>& up);
-
-// Linear attention over all keys; the normaliser is the sum of weights plus eps.
-void linear_unit_forward(const PrimalNumbers& n, const PrimalUnit<float>& unit, const PrimalResult<float>& to);
-void linear_unit_forward(const PrimalNumbers& n, const PrimalUnit<double>& unit, const PrimalResult<double>& to);
-void linear_unit_backward(const PrimalNumbers& n, const PrimalUnit<float>& unit, const PrimalUpstream<float>& up);
-void linear_unit_backward(const PrimalNumbers& n, const PrimalUnit<double>& unit, const PrimalUpstream<double>& up);
+// The kernels of the vector target of this processor. Softmax is over the keys that each query attends to, and the
+// normaliser is the logarithm of the sum of weights. Linear attention is over all keys, and the normaliser is the sum
+// of weights plus eps.
+template <typename T>
+struct PrimalUnitKernels {
+  void (*forward)(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalResult<T>& to);
+  void (*backward)(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up);
+};
+template <typename T>
+PrimalUnitKernels<T> primal_unit_kernels(bool linear);
 
 }  // namespace geosft

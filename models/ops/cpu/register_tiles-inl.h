@@ -10,10 +10,7 @@
 #include "models/ops/cpu/attention_problem.h"
 #include "models/ops/cpu/vectors-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 // Rows (keys) and vectors (of queries) of a register tile. AVX-512 and NEON have 32 registers, others 16. Vectors are
 // held while the numbers of the rows pass through one register, so eight sums of two vectors leave more registers free
 // than eight of four.
@@ -78,8 +75,5 @@ HWY_INLINE void product(const T* HWY_RESTRICT queries, const T* HWY_RESTRICT key
   }
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -15,10 +15,7 @@
 #include "models/ops/cpu/primal_units.h"
 #include "models/ops/cpu/vectors-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Aligned rows of `width` elements, padded to whole vectors.
 template <typename T>
@@ -183,8 +180,5 @@ HWY_INLINE V exp_or_nan(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, x), x);
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

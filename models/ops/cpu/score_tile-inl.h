@@ -9,10 +9,7 @@
 
 #include "models/ops/cpu/register_tiles-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 // The attention bias for one tile and head, [keys][kQueryBlock]; null for mul = 1 or add = 0.
 template <typename T>
 struct BiasTile {
@@ -24,10 +21,8 @@ struct BiasTile {
 template <typename T>
 class NoBias {
  public:
-  struct Input {};
-  struct Output {};
-  NoBias(const Input&, int64_t /*heads*/) {}
-  NoBias(const Input&, const Output&, int64_t /*heads*/) {}
+  template <class Arrays>  // inputs and, in the backward pass, gradients
+  NoBias(const Arrays&, int64_t /*heads*/, bool /*backward*/) {}
   void begin_unit(const AttentionUnit&) {}                        // gradients begin at zero
   void begin_block(int64_t /*first_query*/, int64_t /*rows*/) {}  // rows <= kQueryBlock
   void begin_tile(int64_t /*first_key*/, int64_t /*keys*/) {}     // keys <= kKeyTile
@@ -106,8 +101,5 @@ struct WeightedValues {
   }
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

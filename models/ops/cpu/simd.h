@@ -14,7 +14,30 @@
 #include <type_traits>
 #include <vector>
 
-// Returns the kernel name_float or name_double (each exported with HWY_EXPORT) of the chosen target.
+// Surround the code of kernels, which is compiled once for each target, in geosft::HWY_NAMESPACE::<unnamed>.
+#define GEOSFT_SIMD_BEGIN() \
+  HWY_BEFORE_NAMESPACE();   \
+  namespace geosft {        \
+  namespace HWY_NAMESPACE { \
+  namespace {               \
+  static_assert(true, "takes the semicolon")
+#define GEOSFT_SIMD_END() \
+  } /* namespace */       \
+  } /* HWY_NAMESPACE */   \
+  } /* geosft */          \
+  HWY_AFTER_NAMESPACE()
+
+// In the namespace of a target: the functions name_float and name_double from the template name_any.
+#define GEOSFT_SIMD_KERNEL(name)                    \
+  constexpr auto& name##_float = name##_any<float>; \
+  constexpr auto& name##_double = name##_any<double>;
+
+// Once per source: exports them for GEOSFT_SIMD_DISPATCH.
+#define GEOSFT_SIMD_EXPORT(name) \
+  HWY_EXPORT(name##_float);      \
+  HWY_EXPORT(name##_double);
+
+// Returns the kernel name_float or name_double of the chosen target.
 #define GEOSFT_SIMD_DISPATCH(T, name)                                           \
   (geosft::select_by_type<T>([] { return HWY_DYNAMIC_DISPATCH(name##_float); }, \
                              [] { return HWY_DYNAMIC_DISPATCH(name##_double); }))

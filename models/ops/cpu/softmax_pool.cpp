@@ -50,10 +50,7 @@ struct PoolRows {
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 template <typename T>
 T dot(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t count) {
@@ -114,32 +111,17 @@ void backward_any(const PoolRows<T>& rows, PoolBlock<T>& block, T* x_grad) {
   }
 }
 
-void forward_float(const PoolRows<float>& rows, PoolBlock<float>& block) {
-  forward_any(rows, block);
-}
-void forward_double(const PoolRows<double>& rows, PoolBlock<double>& block) {
-  forward_any(rows, block);
-}
-void backward_float(const PoolRows<float>& rows, PoolBlock<float>& block, float* x_grad) {
-  backward_any(rows, block, x_grad);
-}
-void backward_double(const PoolRows<double>& rows, PoolBlock<double>& block, double* x_grad) {
-  backward_any(rows, block, x_grad);
-}
+GEOSFT_SIMD_KERNEL(forward)
+GEOSFT_SIMD_KERNEL(backward)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {
 namespace {
 
-HWY_EXPORT(forward_float);
-HWY_EXPORT(forward_double);
-HWY_EXPORT(backward_float);
-HWY_EXPORT(backward_double);
+GEOSFT_SIMD_EXPORT(forward)
+GEOSFT_SIMD_EXPORT(backward)
 
 // The blocks of all items in order, and memory for their sums.
 template <typename T>

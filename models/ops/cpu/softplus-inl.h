@@ -13,10 +13,7 @@
 
 #include "models/ops/cpu/register_tiles-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 // The functions here work on arrays of vectors, each step over all of them: a single polynomial is one long dependency
 // chain, several interleaved ones keep the processor busy.
 
@@ -164,8 +161,5 @@ void softplus_sums(const T* x, int64_t rows, int64_t width, T* to) {
   }
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -10,10 +10,7 @@
 #include "models/ops/cpu/attention_problem.h"
 #include "models/ops/cpu/vectors-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 // Four rows are transposed at a time if vectors hold whole blocks of four floats; other types are copied element by
 // element.
 template <typename T>
@@ -123,8 +120,5 @@ void unpack_rows(const T* HWY_RESTRICT from, int64_t rows, int64_t columns, T* H
       [&](int64_t i, int64_t t) { to[i * stride + t] = from[t * kBlock + i]; });
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -13,10 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <typename T>
@@ -89,8 +86,5 @@ HWY_INLINE void add_lane_sums(const Vector<T> (&v)[C], T* HWY_RESTRICT to) {
   for (int t = 0; t < C; ++t) to[t] += lane_sum<T>(v[t]);
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -1,14 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines the interface between the attention kernels and an attention bias. A bias is a class template over the number
-// type and the side, with the members of DenseBias (dense_bias.cuh) and PointBias (point_bias.cuh). A bias may run
-// block-wide steps: in `prepare`, after the rows of the other side have been loaded into shared memory, and in
-// `conclude`, after their gradients have been computed. See GraphBias and SequenceBias.
+// Defines the arrays and the tile sizes of the attention kernels, and the interface between them and an attention bias.
+// Arrays are contiguous and checked. T is the type that kernels compute in; inputs and results of operators may be
+// stored in a half type. A bias is a class template over the number type and the side, with the members of DenseBias
+// (dense_bias.cuh) and PointBias (point_bias.cuh). A bias may run block-wide steps: in `prepare`, after the rows of the
+// other side have been loaded into shared memory, and in `conclude`, after their gradients have been computed. See
+// GraphBias and SequenceBias. CMake instantiates the kernels and registers the operator for each file <name>_bias.cuh,
+// which defines <Name>BiasTraits for the kernels and, beside them, <Name>Operator for the host.
 #pragma once
 
-#include "models/ops/cuda/attention_arrays.h"
+#include <cstdint>
+
+#include "geometry/cuda/packed_tiles.h"
+#include "models/ops/cuda/accessor.h"
 #include "models/ops/cuda/tile_math.h"
 
 namespace geosft::cuda {
+
+// Threads per block: two warps, so that items of a few hundred keys or queries still fill blocks.
+inline constexpr int kThreads = 64;
+// Maximum channels per head that the kernels hold in registers and shared memory.
+inline constexpr int64_t kMaxWidth = 128;
+
+// q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], leak [Nk, heads]; scale = 1 / sqrt(c). many_queries and
+// many_keys choose tiles with several rows per thread: see worth_many_rows.
+template <typename T>
+struct AttentionArrays {
+  Accessor<const T> q, k, v, leak;
+  int64_t heads;
+  int c, cv;
+  T eps, scale;
+  PackedRows queries, keys;
+  bool many_queries, many_keys;
+};
+
+// out [Nq, heads, cv], denominator [Nq, heads].
+template <typename T>
+struct ForwardTargets {
+  Accessor<T> out;
+  T* denominator;
+};
+
+// grad, out [Nq, heads, cv], denominator [Nq, heads]. A first kernel computes `share` = 1 / denominator (0 if that
+// overflows) and `delta` = share * grad . out, both [Nq, heads]; the gradients q, k, v and leak are computed from them.
+template <typename T>
+struct BackwardTargets {
+  Accessor<const T> grad, out;
+  const T* denominator;
+  T* share;
+  T* delta;
+  Accessor<T> q, k, v, leak;
+};
+
+// Arguments of a launch of the forward or the backward kernels: see launch_kernels.
+template <class BiasTraits, typename T>
+struct AttentionForwardCall {
+  AttentionArrays<T> problem;
+  typename BiasTraits::template Arrays<T> bias;
+  ForwardTargets<T> to;
+};
+template <class BiasTraits, typename T>
+struct AttentionBackwardCall {
+  AttentionArrays<T> problem;
+  typename BiasTraits::template Arrays<T> bias;
+  BackwardTargets<T> to;
+};
 
 // A tile computes the results of its own rows, one or more per thread, from all rows of the other side of the item. Its
 // own rows are queries in the forward pass and for query gradients, keys for key gradients.
@@ -44,10 +99,19 @@ struct BiasValue {
   T mul, add, slope;
 };
 
-// Calls body(arrays) once, for a bias whose gradients take one backward pass per side.
-struct OnePass {
-  template <Side kSide, class Arrays, class Body>
-  static void each_pass(const Arrays& arrays, const Body& body) {
+// Names the arrays and the device type of a bias whose gradients take one backward pass per side; see with_rows for
+// kMany.
+template <template <typename> class ArraysOf, template <typename, Side> class BiasOf, bool kMany>
+struct BiasTypes {
+  template <typename T>
+  using Arrays = ArraysOf<T>;
+  template <typename T, Side kSide>
+  using Bias = BiasOf<T, kSide>;
+  static constexpr bool kManyRows = kMany;
+
+  // Calls body(arrays) once for each pass.
+  template <Side kSide, class Pass, class Body>
+  static void each_pass(const Pass& arrays, const Body& body) {
     body(arrays);
   }
 };
@@ -81,6 +145,128 @@ GEOSFT_DEVICE void store_row(const Vec4<T> (&row)[Chunks], T factor, const Acces
       }
     }
   });
+}
+
+// The steps of a bias that it may leave out: a bias inherits them, and hides those that it has.
+struct BiasSteps {
+  template <class Memory>
+  GEOSFT_DEVICE void load_own(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+  template <class Memory>
+  GEOSFT_DEVICE void load_other(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+  template <class Block, class Memory>
+  GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
+  template <class Block, class Memory, class Sums>
+  GEOSFT_DEVICE void conclude(Block&, Memory&, int64_t /*first*/, int /*count*/, const Sums&) const {}
+  template <class RowSums>
+  GEOSFT_DEVICE void store(int64_t /*row*/, const RowSums&) const {}
+  template <class Memory, class ThreadSums>
+  GEOSFT_DEVICE void stage(Memory&, const ThreadSums&, int /*thread*/) const {}
+  template <class Memory>
+  GEOSFT_DEVICE void finish(const Memory&, int64_t /*slot*/, int /*thread*/) const {}
+};
+
+// The weights [channels, heads] and biases [heads] of a relative encoding.
+template <typename T>
+struct RelativeWeights {
+  Accessor<const T> w_mul, b_mul, w_add, b_add;
+};
+
+template <typename T>
+using StagedBiases = T[kThreads][2];
+
+// Computes the gradients of b_mul and b_add of a relative encoding, whose Tiles have StagedBiases `staged`: each
+// thread's sums over its pairs, reduced over the block. The threads' sums are added in thread order, so results are
+// bitwise reproducible.
+template <typename T, Side kSide>
+struct BiasGradients : BiasSteps {
+  struct ThreadSums {
+    T mul, add;
+  };
+
+  template <class Memory>
+  GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
+    memory.staged[thread][0] = sums.mul;
+    memory.staged[thread][1] = sums.add;
+  }
+  template <class Memory>
+  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
+    if (kSide != Side::kQuery || thread >= 2) return;
+    T sum = 0;
+    for (int t = 0; t < kThreads; ++t) sum += memory.staged[t][thread];
+    bias_grad_[(slot * heads_ + head_) * 2 + thread] = sum;
+  }
+
+  int64_t heads_, head_;
+  T* bias_grad_;  // [slots, heads, 2]
+};
+
+// A tile for heads of up to Width channels, with Rows own rows per thread.
+template <int Width, int Rows>
+struct TileSize {
+  static constexpr int kWidth = Width, kRows = Rows;
+};
+
+inline constexpr int64_t kMaxRows = 4;
+
+// With several rows per thread, each number of the other side is read from shared memory once for all of them, but a
+// tile is kThreads times as many rows. This pays if items fill half of such tiles and every multiprocessor gets its
+// blocks.
+inline bool worth_many_rows(int64_t rows, int64_t items, int64_t heads) {
+  constexpr int64_t kTile = kMaxRows * kThreads, kMultiprocessors = 132, kBlocksEach = 2;
+  return 2 * rows >= items * kTile && rows / kTile * heads >= kMultiprocessors * kBlocksEach;
+}
+
+inline int64_t widest(int64_t c, int64_t cv) {
+  return c > cv ? c : cv;
+}
+
+template <bool kMany, int Width, int Rows, class Body>
+void with_rows(bool many, const Body& body) {
+  if constexpr (kMany) {
+    if (many) return body(TileSize<Width, Rows>());
+  }
+  body(TileSize<(Width < 16 ? 16 : Width), 1>());
+}
+
+// Calls body(TileSize) for `width` = max(c, cv) channels. Double precision is for checks: one row per thread, and two
+// widths. kMany: whether tiles of several rows per thread are compiled at all (BiasTraits::kManyRows). The register
+// file limits the rows: a forward thread keeps Rows * Width sums, a backward one up to twice as many.
+template <typename T, bool kMany, class Body>
+void with_forward_size(int64_t width, bool many, const Body& body) {
+  if constexpr (sizeof(T) == 8) {
+    if (width <= 16) return body(TileSize<16, 1>());
+    body(TileSize<kMaxWidth, 1>());
+  } else {
+    if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
+    if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
+    if (width <= 32) return with_rows<kMany, 32, 4>(many, body);
+    if (width <= 64) return with_rows<kMany, 64, 2>(many, body);
+    body(TileSize<kMaxWidth, 1>());
+  }
+}
+
+template <typename T, bool kMany, class Body>
+void with_backward_size(int64_t width, bool many, const Body& body) {
+  if constexpr (sizeof(T) == 8) {
+    if (width <= 16) return body(TileSize<16, 1>());
+    body(TileSize<kMaxWidth, 1>());
+  } else {
+    if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
+    if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
+    if (width <= 32) return with_rows<kMany, 32, 2>(many, body);
+    if (width <= 64) return body(TileSize<64, 1>());
+    body(TileSize<kMaxWidth, 1>());
+  }
+}
+
+// Number of query tiles in the backward pass, which is the number of partial accumulators of the weight gradients.
+template <class BiasTraits, typename T>
+int64_t gradient_slots(const AttentionArrays<T>& p) {
+  int64_t slots = 0;
+  with_backward_size<T, BiasTraits::kManyRows>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
+    slots = tile_slots(p.queries.rows, p.queries.items, decltype(size)::kRows * kThreads);
+  });
+  return slots;
 }
 
 }  // namespace geosft::cuda

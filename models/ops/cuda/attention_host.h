@@ -14,22 +14,13 @@
 #include "geometry/device_offsets.h"
 #include "geometry/no_autocast.h"
 #include "geometry/packed.h"
-#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/attention_operator.h"
-#include "models/ops/cuda/attention_arrays.h"
-#include "models/ops/cuda/tensor_accessors.h"
+#include "models/ops/cuda/attention_bias.cuh"
+#include "models/ops/cuda/host_tensors.h"
 #include "models/ops/opmath.h"
 
 namespace geosft::cuda {
-
-template <typename T>
-const T* pointer(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.const_data_ptr<T>() : nullptr;
-}
-template <typename T>
-T* target(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr;
-}
 
 // Holds the arguments common to all attention operators, contiguous.
 class AttentionArguments {
@@ -51,7 +42,7 @@ class AttentionArguments {
                 q.sizes());
   }
 
-  template <typename T, class Device>
+  template <typename T, class Launcher>
   AttentionArrays<T> arrays() const {
     const int64_t items = q_ptr.defined() ? q_ptr.size(0) - 1 : 1, heads = q.size(1);
     return {stored<T>(q),
@@ -65,8 +56,8 @@ class AttentionArguments {
             static_cast<T>(1.0 / std::sqrt(static_cast<double>(q.size(2)))),
             {pointer<int64_t>(q_ptr), items, q.size(0)},
             {pointer<int64_t>(k_ptr), items, k.size(0)},
-            Device::many_rows(q.size(0), items, heads),
-            Device::many_rows(k.size(0), items, heads)};
+            many_rows<Launcher>(q.size(0), items, heads),
+            many_rows<Launcher>(k.size(0), items, heads)};
   }
 
   // Options of tensors in the type that kernels compute in, on the device of q.
@@ -75,12 +66,38 @@ class AttentionArguments {
   at::Tensor q, k, v, leak, q_ptr, k_ptr;
 
  private:
+  // The launcher of a test may choose the tiles itself.
+  template <class Launcher>
+  static bool many_rows(int64_t rows, int64_t items, int64_t heads) {
+    if constexpr (requires { Launcher::many_rows(rows, items, heads); }) {
+      return Launcher::many_rows(rows, items, heads);
+    } else {
+      return worth_many_rows(rows, items, heads);
+    }
+  }
+
   double eps_;
 };
 
-// Implements the forward and backward operators on a Device (CudaDevice, or its emulation) for an Operator with the
-// members
-//   Inputs                           a type of attention_inputs.h
+// Holds w_mul, b_mul, w_add and b_add of a relative encoding, contiguous.
+struct WeightArguments {
+  explicit WeightArguments(const WeightedInputs& in)
+      : w_mul(contiguous(in.w_mul())),
+        b_mul(contiguous(in.b_mul())),
+        w_add(contiguous(in.w_add())),
+        b_add(contiguous(in.b_add())) {}
+
+  template <typename T>
+  RelativeWeights<T> arrays() const {
+    return {stored<T>(w_mul), stored<T>(b_mul), stored<T>(w_add), stored<T>(b_add)};
+  }
+
+  at::Tensor w_mul, b_mul, w_add, b_add;
+};
+
+// Implements the forward and backward operators for an Operator, whose kernels a Launcher(device, op) launches, with
+// the members
+//   Inputs                           a type derived from AttentionInputs
 //   BiasTraits                       the attention bias, such as DenseBiasTraits
 //   Operator(const Inputs&, const AttentionArguments&)
 //   arrays<T>()                      the inputs of the bias, as the kernels read them
@@ -89,26 +106,27 @@ class AttentionArguments {
 //                                    mask is false
 //   gradients()                      the gradients of the floating inputs of the bias in order; any tensor where the
 //                                    mask is false
-template <class Device, class Operator>
+template <class Launcher, class Operator>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
   using BiasTraits = typename Operator::BiasTraits;
   const NoAutocast no_autocast;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
-  const Device device(in.q().device());
+  const Launcher launch(in.q().device(), Operator::Inputs::kOperator);
   const AttentionArguments arguments(in);
   const Operator own(in, arguments);
   const at::Tensor& q = arguments.q;
   const at::Tensor out = at::empty({q.size(0), q.size(1), arguments.v.size(2)}, q.options());
   const at::Tensor denominator = at::empty({q.size(0), q.size(1)}, arguments.computed());
   AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Operator::Inputs::kOperator, [&] {
-    device.template forward<BiasTraits, scalar_t>(arguments.arrays<scalar_t, Device>(), own.template arrays<scalar_t>(),
-                                                  {storable<scalar_t>(out), target<scalar_t>(denominator)});
+    launch(AttentionForwardCall<BiasTraits, scalar_t>{arguments.arrays<scalar_t, Launcher>(),
+                                                      own.template arrays<scalar_t>(),
+                                                      {storable<scalar_t>(out), target<scalar_t>(denominator)}});
   });
   return {out, denominator};
 }
 
-template <class Device, class Operator>
+template <class Launcher, class Operator>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
                                            const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
                                            const c10::List<bool>& output_mask_in) {
@@ -117,7 +135,7 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   const typename Operator::Inputs in(inputs, eps);
   in.check();
   check_grad_output(grad_in, out_in, denominator_in, in.q(), in.v());
-  const Device device(in.q().device());
+  const Launcher launch(in.q().device(), Operator::Inputs::kOperator);
   const AttentionArguments arguments(in);
   const OutputMask output_mask(output_mask_in, in);
   Operator own(in, arguments);
@@ -128,14 +146,15 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
     gradients.push_back(at::empty_like(*tensor));
   }
   AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Operator::Inputs::kOperator, [&] {
-    const auto problem = arguments.arrays<scalar_t, Device>();
+    const auto problem = arguments.arrays<scalar_t, Launcher>();
     auto bias = own.template arrays<scalar_t>();
     own.begin_gradients(problem, output_mask, bias);
-    device.template backward<BiasTraits, scalar_t>(
-        problem, bias,
+    launch(AttentionBackwardCall<BiasTraits, scalar_t>{
+        problem,
+        bias,
         {stored<scalar_t>(grad), stored<scalar_t>(out), pointer<scalar_t>(denominator), target<scalar_t>(share),
          target<scalar_t>(delta), storable<scalar_t>(gradients[0]), storable<scalar_t>(gradients[1]),
-         storable<scalar_t>(gradients[2]), storable<scalar_t>(gradients[3])});
+         storable<scalar_t>(gradients[2]), storable<scalar_t>(gradients[3])}});
   });
   for (const at::Tensor& gradient : own.gradients()) gradients.push_back(gradient);
   output_mask.leave_out(gradients);
@@ -143,10 +162,10 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   return gradients;
 }
 
-template <class Device, class Operator>
+template <class Launcher, class Operator>
 void implement_attention(torch::Library& m) {
-  m.impl(forward_name<typename Operator::Inputs>().c_str(), attention_forward<Device, Operator>);
-  m.impl(backward_name<typename Operator::Inputs>().c_str(), attention_backward<Device, Operator>);
+  m.impl(forward_name(Operator::Inputs::kOperator).c_str(), attention_forward<Launcher, Operator>);
+  m.impl(backward_name(Operator::Inputs::kOperator).c_str(), attention_backward<Launcher, Operator>);
 }
 
 }  // namespace geosft::cuda

@@ -5,11 +5,25 @@
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
+#if !defined(__CUDACC__)
+#include "models/ops/cuda/attention_host.h"
+#include "models/ops/maxout_attention.h"
+#endif
 
 namespace geosft::cuda {
 
+// r_mul and r_add [pairs, heads], either may be null; the rows of item b begin at pair_ptr[b]. The gradients have the
+// same shapes.
+template <typename T>
+struct DenseArrays {
+  Accessor<const T> mul, add;
+  const int64_t* pair_ptr;
+  int64_t pairs;
+  Accessor<T> mul_grad, add_grad;
+};
+
 template <typename T, Side kSide>
-class DenseBias {
+class DenseBias : public BiasSteps {
  public:
   template <int Own, int Other>
   struct Tiles {};
@@ -26,16 +40,6 @@ class DenseBias {
     keys_ = keys.end - keys.begin;
     first_ = in.pair_ptr ? in.pair_ptr[rows.own.item] : 0;
   }
-
-  template <class Memory>
-  GEOSFT_DEVICE void load_own(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
-  template <class Memory>
-  GEOSFT_DEVICE void load_other(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
-
-  template <class Block, class Memory>
-  GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
-  template <class Block, class Memory, class Sums>
-  GEOSFT_DEVICE void conclude(Block&, Memory&, int64_t /*first*/, int /*count*/, const Sums&) const {}
 
   template <class Memory>
   GEOSFT_DEVICE BiasValue<T> relative(const Memory&, const Pair& pair) const {
@@ -59,12 +63,6 @@ class DenseBias {
     }
   }
 
-  GEOSFT_DEVICE void store(int64_t /*row*/, const RowSums&) const {}
-  template <class Memory>
-  GEOSFT_DEVICE void stage(Memory&, const ThreadSums&, int /*thread*/) const {}
-  template <class Memory>
-  GEOSFT_DEVICE void finish(const Memory&, int64_t /*slot*/, int /*thread*/) const {}
-
  private:
   // Index of the pair in r_mul and r_add, or -1 if it has none.
   GEOSFT_DEVICE int64_t place(const Pair& pair) const {
@@ -77,12 +75,51 @@ class DenseBias {
   int64_t heads_, head_, own_offset_, other_begin_, keys_, first_;
 };
 
-struct DenseBiasTraits : OnePass {
+using DenseBiasTraits = BiasTypes<DenseArrays, DenseBias, true>;
+
+#if !defined(__CUDACC__)
+// Provides the attention bias of maxout_attention from tensors: r_mul and r_add.
+class DenseOperator {
+ public:
+  using Inputs = MaxoutInputs;
+  using BiasTraits = DenseBiasTraits;
+
+  DenseOperator(const Inputs& in, const AttentionArguments& arguments)
+      : mul_(contiguous(in.r_mul())), add_(contiguous(in.r_add())) {
+    if (!mul_.defined() && !add_.defined()) return;
+    pairs_ = (mul_.defined() ? mul_ : add_).size(0);
+    if (!arguments.q_ptr.defined()) {
+      pair_ptr_ = at::zeros({1}, arguments.q.options().dtype(at::kLong));
+      return;
+    }
+    TORCH_CHECK(!mul_.defined() || !add_.defined() || add_.size(0) == pairs_, "r_add must have the rows of r_mul, ",
+                pairs_, ", got shape ", add_.sizes());
+    const at::Tensor counts = arguments.q_ptr.diff() * arguments.k_ptr.diff();
+    pair_ptr_ = counts.cumsum(0) - counts;
+  }
+
   template <typename T>
-  using Arrays = DenseArrays<T>;
-  template <typename T, Side kSide>
-  using Bias = DenseBias<T, kSide>;
-  static constexpr bool kManyRows = true;
+  DenseArrays<T> arrays() const {
+    return {stored<T>(mul_), stored<T>(add_), pointer<int64_t>(pair_ptr_), pairs_, {}, {}};
+  }
+
+  template <typename T>
+  void begin_gradients(const AttentionArrays<T>&, const OutputMask& output_mask, DenseArrays<T>& arrays) {
+    const auto like = [&](const at::Tensor& pairs, bool needed) {
+      if (!pairs.defined()) return Accessor<T>{};
+      gradients_.push_back(needed ? at::zeros_like(pairs) : at::empty({0}, pairs.options()));
+      return needed ? storable<T>(gradients_.back()) : Accessor<T>{};
+    };
+    arrays.mul_grad = like(mul_, output_mask.own(0));
+    arrays.add_grad = like(add_, output_mask.own(1));
+  }
+  std::vector<at::Tensor> gradients() const { return gradients_; }
+
+ private:
+  at::Tensor mul_, add_, pair_ptr_;
+  int64_t pairs_ = 0;
+  std::vector<at::Tensor> gradients_;
 };
+#endif
 
 }  // namespace geosft::cuda

@@ -11,10 +11,10 @@
 
 #include <tuple>
 
+#include "geometry/operators.h"
 #include "geometry/transform_checks.h"
 #include "models/ops/cuda/gather_pairs_kernel.cuh"
-#include "models/ops/cuda/named_rows.h"
-#include "models/ops/cuda/tensor_accessors.h"
+#include "models/ops/cuda/host_tensors.h"
 #include "models/ops/gather_pairs.h"
 #include "models/ops/once_differentiable.h"
 
@@ -112,13 +112,6 @@ std::tuple<at::Tensor, at::Tensor> gathered_backward(const at::Tensor& grad_in, 
   return {x_grad, weight_grad};
 }
 
-// Launcher(device, op) is constructed once per call: KernelLauncher, or its replacement in tests.
-template <class Launcher>
-at::Tensor gather_pairs_on(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
-                           const at::Tensor& weight) {
-  return gathered_pairs(x, top, partner, weight, Launcher(x.device(), "gather_pairs"));
-}
-
 template <class Launcher>
 struct GatherPairs : torch::autograd::Function<GatherPairs<Launcher>> {
   using Context = torch::autograd::AutogradContext;
@@ -147,6 +140,20 @@ at::Tensor differentiable_gather_pairs(const at::Tensor& x, const at::Tensor& to
                                        const at::Tensor& weight) {
   check_transforms("gather_pairs", {x, weight});
   return GatherPairs<Launcher>::apply(x, top, partner, weight);
+}
+
+// Register the operator and its autograd for a device; Launcher(device, op) is constructed once per call:
+// KernelLauncher, or its replacement in tests.
+template <class Launcher>
+void implement_gather_pairs(torch::Library& m) {
+  m.impl("gather_pairs",
+         [](const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner, const at::Tensor& weight) {
+           return gathered_pairs(x, top, partner, weight, Launcher(x.device(), "gather_pairs"));
+         });
+}
+template <class Launcher>
+void implement_gather_pairs_autograd(torch::Library& m) {
+  m.impl("gather_pairs", differentiable_gather_pairs<Launcher>);
 }
 
 }  // namespace geosft::cuda

@@ -6,12 +6,41 @@
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
-#include "models/ops/cuda/bias_sums.h"
+#if !defined(__CUDACC__)
+#include "models/ops/cuda/attention_host.h"
+#include "models/ops/graph_attention.h"
+#endif
 
 namespace geosft::cuda {
 
+// CSR of the packed graphs (rowptr [Nq + 1], col [edges]) and the contribution of each edge to X_R w per head, mul and
+// add [edges, heads]. The keys that contain node n are node_keys[node_ptr[n]] … node_keys[node_ptr[n + 1] - 1], encoded
+// as 2 j if n is the top of key j and 2 j + 1 if it is its partner; node_ptr [Nq + 1], node_keys [2 Nk]. weight [Nk],
+// biases [heads]. Gradients: mul_grad and add_grad as mul and add, weight_grad [Nk, heads], bias_grad [slots, heads, 2]
+// (see PointArrays).
+template <typename T>
+struct GraphArrays {
+  const int64_t* rowptr;
+  const int64_t* col;
+  int64_t edges;
+  const int64_t* node_ptr;
+  const int64_t* node_keys;
+  Accessor<const T> weight;
+  const T* mul;
+  const T* add;
+  Accessor<const T> b_mul, b_add;
+  T* mul_grad;
+  T* add_grad;
+  T* weight_grad;
+  T* bias_grad;
+};
+
 template <typename T, Side kSide>
-class GraphBias {
+class GraphBias : public BiasGradients<T, kSide> {
+  using Base = BiasGradients<T, kSide>;
+  using Base::head_;
+  using Base::heads_;
+
  public:
   static constexpr bool kOfQueries = kSide == Side::kQuery;
 
@@ -26,13 +55,12 @@ class GraphBias {
   struct RowSums {
     T weight;
   };
-  using ThreadSums = BiasSums<T>;
+  using ThreadSums = typename Base::ThreadSums;
 
   GEOSFT_DEVICE GraphBias(const GraphArrays<T>& in, const AttentionArrays<T>& p, const TileRows& rows, int64_t head)
-      : in_(in),
+      : Base{{}, p.heads, head, in.bias_grad},
+        in_(in),
         nodes_(p.queries.rows),
-        heads_(p.heads),
-        head_(head),
         own_begin_(rows.own.begin),
         own_end_(rows.own.end),
         b_mul_(in.b_mul.read(head)),
@@ -101,14 +129,6 @@ class GraphBias {
 
   GEOSFT_DEVICE void store(int64_t row, const RowSums& sums) const {
     if constexpr (!kOfQueries) in_.weight_grad[row * heads_ + head_] = sums.weight;
-  }
-  template <class Memory>
-  GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
-    stage_biases<T>(memory.staged, sums, thread);
-  }
-  template <class Memory>
-  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
-    if constexpr (kOfQueries) finish_biases<T>(memory.staged, slot, heads_, head_, thread, in_.bias_grad);
   }
 
  private:
@@ -183,17 +203,85 @@ class GraphBias {
   }
 
   const GraphArrays<T>& in_;
-  int64_t nodes_, heads_, head_, own_begin_, own_end_;
+  int64_t nodes_, own_begin_, own_end_;
   T b_mul_, b_add_;
   Softplus<T> alone_;
 };
 
-struct GraphBiasTraits : OnePass {
+// The sums of the pairs of several rows would not fit in shared memory.
+using GraphBiasTraits = BiasTypes<GraphArrays, GraphBias, false>;
+
+#if !defined(__CUDACC__)
+// Provides the attention bias of graph_attention from tensors: edges, sampled nodes and weights. One matrix product
+// computes the contributions of the edges to X_R w for all heads; sorting finds the keys of each node.
+class GraphOperator {
+ public:
+  using Inputs = GraphInputs;
+  using BiasTraits = GraphBiasTraits;
+
+  GraphOperator(const Inputs& in, const AttentionArguments& arguments)
+      : rowptr_(contiguous(in.rowptr())),
+        col_(contiguous(in.col())),
+        edge_attr_(opmath_contiguous(in.edge_attr())),
+        weight_(contiguous(in.weight())),
+        w_mul_(opmath_contiguous(in.w_mul())),
+        b_mul_(contiguous(in.b_mul())),
+        w_add_(opmath_contiguous(in.w_add())),
+        b_add_(contiguous(in.b_add())),
+        mul_(at::mm(edge_attr_, w_mul_)),
+        add_(at::mm(edge_attr_, w_add_)) {
+    const auto [nodes, order] = at::stack({in.top(), in.partner()}, 1).flatten().sort(/*stable=*/true, 0, false);
+    node_keys_ = order;
+    node_ptr_ = at::searchsorted(nodes, at::arange(arguments.q.size(0) + 1, rowptr_.options()));
+  }
+
   template <typename T>
-  using Arrays = GraphArrays<T>;
-  template <typename T, Side kSide>
-  using Bias = GraphBias<T, kSide>;
-  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit in shared memory
+  GraphArrays<T> arrays() const {
+    GraphArrays<T> arrays{};
+    arrays.rowptr = pointer<int64_t>(rowptr_);
+    arrays.col = pointer<int64_t>(col_);
+    arrays.edges = col_.size(0);
+    arrays.node_ptr = pointer<int64_t>(node_ptr_);
+    arrays.node_keys = pointer<int64_t>(node_keys_);
+    arrays.weight = stored<T>(weight_);
+    arrays.mul = pointer<T>(mul_);
+    arrays.add = pointer<T>(add_);
+    arrays.b_mul = stored<T>(b_mul_);
+    arrays.b_add = stored<T>(b_add_);
+    return arrays;
+  }
+
+  template <typename T>
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, GraphArrays<T>& arrays) {
+    edges_wanted_ = output_mask.own(2);
+    mul_grad_ = at::zeros_like(mul_);
+    add_grad_ = at::zeros_like(add_);
+    weight_grad_ = at::empty({weight_.size(0), problem.heads}, edge_attr_.options());
+    bias_grad_ = at::zeros({gradient_slots<GraphBiasTraits>(problem), problem.heads, 2}, edge_attr_.options());
+    arrays.mul_grad = target<T>(mul_grad_);
+    arrays.add_grad = target<T>(add_grad_);
+    arrays.weight_grad = target<T>(weight_grad_);
+    arrays.bias_grad = target<T>(bias_grad_);
+  }
+
+  std::vector<at::Tensor> gradients() const {
+    const at::Tensor biases = bias_grad_.sum(0), attributes = edge_attr_.t();
+    return {
+        edges_wanted_ ? at::mm(mul_grad_, w_mul_.t()) + at::mm(add_grad_, w_add_.t()) : at::empty({0}, mul_.options()),
+        weight_grad_.sum(1),
+        at::mm(attributes, mul_grad_),
+        biases.select(1, 0).contiguous(),
+        at::mm(attributes, add_grad_),
+        biases.select(1, 1).contiguous()};
+  }
+
+ private:
+  at::Tensor rowptr_, col_, edge_attr_, weight_, w_mul_, b_mul_, w_add_, b_add_;
+  at::Tensor mul_, add_;             // [E, heads]
+  at::Tensor node_keys_, node_ptr_;  // keys that contain each node, as in GraphArrays
+  at::Tensor mul_grad_, add_grad_, weight_grad_, bias_grad_;
+  bool edges_wanted_ = true;
 };
+#endif
 
 }  // namespace geosft::cuda

@@ -14,7 +14,7 @@
 // fragments.)
 #pragma once
 
-#include "models/ops/cuda/polynomial_items.h"
+#include "models/ops/cuda/polynomial_arrays.h"
 #include "models/ops/cuda/tile_math.h"
 
 namespace geosft::cuda {

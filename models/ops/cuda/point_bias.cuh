@@ -4,11 +4,29 @@
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
+#if !defined(__CUDACC__)
+#include "models/ops/cuda/attention_host.h"
+#include "models/ops/point_attention.h"
+#endif
 
 namespace geosft::cuda {
 
+// Coordinates and normals [rows, 3] (normals may be null), weights [channels, heads], biases [heads]. Row gradients are
+// accumulated per head, [rows, heads, 3], and are null if not requested. Weight gradients are accumulated per query
+// tile, [slots, heads, 6]: the two channels and the bias of mul, then those of add.
+template <typename T>
+struct PointArrays {
+  Accessor<const T> x, xs, m, ms;
+  RelativeWeights<T> weights;
+  T* x_grad;
+  T* xs_grad;
+  T* m_grad;
+  T* ms_grad;
+  T* weight_grad;
+};
+
 template <typename T, Side kSide>
-class PointBias {
+class PointBias : public BiasSteps {
  public:
   template <int Own, int Other>
   struct Tiles {
@@ -24,12 +42,12 @@ class PointBias {
 
   GEOSFT_DEVICE PointBias(const PointArrays<T>& in, const AttentionArrays<T>& p, const TileRows&, int64_t head)
       : in_(in), heads_(p.heads), head_(head), normals_(static_cast<bool>(in.m)) {
-    mul_[0] = in.w_mul.read(head);
-    add_[0] = in.w_add.read(head);
-    mul_[1] = normals_ ? in.w_mul.read(heads_ + head) : T(0);
-    add_[1] = normals_ ? in.w_add.read(heads_ + head) : T(0);
-    mul_[2] = in.b_mul.read(head);
-    add_[2] = in.b_add.read(head);
+    mul_[0] = in.weights.w_mul.read(head);
+    add_[0] = in.weights.w_add.read(head);
+    mul_[1] = normals_ ? in.weights.w_mul.read(heads_ + head) : T(0);
+    add_[1] = normals_ ? in.weights.w_add.read(heads_ + head) : T(0);
+    mul_[2] = in.weights.b_mul.read(head);
+    add_[2] = in.weights.b_add.read(head);
   }
 
   template <class Memory>
@@ -42,11 +60,6 @@ class PointBias {
     load_points(memory.other_x, kSide == Side::kQuery ? in_.xs : in_.x, begin, count, thread);
     if (normals_) load_points(memory.other_m, kSide == Side::kQuery ? in_.ms : in_.m, begin, count, thread);
   }
-
-  template <class Block, class Memory>
-  GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
-  template <class Block, class Memory, class Sums>
-  GEOSFT_DEVICE void conclude(Block&, Memory&, int64_t /*first*/, int /*count*/, const Sums&) const {}
 
   template <class Memory>
   GEOSFT_DEVICE BiasValue<T> relative(const Memory& memory, const Pair& pair) const {
@@ -156,12 +169,68 @@ class PointBias {
   T mul_[3], add_[3];
 };
 
-struct PointBiasTraits : OnePass {
+using PointBiasTraits = BiasTypes<PointArrays, PointBias, true>;
+
+#if !defined(__CUDACC__)
+// Provides the attention bias of point_attention from tensors: coordinates, normals and weights.
+class PointOperator {
+ public:
+  using Inputs = PointInputs;
+  using BiasTraits = PointBiasTraits;
+
+  PointOperator(const Inputs& in, const AttentionArguments& arguments)
+      : x_(contiguous(in.x())),
+        xs_(contiguous(in.xs())),
+        m_(contiguous(in.m())),
+        ms_(contiguous(in.ms())),
+        weights_(in),
+        computed_(arguments.computed()) {}
+
   template <typename T>
-  using Arrays = PointArrays<T>;
-  template <typename T, Side kSide>
-  using Bias = PointBias<T, kSide>;
-  static constexpr bool kManyRows = true;
+  PointArrays<T> arrays() const {
+    PointArrays<T> arrays{};
+    arrays.x = stored<T>(x_);
+    arrays.xs = stored<T>(xs_);
+    arrays.m = stored<T>(m_);
+    arrays.ms = stored<T>(ms_);
+    arrays.weights = weights_.arrays<T>();
+    return arrays;
+  }
+
+  // Row gradients are accumulated per head, weight gradients per query tile; unused tile slots stay zero.
+  template <typename T>
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, PointArrays<T>& arrays) {
+    const auto rows = [&](const at::Tensor& points, bool needed) -> T* {
+      if (!points.defined()) return nullptr;
+      rows_.push_back(at::empty({needed ? points.size(0) : 0, problem.heads, 3}, computed_));
+      return needed ? target<T>(rows_.back()) : nullptr;
+    };
+    arrays.x_grad = rows(x_, output_mask.own(0));
+    arrays.xs_grad = rows(xs_, output_mask.own(1));
+    arrays.m_grad = rows(m_, output_mask.own(2));
+    arrays.ms_grad = rows(ms_, output_mask.own(3));
+    weight_grad_ = at::zeros({gradient_slots<PointBiasTraits>(problem), problem.heads, 2, 3}, computed_);
+    arrays.weight_grad = target<T>(weight_grad_);
+  }
+
+  std::vector<at::Tensor> gradients() const {
+    std::vector<at::Tensor> gradients;
+    for (const at::Tensor& copies : rows_) gradients.push_back(copies.sum(1));
+    const at::Tensor weights = weight_grad_.sum(0);  // [heads, 2, 3]
+    for (int64_t which = 0; which < 2; ++which) {
+      gradients.push_back(weights.select(1, which).slice(1, 0, weights_.w_mul.size(0)).t().contiguous());
+      gradients.push_back(weights.select(1, which).select(1, 2).contiguous());
+    }
+    return gradients;
+  }
+
+ private:
+  at::Tensor x_, xs_, m_, ms_;
+  WeightArguments weights_;
+  at::TensorOptions computed_;
+  std::vector<at::Tensor> rows_;
+  at::Tensor weight_grad_;
 };
+#endif
 
 }  // namespace geosft::cuda

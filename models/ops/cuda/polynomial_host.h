@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes polynomial_attention on tensors, for the GPU and its emulation: run(stage, PolynomialTask<T>) launches the
-// kernels. The host reads nothing from the device: the values of q_ptr and k_ptr are checked only if they are on the
-// CPU, see PackedRows.
+// Computes polynomial_attention on tensors, for the GPU and its emulation: run(PolynomialStageCall<Stage, T>) launches
+// the kernels. How a call runs is decided from sizes alone. The host reads nothing from the device: the values of q_ptr
+// and k_ptr are checked only if they are on the CPU, see PackedRows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,17 +11,44 @@
 #include <tuple>
 
 #include "geometry/device_offsets.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/attention_checks.h"
-#include "models/ops/cuda/polynomial_grids.h"
-#include "models/ops/cuda/polynomial_plan.h"
-#include "models/ops/cuda/tensor_accessors.h"
+#include "models/ops/attention_inputs.h"
+#include "models/ops/cuda/host_tensors.h"
+#include "models/ops/cuda/polynomial_kernels.cuh"
 #include "models/ops/monomials.h"
 #include "models/ops/opmath.h"
 #include "models/ops/polynomial_attention.h"
 #include "models/ops/softmax_pool.h"
 
 namespace geosft::cuda {
+
+// The table that the monomials of a call are computed from: see MonomialTable.
+struct TableShape {
+  int table_degree, entries, factors;  // factors 0: no table fits, use pairs only
+};
+// Chooses two factors if a table that leaves room for several rows per thread allows it, otherwise as few as possible.
+// No table fits for one channel and a degree above 2,096, and for two channels and one above 224; their terms of the
+// highest degrees, divided by their factorial, are beyond double precision.
+TableShape table_shape(int64_t channels, int64_t degree);
+
+// Items are known if q_ptr and k_ptr are on the CPU or there is one item. Otherwise both offsets are null.
+struct PolynomialItems {
+  const std::vector<int64_t>* own;
+  const std::vector<int64_t>* other;
+  int64_t items, own_rows, other_rows, heads;
+};
+
+struct PolynomialPlan {
+  bool monomials, pairs;  // whether any item may be computed by monomials, and any row pair by pair
+  PolynomialCosts costs;
+  ChunkPlaces chunks;
+  SumLayout sums;
+};
+// `tile`: own rows per block of MonomialTile. For each head, states hold at most 2 (c + 3 degree + cv + 1) numbers per
+// row of the other side, and the state of one chunk.
+PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_t degree, int64_t cv, Reach reach,
+                               int64_t tile, const PolynomialItems& items);
 
 // Returns rows minus the mean of their item; softmax_pool with equal weights computes the mean.
 inline at::Tensor centered_rows(const at::Tensor& rows, const at::Tensor& ptr) {
@@ -127,18 +154,23 @@ class PolynomialCall {
     task.chunks = plan.chunks;
     task.sums = plan.sums;
     if (plan.monomials) relate_monomials(task);
-    if (plan.pairs) run_(PairStage(), task);
+    if (plan.pairs) run_stage<PairStage>(task);
+  }
+
+  template <class Stage>
+  void run_stage(const PolynomialTask<T>& task) const {
+    run_(PolynomialStageCall<Stage, T>{Stage(), task});
   }
 
   void relate_monomials(PolynomialTask<T>& task) {
     task.table = table();
-    if (!table_made_) run_(MonomialTableStage(), task);
+    if (!table_made_) run_stage<MonomialTableStage>(task);
     table_made_ = true;
     const int64_t places = task.chunks.count(task.other.rows);
     const at::Tensor states = at::empty({places, task.heads, task.table.count, task.cv + 1}, in_.computed());
     task.states = states.mutable_data_ptr<T>();
-    run_(MonomialSumStage(), task);
-    run_(MonomialStage(), task);
+    run_stage<MonomialSumStage>(task);
+    run_stage<MonomialStage>(task);
   }
 
   MonomialTable<T> table() {
@@ -203,6 +235,27 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward(const at::Ten
   if (arguments.center) k_grad = centered_rows(k_grad, in.k_ptr);
   const at::ScalarType type = arguments.q.scalar_type();
   return {q_grad.to(type), k_grad.to(type), v_grad.to(type)};
+}
+
+template <class Launcher>
+std::tuple<at::Tensor, at::Tensor> polynomial_forward_on(const PolynomialArguments& a) {
+  const Launcher launch(a.q.device(), "polynomial_attention");
+  return polynomial_forward(a, known_offsets(a), launch);
+}
+template <class Launcher>
+std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward_on(const at::Tensor& grad, const at::Tensor& out,
+                                                                      const at::Tensor& denominator,
+                                                                      const PolynomialArguments& a) {
+  const Launcher launch(a.q.device(), "polynomial_attention backward");
+  return polynomial_backward(grad, out, denominator, a, known_offsets(a), launch);
+}
+
+// Registers the operators for a device; Launcher(device, op) is constructed once per call: KernelLauncher, or its
+// replacement in tests.
+template <class Launcher>
+void implement_polynomial_attention(torch::Library& m) {
+  m.impl("_polynomial_attention_forward", PolynomialOperator::forward<polynomial_forward_on<Launcher>>);
+  m.impl("_polynomial_attention_backward", PolynomialOperator::backward<polynomial_backward_on<Launcher>>);
 }
 
 }  // namespace geosft::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/cuda/polynomial_plan.h"
+#include "models/ops/cuda/polynomial_host.h"
 
 #include <algorithm>
 

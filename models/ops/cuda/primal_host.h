@@ -14,11 +14,12 @@
 #include <vector>
 
 #include "geometry/device_offsets.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
+#include "models/ops/cuda/host_tensors.h"
 #include "models/ops/cuda/primal_linear_kernel.cuh"
-#include "models/ops/cuda/primal_mask_rows.h"
-#include "models/ops/cuda/tensor_accessors.h"
 #include "models/ops/primal_attention.h"
+#include "models/ops/primal_composition.h"
 
 namespace geosft::cuda {
 
@@ -37,6 +38,44 @@ inline void check_visible_offsets(const PrimalArguments& a) {
     return;
   }
   packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device());
+}
+
+struct MaskSizes {
+  int64_t queries, keys, heads;  // keys: pooled rows of each head
+};
+
+// A mask by queries or by keys; undefined without a mask.
+struct MaskTensors {
+  at::Tensor rowptr, col;
+  int64_t step = 0;  // from head to head; 0 if all heads share the mask
+
+  PrimalMaskRows rows() const {
+    if (!rowptr.defined()) return {nullptr, nullptr, 0, 0};
+    return {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int64_t>(), col.size(0), step};
+  }
+};
+
+// The mask as given.
+inline MaskTensors query_mask(const at::Tensor& rowptr, const at::Tensor& col, const MaskSizes& sizes) {
+  return {rowptr.contiguous(), col.contiguous(), rowptr.size(0) == sizes.queries + 1 ? 0 : sizes.queries};
+}
+
+// Lists for each key the queries that attend to it, in ascending order. Entries whose column is not a key are sorted
+// behind all keys.
+inline MaskTensors key_mask(const MaskTensors& given, const MaskSizes& sizes) {
+  if (!given.rowptr.defined()) return {};
+  const bool a_head = given.step > 0;
+  const int64_t copies = a_head ? sizes.heads : 1, queries = std::max<int64_t>(sizes.queries, 1);
+  const at::Tensor& col = given.col;
+  const at::Tensor entry = at::arange(col.size(0), col.options());
+  const at::Tensor row =
+      (at::searchsorted(given.rowptr, entry, /*out_int32=*/false, /*right=*/true) - 1).clamp(0, copies * queries - 1);
+  const at::Tensor key =
+      at::where((col >= 0).logical_and(col < sizes.keys), row.floor_divide(queries) * sizes.keys + col,
+                at::full_like(col, copies * sizes.keys));
+  const auto [sorted, order] = key.sort(/*stable=*/true, 0, false);
+  const at::Tensor bounds = at::arange(copies * sizes.keys + 1, col.options());
+  return {at::searchsorted(sorted, bounds), row.remainder(queries).index_select(0, order), a_head ? sizes.keys : 0};
 }
 
 // Pooled keys and values of every head, [heads, rows, …], or k and v unchanged, [rows, heads, …], if no head pools.
@@ -275,6 +314,28 @@ std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor
                              [&] { gradients = PrimalCall<scalar_t, Run>(in, run).backward(y, further, offset); });
   for (at::Tensor& gradient : gradients) gradient = gradient.to(a.q.scalar_type());
   return gradients;
+}
+
+template <class Launcher>
+std::tuple<at::Tensor, at::Tensor> primal_forward_on(const PrimalArguments& a) {
+  check_visible_offsets(a);
+  const Launcher launch(a.q.device(), "primal_attention");
+  return has_primal_kernels(a) ? primal_forward(a, launch) : composed_primal_forward(a);
+}
+template <class Launcher>
+std::vector<at::Tensor> primal_backward_on(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
+                                           const PrimalArguments& a) {
+  check_visible_offsets(a);
+  const Launcher launch(a.q.device(), "primal_attention backward");
+  return has_primal_kernels(a) ? primal_backward(grad, out, normalizer, a, launch) : composed_primal_gradients(grad, a);
+}
+
+// Registers the operators for a device; Launcher(device, op) is constructed once per call: KernelLauncher, or its
+// replacement in tests.
+template <class Launcher>
+void implement_primal_attention(torch::Library& m) {
+  m.impl("_primal_attention_forward", PrimalOperator::forward<primal_forward_on<Launcher>>);
+  m.impl("_primal_attention_backward", PrimalOperator::backward<primal_backward_on<Launcher>>);
 }
 
 }  // namespace geosft::cuda

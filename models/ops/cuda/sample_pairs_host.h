@@ -13,8 +13,9 @@
 #include <tuple>
 
 #include "geometry/device_offsets.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/cuda/named_rows.h"
+#include "models/ops/cuda/host_tensors.h"
 #include "models/ops/cuda/sample_pairs_kernel.cuh"
 #include "models/ops/sample_pairs.h"
 
@@ -33,7 +34,7 @@ struct SamplingOptions {
 // Returns an upper bound of the rows of an item, which determines the time of counting: `rows` if reading ptr would
 // mean waiting for the device.
 inline int64_t largest_possible(const std::optional<at::Tensor>& ptr, int64_t rows) {
-  return given(ptr) && ptr->is_cpu() ? ptr->diff().max().item<int64_t>() : rows;
+  return given(ptr) && ptr->is_cpu() && rows > 0 ? ptr->diff().max().item<int64_t>() : rows;
 }
 
 // Offsets of the bins of every item, int64 [B + 1], on the device of ptr, if it is given.
@@ -215,6 +216,23 @@ inline at::Tensor pair_weight_backward_composite(const at::Tensor& grad, const a
   return at::zeros_like(score, score.options().dtype(at::kDouble))
       .index_put_({at::cat({tops, partners})}, parts, /*accumulate=*/true)
       .to(score.scalar_type());
+}
+
+// Registers the operators for a device; Launcher(device, op) is constructed once per call: KernelLauncher, or its
+// replacement in tests.
+template <class Launcher>
+void implement_sample_pairs(torch::Library& m) {
+  m.impl("_draw_pairs", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                           bool random_partner, const std::optional<at::Tensor>& seeds, int64_t bins) {
+    return draw(score, ptr, seeds, {noise, random_partner, false, k, bins}, Launcher(score.device(), "sample_pairs"));
+  });
+  m.impl("_draw_pairs_with_replacement", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                            const at::Tensor& seeds, int64_t bins) {
+    return draw(score, ptr, seeds, {true, false, true, k, bins},
+                Launcher(score.device(), "sample_pairs with replacement"));
+  });
+  m.impl("_pair_weight", pair_weight_composite);
+  m.impl("_pair_weight_backward", pair_weight_backward_composite);
 }
 
 }  // namespace geosft::cuda

@@ -7,8 +7,9 @@
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 
+#include "geometry/operators.h"
+#include "models/ops/cuda/host_tensors.h"
 #include "models/ops/cuda/seeded_dropout_kernel.cuh"
-#include "models/ops/cuda/tensor_accessors.h"
 #include "models/ops/seeded_dropout.h"
 
 namespace geosft::cuda {
@@ -23,6 +24,15 @@ at::Tensor masked(const at::Tensor& x, double probability, const at::Tensor& see
                               seed.const_data_ptr<int64_t>(), static_cast<scalar_t>(scale.kept)});
   });
   return out;
+}
+
+// Registers the operator for a device; Launcher(device, op) is constructed once per call: KernelLauncher, or its
+// replacement in tests.
+template <class Launcher>
+void implement_seeded_dropout(torch::Library& m) {
+  m.impl("_seeded_dropout", [](const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
+    return masked(x, probability, seed, first, Launcher(x.device(), "seeded_dropout"));
+  });
 }
 
 }  // namespace geosft::cuda

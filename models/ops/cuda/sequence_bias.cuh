@@ -9,15 +9,36 @@
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
-#include "models/ops/cuda/bias_sums.h"
+#if !defined(__CUDACC__)
+#include "models/ops/cuda/attention_host.h"
+#include "models/ops/sequence_attention.h"
+#endif
 
 namespace geosft::cuda {
+
+// s [Nq, depth], ss [Nk, depth], weights [depth, heads], biases [heads]. A backward pass computes the gradients of
+// SequenceBias::kChannels channels from first_channel on: s_grad [Nq, heads, depth], which may be null; product [Nk,
+// heads, 2, depth] with sum_i dmul_ij s_i and sum_i dadd_ij s_i; bias_grad [slots, heads, 2] (see PointArrays).
+template <typename T>
+struct SequenceArrays {
+  Accessor<const T> s, ss;
+  int64_t depth;
+  RelativeWeights<T> weights;
+  int64_t first_channel;
+  T* s_grad;
+  T* product;
+  T* bias_grad;
+};
 
 template <typename T>
 inline constexpr int kSequenceChannels = sizeof(T) == 8 ? 16 : 32;  // as many as fit in shared memory
 
 template <typename T, Side kSide>
-class SequenceBias {
+class SequenceBias : public BiasGradients<T, kSide> {
+  using Base = BiasGradients<T, kSide>;
+  using Base::head_;
+  using Base::heads_;
+
  public:
   static constexpr bool kOfQueries = kSide == Side::kQuery;
   static constexpr int kChannels = kSequenceChannels<T>, kGroup = 4;
@@ -33,22 +54,16 @@ class SequenceBias {
   struct RowSums {
     T mul[kChannels], add[kChannels];
   };
-  using ThreadSums = BiasSums<T>;
+  using ThreadSums = typename Base::ThreadSums;
 
   GEOSFT_DEVICE SequenceBias(const SequenceArrays<T>& in, const AttentionArrays<T>& p, const TileRows& rows,
                              int64_t head)
-      : in_(in),
-        heads_(p.heads),
-        head_(head),
+      : Base{{}, p.heads, head, in.bias_grad},
+        in_(in),
         own_begin_(rows.own.begin),
         own_end_(rows.own.end),
-        b_mul_(in.b_mul.read(head)),
-        b_add_(in.b_add.read(head)) {}
-
-  template <class Memory>
-  GEOSFT_DEVICE void load_own(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
-  template <class Memory>
-  GEOSFT_DEVICE void load_other(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+        b_mul_(in.weights.b_mul.read(head)),
+        b_add_(in.weights.b_add.read(head)) {}
 
   template <class Block, class Memory>
   GEOSFT_DEVICE void prepare(Block& block, Memory& memory, int64_t first, int count) const {
@@ -106,20 +121,13 @@ class SequenceBias {
       if (channel >= in_.depth) continue;
       if constexpr (kOfQueries) {
         const int64_t w = channel * heads_ + head_;
-        in_.s_grad[at * in_.depth + channel] = sums.mul[t] * in_.w_mul.read(w) + sums.add[t] * in_.w_add.read(w);
+        in_.s_grad[at * in_.depth + channel] =
+            sums.mul[t] * in_.weights.w_mul.read(w) + sums.add[t] * in_.weights.w_add.read(w);
       } else {
         in_.product[at * 2 * in_.depth + channel] = sums.mul[t];
         in_.product[(at * 2 + 1) * in_.depth + channel] = sums.add[t];
       }
     }
-  }
-  template <class Memory>
-  GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
-    stage_biases<T>(memory.staged, sums, thread);
-  }
-  template <class Memory>
-  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
-    if constexpr (kOfQueries) finish_biases<T>(memory.staged, slot, heads_, head_, thread, in_.bias_grad);
   }
 
  private:
@@ -154,8 +162,8 @@ class SequenceBias {
       const bool there = row < count && channel + t < in_.depth;
       const T value = there ? other_rows().read((first + row) * in_.depth + channel + t) : T(0);
       const int64_t w = (channel + t) * heads_ + head_;
-      mul[row][t] = there ? value * in_.w_mul.read(w) : T(0);
-      add[row][t] = there ? value * in_.w_add.read(w) : T(0);
+      mul[row][t] = there ? value * in_.weights.w_mul.read(w) : T(0);
+      add[row][t] = there ? value * in_.weights.w_add.read(w) : T(0);
     }
   }
 
@@ -185,17 +193,12 @@ class SequenceBias {
   }
 
   const SequenceArrays<T>& in_;
-  int64_t heads_, head_, own_begin_, own_end_;
+  int64_t own_begin_, own_end_;
   T b_mul_, b_add_;
 };
 
-struct SequenceBiasTraits {
-  template <typename T>
-  using Arrays = SequenceArrays<T>;
-  template <typename T, Side kSide>
-  using Bias = SequenceBias<T, kSide>;
-  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit in shared memory
-
+// The sums of the pairs of several rows would not fit in shared memory.
+struct SequenceBiasTraits : BiasTypes<SequenceArrays, SequenceBias, false> {
   // Every pass computes the gradients of kSequenceChannels channels, and recomputes those of q, k, v and the rest.
   template <Side kSide, typename T, class Body>
   static void each_pass(SequenceArrays<T> arrays, const Body& body) {
@@ -206,5 +209,59 @@ struct SequenceBiasTraits {
     }
   }
 };
+
+#if !defined(__CUDACC__)
+// Provides the attention bias of sequence_attention from tensors: position encodings and weights.
+class SequenceOperator {
+ public:
+  using Inputs = SequenceInputs;
+  using BiasTraits = SequenceBiasTraits;
+
+  SequenceOperator(const Inputs& in, const AttentionArguments& arguments)
+      : s_(contiguous(in.s())), ss_(contiguous(in.ss())), weights_(in), computed_(arguments.computed()) {}
+
+  template <typename T>
+  SequenceArrays<T> arrays() const {
+    SequenceArrays<T> arrays{};
+    arrays.s = stored<T>(s_);
+    arrays.ss = stored<T>(ss_);
+    arrays.depth = s_.size(1);
+    arrays.weights = weights_.arrays<T>();
+    return arrays;
+  }
+
+  // Row gradients are accumulated per head; those of the keys are multiplied by the weights afterwards.
+  template <typename T>
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, SequenceArrays<T>& arrays) {
+    s_grad_ = at::empty({output_mask.own(0) ? s_.size(0) : 0, problem.heads, s_.size(1)}, computed_);
+    product_ = at::empty({ss_.size(0), problem.heads, 2, s_.size(1)}, computed_);
+    bias_grad_ = at::zeros({gradient_slots<SequenceBiasTraits>(problem), problem.heads, 2}, computed_);
+    ss_needed_ = output_mask.own(1);
+    if (output_mask.own(0)) arrays.s_grad = target<T>(s_grad_);
+    arrays.product = target<T>(product_);
+    arrays.bias_grad = target<T>(bias_grad_);
+  }
+
+  std::vector<at::Tensor> gradients() const {
+    const at::Tensor weights = at::stack({weights_.w_mul.t(), weights_.w_add.t()}, 1);  // [heads, 2, depth]
+    const at::Tensor weight_grad =
+        (product_ * ss_.unsqueeze(1).unsqueeze(1)).sum(0).transpose(0, 2);  // [depth, 2, heads]
+    const at::Tensor biases = bias_grad_.sum(0);
+    return {s_grad_.sum(1),
+            ss_needed_ ? (product_ * weights).sum({1, 2}) : at::empty({0}, computed_),
+            weight_grad.select(1, 0).contiguous(),
+            biases.select(1, 0).contiguous(),
+            weight_grad.select(1, 1).contiguous(),
+            biases.select(1, 1).contiguous()};
+  }
+
+ private:
+  at::Tensor s_, ss_;
+  WeightArguments weights_;
+  at::TensorOptions computed_;
+  at::Tensor s_grad_, product_, bias_grad_;
+  bool ss_needed_ = true;
+};
+#endif
 
 }  // namespace geosft::cuda

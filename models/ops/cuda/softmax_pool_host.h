@@ -10,9 +10,10 @@
 #include <tuple>
 
 #include "geometry/device_offsets.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
+#include "models/ops/cuda/host_tensors.h"
 #include "models/ops/cuda/softmax_pool_kernel.cuh"
-#include "models/ops/cuda/tensor_accessors.h"
 #include "models/ops/opmath.h"
 #include "models/ops/softmax_pool.h"
 
@@ -65,6 +66,19 @@ std::tuple<at::Tensor, at::Tensor> pool_backward(const at::Tensor& grad_in, cons
                                storable<scalar_t>(x_grad), u_grads.mutable_data_ptr<scalar_t>()});
   });
   return {x_grad, u_grads.sum(0).to(x_in.scalar_type())};
+}
+
+// Registers the operators for a device; Launcher(device, op) is constructed once per call: KernelLauncher, or its
+// replacement in tests.
+template <class Launcher>
+void implement_softmax_pool(torch::Library& m) {
+  m.impl("_softmax_pool_forward", [](const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
+    return pool_forward(x, u, ptr, Launcher(x.device(), "softmax_pool"));
+  });
+  m.impl("_softmax_pool_backward", [](const at::Tensor& grad, const at::Tensor& out, const at::Tensor& log_sum,
+                                      const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
+    return pool_backward(grad, out, log_sum, x, u, ptr, Launcher(x.device(), "softmax_pool backward"));
+  });
 }
 
 }  // namespace geosft::cuda

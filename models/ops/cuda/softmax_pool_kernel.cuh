@@ -242,7 +242,7 @@ class PoolBackwardTile {
   }
 };
 
-// Lists the grids of a call, on a GPU or emulated: see attention_grid.h.
+// Lists the grids of a call, on a GPU or emulated: see launch_kernels.
 template <typename T, class Run>
 void run_grids(const PoolForward<T>& in, Run&& run) {
   run.template grid<PoolForwardTile<T>>(tile_slots(in.packed.rows, in.packed.items, kPoolRows), 1, in);

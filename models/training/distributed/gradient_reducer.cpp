@@ -30,8 +30,10 @@ int64_t bucket_bytes_for(int64_t processes) {
 
 GradientReducer::GradientReducer(const Communicator& processes, std::vector<at::Tensor> parameters,
                                  int64_t bucket_bytes)
-    : processes_(processes), parameters_(std::move(parameters)), bucket_of_(parameters_.size()) {
+    : processes_(processes), parameters_(std::move(parameters)) {
   TORCH_CHECK(bucket_bytes >= 1, "bucket_bytes must be at least 1, got ", bucket_bytes);
+  std::erase_if(parameters_, [](const at::Tensor& parameter) { return !parameter.requires_grad(); });
+  bucket_of_.resize(parameters_.size());
   assign_buckets(bucket_bytes);
   for (size_t i = 0; i < parameters_.size(); ++i) {
     torch::autograd::impl::set_post_acc_grad_hooks(parameters_[i],

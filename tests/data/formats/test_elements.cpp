@@ -14,6 +14,7 @@ TEST_CASE("elements by symbol and by number") {
   CHECK(atomic_number("Rn") == 86);
   CHECK(atomic_number("Og") == 118);
   CHECK(atomic_number("8") == 8);
+  for (const int number : {1, 17, 118}) CHECK(atomic_number(element_symbol(number)) == number);
   for (const char* word : {"", "X", "cl", "0", "119", "-1", "C1"}) CHECK_FALSE(atomic_number(word));
 }
 

@@ -27,6 +27,29 @@ TEST_CASE("numeric datasets of an HDF5 file become tensors") {
   test::require_equal(file.read_float("label"), label.to(at::kFloat), "integers as floats");
 }
 
+TEST_CASE("numbers that a float32 does not hold are read as float64") {
+  const test::TemporaryFolder folder;
+  const at::Tensor far = at::tensor({694386.123456789, -0.1}, at::kDouble);
+  test::write_hdf5(folder / "a.h5", {{"double", far},
+                                     {"float", at::tensor({0.1F})},
+                                     {"int", at::tensor({(1 << 24) + 1}, at::kInt)},
+                                     {"byte", at::tensor({7}, at::kByte)}});
+  const Hdf5File file(folder / "a.h5");
+  test::require_equal(file.read_real("double"), far, "float64");
+  test::require_equal(file.read_real("float"), at::tensor({0.1F}), "float32");
+  test::require_equal(file.read_real("int"), at::tensor({16777217.0}, at::kDouble), "int32");
+  test::require_equal(file.read_real("byte"), at::tensor({7.0F}), "uint8");
+  test::require_error([&] { file.read_real("other"); }, {"a.h5:other", "none"});
+}
+
+TEST_CASE("a pointer or a page under an HDF5 file's name says what it is") {
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "a.h5", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n");
+  test::require_error([&] { Hdf5File(folder / "a.h5"); }, {"a.h5", "an HDF5 file", "Git LFS pointer"});
+  test::write_text(folder / "a.h5", "<!DOCTYPE html><html>");
+  test::require_error([&] { Hdf5File(folder / "a.h5"); }, {"a.h5", "an HTML page"});
+}
+
 TEST_CASE("tensors written to an HDF5 file come back") {
   const test::TemporaryFolder folder;
   const at::Tensor rows = at::randn({70000, 9}, test::generator(2));

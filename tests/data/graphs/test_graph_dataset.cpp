@@ -26,7 +26,10 @@ TEST_CASE("a TU set becomes categories, values and classes") {
   write_text(folder / "S_node_labels.txt", "7\n9\n7\n");
   write_text(folder / "S_edge_labels.txt", "0\n0\n3\n");
   write_text(folder / "S_node_attributes.txt", "0.5, 1\n0.25, 2\n0, 3\n");
-  const PackedItems packed = open_graph_dataset(folder.path());
+  GraphReadOptions as_listed;
+  as_listed.coalesce = false;
+  const PackedItems packed = open_graph_dataset(folder.path(), as_listed);
+  CHECK(open_graph_dataset(folder.path()).graphs.graph.edges() == 2);  // without the self-loop
   ItemSchema schema = {GraphTask::classification, {2}, 2, {2}, 0, false, {"-1", "4"}};
   schema.node_labels = {7, 9};
   schema.edge_labels = {0, 3};

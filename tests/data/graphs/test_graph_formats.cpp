@@ -18,6 +18,21 @@ const std::string matrix = "%%MatrixMarket matrix coordinate pattern symmetric\n
 
 }  // namespace
 
+TEST_CASE("a graph's file in another encoding, or of another kind, says what it is") {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.txt", "a.mtx", "a.smi", "a.xyz", "a"}) {
+    write_text(folder / name, std::string("\xFF\xFE"
+                                          "0\0 \0"
+                                          "1\0",
+                                          8));
+    require_error([&] { graph_file_format(folder / name); }, {name, "UTF-16", "iconv"});
+    write_gz(folder / name, "<!doctype html>\n");
+    require_error([&] { graph_file_format(folder / name); }, {name, "an HTML page"});
+    write_text(folder / name, "version https://git-lfs.github.com/spec/v1\n");
+    require_error([&] { is_graph_file(folder / name); }, {name, "Git LFS pointer"});
+  }
+}
+
 TEST_CASE("a graph's file is told by its contents first") {
   const TemporaryFolder folder;
   const auto kind = [&](const std::string& name, const std::string& text) {

@@ -45,6 +45,17 @@ TEST_CASE("a table has a column of SMILES") {
   CHECK(file.column.lines == Lines{2, 4});
 }
 
+TEST_CASE("a column of SMILES with another name is found by its contents, or named") {
+  if (!has_rdkit()) return;
+  const TemporaryFolder folder;
+  write_text(folder / "m.csv", "id,a,b\n1,CCO,C\n2,,CC\n3,c1ccccc1,CCC\n");
+  REQUIRE(read_smiles_file(folder / "m.csv").column.smiles == std::vector<std::string>{"CCO", "", "c1ccccc1"});
+  REQUIRE(read_smiles_file(folder / "m.csv", "b").column.smiles == std::vector<std::string>{"C", "CC", "CCC"});
+  require_error([&] { read_smiles_file(folder / "m.csv", "c"); }, {"m.csv:1", "\"c\"", "id, a, b"});
+  write_text(folder / "m.smi", "CCO ethanol\n");
+  REQUIRE(read_smiles_file(folder / "m.smi", "b").names == std::vector<std::string>{"ethanol"});
+}
+
 TEST_CASE("lists of SMILES may be compressed") {
   const TemporaryFolder folder;
   write_gz(folder / "m.smi.gz", "CCO\n");
@@ -55,7 +66,7 @@ TEST_CASE("broken lists of SMILES are refused by line") {
   require_error([] { read("m.smi", "# nothing\n\n"); }, {"m.smi", "a molecule a line", "none"});
   require_error([] { read("m.csv", ""); }, {"m.csv", "an empty file"});
   require_error([] { read("m.csv", "smiles\n"); }, {"m.csv", "a molecule a line", "none"});
-  require_error([] { read("m.csv", "id,name\n1,CCO\n"); }, {"m.csv:1", "smiles"});
+  require_error([] { read("m.csv", "id,name\n1,chair\n"); }, {"m.csv:1", "smiles", "id, name"});
   require_error([] { read("m.csv", "smiles,Smiles\nC,C\n"); }, {"m.csv:1", "several"});
   require_error([] { read("m.csv", "id,smiles\n1,CCO\n2\n"); }, {"m.csv:3", "2 columns"});
   require_error([] { read_smiles_file("/nowhere/m.smi"); }, {"/nowhere/m.smi"});
@@ -68,6 +79,7 @@ TEST_CASE("SMILES become packed graphs, invalid ones are counted and named by li
   const SmilesGraphs out = graphs_from_smiles(column, {"", [&](int64_t i, int64_t) { done = std::max(done, i); }});
   CHECK(done == 5);
   CHECK(out.rows == std::vector<int64_t>{0, 2, 4});
+  REQUIRE(out.packed.smiles == std::vector<std::string>{"CO", "C", "C=CN"});
   const PackedItems& packed = out.packed;
   check_batch(packed.graphs);
   require_equal(packed.graphs.ptr, at::tensor({0, 2, 3, 6}, at::kLong), "ptr");

@@ -89,13 +89,19 @@ TEST_CASE("TU dataset: repeated edges and self-loops stay unless they are left o
                       "2,1\n1,1\n1,2\n2,1\n1,3\n1,2\n"},
                      {"graph_indicator", "1\n1\n1\n"},
                      {"graph_labels", "1\n"},
-                     {"edge_labels", "5\n6\n7\n8\n9\n5\n"}});
-  CHECK(read_tu_dataset(folder.path()).graphs.graph.edges() == 6);
+                     {"edge_labels", "5\n6\n7\n8\n9\n5\n"},
+                     {"edge_attributes", "1,1\n2,2\n4,4\n8,8\n16,16\n32,-32\n"}});
+  const TuDataset listed = read_tu_dataset(folder.path());
+  CHECK(listed.graphs.graph.edges() == 6);
+  require_equal(listed.edge_attributes.select(1, 0), at::tensor({2.0F, 4.0F, 16.0F, 32.0F, 1.0F, 8.0F}), "as listed");
   const TuDataset set = read_tu_dataset(folder.path(), nullptr, /*coalesce=*/true);
   require_equal(set.graphs.graph.rowptr, longs({0, 2, 3, 3}), "rowptr");
   require_equal(set.graphs.graph.col, longs({1, 2, 0}), "col");
   CHECK(set.edge_labels.values == std::vector<int64_t>{5, 6, 7, 8, 9});
   require_equal(set.edge_labels.classes.squeeze(1), longs({2, 4, 0}), "the label of the first");
+  // As torch_geometric.utils.coalesce does, whose reduction is a sum.
+  require_equal(set.edge_attributes, at::tensor({36.0F, -28.0F, 16.0F, 16.0F, 9.0F, 9.0F}).view({3, 2}),
+                "attributes are added");
 }
 
 TEST_CASE("TU dataset: broken files are refused by file and line") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "tests/data/points/utm_chair.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_array_dataset {
@@ -47,6 +48,29 @@ TEST_CASE("points that are not kept are left out") {
   CHECK(dataset.get(0).points.size(0) == 3);
   test::require_equal(dataset.get(1).points, arrays.points[1].slice(0, 3, 4), "the one point");
   CHECK(dataset.get(1).normals.size(0) == 1);
+}
+
+TEST_CASE("clouds in double that are far from the origin are centred before they become float32") {
+  CloudArrays arrays = example();
+  set_clouds(arrays, at::stack({chair_points(4), utm_chair(4)}));
+  const ArrayDataset dataset(arrays, {"x", "y"}, "f.h5");
+  CHECK_FALSE(dataset.get(0).offset.defined());
+  require_equal(dataset.get(0).points, chair_points(4).to(at::kFloat), "near the origin");
+  REQUIRE(dataset.get(1).offset.defined());
+  require_close(file_coordinates(dataset.get(1)) - utm_offset(), chair_at_origin(4), 1e-7, "far from it");
+  set_clouds(arrays, at::ones({2, 4, 3}));
+  require_equal(arrays.points, at::ones({2, 4, 3}), "float32");
+  set_clouds(arrays, at::ones({2, 4}, at::kDouble));
+  require_refused(arrays, {"[N, P, 3]", "[2, 4]"});
+}
+
+TEST_CASE("classes without a cloud are a warning") {
+  CloudArrays arrays = example();
+  warn_of_empty_classes(arrays, {"x", "y"}, "f.h5");
+  CHECK(arrays.warnings.empty());
+  warn_of_empty_classes(arrays, {"x", "y", "cup", "mug"}, "f.h5");
+  const ArrayDataset dataset(arrays, {"x", "y", "cup", "mug"}, "f.h5");
+  CHECK(dataset.warnings() == std::vector<std::string>{"f.h5: 2 of 4 classes have no cloud: cup, mug"});
 }
 
 TEST_CASE("arrays that do not fit together are refused") {

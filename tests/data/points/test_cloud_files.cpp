@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/points/part_files.h"
+#include "tests/data/points/utm_chair.h"
 
 namespace geosft::test::test_cloud_files {
 
@@ -40,6 +41,19 @@ TEST_CASE("cloud files: parts are read where they are wanted, and files follow e
   CHECK(both.names == std::vector<std::string>{"b:0", "b:1", "b:2", "a:0", "a:1"});
   CHECK_FALSE(read_clouds({folder / "a.h5"}, 2).parts.defined());
   require_error([] { read_clouds({}, 2); }, {"files"});
+}
+
+TEST_CASE("cloud files: coordinates in double are read and centred in double, file by file") {
+  const TemporaryFolder folder;
+  const at::Tensor label = at::zeros({1}, at::kByte);
+  write_hdf5(folder / "near.h5", {{"data", chair_at_origin(90).to(at::kFloat).unsqueeze(0)}, {"label", label}});
+  write_hdf5(folder / "far.h5", {{"data", utm_chair(90).unsqueeze(0)}, {"label", label}});
+  const CloudArrays far = read_clouds({folder / "far.h5"}, 1),
+                    both = read_clouds({folder / "near.h5", folder / "far.h5"}, 1);
+  require_close(far.points[0] + far.offset[0] - utm_offset(), chair_at_origin(90), 1e-7, "chair");
+  require_equal(both.points[1], far.points[0], "second of two");
+  require_equal(both.offset, at::cat({at::zeros({1, 3}, at::kDouble), far.offset}), "offsets");
+  CHECK_FALSE(read_clouds({folder / "near.h5"}, 1).offset.defined());
 }
 
 TEST_CASE("cloud files: parts that do not fit the points") {

@@ -136,6 +136,9 @@ TEST_CASE("columns and points to drop are those of the options, and part of the 
   CHECK(dropped.has_normals());
   REQUIRE(dropped.warnings().size() == 1);
   CHECK_THAT(dropped.warnings()[0], Catch::Contains("d.xyz: 1 of its 3 points"));
+  const FileDataset cached = example.open();
+  CHECK(example.sampled == 0);
+  CHECK(cached.warnings() == dropped.warnings());
   example.options.columns = "x,y,z,r,g,b";
   CHECK_FALSE(example.open().has_normals());
 }
@@ -147,8 +150,8 @@ TEST_CASE("normals that some points lack are estimated, and that is said where t
   example.options.normals = false;
   CHECK(example.open().warnings().empty());
   example.options.normals = true;
-  example.options.cache = example.folder / "another";
   const FileDataset dataset = example.open();
+  CHECK(example.sampled == 0);  // the cache keeps what is said of them
   REQUIRE(dataset.warnings().size() == 1);
   CHECK_THAT(dataset.warnings()[0], Catch::Contains("1 of its 4 points have no normals"));
   test::require_close(dataset.get(0).normals.select(1, 2), at::ones({4}), 1e-6, "normals");

@@ -105,6 +105,8 @@ TEST_CASE("normal_resampled: the form in which ModelNet is published, through ei
   REQUIRE(all.items.size() == 11);
   CHECK(all.items[0].name == "airplane/airplane_0001");
   CHECK_THAT(all.warnings.at(0), Catch::Contains("1 of the 12 shapes") && Catch::Contains("1 classes have no folder"));
+  REQUIRE(all.warnings.size() == 2);
+  CHECK_THAT(all.warnings[1], Catch::Contains("ModelNet40 is taken") && Catch::Contains("modelnet10_train.txt"));
   for (const char* list : {"modelnet10_test.txt", "modelnet10_train.txt", "modelnet10_shape_names.txt"}) {
     const DatasetListing few = list_normal_resampled(folder / list, Split::test, false);
     CHECK(few.class_names == ten);

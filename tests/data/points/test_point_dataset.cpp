@@ -104,4 +104,18 @@ TEST_CASE("a stratified split takes the same share of every class") {
   CHECK(stratified_split(whole, 0.2, 2).second != second);
 }
 
+TEST_CASE("at most so many rows of each class are sampled, of those that are given") {
+  const ArrayDataset whole = clouds_of_two_classes();
+  std::vector<int64_t> rows;
+  for (int64_t row = 1; row < 30; ++row) rows.push_back(row);
+  const std::vector<int64_t> kept = limited_per_class(whole, rows, 3, 1);
+  REQUIRE(kept.size() == 6);
+  REQUIRE(std::is_sorted(kept.begin(), kept.end()));
+  REQUIRE(std::count_if(kept.begin(), kept.end(), [](int64_t row) { return row < 20; }) == 3);
+  REQUIRE(std::count(kept.begin(), kept.end(), 0) == 0);
+  REQUIRE(limited_per_class(whole, rows, 3, 1) == kept);
+  REQUIRE(limited_per_class(whole, rows, 3, 2) != kept);
+  REQUIRE(limited_per_class(whole, rows, 100, 1) == rows);
+}
+
 }  // namespace geosft::test::test_point_dataset

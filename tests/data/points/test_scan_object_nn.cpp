@@ -5,6 +5,7 @@
 
 #include "tests/data/files.h"
 #include "tests/data/hdf5_files.h"
+#include "tests/data/points/utm_chair.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_scan_object_nn {
@@ -40,6 +41,29 @@ TEST_CASE("ScanObjectNN: folder, main_split and variants") {
   const auto object = open_scan_object_nn(folder.path(), Split::train, true);
   CHECK(object->get(0).points.size(0) == 2);
   CHECK(object->get(1).points.size(0) == 4);
+}
+
+TEST_CASE("ScanObjectNN: what is taken of several variants is said, and classes without a cloud are named") {
+  const test::TemporaryFolder folder;
+  write_part(folder / "training_objectdataset.h5", 1);
+  const auto one = open_scan_object_nn(folder.path(), Split::train, false);
+  REQUIRE(one->warnings().size() == 1);
+  CHECK_THAT(one->warnings()[0],
+             Catch::Contains("training_objectdataset.h5: 13 of 15 classes have no cloud: bin, box"));
+  write_part(folder / "training_objectdataset_a.h5", 1);
+  const auto two = open_scan_object_nn(folder.path(), Split::train, false);
+  REQUIRE(two->warnings().size() == 2);
+  CHECK_THAT(two->warnings()[0], Catch::Contains("2 variants, of which *_objectdataset.h5 is taken") &&
+                                     Catch::Contains("*_objectdataset_a.h5"));
+  CHECK(open_scan_object_nn(folder / "training_objectdataset_a.h5", Split::train, false)->warnings().size() == 1);
+}
+
+TEST_CASE("ScanObjectNN: coordinates in double are centred in double") {
+  const test::TemporaryFolder folder;
+  test::write_hdf5(folder / "training_objectdataset.h5",
+                   {{"data", utm_chair(90).unsqueeze(0)}, {"label", at::zeros({1}, at::kByte)}});
+  const Shape shape = open_scan_object_nn(folder.path(), Split::train, false)->get(0);
+  test::require_close(file_coordinates(shape) - utm_offset(), chair_at_origin(90), 1e-7, "chair");
 }
 
 TEST_CASE("ScanObjectNN: broken sets") {

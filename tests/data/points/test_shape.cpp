@@ -2,6 +2,7 @@
 #include "data/points/shape.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "data/formats/shape_file.h"
 #include "tests/data/points/utm_chair.h"
@@ -50,6 +51,18 @@ TEST_CASE("clouds that a float32 holds, or that are near the origin, have no off
   require_equal(file_coordinates(shape), shape.points, "coordinates");
   shape.scale = 2.0;
   require_equal(file_coordinates(shape), 2 * shape.points.to(at::kDouble), "scaled coordinates");
+}
+
+TEST_CASE("the offsets of several clouds are those of each") {
+  const at::Tensor chair = chair_points(30), single = at::full({30, 3}, 0.1, at::kDouble);
+  at::Tensor broken = utm_chair(30).clone();
+  broken[4][1] = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<at::Tensor> clouds = {chair, utm_chair(30), single, 1e6 * chair + utm_offset(), broken};
+  const at::Tensor offsets = offsets_from_origin(at::stack(clouds));
+  CHECK(offsets.sizes() == at::IntArrayRef({5, 3}));
+  require_equal(offsets[1], offset_from_origin(utm_chair(30)), "far away");
+  require_equal(offsets[2], single[0], "equal points");
+  for (const int64_t none : {0, 3, 4}) require_equal(offsets[none], at::zeros({3}, at::kDouble), "no offset");
 }
 
 TEST_CASE("the offset is exact for coordinates of a few digits") {

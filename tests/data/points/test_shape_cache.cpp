@@ -10,8 +10,8 @@ namespace geosft::test::test_shape_cache {
 
 namespace {
 
-Shape example() {
-  return {at::randn({4, 3}, test::generator(1)), at::randn({4, 3}, test::generator(2)), -1, ""};
+SampledShape example() {
+  return {{at::randn({4, 3}, test::generator(1)), at::randn({4, 3}, test::generator(2)), -1, ""}};
 }
 
 }  // namespace
@@ -21,20 +21,24 @@ TEST_CASE("the shape cache gives back what was stored under the same key") {
   const ShapeCache cache(folder / "deep/er");
   CHECK_FALSE(cache.load("chair", "key"));
   REQUIRE(cache.store("chair", "key", example()));
-  const auto shape = cache.load("chair", "key");
-  REQUIRE(shape);
-  test::require_equal(shape->points, example().points, "points");
-  test::require_equal(shape->normals, example().normals, "normals");
+  const auto sampled = cache.load("chair", "key");
+  REQUIRE(sampled);
+  test::require_equal(sampled->shape.points, example().shape.points, "points");
+  test::require_equal(sampled->shape.normals, example().shape.normals, "normals");
+  CHECK((sampled->warnings.empty() && sampled->missing_normals == 0));
   CHECK_FALSE(cache.load("chair", "another key"));
   CHECK_FALSE(cache.load("table", "key"));
-  REQUIRE(cache.store("cloud", "key", {example().points, {}, -1, ""}));
-  CHECK_FALSE(cache.load("cloud", "key")->normals.defined());
-  CHECK_FALSE(cache.load("cloud", "key")->offset.defined());
-  Shape far = example();
-  far.offset = at::tensor({1e6, 2.5, -3.0}, at::kDouble);
+  REQUIRE(cache.store("cloud", "key", {{example().shape.points, {}, -1, ""}, {"one", "another, of it"}, 3}));
+  const auto cloud = cache.load("cloud", "key");
+  CHECK_FALSE(cloud->shape.normals.defined());
+  CHECK_FALSE(cloud->shape.offset.defined());
+  CHECK(cloud->warnings == std::vector<std::string>{"one", "another, of it"});
+  CHECK(cloud->missing_normals == 3);
+  SampledShape far = example();
+  far.shape.offset = at::tensor({1e6, 2.5, -3.0}, at::kDouble);
   REQUIRE(cache.store("far", "key", far));
-  test::require_equal(cache.load("far", "key")->offset, far.offset, "offset");
-  far.offset = at::ones({2}, at::kDouble);
+  test::require_equal(cache.load("far", "key")->shape.offset, far.shape.offset, "offset");
+  far.shape.offset = at::ones({2}, at::kDouble);
   REQUIRE(cache.store("far", "key", far));
   CHECK_FALSE(cache.load("far", "key"));
 }
@@ -70,7 +74,7 @@ TEST_CASE("a cached shape that is no cloud counts as absent") {
   for (const Shape& bad : {Shape{at::ones({4, 2}), {}, -1, ""}, Shape{at::ones({0, 3}), {}, -1, ""},
                            Shape{rows.to(at::kLong), {}, -1, ""}, Shape{at::ones({3}), {}, -1, ""},
                            Shape{rows, at::ones({5, 3}), -1, ""}, Shape{rows, rows.to(at::kHalf), -1, ""}}) {
-    REQUIRE(cache.store("chair", "key", bad));
+    REQUIRE(cache.store("chair", "key", {bad}));
     CHECK_FALSE(cache.load("chair", "key"));
   }
 }

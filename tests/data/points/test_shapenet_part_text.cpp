@@ -50,6 +50,36 @@ TEST_CASE("ShapeNetPart text: the older form counts the parts of a class from 1"
   require_error([&] { open_shapenet_part_text(folder.path(), PartSplit::test); }, {"m2.seg", "no such file"});
 }
 
+TEST_CASE("ShapeNetPart text: points without finite coordinates are dropped with their parts, or refused") {
+  const TemporaryFolder folder;
+  write_older_shapenet_text(folder.path());
+  write_text(folder / "03797390/points/m2.pts", "0.5 0 0\nnan 0.25 0\n0 0 -1\n");
+  const auto dropped = open_shapenet_part_text(folder.path(), PartSplit::test, {.drop_invalid = true})->get(0);
+  require_equal(dropped.points, at::tensor({0.5f, 0.0f, 0.0f, 0.0f, 0.0f, -1.0f}).view({2, 3}), "points");
+  require_equal(dropped.parts, at::tensor({37, 37}, at::kLong), "parts");
+  const auto kept = open_shapenet_part_text(folder.path(), PartSplit::test);
+  require_error([&] { kept->get(0); }, {"m2.pts:2", "--drop-invalid", "nan"});
+  const TemporaryFolder newer;
+  write_shapenet_text(newer.path());
+  write_text(newer / "03797390/m2.txt", labelled_lines(2, 36) + "inf 0 0 0 0 1 36\n");
+  require_error([&] { open_shapenet_part_text(newer.path(), PartSplit::test)->get(0); },
+                {"m2.txt:3", "--drop-invalid"});
+  const auto two = open_shapenet_part_text(newer.path(), PartSplit::test, {.drop_invalid = true})->get(0);
+  require_equal(two.parts, at::tensor({36, 37}, at::kLong), "parts");
+  REQUIRE(two.normals.sizes() == at::IntArrayRef{2, 3});
+}
+
+TEST_CASE("ShapeNetPart text: columns tell what the older form does not") {
+  const TemporaryFolder folder;
+  write_older_shapenet_text(folder.path());
+  write_text(folder / "03797390/points/m2.pts", "0.5 0 0 2 3 400\n0 0.25 0 5 0 0\n0 0 -1 7 7 7\n");
+  require_error([&] { open_shapenet_part_text(folder.path(), PartSplit::test)->get(0); },
+                {"m2.pts", "--columns x,y,z,r,g,b"});
+  const Shape mug = open_shapenet_part_text(folder.path(), PartSplit::test, {.columns = "x,y,z,r,g,b"})->get(0);
+  REQUIRE(mug.points.sizes() == at::IntArrayRef{3, 3});
+  REQUIRE_FALSE(mug.normals.defined());
+}
+
 TEST_CASE("ShapeNetPart text: broken sets") {
   const TemporaryFolder folder;
   write_shapenet_text(folder.path());

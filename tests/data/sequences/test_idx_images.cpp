@@ -62,6 +62,7 @@ TEST_CASE("broken idx files are refused by name", "[idx_images]") {
     require_error([&] { read_idx_images(folder.path()); }, words);
   };
   refused("train-images-idx3-ubyte", "\x01", {"train-images", "header"});
+  refused("train-images-idx3-ubyte", "version https://git-lfs.github.com/spec/v1\n", {"an idx file", "Git LFS"});
   refused("train-images-idx3-ubyte", idx({2049, 2}, "ab"), {"train-images", "2051", "2049"});
   refused("train-images-idx3-ubyte", idx({2051, 2, 1, 3}, "abc"), {"train-images", "6 bytes", "3"});
   refused("train-images-idx3-ubyte", idx({2051, 4000000000U, 4000000000U, 4000000000U}, "abc"), {"sizes that fit"});

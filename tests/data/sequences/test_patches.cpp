@@ -38,6 +38,9 @@ TEST_CASE("series become patches of their steps, the last step repeated", "[patc
   series.schema.node_values = 2;
   series.split = DatasetSplit{{0, 1}, {}, {2}};
   check_packed_items(series, "series");
+  PackedItems targeted = series;
+  targeted.schema.task = GraphTask::regression;
+  REQUIRE(series_patches(targeted, 2).schema.task == GraphTask::regression);
   const PackedItems patches = series_patches(series, 2);
   check_packed_items(patches, "patches");
   CHECK(patches.schema.node_values == 4);

@@ -51,6 +51,25 @@ TEST_CASE("a test part may list its classes in another order, or fewer of them",
   require_equal(packed.target, at::tensor({2, 0, 1, 0, 2}, at::kLong), "target");
 }
 
+TEST_CASE("series with a target are regression", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  const std::string targeted = "@dimensions 1\n@targetLabel true\n@data\n";
+  write_text(folder / "S_TRAIN.ts", targeted + "1,2:0.5\n3:?\n");
+  write_text(folder / "S_TEST.ts", targeted + "4,5,6:-2\n");
+  const PackedItems packed = open_sequence_dataset(folder.path());
+  REQUIRE(packed.schema.task == GraphTask::regression);
+  REQUIRE(packed.schema.output_names == std::vector<std::string>{"target"});
+  require_equal(packed.target.nan_to_num(9), at::tensor({0.5F, 9.0F, -2.0F}).view({3, 1}), "target");
+  REQUIRE(packed.split->test == std::vector<int64_t>{2});
+  REQUIRE(series_name(folder.path()) == "S");
+  REQUIRE_FALSE(read_unlabelled_series(folder / "S_TEST.ts").target.defined());
+  write_text(folder / "S_TEST.ts", "@problemName S\n@dimensions 1\n@classLabel true a\n@data\n4:a\n");
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test part)", "@targetLabel true)", "as in training"});
+  write_text(folder / "T_TRAIN.ts", targeted);
+  REQUIRE(series_name(folder.path()).empty());
+  REQUIRE(series_name(folder / "absent").empty());
+}
+
 TEST_CASE("UCR's tables are read, and .ts files go before them", "[sequence_dataset]") {
   const TemporaryFolder folder;
   write_text(folder / "S_TRAIN.tsv", "1\t0.5\t1.5\n-1\t2\t3\n");
@@ -67,6 +86,22 @@ TEST_CASE("UCR's tables are read, and .ts files go before them", "[sequence_data
   CHECK(open_sequence_dataset(folder.path()).schema.node_values == 2);
 }
 
+TEST_CASE("ARFF files are a dataset, beside those of single dimensions", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  const std::string head =
+      "@relation S\n@attribute r relational\n@attribute a numeric\n@attribute b numeric\n@end r\n@attribute c "
+      "{x,y}\n@data\n";
+  write_text(folder / "S_TRAIN.arff", head + "'1,?\\n2,3',y\n'4,5\\n6,7',x\n");
+  write_text(folder / "S_TEST.arff", head + "'8,9\\n8,9',y\n");
+  write_text(folder / "SDimension1_TRAIN.arff", "@relation S\n");
+  CHECK(is_sequence_dataset(folder.path()));
+  const PackedItems packed = open_sequence_dataset(folder.path());
+  CHECK((packed.size() == 3 && packed.schema.node_values == 2));
+  CHECK(packed.schema.output_names == std::vector<std::string>{"x", "y"});
+  require_equal(packed.target, at::tensor({1, 0, 1}, at::kLong), "target");
+  require_equal(packed.node_values.slice(0, 0, 2), at::tensor({1.0F, 2.0F, 1.0F, 3.0F}).view({2, 2}), "interpolated");
+}
+
 TEST_CASE("series for prediction need no classes, and have no target", "[sequence_dataset]") {
   const TemporaryFolder folder;
   write_text(folder / "new.TS", "@classLabel false\n@data\n1,?,3:4,5,6\n");
@@ -76,8 +111,11 @@ TEST_CASE("series for prediction need no classes, and have no target", "[sequenc
   require_equal(series.node_values.select(1, 0), at::tensor({1.0, 2.0, 3.0}, at::kFloat), "interpolated");
   write_text(folder / "new.tsv", "1\t7\t8\n");
   require_equal(read_unlabelled_series(folder / "new.tsv").node_values.squeeze(1), at::tensor({7.0F, 8.0F}), "values");
-  write_text(folder / "new.arff", "@relation x\n");
-  require_error([&] { read_unlabelled_series(folder / "new.arff"); }, {"new.arff", "*.ts", "*.tsv", "another ending"});
+  write_text(folder / "new.arff", "@attribute a numeric\n@attribute b numeric\n@data\n7,8\n");
+  require_equal(read_unlabelled_series(folder / "new.arff").node_values.squeeze(1), at::tensor({7.0F, 8.0F}), "ARFF");
+  write_text(folder / "new.wav", "RIFF");
+  require_error([&] { read_unlabelled_series(folder / "new.wav"); },
+                {"new.wav", "*.ts", "*.arff", "*.tsv", "another ending"});
   require_error([&] { read_unlabelled_series(folder / "absent.ts"); }, {"absent.ts", "nothing"});
 }
 

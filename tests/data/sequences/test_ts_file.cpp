@@ -56,6 +56,17 @@ TEST_CASE("series for prediction have no classes", "[ts_file]") {
   require_equal(set.values, at::tensor({1.0, 3.0, 0.25, 4.0, 5.0, 6.0}, at::kFloat).view({3, 2}), "values");
 }
 
+TEST_CASE("series of regression have targets", "[ts_file]") {
+  const TsFile set = read("%# a comment\n% another\n@problemName X\n@targetLabel true\n@data\n1,2:3,4:-1.5e3\n5:6:?\n");
+  REQUIRE(set.classes.empty());
+  REQUIRE_FALSE(set.labels.defined());
+  REQUIRE(set.dimensions() == 2);
+  require_equal(set.targets.nan_to_num(7), at::tensor({-1500.0F, 7.0F}), "targets");
+  require_equal(set.values, at::tensor({1.0F, 3.0F, 2.0F, 4.0F, 5.0F, 6.0F}).view({3, 2}), "values");
+  REQUIRE_FALSE(read("@targetLabel false\n@data\n1:2\n").targets.defined());
+  REQUIRE(read("@classLabel false\n@targetLabel true\n@data\n1:2\n").targets.defined());
+}
+
 TEST_CASE("broken files of series name the line", "[ts_file]") {
   require_refused("@timeStamps true\n", {"set.ts:1", "time stamps"});
   require_refused("@missing maybe\n", {"true or false", "maybe"});
@@ -65,7 +76,10 @@ TEST_CASE("broken files of series name the line", "[ts_file]") {
   require_refused("@classLabel true up a:b\n", {"set.ts:1", "without ':'", "a:b"});
   require_refused("@dimensions 1\n@data\n1:2\n", {"@classLabel true", "@classLabel false"});
   require_refused("@classLabel false\n@dimensions 1\n@data\n1:2\n", {":4", "1 dimensions", "2"});
-  require_refused("@targetLabel true\n@data\n1:2\n", {"@targetlabel"});
+  require_refused("@targetLabel true\n@data\n1:x\n", {":3", "a number", "x"});
+  require_refused("@targetLabel true\n@data\n1\n", {":3", "a target", "'1'"});
+  require_refused("@targetLabel true\n@classLabel true a\n", {":2", "classes or targets", "both"});
+  require_refused("@dimensions 1\n@data\n", {"@targetLabel"});
   require_refused("@problemName x\n", {"@data", "the end of the file"});
   require_refused(header, {"series below @data"});
   require_refused(header + "1,2\n", {":10", "':'"});

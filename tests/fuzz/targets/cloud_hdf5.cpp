@@ -20,6 +20,10 @@ Inputs cloud_seeds() {
           }),
           bytes_of_file([&](const auto& file) {
             geosft::write_hdf5(file, {{"data", points.to(at::kDouble)}, {"label", labels.to(at::kLong)}});
+          }),
+          bytes_of_file([&](const auto& file) {
+            const at::Tensor far = points.to(at::kDouble) / 64 + 694386.1;
+            geosft::write_hdf5(file, {{"data", far}, {"label", labels.to(at::kLong)}});
           })};
 }
 

@@ -27,7 +27,7 @@ template <ThreadOrder kOrder>
 void require_rows_of_cpu(const at::Tensor& points, const at::Tensor& queries, int64_t k, const Optional& ptr,
                          const Optional& query_ptr, int64_t curve_points, const std::string& what) {
   const auto [index, dist2] = cuda::nearest_rows(points, queries, k, ptr, query_ptr, curve_points,
-                                                 [](const auto& in) { cuda::knn_grids(in, EmulatedGrids<kOrder>()); });
+                                                 [](const auto& in) { cuda::run_grids(in, EmulatedGrids<kOrder>()); });
   const auto [expected_index, expected_dist2] = knn(points, queries, k, ptr, query_ptr);
   require_equal(index, expected_index, what + " index");
   require_equal(dist2, expected_dist2, what + " dist2");
@@ -43,7 +43,7 @@ struct WalledSearch {
     std::optional<WalledArray<const int64_t>> order;
     if (in.box) box.emplace(in.box, tiles * 6, T(0));
     if (in.point_order) order.emplace(in.point_order, rows, int64_t{-7});
-    cuda::knn_grids(in, EmulatedGrids<ThreadOrder::kAscending>());
+    cuda::run_grids(in, EmulatedGrids<ThreadOrder::kAscending>());
     REQUIRE((!box || box->close()));
   }
 };
@@ -82,7 +82,7 @@ TEST_CASE("the CUDA kernels of knn, emulated, survive coordinates that are not f
   for (const int64_t curve_points : {int64_t{1}, cuda::kKnnCurvePoints}) {
     const auto [index, dist2] =
         cuda::nearest_rows(points, points, 8, std::nullopt, std::nullopt, curve_points,
-                           [](const auto& in) { cuda::knn_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); });
+                           [](const auto& in) { cuda::run_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); });
     REQUIRE((index >= -1).logical_and(index < 300).all().item<bool>());
   }
 }

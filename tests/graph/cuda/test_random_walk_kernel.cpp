@@ -19,7 +19,7 @@ using Optional = std::optional<at::Tensor>;
 template <ThreadOrder kOrder>
 at::Tensor emulated(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps, const Optional& weight) {
   return cuda::random_walks(rowptr, col, steps, weight,
-                            [](const auto& in) { cuda::walk_grids(in, EmulatedGrids<kOrder>()); });
+                            [](const auto& in) { cuda::run_grids(in, EmulatedGrids<kOrder>()); });
 }
 
 void require_exact(const CsrGraph& graph, int64_t steps, const std::string& what) {
@@ -110,7 +110,7 @@ TEST_CASE("the CUDA kernels of random_walk_pe, emulated, give the same bits what
   const CsrGraph one = undirected_graph(200, 300, 3, true);
   std::vector<CsrGraph> graphs;
   for (int64_t i = 0; i < 20; ++i) graphs.push_back(undirected_graph(1 + i * 5, 4 * i, static_cast<uint64_t>(i), true));
-  const auto run = [](const auto& in) { cuda::walk_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); };
+  const auto run = [](const auto& in) { cuda::run_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); };
   for (const CsrGraph& graph : {one, concatenated(graphs).graph}) {
     const at::Tensor expected = cuda::random_walks(graph.rowptr, graph.col, 5, graph.weight, run);
     const int64_t nodes = graph.nodes();

@@ -77,6 +77,32 @@ void require_gradients_of_what_is_used(const SamplingAttention& attention) {
   }
 }
 
+// Among the heads of 40 layers at initialisation: those that attend in any row, and those that attend to nothing in
+// some.
+struct BeginningHeads {
+  int64_t all = 0, attending = 0, sometimes_idle = 0;
+};
+
+BeginningHeads beginning_heads(AttentionOptions options, const RelativeEncoding& relative) {
+  options.width = 96;
+  options.heads = 8;
+  options.sampler.num_samples = 32;
+  BeginningHeads found;
+  for (int64_t seed = 0; seed < 40; ++seed) {
+    SamplingAttention attention = attention_of(options, seed);
+    show_row_sums(attention);
+    SamplingContext context = SamplingContext::seeded();
+    const at::Tensor sums =
+        attention->forward(normal({64, 96}, 20 + seed), relative, std::nullopt, context).view({64, 8, 12}).select(2, 0);
+    found.all += 8;
+    found.attending += (sums.amax(0) > 0).sum().item<int64_t>();
+    found.sometimes_idle += (sums.amin(0) == 0).sum().item<int64_t>();
+  }
+  UNSCOPED_INFO(found.attending << " of " << found.all << " heads attend, of " << found.sometimes_idle
+                                << " some token attends to nothing");
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("attention projects, samples, mixes and projects", "[attention]") {
@@ -154,26 +180,18 @@ TEST_CASE("at initialisation the row sums of equal tokens spread over (0, 1)", "
 }
 
 TEST_CASE("at initialisation most heads attend to nodes that no edge leads to", "[attention]") {
-  AttentionOptions options = options_of(RelativeEncodingKind::graph, 14);
-  options.width = 96;
-  options.heads = 8;
-  options.sampler.num_samples = 32;
   const at::Tensor rowptr = at::zeros({65}, at::kLong), col = at::zeros({0}, at::kLong);
-  const RelativeEncoding no_edges = RelativeEncoding::graph(rowptr, col, at::zeros({0, 14}, at::kDouble));
-  constexpr int64_t layers = 40;
-  int64_t attending = 0, below_all = 0;
-  for (int64_t seed = 0; seed < layers; ++seed) {
-    SamplingAttention attention = attention_of(options, seed);
-    show_row_sums(attention);
-    SamplingContext context = SamplingContext::seeded();
-    const at::Tensor sums =
-        attention->forward(normal({64, 96}, 20 + seed), no_edges, std::nullopt, context).view({64, 8, 12}).select(2, 0);
-    attending += (sums.amax(0) > 0).sum().item<int64_t>();
-    below_all += (sums.amin(0) == 0).sum().item<int64_t>();
-  }
-  INFO(attending << " of " << layers * 8 << " heads attend, of " << below_all << " some node attends to nothing");
-  CHECK(attending > layers * 8 / 2);
-  CHECK(below_all > layers * 8 / 10);
+  const BeginningHeads heads = beginning_heads(options_of(RelativeEncodingKind::graph, 14),
+                                               RelativeEncoding::graph(rowptr, col, at::zeros({0, 14}, at::kDouble)));
+  REQUIRE(heads.attending > heads.all / 2);
+  REQUIRE(heads.sometimes_idle > heads.all / 10);
+}
+
+TEST_CASE("at initialisation nearly all heads of a sequence attend", "[attention]") {
+  const BeginningHeads heads = beginning_heads(options_of(RelativeEncodingKind::sequence, 96),
+                                               RelativeEncoding::sequence(sinusoids(64, 96, at::kDouble)));
+  REQUIRE(heads.attending > heads.all * 9 / 10);
+  REQUIRE(heads.sometimes_idle > 0);
 }
 
 TEST_CASE("the leak injects rank into equal tokens, softmax does not", "[attention]") {

@@ -129,4 +129,44 @@ TEST_CASE("gradients through norms, feed-forward and layers of polynomial attent
   }
 }
 
+TEST_CASE("an encoder joins the tokens of its layers", "[encoder]") {
+  const Cloud cloud;
+  const RelativeEncoding relative = RelativeEncoding::points(cloud.points);
+  for (const auto jumping : {JumpingKnowledge::concatenate, JumpingKnowledge::max, JumpingKnowledge::sum}) {
+    at::manual_seed(4);
+    Encoder made(small(NormPlacement::post), 3, EncoderOptions{.jumping = jumping});
+    made->to(at::kDouble);
+    SamplingContext context = SamplingContext::greedy();
+    std::vector<at::Tensor> outputs{cloud.x};
+    for (const auto& layer : *made->layers) {
+      outputs.push_back(layer->as<TransformerLayer>()->forward(outputs.back(), relative, cloud.ptr, context));
+    }
+    outputs.erase(outputs.begin());
+    const at::Tensor stacked = at::stack(outputs);
+    const at::Tensor expected = jumping == JumpingKnowledge::sum   ? stacked.sum(0)
+                                : jumping == JumpingKnowledge::max ? std::get<0>(stacked.max(0))
+                                                                   : made->jump->forward(at::cat(outputs, 1));
+    require_close(made->forward(cloud.x, relative, cloud.ptr, context), expected, 1e-12, "joined");
+  }
+}
+
+TEST_CASE("an encoder passes a virtual node from layer to layer", "[encoder]") {
+  const Cloud cloud;
+  const RelativeEncoding relative = RelativeEncoding::points(cloud.points);
+  at::manual_seed(4);
+  Encoder made(small(NormPlacement::post), 2, EncoderOptions{.virtual_node = true});
+  made->to(at::kDouble);
+  made->virtual_node->embedding.data().copy_(at::randn({12}, generator(5), at::kDouble));
+  SamplingContext context = SamplingContext::greedy();
+  const EdgeIndex of_items = edges_of_items(cloud.ptr, 25, at::kCPU);
+  const auto layer = [&](size_t i, const at::Tensor& x) {
+    return made->layers[i]->as<TransformerLayer>()->forward(x, relative, cloud.ptr, context);
+  };
+  at::Tensor state = made->virtual_node->start(4);
+  const at::Tensor x = layer(0, made->virtual_node->read(cloud.x, state, of_items));
+  state = made->virtual_node->write(x, state, of_items, context);
+  require_equal(made->forward(cloud.x, relative, cloud.ptr, context),
+                layer(1, made->virtual_node->read(x, state, of_items)), "out");
+}
+
 }  // namespace geosft::test::test_encoder

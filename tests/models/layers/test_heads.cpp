@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "models/ops/edge_sum.h"
 #include "models/ops/softmax_pool.h"
 #include "models/training/autocast.h"
 #include "tests/support.h"
@@ -91,6 +92,63 @@ TEST_CASE("heads are their pooling and a linear map", "[heads]") {
                 1e-6, "sum head");
   TokenHead token(6, 5);
   require_equal(token->forward(x), token->linear->forward(x), "token head");
+}
+
+TEST_CASE("sum_pool and mean_pool take every item for itself", "[heads]") {
+  const at::Tensor x = normal({8, 3}, 21), ptr = longs({0, 0, 3, 8});
+  const at::Tensor sums = at::stack({at::zeros({3}, at::kDouble), x.slice(0, 0, 3).sum(0), x.slice(0, 3, 8).sum(0)});
+  require_close(sum_pool(x, ptr), sums, 1e-14, "sums");
+  require_close(mean_pool(x, ptr), sums / at::tensor({1.0, 3.0, 5.0}, at::kDouble).unsqueeze(1), 1e-14, "means");
+  require_close(sum_pool(x, std::nullopt), x.sum(0, true), 1e-14, "one item");
+  require_close(mean_pool(x, std::nullopt), x.mean(0, true), 1e-14, "mean of one item");
+  require_equal(mean_pool(x.slice(0, 0, 0), longs({0, 0, 0})), at::zeros({2, 3}, at::kDouble), "nothing");
+  for (const auto pool : {sum_pool, mean_pool}) {
+    require_gradcheck([&](const std::vector<at::Tensor>& in) { return pool(in[0], ptr); }, {x});
+  }
+}
+
+TEST_CASE("an MLP is linear maps with GELU between them", "[heads]") {
+  at::manual_seed(1);
+  Mlp mlp(4, 6, 2, 3);
+  mlp->to(at::kDouble);
+  SamplingContext context = SamplingContext::greedy();
+  const at::Tensor x = normal({5, 4}, 22);
+  const auto linear = [&](size_t i) { return mlp->linears[i]->as<torch::nn::Linear>(); };
+  REQUIRE(mlp->linears->size() == 3);
+  const at::Tensor hidden = at::gelu(linear(1)->forward(at::gelu(linear(0)->forward(x))));
+  require_equal(mlp->forward(x, context), linear(2)->forward(hidden), "by hand");
+  require_error([] { Mlp(4, 6, 2, 0); }, {"layers", "0"});
+}
+
+TEST_CASE("a pooled head puts the features of items beside their tokens", "[heads]") {
+  const at::Tensor x = normal({12, 6}, 23), ptr = longs({0, 5, 5, 12}), features = normal({3, 2}, 24);
+  SamplingContext context = SamplingContext::greedy();
+  for (const Pooling pooling : {Pooling::softmax, Pooling::sample_max, Pooling::sum, Pooling::mean, Pooling::max}) {
+    at::manual_seed(2);
+    PooledHead head(6, 4, PooledHeadOptions{.pooling = pooling, .layers = 2, .graph_features = 2});
+    head->to(at::kDouble);
+    const at::Tensor out = head->forward(x, ptr, context, features);
+    REQUIRE(out.sizes() == at::IntArrayRef({3, 4}));
+    const at::Tensor other = head->forward(x, ptr, context, features.roll(1, 0));
+    REQUIRE((other - out).abs().min().item<double>() > 0);
+    require_error([&] { head->forward(x, ptr, context); }, {"graph_features must be [3, 2]"});
+    require_error([&] { head->forward(x, ptr, context, features.slice(0, 0, 2)); }, {"graph_features", "[2, 2]"});
+  }
+  at::manual_seed(2);
+  PooledHead mean(6, 4, PooledHeadOptions{.pooling = Pooling::mean});
+  mean->to(at::kDouble);
+  require_equal(mean->forward(x, ptr, context),
+                mean->mlp->linears[0]->as<torch::nn::Linear>()->forward(mean_pool(x, ptr)), "one layer is linear");
+  require_error([] { PooledHead(6, 4, PooledHeadOptions{.graph_features = -1}); }, {"graph_features", "-1"});
+}
+
+TEST_CASE("a pooled head drops the inputs of its layers in training", "[heads]") {
+  const at::Tensor x = normal({12, 6}, 25), ptr = longs({0, 5, 12});
+  at::manual_seed(2);
+  PooledHead head(6, 4, PooledHeadOptions{.pooling = Pooling::mean, .layers = 2, .dropout = 0.5});
+  head->to(at::kDouble);
+  SamplingContext plain = SamplingContext::greedy(), training = SamplingContext::training(generator(7));
+  REQUIRE_FALSE(at::equal(head->forward(x, ptr, plain), head->forward(x, ptr, training)));
 }
 
 }  // namespace geosft::test::test_heads

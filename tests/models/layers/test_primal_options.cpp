@@ -17,13 +17,12 @@ TEST_CASE("the registry knows the family by name", "[primal_options]") {
   REQUIRE(primal_options("bn", 2).beta > 0);
   REQUIRE(primal_options("bn", 2).pool.empty());
   REQUIRE(primal_options("bn_variance", 2).variance);
-  REQUIRE(primal_options("sparse_sh", 2).mask == MaskKind::window);
+  REQUIRE(primal_options("sparse_sh", 2).mask == MaskKind::strided);
+  REQUIRE(primal_options("sparse_sh", 2).mask_size == 0);
   REQUIRE(primal_options("conv1d", 2).convolution == ConvolutionKind::sequence);
   REQUIRE(primal_options("sparse_conv2d", 2).convolution == ConvolutionKind::grid);
   REQUIRE(primal_options("softmax", 2).mask == MaskKind::none);
   require_error([] { primal_options("cosine", 2); }, {"name", "softmax", "linear_bn_sh", "cosine"});
-  REQUIRE(mask_kind("neighbours") == MaskKind::neighbours);
-  require_error([] { mask_kind("ring"); }, {"name", "window", "ring"});
 }
 
 }  // namespace geosft::test::test_primal_options

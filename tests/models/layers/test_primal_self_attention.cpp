@@ -128,8 +128,9 @@ TEST_CASE("a beta of all heads is that of each, and has the gradients of all of 
 
 TEST_CASE("every pooling and convolution learns", "[primal_self_attention]") {
   std::vector<PrimalOptions> all;
-  for (const char* pooling : {"average", "max", "convolution", "k_means"}) {
-    all.push_back({.beta = 0.5, .learn_beta = true, .pool = {1, 2, 4}, .pooling = pooling_kind(pooling)});
+  for (const PoolingKind pooling :
+       {PoolingKind::average, PoolingKind::max, PoolingKind::convolution, PoolingKind::k_means}) {
+    all.push_back({.beta = 0.5, .learn_beta = true, .pool = {1, 2, 4}, .pooling = pooling});
   }
   all.push_back({.beta = 0.5, .learn_beta = true, .share_beta = true, .pool = {1, 2, 4}});
   all.push_back({.variance = true, .pool = {2, 1, 1}});

@@ -46,6 +46,12 @@ TEST_CASE("a window, strides and blocks of tokens", "[sparse_masks]") {
     require_mask(block_mask(items, size), [&](int64_t i, int64_t j) { return place(i) / size == place(j) / size; });
   }
   require_mask(window_mask(items, 0), [](int64_t i, int64_t j) { return i == j; });
+  require_mask(strided_mask(items, 0), [&](int64_t i, int64_t j) {
+    const auto b = static_cast<size_t>(item_of(i));
+    const int64_t stride = std::lround(std::sqrt(static_cast<double>(items[b + 1] - items[b])));
+    return std::abs(i - j) < stride || (i - j) % stride == 0;
+  });
+  REQUIRE_FALSE(sequence_mask(MaskKind::neighbours, 3, items).rowptr.defined());
 }
 
 TEST_CASE("the nearest points of a token", "[sparse_masks]") {
@@ -104,7 +110,7 @@ TEST_CASE("a mask made on a GPU is the same, without synchronisation", "[sparse_
 
 TEST_CASE("masks of impossible sizes are refused", "[sparse_masks]") {
   require_error([] { window_mask(items, -1); }, {"radius", "-1"});
-  require_error([] { strided_mask(items, 0); }, {"stride", "0"});
+  require_error([] { strided_mask(items, -1); }, {"stride", "-1"});
   require_error([] { block_mask(items, 0); }, {"size", "0"});
 }
 

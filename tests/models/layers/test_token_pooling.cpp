@@ -79,12 +79,7 @@ TEST_CASE("a cluster of k-means that ends up empty is its last centre, a constan
   require_close(three.x.flatten(), at::tensor({85.0, 46.0, 56.0}, at::kDouble) / 6, 1e-14, "three");
 }
 
-TEST_CASE("poolings have names, and what they cannot pool is refused", "[token_pooling]") {
-  REQUIRE(pooling_kind("max") == PoolingKind::max);
-  REQUIRE(pooling_kind("k_means") == PoolingKind::k_means);
-  REQUIRE(pooling_kind("average") == PoolingKind::average);
-  REQUIRE(pooling_kind("convolution") == PoolingKind::convolution);
-  require_error([] { pooling_kind("median"); }, {"name", "k_means", "median"});
+TEST_CASE("what cannot be pooled is refused", "[token_pooling]") {
   require_error([] { pool_tokens(tokens(), {0, 5}, 2, PoolingKind::max); }, {"x must be [N, d]", "5"});
   require_error([] { pool_tokens(tokens(), items, 0, PoolingKind::max); }, {"factor", "0"});
   require_error([] { pool_tokens(tokens(), items, 2, PoolingKind::convolution); }, {"weight", "[4, 2]"});

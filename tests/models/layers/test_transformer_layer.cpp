@@ -190,4 +190,101 @@ TEST_CASE("a layer of every attention computes inside the autocast of a GPU", "[
   }
 }
 
+namespace {
+
+// A layer of width 8 with a convolution over a ring of 12 nodes in two items.
+struct Convolved {
+  LayerOptions options;
+  at::Tensor x = at::randn({12, 8}, generator(21)), ptr = at::tensor({0, 6, 12}, at::kLong);
+
+  Convolved(const std::string& attention, NormPlacement norm) {
+    options.attention.width = 8;
+    options.attention.heads = 2;
+    options.norm = norm;
+    options.local = {LocalKind::gcn, 0};
+    choose_attention(options, attention);
+  }
+  LocalGraph graph() const {
+    const at::Tensor nodes = at::arange(12, at::kLong);
+    return local_graph(at::arange(13, at::kLong), (nodes + 1) % 6 + nodes.div(6, "floor") * 6, LocalKind::gcn,
+                       at::kFloat);
+  }
+  at::Tensor out(TransformerLayer& layer) const {
+    LocalGraph edges = graph();
+    SamplingContext context = SamplingContext::greedy();
+    return layer->forward(x, RelativeEncoding::none(), ptr, context, &edges);
+  }
+  at::Tensor convolution(TransformerLayer& layer, const at::Tensor& rows) const {
+    LocalGraph edges = graph();
+    SamplingContext context = SamplingContext::greedy();
+    return layer->local->forward(rows, edges, context);
+  }
+};
+
+at::Tensor feed_forward(TransformerLayer& layer, const at::Tensor& x) {
+  return layer->contract->forward(at::gelu(layer->expand->forward(x)));
+}
+
+// A layer norm with the initial weights.
+at::Tensor layer_normalized(const at::Tensor& x) {
+  return at::layer_norm(x, {x.size(1)});
+}
+
+}  // namespace
+
+TEST_CASE("a layer without attention consists of its convolution", "[layer]") {
+  for (const bool residual : {true, false}) {
+    Convolved after("none", NormPlacement::post);
+    after.options.residual = residual;
+    TransformerLayer layer(after.options);
+    REQUIRE(layer->norm1.is_empty());
+    at::Tensor y = at::gelu(layer_normalized(after.convolution(layer, after.x)));
+    if (residual) y = after.x + y;
+    require_close(after.out(layer), layer_normalized(y + feed_forward(layer, y)), 1e-6, "post-norm");
+    Convolved before("none", NormPlacement::pre);
+    before.options.residual = residual;
+    before.options.expansion = 0;
+    TransformerLayer first(before.options);
+    REQUIRE(first->expand.is_empty());
+    const at::Tensor branch = at::gelu(before.convolution(first, layer_normalized(before.x)));
+    require_close(before.out(first), residual ? before.x + branch : branch, 1e-6, "pre-norm");
+  }
+}
+
+TEST_CASE("a layer adds its convolution to its attention", "[layer]") {
+  Convolved after("polynomial", NormPlacement::post);
+  TransformerLayer layer(after.options);
+  const at::Tensor& x = after.x;
+  const at::Tensor y = layer_normalized(x + layer->polynomial->forward(x, after.ptr)) +
+                       layer_normalized(x + after.convolution(layer, x));
+  require_close(after.out(layer), layer_normalized(y + feed_forward(layer, y)), 1e-6, "post-norm");
+  Convolved before("polynomial", NormPlacement::pre);
+  TransformerLayer first(before.options);
+  const at::Tensor normalized = layer_normalized(x);
+  const at::Tensor z = x + first->polynomial->forward(normalized, before.ptr) + before.convolution(first, normalized);
+  require_close(before.out(first), z + feed_forward(first, layer_normalized(z)), 1e-6, "pre-norm");
+}
+
+TEST_CASE("a layer normalises with the kind that was chosen", "[layer]") {
+  for (const NormKind kind : {NormKind::batch, NormKind::none}) {
+    Convolved c("polynomial", NormPlacement::post);
+    c.options.normalization = kind;
+    TransformerLayer layer(c.options);
+    REQUIRE(layer->norm1.is_empty());
+    REQUIRE(batch_norm_count(*layer) == (kind == NormKind::batch ? 3 : 0));
+    const at::Tensor out = c.out(layer);
+    REQUIRE(out.isfinite().all().item<bool>());
+    if (kind == NormKind::batch) require_close(out.mean(0), at::zeros({8}), 1e-5, "mean", 1.0);
+  }
+}
+
+TEST_CASE("a layer names what it lacks", "[layer]") {
+  Convolved c("none", NormPlacement::post);
+  TransformerLayer layer(c.options);
+  SamplingContext context = SamplingContext::greedy();
+  require_error([&] { layer->forward(c.x, RelativeEncoding::none(), c.ptr, context); }, {"graph", "local branch"});
+  c.options.local = {};
+  require_error([&] { TransformerLayer{c.options}; }, {"kind", "local branch"});
+}
+
 }  // namespace geosft::test::test_transformer_layer

@@ -25,7 +25,7 @@ torch, aot_autograd_check = import_torch()
 
 def ragged(*sizes):
     """ptr of items of these sizes."""
-    return torch.tensor([0, *torch.tensor(sizes).cumsum(0).tolist()])
+    return torch.tensor([0, *torch.tensor(sizes, dtype=torch.int64).cumsum(0).tolist()])
 
 
 class Inputs:
@@ -45,7 +45,7 @@ class Inputs:
 
 def packings():
     """Names, items of the queries and items of the keys."""
-    return {"one item": ((7,), (5,)), "ragged": ((4, 0, 6, 1), (3, 2, 0, 2))}
+    return {"one item": ((7,), (5,)), "ragged": ((4, 0, 6, 1), (3, 2, 0, 2)), "no items": ((), ())}
 
 
 def attention_inputs(make, queries, keys, heads=2, channels=3, value_channels=4):
@@ -86,7 +86,7 @@ def primal_attention(make):
         yield f"{name}, linear", qkv, {"kernel": "linear", "eps": 1e-3, **recentred, **pointers(queries, keys)}
         first = [sum(keys[:b]) for b, count in enumerate(queries) for _ in range(count)]
         seen = [1 if keys[b] else 0 for b, count in enumerate(queries) for _ in range(count)]
-        col = torch.tensor([j for j, one in zip(first, seen) if one])
+        col = torch.tensor([j for j, one in zip(first, seen) if one], dtype=torch.int64)
         mask = {"mask_rowptr": ragged(*seen), "mask_col": col, "scale": 0.3}
         yield f"{name}, masked", qkv, {**mask, **pointers(queries, keys)}
     yield "by LibTorch's operator", attention_inputs(make, (300,), (400,))[:3], {"beta": make(2)}
@@ -114,7 +114,7 @@ def sequence_attention(make):
 
 def graph_attention(make):
     # The keys of an item stand for its nodes, so an item without nodes has none.
-    for name, (queries, keys) in {"one item": ((7,), (5,)), "ragged": ((4, 0, 6, 1), (3, 0, 0, 2))}.items():
+    for name, (queries, keys) in {**packings(), "ragged": ((4, 0, 6, 1), (3, 0, 0, 2))}.items():
         qkv = attention_inputs(make, queries, keys)
         rowptr, col, first = [0], [], 0
         for nodes in queries:  # a ring with self-loops in every item
@@ -123,9 +123,10 @@ def graph_attention(make):
                 rowptr.append(len(col))
             first += nodes
         starts = [sum(queries[:b]) for b in range(len(queries))]
-        top = torch.tensor([starts[b] + j % queries[b] for b, bins in enumerate(keys) for j in range(bins)])
+        tops = [starts[b] + j % queries[b] for b, bins in enumerate(keys) for j in range(bins)]
+        top = torch.tensor(tops, dtype=torch.int64)
         weight = torch.rand(sum(keys), generator=make.generator, dtype=make.dtype).requires_grad_()
-        edges = [torch.tensor(rowptr), torch.tensor(col), make(len(col), 2), top, top.clone(), weight]
+        edges = [torch.tensor(rowptr), torch.tensor(col, dtype=torch.int64), make(len(col), 2), top, top.clone(), weight]
         yield name, [*qkv, *edges, *relative_weights(make, 2)], pointers(queries, keys)
 
 
@@ -136,6 +137,9 @@ def sample_pairs(make):
     yield "ragged", [make(14), 4], {"ptr": ragged(5, 0, 1, 8)}
     seeded = {"ptr": ragged(5, 0, 1, 8), "seeds": torch.tensor([1, 2, 3, 4]), "noise": True, "random_partner": True}
     yield "seeded", [make(14), 4], {**seeded, "tau": 0.5}
+    yield "no items", [make(0), 4], {"ptr": ragged()}
+    none = torch.empty(0, dtype=torch.int64)
+    yield "no items, seeded", [make(0), 4], {"ptr": ragged(), "seeds": none, "noise": True, "random_partner": True}
 
 
 def gather_pairs(make):
@@ -143,23 +147,28 @@ def gather_pairs(make):
     yield "rows", [make(5, 3), top, partner, make(4)], {}
     yield "matrices", [make(5, 3, 2), top, partner, make(4)], {}
     yield "numbers", [make(5), top, partner, make(4)], {}
+    none = torch.empty(0, dtype=torch.int64)
+    yield "no rows", [make(0, 3), none, none.clone(), make(0)], {}
 
 
 def farthest_point_sampling(make):
     yield "one item", [make(9, 3), 4], {}
     yield "more than there are", [make(5, 3), 50], {}
     yield "ragged", [make(14, 3), 4], {"ptr": ragged(5, 0, 1, 8)}
+    yield "no items", [make(0, 3), 4], {"ptr": ragged()}
 
 
 def knn(make):
     yield "one item", [make(9, 3), make(4, 3), 3], {}
     yield "ragged, padded", [make(10, 3), make(6, 3), 4], {"ptr": ragged(6, 0, 4), "query_ptr": ragged(2, 1, 3)}
+    yield "no items", [make(0, 3), make(0, 3), 4], {"ptr": ragged(), "query_ptr": ragged()}
     yield "without gradients", [make(9, 3, gradient=False), make(4, 3, gradient=False), 2], {}
 
 
 def softmax_pool(make):
     yield "one item", [make(9, 3), make(3)], {}
     yield "ragged", [make(14, 3), make(3)], {"ptr": ragged(5, 0, 1, 8)}
+    yield "no items", [make(0, 3), make(3)], {"ptr": ragged()}
 
 
 def random_walk_pe(make):

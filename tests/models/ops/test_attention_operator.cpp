@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "models/ops/maxout_attention.h"
 #include "tests/models/ops/wanted.h"
 #include "tests/support.h"
 

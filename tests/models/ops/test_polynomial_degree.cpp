@@ -38,7 +38,7 @@ struct Deviation {
 };
 
 Deviation deviation(const Arguments& a, const PolynomialNumbers& n) {
-  static const auto op = find_operator<PolynomialForward>("_polynomial_attention_forward");
+  static const auto op = find_operator<PolynomialOperator::Forward>("_polynomial_attention_forward");
   const auto [out, denominator] =
       op.call(a["q"], a["k"], a["v"], n.degree, n.scale, n.causal, std::nullopt, std::nullopt, n.center);
   Arguments wide = a;

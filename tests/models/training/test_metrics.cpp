@@ -109,6 +109,31 @@ TEST_CASE("errors of regression are those of scikit-learn") {
   }
 }
 
+TEST_CASE("precision against recall and squared errors have scikit-learn's values") {
+  // auc(recall, precision) of precision_recall_curve, and the root of mean_squared_error, of scikit-learn 1.9.
+  const at::Tensor scores = doubles({.9, .8, .7, .7, .6, .4, .35, .3, .2, .1});
+  const at::Tensor labels = doubles({1, 0, 1, 1, 0, 0, 1, 0, 1, 0});
+  REQUIRE(prc_auc_score(scores, labels == 1) == Approx(0.6626984126984128).epsilon(1e-12));
+  REQUIRE(average_precision_score(scores, labels == 1) == Approx(0.7253968253968255).epsilon(1e-12));
+  const at::Tensor more_scores = doubles({.5, .5, .5, .2, .9, .1, .3, .8, .6, .4});
+  const at::Tensor more_labels = doubles({0, 0, 1, nan, 1, 0, nan, 0, 0, 1});
+  REQUIRE(mean_prc_auc(at::stack({scores, more_scores, scores}, 1),
+                       at::stack({labels, more_labels, at::zeros({10}, at::kDouble)}, 1)) ==
+          Approx((0.6626984126984128 + 0.5714285714285714) / 2).epsilon(1e-12));
+  const at::Tensor predicted = doubles({1., -1.5, 1., 3.5, -2., 12., 1., 27., -4., 2.5}).view({2, 5}).t();
+  const at::Tensor truth = doubles({1.5, -2., .25, 4., -1., 10., nan, 30., -5., 2.}).view({2, 5}).t();
+  REQUIRE(root_mean_squared_error(predicted, truth) ==
+          Approx((0.6800735254367721 + 1.8874586088176875) / 2).epsilon(1e-12));
+  REQUIRE(mean_absolute_error(predicted, truth) == Approx((0.65 + 1.625) / 2).epsilon(1e-12));
+  REQUIRE(r2_score(predicted, truth) == Approx((0.8939220183486238 + 0.9792500910083728) / 2).epsilon(1e-12));
+}
+
+TEST_CASE("the root mean squared error is taken of each target, and averaged over targets") {
+  const at::Tensor truth = doubles({0, 10, 0, nan, 0, 10}).view({3, 2});
+  const at::Tensor predicted = doubles({1, 12, 2, 7, -2, 8}).view({3, 2});
+  REQUIRE(root_mean_squared_error(predicted, truth) == Approx((std::sqrt(3.0) + 2.0) / 2));
+}
+
 TEST_CASE("targets that are missing are left out of errors") {
   const at::Tensor truth = doubles({1, nan, 3, 10, 20, nan}).view({3, 2});
   const at::Tensor predicted = doubles({1.5, 7, 3, 12, 20, 7}).view({3, 2});

@@ -54,4 +54,13 @@ TEST_CASE("load_module_state refuses tensors of another module by name", "[modul
   require_error([&] { load_module_state(*norm, wider); }, {"tensor bias of the checkpoint has shape [4]"});
 }
 
+TEST_CASE("the head of a model is told by the name of its child", "[module_state]") {
+  for (const char* name : {"head.linear.weight", "pool_head.u", "sample_head.sampler.score.weight", "head"}) {
+    REQUIRE(is_of_head(name));
+  }
+  for (const char* name : {"embed.weight", "encoder.layers.0.head_weight", "heads.weight", "target_mean", ""}) {
+    REQUIRE_FALSE(is_of_head(name));
+  }
+}
+
 }  // namespace geosft::test::test_module_state

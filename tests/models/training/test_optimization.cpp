@@ -185,4 +185,57 @@ TEST_CASE("a state without moments for unused parameters loads, a wrong one does
   require_error([&] { averaging.load_state(state); }, {"average.weight"});
 }
 
+TEST_CASE("a warm-up in epochs comes before the cosine", "[optimization]") {
+  const OptimizationOptions options{
+      .learning_rate = 2.0, .beta2 = 0.99, .schedule = Schedule::cosine, .epochs = 25, .warmup_epochs = 5};
+  REQUIRE(scheduled_rate(options, 0, 0) == Approx(2e-6));
+  REQUIRE(scheduled_rate(options, 1, 1.0) == Approx(0.4));
+  REQUIRE(scheduled_rate(options, 1, 5.0) == Approx(2.0));
+  REQUIRE(scheduled_rate(options, 1, 15.0) == Approx(1.0));
+  REQUIRE(scheduled_rate(options, 1, 25.0) == Approx(0.0).margin(1e-12));
+  OptimizationOptions longer = options;
+  longer.warmup_epochs = 30;
+  REQUIRE(scheduled_rate(longer, 1, 15.0) == Approx(1.0));
+}
+
+TEST_CASE("the head has a learning rate of its own", "[optimization]") {
+  for (const bool fused : {false, true}) {
+    torch::nn::Linear body = model(), head = model(), plain_body = model(), plain_head = model();
+    torch::nn::Module both, plain;
+    both.register_module("embed", body);
+    both.register_module("pool_head", head);
+    plain.register_module("embed", plain_body);
+    plain.register_module("pool_head", plain_head);
+    OptimizationOptions options{.learning_rate = 0.1, .weight_decay = 0.3, .max_gradient_norm = 0.0, .fused = fused};
+    Optimization expected_body(plain, options);
+    options.head_rate_factor = 5.0;
+    Optimization optimization(both, options);
+    options.head_rate_factor = 1.0;
+    options.learning_rate = 0.5;
+    torch::nn::Linear fast = model();
+    Optimization expected_head(*fast, options);
+    for (int64_t step = 0; step < 10; ++step) {
+      for (torch::nn::Linear linear : {body, head, plain_body, plain_head, fast}) set_gradients(linear, step);
+      optimization.step(0);
+      expected_body.step(0);
+      expected_head.step(0);
+    }
+    require_close(weights(body), weights(plain_body), 1e-12, "body");
+    require_close(weights(head), weights(fast), 1e-6, "head");
+    REQUIRE_FALSE(at::allclose(weights(head), weights(plain_head)));
+  }
+}
+
+TEST_CASE("parameters without a gradient stay as they are", "[optimization]") {
+  torch::nn::Linear linear = model();
+  linear->weight.set_requires_grad(false);
+  const at::Tensor before = linear->weight.clone(), bias = linear->bias.detach().clone();
+  Optimization optimization(*linear, {.learning_rate = 0.1, .weight_decay = 0.3, .average_decay = 0.5});
+  linear->bias.mutable_grad() = at::ones({2}, at::kDouble);
+  optimization.step(0);
+  const Optimization::AveragedWeights averaged(optimization);
+  require_equal(linear->weight, before, "weight");
+  REQUIRE_FALSE(at::equal(linear->bias, bias));
+}
+
 }  // namespace geosft::test::test_optimization

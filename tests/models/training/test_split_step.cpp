@@ -197,4 +197,13 @@ TEST_CASE("a run has the same bits with any number of threads, and says once how
   }
 }
 
+TEST_CASE("parts leave out parameters that need no gradient", "[split_step]") {
+  Rows whole(32), frozen(32);
+  frozen.module().parameters()[0].set_requires_grad(false);
+  const Found expected = one_step(whole, 2), found = one_step(frozen, 2);
+  REQUIRE(frozen.parts_seen == 16);
+  REQUIRE_FALSE(frozen.module().parameters()[0].grad().defined());
+  require_equal(frozen.module().parameters()[1].grad(), whole.module().parameters()[1].grad(), "gradient");
+}
+
 }  // namespace geosft::test::test_split_step

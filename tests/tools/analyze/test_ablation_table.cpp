@@ -15,9 +15,9 @@ TEST_CASE("each change is a variant of its own, beside the configuration as it i
   settings.model.bins = 32;
   const std::vector<Ablation> all = ablations(settings, {"score=dot+num_samples=7", "hard=true"});
   REQUIRE(all.size() == 3);
-  CHECK(all[0].settings.model.score == "maxout");
+  CHECK(all[0].settings.model.score == ScoreKind::maxout);
   CHECK(all[1].name == "score=dot+num_samples=7");
-  CHECK(all[1].settings.model.score == "dot");
+  CHECK(all[1].settings.model.score == ScoreKind::dot);
   CHECK(all[1].settings.model.bins == 7);
   CHECK(all[2].settings.model.hard);
   CHECK(all[2].settings.model.bins == 32);

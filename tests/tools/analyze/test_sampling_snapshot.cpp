@@ -18,7 +18,7 @@ namespace {
 
 RunModel small_run() {
   const ClassifySettings settings = small_settings();
-  RunModel trained{settings, {"a", "b", "c"}, small_model(settings)};
+  RunModel trained{{{"a", "b", "c"}}, settings, small_model(settings)};
   trained.model->eval();
   return trained;
 }

@@ -10,7 +10,7 @@
 #include "models/point_classifier.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/small_cloud_settings.h"
-#include "tools/classify/settings.h"
+#include "tools/experiment/classify_settings.h"
 
 namespace geosft::test {
 

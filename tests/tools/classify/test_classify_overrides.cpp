@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/classify/classify_overrides.h"
+#include "tools/classify/classify_experiment.h"
 
 #include <ATen/Parallel.h>
 
@@ -25,7 +25,7 @@ struct Trained {
     settings.data = "/some/data";
     settings.seed = 5;
     settings.evaluation.votes = 2;
-    Checkpoint checkpoint{{}, describe_run(settings, {"a", "b", "c"}).texts()};
+    Checkpoint checkpoint{{}, describe_run<Classification>(settings, {{"a", "b", "c"}}).texts()};
     for (const auto& [name, tensor] : module_state(*small_model(settings))) {
       checkpoint.tensors.emplace("model." + name, tensor);
     }
@@ -33,7 +33,7 @@ struct Trained {
   }
   RunModel load(std::vector<const char*> words) const {
     CLI::App app("tool");
-    ClassifyOverrides overrides;
+    CloudOverrides<ClassifyExperiment> overrides;
     overrides.add_to(app);
     words.insert(words.begin(), "tool");
     parse_arguments(app, static_cast<int>(words.size()), words.data(), std::cout);
@@ -62,7 +62,7 @@ TEST_CASE("options change what they name and nothing else") {
   expected.data = "elsewhere";
   expected.evaluation.votes = 7;
   expected.clouds.points = 9;
-  expected.evaluation.evaluation = "greedy";
+  expected.evaluation.evaluation = SampleMode::greedy;
   expected.seed = 11;
   CHECK(settings.config().to_toml() == expected.config().to_toml());
 }

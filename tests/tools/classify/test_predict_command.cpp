@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "data/formats/ply.h"
+#include "tests/data/points/utm_chair.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/experiment/scan_file.h"
 
@@ -51,6 +52,18 @@ TEST_CASE("every one of several files leaves its own coloured cloud") {
   }
 }
 
+TEST_CASE("a coloured cloud has the coordinates of its file") {
+  const ClassifyShop shop;
+  const std::string cloud = (shop / "chair.xyz").string(), ply = (shop / "chair.ply").string();
+  for (const at::Tensor& points : {chair_at_origin(40), utm_chair(40)}) {
+    write_text(cloud, double_cloud_text("xyz", points));
+    shop.run_well({"predict", shop.trained(), cloud, "--ply", ply});
+    const at::Tensor written = read_ply(read_text(ply), ply).mesh.vertices;
+    REQUIRE(written.size(0) == 40);
+    CHECK((written - points).abs().max().item<double>() < 1e-6);
+  }
+}
+
 TEST_CASE("folders and patterns are predicted, and broken files named one by one") {
   const ClassifyShop shop;
   const std::string run = shop.trained(), table = (shop / "table.csv").string();
@@ -60,7 +73,7 @@ TEST_CASE("folders and patterns are predicted, and broken files named one by one
   REQUIRE(nlohmann::json::parse(lines[0]).at("file") == (test / "cube/cube_5.off").string());
   const Words rows = lines_of(read_text(table));
   REQUIRE(rows.size() == 7);
-  REQUIRE(rows[0] == "file,class,probability,class_2,probability_2,class_3,probability_3");
+  REQUIRE(rows[0] == "file,class,probability,class_2,probability_2,class_3,probability_3,error");
   const nlohmann::json last = nlohmann::json::parse(lines[5]);
   REQUIRE_THAT(rows[6], Catch::StartsWith(last.at("file").get<std::string>() + "," +
                                           last.at("class").get<std::string>() + "," + last.at("probability").dump()));
@@ -72,7 +85,11 @@ TEST_CASE("folders and patterns are predicted, and broken files named one by one
   const ProcessResult result = shop.run({"predict", run, pattern, "--csv", table});
   REQUIRE(result.exit == 1);
   REQUIRE(lines_of(result.out).size() == 3);
-  REQUIRE(lines_of(read_text(table)).size() == 4);
+  const Words with_errors = lines_of(read_text(table));
+  REQUIRE(with_errors.size() == 6);
+  REQUIRE_THAT(with_errors[1], Catch::StartsWith((test / "cube/broken_5.off").string() + ",,,,,,,") &&
+                                   Catch::Contains("broken_5.off:1: expected") && !Catch::EndsWith(","));
+  REQUIRE_THAT(with_errors[2], Catch::Contains("cube_5.off,") && Catch::EndsWith(","));
   Words errors = lines_of(result.err);
   std::erase_if(errors, [](const std::string& line) { return line.find(": error: ") == std::string::npos; });
   REQUIRE(errors.size() == 2);

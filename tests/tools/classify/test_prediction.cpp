@@ -8,14 +8,14 @@
 #include "tests/data/points/utm_chair.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tools/classify/clouds.h"
+#include "tools/experiment/classification.h"
 
 namespace geosft::test::test_prediction {
 
 namespace {
 
 RunModel small_run(const ClassifySettings& settings) {
-  RunModel run{settings, {"a", "b", "c"}, small_model(settings)};
+  RunModel run{{{"a", "b", "c"}}, settings, small_model(settings)};
   run.model->eval();
   return run;
 }

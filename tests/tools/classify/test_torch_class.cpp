@@ -6,8 +6,8 @@
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/experiment/served.h"
-#include "tools/classify/clouds.h"
 #include "tools/classify/prediction.h"
+#include "tools/experiment/classification.h"
 
 namespace geosft::test::test_torch_class {
 namespace {
@@ -17,7 +17,7 @@ struct ServedRun {
   explicit ServedRun(bool normals = true) {
     ClassifySettings settings = small_settings();
     settings.clouds.normals = normals;
-    write_run(run, describe_run(settings, {"a", "b", "c"}), *small_model(settings));
+    write_run(run, describe_run<Classification>(settings, {{"a", "b", "c"}}), *small_model(settings));
     write_text(cloud, sphere_xyz(0.7, 60));
   }
 

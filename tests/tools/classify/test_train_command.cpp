@@ -5,7 +5,9 @@
 #include <cmath>
 #include <thread>
 
+#include "data/checkpoint.h"
 #include "tests/data/points/installed_furniture.h"
+#include "tests/support.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/experiment/same_runs.h"
 
@@ -235,6 +237,39 @@ TEST_CASE("a signal in the final evaluation stops it at once, and the run is com
                                                Catch::Contains("eval " + run.string()));
   CHECK_FALSE(fs::exists(run / "result.json"));
   shop.run_well({"eval", run.string(), "--votes", "1"});
+}
+
+TEST_CASE("a training starts from another run, with its model, for other classes") {
+  const ClassifyShop shop;
+  const std::string first = shop.trained();
+  fs::remove_all(shop.data() / "train" / "cube");
+  fs::remove_all(shop.data() / "test" / "cube");
+  const auto tune = [&](const std::string& out, const Words& more) {
+    const Words words = {"train",    "--data", shop.data().string(), "--init-from", first,          "--epochs", "2",
+                         "--points", "48",     "--points-per-mesh",  "128",         "--batch-size", "4",        "--lr",
+                         "1e-3",     "--out",  (shop / out).string()};
+    return shop.run_well(words + more);
+  };
+  const ProcessResult result = tune("tuned", {"--head-lr-factor", "10", "--max-per-class", "3"});
+  REQUIRE_THAT(result.err, Catch::Contains("training on 6 clouds of 2 classes") &&
+                               Catch::Contains("from " + first + " with a new output layer"));
+  const std::string config = read_text(shop / "tuned" / "config.toml");
+  REQUIRE_THAT(config, Catch::Contains("dim = 16") && Catch::Contains("points = 48") &&
+                           Catch::Contains("head_lr_factor = 10") && Catch::Contains("init_from = \"" + first));
+  tune("frozen", {"--freeze-encoder"});
+  const Checkpoint before = load_checkpoint(fs::path(first) / "best.ckpt"),
+                   frozen = load_checkpoint(shop / "frozen" / "best.ckpt"),
+                   tuned = load_checkpoint(shop / "tuned" / "best.ckpt");
+  bool moved = false;
+  for (const auto& [name, tensor] : before.tensors) {
+    if (name.rfind("model.head.", 0) == 0) continue;
+    require_equal(frozen.tensors.at(name), tensor, name);
+    moved = moved || !at::equal(tuned.tensors.at(name), tensor);
+  }
+  REQUIRE(moved);
+  shop.refuses(shop.train("none", {"--freeze-encoder"}), 2, {"freeze_encoder", "init_from"});
+  shop.refuses(shop.train("none", {"--init-from", "nothing"}), 1, {"nothing"});
+  shop.refuses(shop.train("none", {"--init-from", first, "--dim", "32"}), 1, {"--init-from", "shape"});
 }
 
 }  // namespace geosft::test::test_train_command

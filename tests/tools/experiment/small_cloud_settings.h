@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "tools/experiment/cloud_settings.h"
+
 namespace geosft::test {
 
 // Of geosft-classify or geosft-segment: a model that runs in milliseconds.
@@ -10,7 +12,7 @@ template <class Settings>
 Settings small_cloud_settings(const std::string& tokens) {
   Settings settings;
   settings.clouds.points = 40;
-  settings.model.tokens = tokens;
+  settings.model.tokens = value_named<PointTokens>(tokens, "tokens");
   settings.model.width = 16;
   settings.model.heads = 4;
   settings.model.layers = 2;

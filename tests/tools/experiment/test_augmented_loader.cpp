@@ -35,7 +35,7 @@ class RaggedClouds : public PointDataset {
 struct Example {
   RaggedClouds clouds;
   CloudSettings settings{.points = 20};
-  AugmentSettings augment{0.5, 2.0, 0.02, 0.1, "so3", 0.25};
+  AugmentSettings augment{0.5, 2.0, 0.02, 0.1, Rotation::so3, 0.25};
   PointLoaderOptions options{.batch_size = 4, .shuffle = true, .seed = 3};
 
   std::vector<PointBatch> batches(AugmentedBy by, int64_t epoch, int64_t first = 0) const {
@@ -97,7 +97,7 @@ TEST_CASE("clouds are augmented by the settings of a tool, by the workers where 
   SegmentSettings settings = small_segment_settings();
   settings.seed = 3;
   settings.clouds.points = 20;
-  settings.augment = {0.5, 2.0, 0.02, 0.1, "so3", 0.25};
+  settings.augment = {0.5, 2.0, 0.02, 0.1, Rotation::so3, 0.25};
   const Example example;
   AugmentedLoader loader(example.clouds, settings, one_process(), at::kCPU);
   CHECK(loader.batches_per_epoch() == 3);

@@ -17,7 +17,7 @@ TEST_CASE("sections of clouds and augmentation are read and written") {
   config.set_text("[clouds]\npoints = 7\nnormals = false\n[augment]\nrotate_training = \"z\"\njitter = 0.5\n");
   CHECK(clouds.points == 7);
   CHECK_FALSE(clouds.normals);
-  CHECK(augment.rotate == "z");
+  CHECK(augment.rotate == Rotation::z);
   CHECK(augment.jitter == 0.5);
   require_error([&] { config.set_text("[clouds]\npoints = 0\n"); }, {"points", "0"});
   require_error([&] { config.set_text("[augment]\nrotate_training = \"x\"\n"); }, {"rotate_training", "so3"});
@@ -30,16 +30,20 @@ TEST_CASE("a range of scales that is empty is refused") {
   require_error([&] { augment.check(); }, {"scale_low", "scale_high", "0.75", "0.5"});
 }
 
+TEST_CASE("columns that name no table are refused") {
+  CloudSettings clouds{.columns = "x,y,z,r,g,b"};
+  clouds.check();
+  clouds.columns = "x,y";
+  require_error([&] { clouds.check(); }, {"--columns", "x, y and z", "x,y"});
+}
+
 TEST_CASE("tokens are known by the names of their key") {
-  std::string tokens = "local";
+  PointModelSettings model;
   Config config;
-  add_tokens_key(config, tokens);
+  model.add_keys(config);
   config.set_text("[model]\ntokens = \"absolute_local\"\n");
-  CHECK(point_tokens_of(tokens) == PointTokens::absolute_local);
-  CHECK(point_tokens_of("ones") == PointTokens::ones);
-  CHECK(point_tokens_of("absolute") == PointTokens::absolute);
+  CHECK(model.tokens == PointTokens::absolute_local);
   require_error([&] { config.set_text("[model]\ntokens = \"colours\"\n"); }, {"tokens", "radial"});
-  require_error([] { point_tokens_of("colours"); }, {"colours", "radial"});
 }
 
 }  // namespace geosft::test::test_cloud_settings

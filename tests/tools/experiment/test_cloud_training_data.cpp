@@ -61,4 +61,15 @@ TEST_CASE("missing normals and empty parts are refused") {
   CHECK_NOTHROW(bare());
 }
 
+TEST_CASE("a few clouds of each class are trained on, and the held-out ones stay") {
+  CloudSettings settings;
+  settings.max_per_class = 2;
+  REQUIRE(opened(settings).train().size() == 4);
+  settings.validation_fraction = 0.25;
+  const CloudTrainingData split = opened(settings);
+  REQUIRE(split.train().size() == 4);
+  REQUIRE(split.train().label(0) + split.train().label(1) + split.train().label(2) + split.train().label(3) == 2);
+  REQUIRE(split.validation()->size() == 2);
+}
+
 }  // namespace geosft::test::test_cloud_training_data

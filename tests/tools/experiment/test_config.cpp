@@ -109,6 +109,41 @@ TEST_CASE("the effective configuration loads back to the same values") {
   CHECK(reloaded == empty);
 }
 
+TEST_CASE("automatic values and tables are read, written and taken over") {
+  struct Some {
+    int64_t patch = 1;
+    double beta = 0.5;
+    NamedLists by_set = {};
+    Config config() {
+      Config all;
+      all.add("", "patch", &patch, "steps", {.low = 1}).add("model", "beta", &beta, "weight");
+      all.add("model", "by_set", &by_set, "weights", {.low = 0}).allow_automatic({"patch", "beta"});
+      return all;
+    }
+  };
+  Some some, again;
+  some.config().set_text("patch = 'auto'\n[model]\nbeta = 'auto'\n[model.by_set]\nB = [1, 0.5]\nA = [2]\n");
+  CHECK((is_automatic(some.patch) && is_automatic(some.beta)));
+  CHECK(some.by_set == NamedLists{{"A", {2.0}}, {"B", {1.0, 0.5}}});
+  again.config().set_text(some.config().to_toml());
+  CHECK(again.config().to_toml() == some.config().to_toml());
+  Some resolved;
+  resolved.patch = 7;
+  resolved.beta = 0.25;
+  some.beta = 0.75;
+  some.config().take_automatic(resolved.config());
+  CHECK((some.patch == 7 && some.beta == 0.75));
+  again.config().take_automatic(again.config());
+  CHECK(is_automatic(again.patch));
+  const auto refused = [&](const std::string& toml, const std::vector<std::string>& words) {
+    require_error([&] { some.config().set_text(toml, "some.toml"); }, words);
+  };
+  refused("[model]\nby_set = { A = [-1] }\n", {"some.toml", "by_set", "a table of lists"});
+  refused("[model]\nby_set = { A = 'x' }\n", {"some.toml", "by_set", "a table of lists"});
+  refused("[model]\nbeta = 'most'\n", {"some.toml", "beta", "or auto"});
+  CHECK_THROWS_AS(some.config().allow_automatic({"gamma"}), std::logic_error);
+}
+
 TEST_CASE("an unknown section or key is refused with the nearest known one") {
   require_refused("seed = 1\n\n[train]\nepoch = 2\n",
                   {"some.toml:4", "unknown key 'epoch' in [train]", "'epochs' in [train]"});
@@ -236,6 +271,35 @@ TEST_CASE("one key is set from the text of an option") {
   test::require_error([&] { config.assign("epoch", "3"); }, {"'epoch'", "'epochs'"});
   test::require_error([&] { config.assign("epochs", "0"); }, {"epochs", "at least 1", "'0'"});
   CHECK_THROWS_AS(config.assign("score", "loud"), UsageError);
+}
+
+TEST_CASE("some keys of a text are set, unknown ones are ignored") {
+  Options options;
+  Config config = describe(options);
+  const auto wanted = [](const std::string& section, const std::string& key) {
+    return section == "train" || key == "normals";
+  };
+  config.set_known(
+      "seed = 9\n[train]\nepochs = 7\nunknown = 1\n[data]\nnormals = false\nname = \"other\"\n[new]\nx = 1\n", "text",
+      wanted);
+  Options expected;
+  expected.epochs = 7;
+  expected.normals = false;
+  REQUIRE(options == expected);
+  require_error([&] { config.set_known("[train]\nepochs = 0\n", "text", wanted); }, {"text", "epochs"});
+}
+
+TEST_CASE("the text of an option is known before it is applied") {
+  Options options;
+  Config config = describe(options);
+  CLI::App app("tool");
+  config.add_options(app);
+  const char* words[] = {"tool", "--epochs", "5"};
+  parse_arguments(app, 3, words, std::cout);
+  REQUIRE(config.option_text("epochs") == "5");
+  REQUIRE(config.option_text("seed") == std::nullopt);
+  REQUIRE(options.epochs == 20);
+  require_error([&] { config.option_text("epoch"); }, {"epoch"});
 }
 
 }  // namespace geosft::test::test_config

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tools/experiment/cloud_settings.h"
+
 namespace geosft::test::test_config_entry {
 
 namespace {
@@ -36,6 +38,18 @@ TEST_CASE("integers are whole and stay in their range") {
   }
   CHECK(value == -1);
   CHECK(layers.value_text() == "-1");
+}
+
+TEST_CASE("a variable of an enumeration takes its names") {
+  Rotation rotation = Rotation::z;
+  const ConfigEntry rotate = entry(NamedTarget::of(&rotation));
+  REQUIRE(rotate.expected() == "one of none, z, so3");
+  REQUIRE(rotate.value_text() == "\"z\"");
+  REQUIRE(take(rotate, "so3"));
+  REQUIRE(rotation == Rotation::so3);
+  for (const char* text : {"SO3", "", "1"}) REQUIRE_FALSE(take(rotate, text));
+  REQUIRE_FALSE(rotate.assign(int64_t{1}));
+  REQUIRE(rotation == Rotation::so3);
 }
 
 TEST_CASE("unsigned integers begin at zero and end where TOML's integers do") {
@@ -103,6 +117,36 @@ TEST_CASE("lists are separated by commas, with or without brackets") {
   for (const char* text : {"1,", ",1", "1;2", "1,-1", "x"}) CHECK_FALSE(take(list, text));
   CHECK(value == std::vector<double>{2.0, 3.0});
   CHECK(take(list, "[]"));
+  CHECK(value.empty());
+}
+
+TEST_CASE("a number that may be automatic takes auto, and only that one") {
+  int64_t whole = 3;
+  double number = 0.5;
+  ConfigEntry patch = entry(&whole, {.low = 1}), rate = entry(&number, {.low = 0, .high = 1});
+  CHECK_FALSE(take(patch, "auto"));
+  patch.may_be_automatic = rate.may_be_automatic = true;
+  CHECK(patch.expected() == "an integer of at least 1, or auto");
+  CHECK_FALSE(patch.is_automatic());
+  CHECK((take(patch, "auto") && take(rate, "auto")));
+  CHECK((is_automatic(whole) && is_automatic(number)));
+  CHECK((patch.value_text() == "\"auto\"" && rate.value_text() == "\"auto\""));
+  CHECK_FALSE(take(patch, "automatic"));
+  CHECK((take(patch, "2") && take(rate, "0.25")));
+  CHECK((whole == 2 && number == 0.25));
+  CHECK_FALSE((patch.is_automatic() || rate.is_automatic()));
+}
+
+TEST_CASE("a table has lists by name") {
+  NamedLists value;
+  const ConfigEntry table = entry(&value, {.low = 0});
+  CHECK(table.value_text() == "{}");
+  CHECK(take(table, "PEMS-SF=0.25,0.5; Libras = 1"));
+  CHECK(value == NamedLists{{"PEMS-SF", {0.25, 0.5}}, {"Libras", {1.0}}});
+  CHECK(table.value_text() == R"({ "Libras" = [1.0], "PEMS-SF" = [0.25, 0.5] })");
+  for (const char* text : {"a", "a=1,b", "a=-1", "1;2"}) CHECK_FALSE(take(table, text));
+  CHECK(value.size() == 2);
+  CHECK(take(table, ""));
   CHECK(value.empty());
 }
 

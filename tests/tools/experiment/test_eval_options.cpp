@@ -45,12 +45,12 @@ TEST_CASE("overrides replace what they name and leave the rest") {
   const Used plain({});
   CHECK(plain.data == "trained on");
   CHECK(plain.seed == 1);
-  CHECK(plain.evaluation.evaluation == "seeded");
+  CHECK(plain.evaluation.evaluation == SampleMode::seeded);
   CHECK(plain.evaluation.votes == 1);
   const Used changed({"--data", "x", "--seed", "5", "--votes", "3", "--evaluation", "greedy"});
   CHECK(changed.data == "x");
   CHECK(changed.seed == 5);
-  CHECK(changed.evaluation.evaluation == "greedy");
+  CHECK(changed.evaluation.evaluation == SampleMode::greedy);
   CHECK(changed.evaluation.votes == 3);
 }
 
@@ -68,10 +68,10 @@ TEST_CASE("clouds are evaluated upright once, and turned as often as asked") {
   const CloudEvalArguments upright = parsed({"eval", "run", "--repeats", "7"});
   CHECK(upright.run == "run");
   CHECK(upright.split == "test");
-  CHECK(upright.rotation() == Rotation::none);
+  CHECK(upright.rotation == Rotation::none);
   CHECK(upright.turns() == 1);
   const CloudEvalArguments turned = parsed({"eval", "run", "--rotate", "so3", "--repeats", "7", "--split", "train"});
-  CHECK(turned.rotation() == Rotation::so3);
+  CHECK(turned.rotation == Rotation::so3);
   CHECK(turned.turns() == 7);
   CHECK(turned.split == "train");
 }

@@ -74,7 +74,7 @@ TEST_CASE("keys of the primal-dual family that contradict each other are refused
   require_error([&] { settings.check(); }, {"pool", "1.5"});
   settings.primal.pool.clear();
   settings.attention = "sparse_sh";
-  settings.primal.pooling = "k_means";
+  settings.primal.pooling = PoolingKind::k_means;
   require_error([&] { settings.check(); }, {"pooling", "k_means"});
   CHECK_FALSE(settings.on_grid());
   settings.attention = "sparse_conv2d";
@@ -84,14 +84,14 @@ TEST_CASE("keys of the primal-dual family that contradict each other are refused
 TEST_CASE("relative encodings are for sampling, and for masks that are made of them") {
   EncoderSettings settings;
   CHECK(settings.sees_relative());
-  settings.primal.mask = "neighbours";
+  settings.primal.mask = MaskKind::neighbours;
   for (const char* name : {"softmax", "polynomial", "bn_sh"}) {
     settings.attention = name;
     CHECK_FALSE(settings.sees_relative());
   }
   settings.attention = "sparse_bn";
   CHECK(settings.sees_relative());
-  settings.primal.mask = "window";
+  settings.primal.mask = MaskKind::window;
   CHECK_FALSE(settings.sees_relative());
 }
 

@@ -36,6 +36,15 @@ TEST_CASE("names of files are kept, folders and patterns are the shape files in 
   REQUIRE_FALSE(literal.several);
 }
 
+TEST_CASE("the buffers of glTF files are not read as laser scans") {
+  const TemporaryFolder folder;
+  for (const std::string file : {"a/x.gltf", "a/x.bin", "b/scan.bin"}) write_text(folder / file, "");
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  REQUIRE(input_shape_files({folder.path().string()}).files == Names{at("a/x.gltf"), at("b/scan.bin")});
+  REQUIRE(input_shape_files({at("a/*")}).files == Names{at("a/x.gltf")});
+  REQUIRE(input_shape_files({at("a/x.bin")}).files == Names{at("a/x.bin")});
+}
+
 TEST_CASE("a folder or pattern without a shape file is named") {
   const TemporaryFolder folder;
   write_text(folder / "a.mtl", "");
@@ -51,8 +60,11 @@ TEST_CASE("a broken file is one line, and the others follow") {
     seen.push_back(i);
   };
   CapturedStderr captured;
-  REQUIRE(for_each_file("tool", 3, false, each) == 1);
+  std::vector<std::string> errors;
+  const auto failed = [&](size_t i, const std::string& error) { errors.push_back(std::to_string(i) + " " + error); };
+  REQUIRE(for_each_file("tool", 3, false, each, failed) == 1);
   REQUIRE(captured.text() == "tool: error: b.off: expected a shape\n");
+  REQUIRE(errors == Names{"1 b.off: expected a shape"});
   REQUIRE(seen == std::vector<size_t>{0, 2});
   seen.clear();
   REQUIRE_THROWS_AS(for_each_file("tool", 3, true, each), DataError);

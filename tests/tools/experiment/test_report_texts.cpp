@@ -66,6 +66,13 @@ TEST_CASE("a file with a shape is described") {
   require_error([&] { shape_file_text(folder / "b.xyz"); }, {"b.xyz"});
 }
 
+TEST_CASE("a table has names on the left and numbers on the right") {
+  REQUIRE(table_text({{"class", "clouds", "IoU"}, {"lamp", "3", "12.5 %"}}) ==
+          "class                     clouds       IoU\n"
+          "lamp                           3    12.5 %\n");
+  REQUIRE(table_text({}).empty());
+}
+
 TEST_CASE("degrees, bounds and exact layers are reported", "[attention_report]") {
   const std::vector<PolynomialDegree> degrees{{false, 4, 495, 0.5, 0.00125}, {true, 0, 0, 30.0, 0}};
   CHECK(attention_text(degrees) ==

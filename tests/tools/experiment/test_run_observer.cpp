@@ -13,7 +13,7 @@
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/experiment/captured_stderr.h"
-#include "tools/classify/run_model.h"
+#include "tools/experiment/classification.h"
 #include "tools/experiment/main_guard.h"
 
 namespace geosft::test::test_run_observer {
@@ -76,7 +76,9 @@ struct Run {
   bool train(bool resume = false, std::vector<std::string> names = classes) {
     const CapturedStderr quiet;
     TrainingLoop loop(task, settings.training());
-    RunObserver observer(loop, *task.linear, folder, describe_run(settings, std::move(names)));
+    RunObserver observer(
+        loop, *task.linear, folder,
+        describe_run<Classification>(settings, {std::move(names)}, settings.clouds.validation_fraction > 0));
     if (resume) observer.resume();
     const bool done = loop.run(observer);
     observer.finish(done);
@@ -145,7 +147,7 @@ TEST_CASE("the best checkpoint of a resumed run is that of the same run without 
     };
     const CapturedStderr quiet;
     TrainingLoop loop(run.task, run.settings.training());
-    Stopped observer(loop, *run.task.linear, run.folder, describe_run(run.settings, classes));
+    Stopped observer(loop, *run.task.linear, run.folder, describe_run<Classification>(run.settings, {classes}));
     observer.stop_after = stop_after;
     std::vector<at::Tensor> found;
     observer.seen = [&] { found.push_back(run.best_weight().clone()); };
@@ -186,7 +188,7 @@ TEST_CASE("checkpoints are due every few epochs and at the end") {
   std::vector<int64_t> saved;
   const CapturedStderr quiet;
   TrainingLoop loop(run.task, run.settings.training());
-  Watched observer(loop, *run.task.linear, run.folder, describe_run(run.settings, classes));
+  Watched observer(loop, *run.task.linear, run.folder, describe_run<Classification>(run.settings, {classes}));
   observer.seen = [&] { saved.push_back(fs::exists(run.folder.last_checkpoint()) ? run.epochs_saved() : 0); };
   loop.run(observer);
   CHECK(saved == std::vector<int64_t>{0, 2, 2, 4, 5});
@@ -218,7 +220,7 @@ TEST_CASE("the first batch of a row whose losses are not finite is left in the f
   const std::string last = read_text(run.folder.last_checkpoint());
   CHECK_FALSE(fs::exists(run.folder.non_finite_batch()));
   run.settings.train.epochs = 4;
-  run.settings.train.on_non_finite = "stop";
+  run.settings.train.on_non_finite = NonFiniteStepAction::stop;
   run.task.factor = std::nan("");
   require_error([&] { run.train(/*resume=*/true); }, {"step 1 of epoch 3", "stop"});
   CHECK(read_text(run.folder.last_checkpoint()) == last);
@@ -274,7 +276,7 @@ TEST_CASE("of several processes the leading one leaves the run, and another one 
   Run run(2);
   const Second second;
   TrainingLoop loop(run.task, run.settings.training(), second);
-  RunObserver observer(loop, *run.task.linear, run.folder, describe_run(run.settings, classes));
+  RunObserver observer(loop, *run.task.linear, run.folder, describe_run<Classification>(run.settings, {classes}));
   const StepReport step{0, 1, 1, {1.0, 1.0, 8}, 1e-3, 1.0};
   NonFiniteStep bad{step, 1, "", {{"x", at::ones({2})}}, /*here=*/false};
   const CapturedStderr quiet;

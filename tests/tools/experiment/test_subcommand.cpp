@@ -7,9 +7,11 @@
 
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include "tests/support.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/cloud_settings.h"
 
 namespace geosft::test::test_subcommand {
 namespace {
@@ -51,6 +53,22 @@ TEST_CASE("no subcommand, an unknown one and an option of another are wrong use"
   CHECK_THROWS_AS(run_with({}), UsageError);
   CHECK_THROWS_AS(run_with({"eight"}), UsageError);
   CHECK_THROWS_AS(run_with({"seven", "--count", "5"}), UsageError);
+}
+
+TEST_CASE("an option of an enumeration takes its names") {
+  const auto rotation_of = [](std::vector<const char*> words) {
+    CLI::App app("tool");
+    Rotation rotation = Rotation::z;
+    add_enum_option(app, "--rotate", &rotation, "a rotation");
+    words.insert(words.begin(), "tool");
+    std::ostringstream out;
+    parse_arguments(app, static_cast<int>(words.size()), words.data(), out);
+    return std::pair(rotation, out.str());
+  };
+  REQUIRE(rotation_of({}).first == Rotation::z);
+  REQUIRE(rotation_of({"--rotate", "so3"}).first == Rotation::so3);
+  REQUIRE_THAT(rotation_of({"--help"}).second, Catch::Contains("--rotate") && Catch::Contains("=z"));
+  require_error([&] { rotation_of({"--rotate", "x"}); }, {"--rotate", "none", "so3"});
 }
 
 TEST_CASE("threads and device come from the command line") {

@@ -13,8 +13,8 @@
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tests/tools/segment/small_segmenter.h"
-#include "tools/classify/classify_task.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/classify_task.h"
 #include "tools/graph/graph_task.h"
 #include "tools/segment/segment_task.h"
 
@@ -205,7 +205,7 @@ TEST_CASE("replay is refused for graphs that every batch is looked up in", "[rep
   settings.model.distance_channels = 2;
   require_error([&] { settings.check(); }, {"replay_steps", "distance_channels"});
   settings.model.distance_channels = 0;
-  settings.model.score = "dot";
+  settings.model.score = ScoreKind::dot;
   require_error([&] { settings.check(); }, {"replay_steps", "score maxout"});
   settings.model.relative = false;
   settings.check();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that the values of other keys make no use of.
+// Helpers for the tests of settings: the keys of a configuration, and options that the values of other keys make no use
+// of.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -12,7 +14,17 @@
 
 namespace geosft::test {
 
-// What is said of a command line of such options, over a file of `toml`; nothing where all are used.
+// Returns the lines of a configuration that set a key.
+inline std::set<std::string> key_lines(const std::string& toml) {
+  std::istringstream in(toml);
+  std::set<std::string> found;
+  for (std::string line; std::getline(in, line);) {
+    if (line.find('=') != std::string::npos) found.insert(line);
+  }
+  return found;
+}
+
+// Returns what is said of a command line of unused options, over a file of `toml`; nothing where all are used.
 template <class Settings>
 std::string said_of_unused(const std::string& toml, const std::vector<std::string>& options) {
   Settings settings;

@@ -36,12 +36,14 @@ class Workshop {
     return result;
   }
 
-  // The small training; words that come later win. Other attentions than sampling, which have no bins, are given none.
+  // The small training; words that come later win. Other attentions than sampling are given no number of samples, and
+  // models without attention no heads.
   Words train(const std::string& out, const Words& more = {}) const {
     const auto named = std::find(more.begin(), more.end(), "--attention");
-    const bool samples = named == more.end() || named[1] == "sampling";
-    return Words{"train", "--data", data().string(), "--out", (folder_ / out).string()} +
-           (samples ? small_training_ : without(small_training_, "--num-samples")) + more;
+    const std::string attention = named == more.end() ? "sampling" : named[1];
+    Words small = attention == "sampling" ? small_training_ : without(small_training_, "--num-samples");
+    if (attention == "none") small = without(small, "--num-heads");
+    return Words{"train", "--data", data().string(), "--out", (folder_ / out).string()} + small + more;
   }
   // The folder of a trained run, made once.
   std::string trained() const {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "graph/random_walk_pe_estimate.h"
+#include "tests/data/graphs/molecules.h"
 #include "tests/environment.h"
 #include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/graph/graph_tool.h"
@@ -66,6 +67,55 @@ TEST_CASE("a published split is taken as it is") {
   CHECK(std::string(part_name(part_of("validation"))) == "validation");
   CHECK(part_of("train") == Part::train);
   CHECK(part_of("test") == Part::test);
+}
+
+TEST_CASE("the split is the one that the settings name") {
+  if (!has_rdkit()) return;
+  PackedItems graphs = small_graphs();
+  SplitSettings settings;
+  settings.folds = 2;
+  const DatasetSplit folds = split_of(graphs, settings);
+  REQUIRE(folds.validation.empty());
+  settings.split = "random";
+  const DatasetSplit random = split_of(graphs, settings);
+  REQUIRE(random.train.size() == 5);
+  REQUIRE(random.validation.size() == 1);
+  REQUIRE(random.test.size() == 1);
+  REQUIRE(all_of(random) == std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6});
+  bool differs = false;
+  for (settings.split_seed = 1; settings.split_seed < 5; ++settings.split_seed) {
+    differs = differs || split_of(graphs, settings).train != random.train;
+  }
+  REQUIRE(differs);
+  for (const char* split : {"file", "scaffold"}) {
+    settings.split = split;
+    require_error([&] { split_of(graphs, settings); }, {"split", split});
+  }
+  graphs.smiles = {"C1CC1", "C1CC1C", "CC1CC1", "c1ccccc1", "Cc1ccccc1", "C1CCC1", "CC"};
+  const DatasetSplit scaffold = split_of(graphs, settings);
+  REQUIRE(scaffold.train == std::vector<int64_t>{0, 1, 2, 3, 4});
+  settings.split = "auto";
+  REQUIRE(split_of(graphs, settings).test == scaffold.test);
+  graphs.split = DatasetSplit{{0, 1, 2, 3}, {4}, {5, 6}};
+  REQUIRE(split_of(graphs, settings).test == graphs.split->test);
+  settings.split = "folds";
+  REQUIRE(split_of(graphs, settings).test == folds.test);
+}
+
+TEST_CASE("features of molecules need SMILES, and have a column each") {
+  if (!has_rdkit()) return;
+  PackedItems graphs = small_graphs();
+  MoleculeSettings settings;
+  take_molecule_inputs(graphs, settings, "data");
+  REQUIRE_FALSE(graphs.graph_features.defined());
+  settings.fingerprint = "ecfp2,torsion";
+  settings.fingerprint_bits = 32;
+  require_error([&] { take_molecule_inputs(graphs, settings, "some/data"); }, {"SMILES", "some/data"});
+  graphs.smiles.assign(7, "CCO");
+  take_molecule_inputs(graphs, settings, "data");
+  REQUIRE(graphs.schema.graph_features == 64);
+  REQUIRE(graphs.graph_features.sizes() == at::IntArrayRef({7, 64}));
+  check_packed_items(graphs, "data");
 }
 
 TEST_CASE("where nodes are split every part has all graphs, and targets of the part alone") {

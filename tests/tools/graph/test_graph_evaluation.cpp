@@ -33,7 +33,7 @@ TEST_CASE("outputs of many graphs are the mean over the votes, in the order that
 TEST_CASE("renumbered nodes answer in the order of the dataset") {
   const PackedItems graphs = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
   GraphRunModel run = small_graph_run(graphs.schema);
-  run.settings.evaluation.evaluation = "greedy";
+  run.settings.evaluation.evaluation = SampleMode::greedy;
   const auto outputs = [&](std::optional<uint64_t> seed) {
     return graph_outputs(run.model, graphs, some, Part::test, run.settings.evaluation, seed).outputs;
   };

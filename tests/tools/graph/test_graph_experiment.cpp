@@ -64,6 +64,25 @@ TEST_CASE("several results as JSON: seeds, folds, and how many graphs a repetiti
   CHECK_FALSE(experiment_json({run(1, 0, 5, 1)}).contains("deviations"));
 }
 
+TEST_CASE("the validation split chooses the last epoch that chance does not tell from the best") {
+  const auto chosen = [](const std::vector<double>& scores, int64_t items, const std::string& metric = "accuracy") {
+    std::vector<MetricsRow> rows;
+    for (size_t i = 0; i < scores.size(); ++i) {
+      rows.push_back({.epoch = static_cast<int64_t>(i) + 1, .split = "train", .score = 0.0});
+      rows.push_back({.epoch = static_cast<int64_t>(i) + 1, .split = "validation", .score = scores[i]});
+    }
+    return chosen_epoch(rows, items, style_of(metric));
+  };
+  CHECK(chosen({0.5, 0.9, 0.9, 0.6}, 1000) == 3);
+  CHECK(chosen({0.5, 0.9, 0.88, 0.6}, 100) == 3);  // the standard error is 0.03
+  CHECK(chosen({0.5, 1.0, 2.0 / 3}, 3) == 3);      // one of three items
+  CHECK(chosen({0.5, 1.0, 0.9, 0.7}, 10) == 3);    // two of ten items fail
+  CHECK(chosen({0.9, 0.7, 0.8}, 1000) == 1);
+  CHECK(chosen({3.0, 1.0, 1.1, 1.0, 2.0}, 9, "rmse") == 4);
+  CHECK(chosen({std::nan(""), 0.5, std::nan("")}, 4) == 2);
+  CHECK(chosen_epoch({{.epoch = 7, .split = "train"}}, 4, style_of("accuracy")) == 7);
+}
+
 TEST_CASE("configurations are compared run by run of the same seed and fold") {
   const auto run = [](uint64_t seed, int64_t fold, double mae) { return RunResult{"", {{"mae", mae}}, seed, fold}; };
   const std::vector<RunResult> first = {run(1, 0, 1.0), run(1, 1, 5.0), run(2, 0, 9.0)};

@@ -39,9 +39,11 @@ TEST_CASE("info says how many self-loops and repeated edges there are, and coale
   CHECK_THAT(shop.run_well({"info", set}).out, Catch::Contains("1 self-loops and 1 repeated edges"));
   CHECK_THAT(shop.run_well({"info", set, "--coalesce"}).out,
              Catch::Contains("4 directed edges") && Catch::Contains("0 self-loops and 0 repeated edges"));
-  const Words once = {"--data", set, "--epochs", "1", "--folds", "2", "--coalesce"};
+  const Words once = {"--data", set, "--epochs", "1", "--folds", "2"};
   shop.run_well(shop.train("run", once));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("coalesce = true"));
+  shop.run_well(shop.train("listed", once + Words{"--no-coalesce"}));
+  CHECK_THAT(read_text(shop / "listed" / "config.toml"), Catch::Contains("coalesce = false"));
 }
 
 TEST_CASE("info prints JSON") {

@@ -26,7 +26,8 @@ TEST_CASE("the loss of classes is the cross entropy of those that are there") {
   const double expected = -(share[0][0] + share[1][1] + share[3][0]).item<double>() / 3;
   CHECK(graph_loss(GraphTask::node_classification, logits(), truth).item<double>() == Approx(expected));
   CHECK(graph_loss(GraphTask::node_classification, logits(), at::full({4}, -1, at::kLong)).item<double>() == 0.0);
-  CHECK(graph_loss(GraphTask::classification, logits(), at::tensor({0, 1, 1, 1}, at::kLong), 0.5).item<double>() >
+  CHECK(graph_loss(GraphTask::classification, logits(), at::tensor({0, 1, 1, 1}, at::kLong), {.label_smoothing = 0.5})
+            .item<double>() >
         graph_loss(GraphTask::classification, logits(), at::tensor({0, 1, 1, 1}, at::kLong)).item<double>());
 }
 
@@ -37,6 +38,8 @@ TEST_CASE("losses of labels and targets leave out what is missing") {
   CHECK(graph_loss(GraphTask::multi_label, logits(), labels).item<double>() == Approx(expected));
   const at::Tensor targets = at::tensor({1.0f, nan, 0.0f, 1.0f, nan, nan, 1.0f, 0.0f}).view({4, 2});
   CHECK(graph_loss(GraphTask::regression, logits(), targets).item<double>() == Approx((1 + 1 + 0.5 + 1 + 3) / 5));
+  CHECK(graph_loss(GraphTask::regression, logits(), targets, {.regression = "mse"}).item<double>() ==
+        Approx((1 + 1 + 0.25 + 1 + 9) / 5));
   const at::Tensor none = at::full({4, 2}, nan);
   const at::Tensor free = logits().requires_grad_(true);
   const at::Tensor nothing = graph_loss(GraphTask::regression, free, none);
@@ -60,7 +63,31 @@ TEST_CASE("every task has its metrics, the one it goes by first") {
   const NamedValues targets = graph_metrics(GraphTask::regression, logits(), logits() + 1);
   CHECK(targets[0].first == "mae");
   CHECK(targets[0].second == Approx(1.0));
+  CHECK(value_of(targets, "rmse") == Approx(1.0));
   CHECK_THROWS_AS(value_of(targets, "accuracy"), std::out_of_range);
+}
+
+TEST_CASE("the metric is the first of a list that the task has") {
+  REQUIRE(score_style(GraphTask::multi_label, "roc_auc,rmse").name == "roc_auc");
+  REQUIRE(score_style(GraphTask::regression, "roc_auc, rmse").name == "rmse");
+  REQUIRE(score_style(GraphTask::regression, "rmse").lower_is_better);
+  REQUIRE_FALSE(score_style(GraphTask::regression, "rmse").share);
+  REQUIRE(score_style(GraphTask::multi_label, "prc_auc").share);
+  REQUIRE(score_style(GraphTask::classification, "loss").lower_is_better);
+  REQUIRE(score_style(GraphTask::regression, "auto").name == "mae");
+  require_error([] { score_style(GraphTask::regression, "roc_auc,accuracy"); }, {"roc_auc,accuracy", "mae, r2, rmse"});
+  require_error([] { score_style(GraphTask::regression, "rsme"); }, {"metric", "\"rsme\"", "rmse"});
+}
+
+TEST_CASE("the loss of a regression is absolute, squared, or both") {
+  const at::Tensor outputs = at::tensor({0.0f, 0.5f, 3.0f, 1.0f}).view({2, 2});
+  const at::Tensor targets = at::tensor({0.0f, 0.0f, 0.0f, nan}).view({2, 2});
+  const auto loss = [&](const char* name) {
+    return graph_loss(GraphTask::regression, outputs, targets, {.regression = name}).item<double>();
+  };
+  REQUIRE(loss("l1") == Approx(3.5 / 3));
+  REQUIRE(loss("mse") == Approx(9.25 / 3));
+  REQUIRE(loss("huber") == Approx((0.125 + 2.5) / 3));
 }
 
 TEST_CASE("macro F1 counts a class that is never predicted, over the nodes that have a class") {
@@ -104,6 +131,8 @@ TEST_CASE("the metric of a batch is that of a part, where it can be told without
   CHECK(std::isnan(batch(GraphTask::classification, "accuracy", at::full({4}, -1, at::kLong))));
   CHECK(std::isnan(batch(GraphTask::regression, "mae", at::full({4, 2}, nan))));
   CHECK(std::isnan(batch(GraphTask::classification, "macro_f1", classes)));
+  CHECK(std::isnan(batch(GraphTask::regression, "rmse", targets)));
+  CHECK((style_of("rmse").lower_is_better && !style_of("rmse").share && !style_of("r2").lower_is_better));
 }
 
 TEST_CASE("a metric alone is that of all, and another task's is none") {

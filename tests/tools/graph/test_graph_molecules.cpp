@@ -154,6 +154,51 @@ TEST_CASE("a hundred molecules are trained on, evaluated and predicted from thei
   shop.refuses({"predict", run, "--smiles", "C(C"}, 1, {"--smiles:1", "C(C"});
 }
 
+TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the same features") {
+  if (!has_rdkit()) return;
+  const GraphShop shop;
+  // Whether there is nitrogen, and the number of atoms that are written: half of these are unknown.
+  std::string labels = "compound,structure,nitrogen\n", numbers = "structure,size\n";
+  const std::vector<std::string> smiles = hundred_smiles();
+  for (size_t i = 0; i < smiles.size(); ++i) {
+    labels += "M" + std::to_string(i) + "," + smiles[i] + "," + std::to_string(labels_of(smiles[i])[0]) + "\n";
+    numbers += smiles[i] + "," + (i % 2 == 0 ? std::to_string(written_atoms(smiles[i])) : "") + "\n";
+  }
+  write_text(shop / "labels.csv", labels);
+  write_text(shop / "numbers.csv", numbers);
+  const std::string data = (shop / "labels.csv").string(), run = (shop / "run").string();
+  const Words features = {"--fingerprint", "ecfp2,atom_pair", "--fingerprint-bits", "128", "--descriptors", "--metric",
+                          "roc_auc,rmse",  "--json",          "--epochs",           "30"};
+  const auto result = shop.run_well(shop.train("run", Words{"--data", data} + features));
+  REQUIRE_THAT(result.err, Catch::Contains("SMILES in column \"structure\"; label \"nitrogen\""));
+  const nlohmann::json trained = nlohmann::json::parse(result.out);
+  REQUIRE(trained.at("metrics").at("roc_auc") > 0.8);
+  REQUIRE(trained.at("metrics").contains("prc_auc"));
+  const nlohmann::json evaluated = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out);
+  REQUIRE(evaluated.at("metrics") == trained.at("metrics"));
+  const Words items = lines_of(shop.run_well({"predict", run, "--json"}).out);
+  const Words rows = lines_of(shop.run_well({"predict", run, data, "--json"}).out);
+  const Words typed = lines_of(shop.run_well({"predict", run, "--smiles", smiles[4], "--json"}).out);
+  REQUIRE(rows.size() == smiles.size());
+  REQUIRE(typed.size() == 1);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto probability = [](const std::string& line) {
+      return nlohmann::json::parse(line).at("probabilities").at("nitrogen").get<double>();
+    };
+    REQUIRE(probability(rows[i]) == Approx(probability(items[i])).margin(1e-6));
+    if (i == 4) REQUIRE(probability(rows[i]) == Approx(probability(typed[0])).margin(1e-6));
+  }
+  const nlohmann::json regression =
+      nlohmann::json::parse(shop.run_well(shop.train("sizes", Words{"--data", (shop / "numbers.csv").string(),
+                                                                    "--regression-loss", "mse", "--max-steps", "20"} +
+                                                                  features))
+                                .out);
+  REQUIRE(regression.at("metrics").contains("rmse"));
+  REQUIRE_THAT(read_text(shop / "sizes/config.toml"), Catch::Contains("epochs = 1\n"));
+  shop.refuses(shop.train("none", {"--fingerprint", "ecfp4"}), 2, {"fingerprint", "SMILES"});
+  shop.refuses(shop.train("none", {"--fingerprint", "ecfp5"}), 2, {"fingerprint", "ecfp4", "\"ecfp5\""});
+}
+
 TEST_CASE("energies of molecules with coordinates are learnt, and rotations do not change them") {
   const GraphShop shop;
   const auto written = [&](const char* name, const std::function<at::Tensor(const at::Tensor&)>& moved) {

@@ -69,6 +69,12 @@ TEST_CASE("predict answers to graphs that are in no dataset") {
   write_text(shop / "edges.txt", "0 1\n");
   shop.refuses({"predict", run, (shop / "edges.txt").string()}, 1, {"edges.txt", "categories of nodes (3)"});
   shop.refuses({"predict", run, (shop / "absent").string()}, 1, {"absent"});
+  const Words several = {"predict", run, (shop / "absent").string(), folder, "--json"};
+  const ProcessResult after = shop.run(several), first = shop.run(several + Words{"--fail-fast"});
+  CHECK((after.exit == 1 && lines_of(after.out).size() == known.size()));
+  CHECK_THAT(after.err, Catch::StartsWith("geosft-graph: error: ") && Catch::Contains("absent"));
+  CHECK((first.exit == 1 && first.out.empty()));
+  shop.refuses({"predict", run, "--fail-fast"}, 2, {"--fail-fast", "FILE"});
   shop.refuses({"predict", run, folder, "--graphs", "1"}, 2, {"--graphs"});
   shop.refuses({"predict", run, folder, "--data", folder}, 2, {"--data"});
 }

@@ -11,6 +11,7 @@
 #include "tests/tools/graph/graph_tool.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tests/tools/sequence/sequence_tool.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_graph_settings {
 
@@ -40,6 +41,8 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
   sequences.config().set_text("[model]\npositions = 'relative'\nposition_channels = 6\n");
   CHECK(sequences.graph_model(schema).positions == NodePositions::relative);
   CHECK(sequences.graph_model(schema).position_channels == 6);
+  sequences.model.position_channels = 0;
+  CHECK(GraphModel(sequences.graph_model(schema))->options.position_channels == sequences.model.width);
   sequences.model.positions = "added";
   CHECK(sequences.graph_model(schema).positions == NodePositions::added);
   GraphSettings molecules;
@@ -93,13 +96,13 @@ TEST_CASE("attention sees the edges where it samples or takes its mask from them
   CHECK_FALSE(settings.graph_model(schema).relative);
   CHECK(settings.graph_model(schema).distance_channels == 0);
   settings.model.attention = "sparse";
-  settings.model.primal.mask = "neighbours";
+  settings.model.primal.mask = MaskKind::neighbours;
   CHECK(settings.graph_model(schema).relative);
   settings.check();
   settings.model.relative = false;
   require_error([&] { settings.check(); }, {"mask neighbours", "relative"});
   settings.model.relative = true;
-  settings.model.primal.mask = "nearest";
+  settings.model.primal.mask = MaskKind::nearest;
   settings.check();
   CHECK(settings.graph_model(schema).distance_channels == 4);
   settings.model.distance_channels = 0;
@@ -129,7 +132,7 @@ TEST_CASE("options of graphs that nothing uses are refused") {
   CHECK(said("", {"--head-num-samples", "4"}) ==
         "--head-num-samples is for head sample_max, not for head softmax_pool");
   CHECK(said("", {"--head", "sum", "--head-dropout", "0"}) ==
-        "--head-dropout is for head sample_max, not for head sum");
+        "--head-dropout is for head sample_max, mean, max or head_layers above 1, not for head sum");
   CHECK(said(sampled, {"--head-num-samples", "4", "--head-dropout", "0"}).empty());
   const std::vector<std::string> places = {"--position-channels", "4"};
   CHECK(said("", places) == "--position-channels is for positions relative, not for positions none");
@@ -189,12 +192,13 @@ TEST_CASE("images and pairs of documents have models of their own") {
 TEST_CASE("the configurations that come along load") {
   const std::map<std::string, std::set<std::string>> expected = {
       {"graph",
-       {"enzymes", "mutag", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe", "peptides_func", "peptides_func_rwpe",
+       {"enzymes", "molecules", "mutag", "mutag_gcn", "mutag_gine", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe",
+        "peptides_func", "peptides_func_gatedgcn", "peptides_func_gcn", "peptides_func_gine", "peptides_func_rwpe",
         "peptides_func_short", "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
       {"sequence",
        {"basic_motions", "image_bn_sh", "image_sft", "image_small", "japanese_vowels", "listops_bn_sh", "listops_sft",
-        "listops_small", "pathfinder_bn_sh", "pathfinder_sft", "retrieval_bn_sh", "retrieval_sft", "text_bn_sh",
-        "text_sft", "text_small", "uwave_gestures"}}};
+        "listops_small", "pathfinder_bn_sh", "pathfinder_sft", "regression", "retrieval_bn_sh", "retrieval_sft",
+        "text_bn_sh", "text_sft", "text_small", "uea", "uwave_gestures"}}};
   for (const auto& [kind, names] : expected) {
     std::set<std::string> found;
     for (const auto& entry :
@@ -209,6 +213,109 @@ TEST_CASE("the configurations that come along load") {
     }
     CHECK(found == names);
   }
+}
+
+TEST_CASE("keys of convolutions and heads reach the options of the model") {
+  GraphSettings settings;
+  settings.config().set_text(
+      "[model]\nencoding = 'rwpe'\nencoding_columns = 20\nencoding_channels = 28\nencoding_layers = 2\n"
+      "max_degree = 9\nattention = 'none'\nlocal = 'gatedgcn'\nnormalization = 'batch'\nresidual = false\n"
+      "jumping_knowledge = 'max'\nvirtual_node = true\nhead = 'mean'\nhead_layers = 3\nmlp_ratio = 0\ndim = 275\n"
+      "[train]\nwarmup_epochs = 2.5\nweight_decay = 0.0\n");
+  settings.check();
+  ItemSchema schema{GraphTask::classification, {3, 4}, 2, {5}, 1, false, {"a", "b", "c"}};
+  const GraphModelOptions options = settings.graph_model(schema);
+  REQUIRE(options.encoding_channels == 28);
+  REQUIRE(options.encoding_layers == 2);
+  REQUIRE(options.max_degree == 9);
+  REQUIRE(options.layer.kind == AttentionKind::none);
+  REQUIRE(options.layer.local.kind == LocalKind::gated_gcn);
+  REQUIRE(options.layer.normalization == NormKind::batch);
+  REQUIRE_FALSE(options.layer.residual);
+  REQUIRE(options.layer.expansion == 0);
+  REQUIRE(options.encoder.jumping == JumpingKnowledge::max);
+  REQUIRE(options.encoder.virtual_node);
+  REQUIRE_FALSE(options.relative);
+  REQUIRE(options.head == GraphHead::mean);
+  REQUIRE(options.head_layers == 3);
+  REQUIRE(settings.train.options(1).optimization.warmup_epochs == 2.5);
+  settings.model.encoding = "none";
+  REQUIRE(settings.graph_model(schema).encoding_channels == 0);
+  const std::pair<std::string, LocalKind> kinds[] = {{"gcn", LocalKind::gcn}, {"gine", LocalKind::gine}};
+  for (const auto& [name, kind] : kinds) {
+    settings.model.local = name;
+    REQUIRE(settings.graph_model(schema).layer.local.kind == kind);
+  }
+  settings.model.head = "max";
+  settings.model.normalization = "none";
+  settings.model.jumping_knowledge = "concatenate";
+  REQUIRE(settings.graph_model(schema).head == GraphHead::max);
+  REQUIRE(settings.graph_model(schema).layer.normalization == NormKind::none);
+  REQUIRE(settings.graph_model(schema).encoder.jumping == JumpingKnowledge::concatenate);
+  GraphSettings again;
+  again.config().set_text(settings.config().to_toml());
+  REQUIRE(again.config().to_toml() == settings.config().to_toml());
+}
+
+TEST_CASE("settings of convolutions that contradict each other are refused") {
+  GraphSettings settings;
+  settings.model.attention = "none";
+  require_error([&] { settings.check(); }, {"attention none", "local", "gatedgcn"});
+  settings.model.local = "gcn";
+  settings.model.width = 275;  // which no number of heads must divide
+  settings.check();
+  settings.model.encoding = "rwpe";
+  settings.model.encoding_channels = 275;
+  require_error([&] { settings.check(); }, {"encoding_channels", "275", "dim"});
+  settings.model.encoding_channels = 0;
+  ItemSchema documents{GraphTask::classification, {256, 2}, 0, {}, 0, false, {"a", "b"}};
+  documents.documents = true;
+  settings.model.head_layers = 2;
+  require_error([&] { settings.graph_model(documents); }, {"head_layers", "documents"});
+}
+
+TEST_CASE("options of convolutions that nothing uses are refused") {
+  const auto said = [](const std::string& toml, const std::vector<std::string>& options) {
+    return said_of_unused<GraphSettings>(toml, options);
+  };
+  REQUIRE(said("", {"--encoding-channels", "4"}) == "--encoding-channels is for an encoding, not for encoding none");
+  REQUIRE(said("[model]\nencoding = 'rwpe'", {"--encoding-layers", "2"}) ==
+          "--encoding-layers is for encoding_channels above 0, not for encoding_channels 0");
+  REQUIRE(said("[model]\nattention = 'none'\nlocal = 'gcn'", {"--num-heads", "2"}) ==
+          "--num-heads is for attention, not for attention none");
+  REQUIRE(said("[model]\nmlp_ratio = 0", {"--feed-forward-dropout", "0.1"}) ==
+          "--feed-forward-dropout is for feed-forward networks, not for mlp_ratio 0");
+  REQUIRE(said("", {"--head", "mean", "--head-dropout", "0.1"}).empty());
+  REQUIRE(said("", {"--head-layers", "2", "--head-dropout", "0.1"}).empty());
+}
+
+TEST_CASE("keys of molecules reach the reader and the features") {
+  GraphSettings settings;
+  settings.config().set_text(
+      "data = 'x'\nensemble = 3\n[splits]\nsplit = 'random'\nsplit_folder = 'lists'\n[molecules]\nsmiles_column = "
+      "'mol'\n"
+      "label_columns = 'a,\"b, c\"'\nfingerprint = 'ecfp4,path'\nfingerprint_bits = 512\ndescriptors = true\n"
+      "[train]\nregression_loss = 'huber'\nlabel_smoothing = 0.25\nmetric = 'roc_auc,rmse'\nmax_steps = 7\n");
+  settings.check();
+  const GraphReadOptions reading = settings.reading();
+  REQUIRE(reading.smiles_column == "mol");
+  REQUIRE(reading.label_columns == std::vector<std::string>{"a", "b, c"});
+  REQUIRE(reading.split_folder == "lists");
+  const MoleculeVectorOptions vector = settings.molecules.vector();
+  REQUIRE(vector.fingerprints == std::vector<std::string>{"ecfp4", "path"});
+  REQUIRE(vector.fingerprint_bits == 512);
+  REQUIRE(vector.descriptors);
+  REQUIRE(settings.train.loss().regression == "huber");
+  REQUIRE(settings.train.loss().label_smoothing == 0.25);
+  ItemSchema schema{GraphTask::regression, {3, 4}, 0, {5}, 0, false, {"a"}};
+  schema.graph_features = 1100;
+  REQUIRE(settings.graph_model(schema).graph_features == 1100);
+  REQUIRE(settings.graph_model(schema).graph_counts == 1024);
+  settings.molecules.label_columns = "\"a";
+  REQUIRE_THROWS_AS(settings.check(), UsageError);
+  settings.molecules.label_columns = "";
+  settings.molecules.fingerprint = "ecfp7";
+  REQUIRE_THROWS_AS(settings.check(), UsageError);
 }
 
 }  // namespace geosft::test::test_graph_settings

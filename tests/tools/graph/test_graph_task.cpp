@@ -115,4 +115,39 @@ TEST_CASE("a signal breaks a validation of graphs off") {
   CHECK(task.validate().has_value());
 }
 
+TEST_CASE("a batch that is normalised as a whole is not split") {
+  Example example(GraphTask::classification);
+  example.settings.model.local = "gine";
+  const BatchSize split = [&] {
+    GraphTraining task = example.task();
+    task.start_epoch(0, 0);
+    task.take_batch();
+    return task.batch_size();
+  }();
+  example.settings.model.normalization = "batch";
+  GraphTraining task = example.task();
+  task.start_epoch(0, 0);
+  task.take_batch();
+  REQUIRE(split.items == 3);
+  REQUIRE(task.batch_size().items == 0);
+  REQUIRE(task.batch_size().elements == split.elements);
+}
+
+TEST_CASE("parts of a batch add up to the batch in a model with a convolution") {
+  for (const char* local : {"gcn", "gine", "gatedgcn"}) {
+    Example example(GraphTask::multi_label);
+    example.settings.train.batch_size = 4;
+    example.settings.model.local = local;
+    example.settings.model.attention = "none";
+    example.settings.model.token_dropout = 0.3;
+    example.settings.model.head = "mean";
+    example.settings.model.head_layers = 2;
+    example.settings.model.head_dropout = 0.3;
+    example.settings.model.virtual_node = true;
+    GraphTraining task = example.task();
+    task.module().train();
+    require_parts_add_up(task, 1e-4);
+  }
+}
+
 }  // namespace geosft::test::test_graph_task

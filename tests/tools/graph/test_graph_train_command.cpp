@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // geosft-graph train, end to end.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <map>
 
 #include "tests/tools/experiment/earlier_checkpoint.h"
@@ -198,6 +199,55 @@ TEST_CASE("MUTAG is trained on from its files") {
   CHECK(result.at("metrics").at("roc_auc") > 0.75);
   const std::string info = shop.run_well({"info", data.string()}).out;
   CHECK_THAT(info, Catch::Contains("188 graphs") && Catch::Contains("3371 nodes") && Catch::Contains("(125)"));
+}
+
+TEST_CASE("graph convolutions learn what tells graphs apart, and their runs load") {
+  const GraphShop shop;
+  for (const char* local : {"gcn", "gine", "gatedgcn"}) {
+    const Words more = Words{"--json", "--epochs", "40", "--drop-token-rate", "0", "--attention", "none"} +
+                       Words{"--local", local, "--normalization", "batch", "--encoding-channels", "4"} +
+                       Words{"--head", "mean", "--head-layers", "2", "--depth", "2", "--mlp-ratio", "0"} +
+                       Words{"--schedule", "cosine", "--warmup-epochs", "2", "--weight-decay", "0"};
+    const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train(local, more)).out);
+    INFO(local);
+    CHECK(result.at("metrics").at("accuracy") > 0.8);
+    const nlohmann::json again = nlohmann::json::parse(shop.run_well({"eval", (shop / local).string(), "--json"}).out);
+    CHECK(again.at("metrics") == result.at("metrics"));
+    CHECK_THAT(read_text(shop / local / "config.toml"), Catch::Contains("local = \"" + std::string(local) + "\""));
+  }
+}
+
+TEST_CASE("an ensemble predicts the mean of its models, each a run of its own") {
+  const GraphShop shop;
+  const std::string run = (shop / "run").string();
+  const nlohmann::json trained =
+      nlohmann::json::parse(shop.run_well(shop.train("run", {"--ensemble", "2", "--json"})).out);
+  REQUIRE(nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out).at("metrics") == trained.at("metrics"));
+  const auto log_odds = [&](const std::string& of) {
+    const nlohmann::json line = nlohmann::json::parse(shop.run_well({"predict", of, "--graphs", "5", "--json"}).out);
+    const double found = line.at("probability");
+    return (line.at("class") == "1" ? 1 : -1) * std::log(found / (1 - found));
+  };
+  const double first = log_odds(run + "/best.ckpt"), second = log_odds(run + "/model_1");
+  REQUIRE(first != second);
+  REQUIRE(log_odds(run) == Approx((first + second) / 2).margin(1e-4));
+  std::filesystem::remove_all(shop / "run/model_1");
+  shop.refuses({"eval", run}, 2, {"model_1"});
+}
+
+TEST_CASE("a training on graphs starts from another run, with its model") {
+  const GraphShop shop;
+  const std::string first = shop.trained();
+  const ProcessResult tuned =
+      shop.run_well({"train", "--data", shop.data().string(), "--init-from", first, "--epochs", "1", "--folds", "4",
+                     "--freeze-encoder", "--out", (shop / "tuned").string()});
+  REQUIRE_THAT(tuned.err, Catch::Contains("from " + first + ", encoder frozen"));
+  REQUIRE_THAT(read_text(shop / "tuned" / "config.toml"), Catch::Contains("dim = 16"));
+  const Checkpoint before = load_checkpoint(fs::path(first) / "best.ckpt"),
+                   after = load_checkpoint(shop / "tuned" / "best.ckpt");
+  for (const auto& [name, tensor] : before.tensors) {
+    if (name.find("_head.") == std::string::npos) require_equal(after.tensors.at(name), tensor, name);
+  }
 }
 
 }  // namespace geosft::test::test_graph_train_command

@@ -28,4 +28,18 @@ TEST_CASE("processes train on graphs as one does with their batches together", "
   CHECK(again.out == result.out);
 }
 
+TEST_CASE("processes normalise the batch that they share", "[processes]") {
+  if (!has_mpirun()) return;
+  const GraphShop shop;
+  const Words words = Words{"--validation-fraction", "0.2", "--epochs", "4", "--beta2", "0.9", "--attention", "none"} +
+                      Words{"--local", "gatedgcn", "--normalization", "batch", "--encoding-channels", "4"} +
+                      Words{"--virtual-node", "--head", "mean", "--head-layers", "2", "--depth", "2"};
+  shop.run_well(shop.train("one", words + Words{"--batch-size", "4"}));
+  const ProcessResult result =
+      run_mpirun(2, GEOSFT_GRAPH, shop.train("two", words + Words{"--batch-size", "2"}), shop.process());
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  require_like_run(shop / "one", shop / "two", 1e-4);
+}
+
 }  // namespace geosft::test::test_graph_train_processes

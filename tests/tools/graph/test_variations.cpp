@@ -21,9 +21,9 @@ TEST_CASE("a sweep is every file with every combination") {
   CHECK(all[0].name == "small score=maxout relative=true");
   CHECK(all[7].name == "large score=dot relative=false");
   CHECK(all[7].settings.model.layers == 6);
-  CHECK(all[7].settings.model.score == "dot");
+  CHECK(all[7].settings.model.score == ScoreKind::dot);
   CHECK_FALSE(all[7].settings.model.relative);
-  CHECK(all[2].settings.model.score == "dot");
+  CHECK(all[2].settings.model.score == ScoreKind::dot);
   CHECK(all[2].settings.model.relative);
   for (const Variation& variation : all) CHECK(variation.settings.repeats == 3);
   REQUIRE(variations({}).size() == 1);
@@ -57,9 +57,9 @@ TEST_CASE("changes with a name are laid over what is set for all, and varied") {
                   .vary = {"num_samples=4,8"}});
   REQUIRE(all.size() == 4);
   CHECK(all[0].name == "small as it is num_samples=4");
-  CHECK(all[0].settings.model.score == "dot");
+  CHECK(all[0].settings.model.score == ScoreKind::dot);
   CHECK(all[3].name == "small maxout num_samples=8");
-  CHECK(all[3].settings.model.score == "maxout");
+  CHECK(all[3].settings.model.score == ScoreKind::maxout);
   CHECK(all[3].settings.model.heads == 2);
   CHECK(all[3].settings.model.bins == 8);
   CHECK((all[3].settings.repeats == 3 && all[3].settings.model.layers == 2));
@@ -79,7 +79,7 @@ TEST_CASE("the lists that come along compare different models with the first") {
       GraphSettings settings = variation.settings;
       models.insert(settings.config().to_toml());
       folders.insert(folder_name(variation.name));
-      scores.insert(settings.model.score + " " + settings.model.probability);
+      scores.insert(std::string(name_of(settings.model.score)) + " " + name_of(settings.model.probability));
       encodings.insert(settings.model.encoding);
       bins.insert(settings.model.bins);
       without_edges += settings.model.relative ? 0 : 1;

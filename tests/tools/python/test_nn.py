@@ -515,8 +515,16 @@ class BadInput(unittest.TestCase):
     def test_empty_batches(self):
         for mode in (True, False):
             model = classifier().train(mode)
-            self.refuses(lambda: model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0])), "ptr", "at least 2 entries")
-            self.refuses(lambda: model(torch.zeros(0, 5, 3), torch.zeros(0, 5, 3)), "points", "at least one item")
+            self.refuses(lambda: model(torch.zeros(2, 3), torch.zeros(2, 3), torch.tensor([0])), "ptr", "an item for the 2 rows")
+            for logits in (
+                model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0])), model(torch.zeros(0, 3), torch.zeros(0, 3), [0]),
+                model(torch.zeros(0, 5, 3), torch.zeros(0, 5, 3)),
+                model(torch.zeros(0, 5, 3), torch.zeros(0, 5, 3), mask=torch.ones(0, 5, dtype=torch.bool)),
+            ):
+                self.assertEqual(logits.shape, (0, 4))
+                model.zero_grad()
+                logits.sum().backward()
+                self.assertTrue(all((one.grad == 0).all() for one in model.parameters() if one.grad is not None))
             self.assertEqual(model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0, 0])).shape, (1, 4))
             self.assertTrue(model(torch.zeros(1, 1, 3), torch.zeros(1, 1, 3)).isfinite().all())
             nothing = nn.FeaturedGraphs.from_edges(torch.zeros(2, 0, dtype=torch.int64), torch.tensor([0, 0, 1]))

@@ -5,7 +5,7 @@
 #include "data/points/array_dataset.h"
 #include "tests/data/points/part_files.h"
 #include "tests/tools/experiment/small_cloud_settings.h"
-#include "tools/segment/segment_run.h"
+#include "tools/experiment/segmentation.h"
 
 namespace geosft::test {
 
@@ -26,7 +26,7 @@ inline PointSegmenter small_segmenter(const SegmentSettings& settings) {
 }
 
 inline SegmentRun small_segment_run(const SegmentSettings& settings) {
-  return {settings, small_classes, small_parts(), small_segmenter(settings)};
+  return {{{small_classes}, small_parts()}, settings, small_segmenter(settings)};
 }
 
 inline ArrayDataset part_dataset(int64_t count = 6, int64_t points = 50) {

@@ -76,7 +76,7 @@ TEST_CASE("repeats are those of an evaluation shape by shape, each with a rotati
   PointSegmenter model = small_segmenter(settings);
   const at::Tensor mask = part_mask(small_parts(), 2);
   for (const Rotation rotation : {Rotation::z, Rotation::so3}) {
-    INFO(rotation_name(rotation));
+    INFO(name_of(rotation));
     const SegmentEvaluation found = evaluate_parts(model, dataset, settings, mask, rotation, repeats);
     PartMetrics metrics(mask);
     std::vector<double> losses;

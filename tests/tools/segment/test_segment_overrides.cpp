@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/segment/segment_overrides.h"
+#include "tools/segment/segment_experiment.h"
 
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
@@ -17,13 +17,13 @@ SegmentRun loaded(std::vector<const char*> words) {
   SegmentSettings settings = small_segment_settings();
   settings.data = "/some/data";
   settings.clouds.block = 30;
-  Checkpoint checkpoint{{}, describe_run(settings, small_classes, small_parts(), false).texts()};
+  Checkpoint checkpoint{{}, describe_run<Segmentation>(settings, {{small_classes}, small_parts()}).texts()};
   for (const auto& [name, tensor] : module_state(*small_segmenter(settings))) {
     checkpoint.tensors.emplace("model." + name, tensor);
   }
   save_checkpoint(folder / "x.ckpt", checkpoint);
   CLI::App app("tool");
-  SegmentOverrides overrides;
+  CloudOverrides<SegmentExperiment> overrides;
   overrides.add_to(app);
   words.insert(words.begin(), "tool");
   parse_arguments(app, static_cast<int>(words.size()), words.data(), std::cout);
@@ -44,7 +44,7 @@ TEST_CASE("a model of parts is used as it was trained, but for what is given") {
   CHECK(other.clouds.block == 0);
   CHECK(other.evaluation.votes == 3);
   CHECK(other.seed == 8);
-  CHECK(other.evaluation.evaluation == "greedy");
+  CHECK(other.evaluation.evaluation == SampleMode::greedy);
   require_error([] { loaded({"--block", "-3"}); }, {"--block"});
 }
 

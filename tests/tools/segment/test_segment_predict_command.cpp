@@ -84,17 +84,24 @@ TEST_CASE("geosft-segment predicts a folder, and goes on after a broken file") {
   REQUIRE_THAT(result.err, Catch::Contains("geosft-segment: error: " + (scans / "b.off").string()));
   const Words lines = lines_of(result.out);
   REQUIRE(lines.size() == 2);
-  std::string wanted = "file,part_id,part,points,share\n";
-  for (const std::string& line : lines) {
-    const nlohmann::json json = nlohmann::json::parse(line);
+  std::string wanted = "file,part_id,part,points,share,error\n";
+  const auto add_rows = [&](const nlohmann::json& json) {
     for (const auto& part : json.at("parts")) {
       const std::string file = json.at("file"), quote = file.find(',') == std::string::npos ? "" : "\"";
       const double share = part.at("points").get<double>() / json.at("points").get<double>();
       wanted += quote + file + quote + "," + part.at("id").dump() + "," + part.at("part").get<std::string>() + "," +
-                part.at("points").dump() + "," + nlohmann::json(share).dump() + "\n";
+                part.at("points").dump() + "," + nlohmann::json(share).dump() + ",\n";
     }
-  }
-  REQUIRE(read_text(table) == wanted);
+  };
+  add_rows(nlohmann::json::parse(lines[0]));
+  wanted += (scans / "b.off").string() + ",,,,,";
+  const std::string rows = read_text(table);
+  REQUIRE_THAT(rows, Catch::StartsWith(wanted));
+  const std::string error = rows.substr(wanted.size(), rows.find('\n', wanted.size()) + 1 - wanted.size());
+  REQUIRE_THAT(error, Catch::Contains("b.off:") && Catch::Contains("expected"));
+  wanted += error;
+  add_rows(nlohmann::json::parse(lines[1]));
+  REQUIRE(rows == wanted);
   const ProcessResult first = shop.run(words + Words{"--fail-fast"});
   REQUIRE(first.exit == 1);
   REQUIRE(lines_of(first.out).size() == 1);

@@ -11,7 +11,7 @@ namespace {
 struct ServedRun {
   ServedRun() {
     const SegmentSettings settings = small_segment_settings();
-    write_run(run, describe_run(settings, small_classes, small_parts(), false), *small_segmenter(settings));
+    write_run(run, describe_run<Segmentation>(settings, {{small_classes}, small_parts()}), *small_segmenter(settings));
     write_text(cloud, "0 0 0 0 0 1\n1 0 0 0 0 1\n0 1 0 0 1 0\n0 0 1 1 0 0\n1 1 1 1 0 0\n");
   }
 

@@ -131,6 +131,29 @@ TEST_CASE("ShapeNetPart's text is trained on") {
   CHECK_THAT(result.err, Catch::Contains("training on 4 clouds of 16 classes with 50 parts"));
 }
 
+TEST_CASE("tables of parts are read as train is told") {
+  const SegmentShop shop;
+  write_older_shapenet_text(shop / "older");
+  const fs::path planes = shop / "older/02691156/points";
+  for (const char* name : {"a1.pts", "a2.pts", "a3.pts"}) {
+    write_text(planes / name, "0.5 0 0 2 3 400\n0 0.25 0 5 0 0\n0 0 -1 7 7 7\n");
+  }
+  const Words data = {"--data", (shop / "older").string(), "--no-normals"};
+  shop.refuses(shop.train("run", data), 1, {"a1.pts", "--columns x,y,z,r,g,b"});
+  const Words told = data + Words{"--columns", "x,y,z,r,g,b"};
+  for (const char* shape : {"m1", "m2"}) {
+    const fs::path mugs = shop / "older/03797390/points";
+    write_text(mugs / (std::string(shape) + ".pts"), "0.5 0 0 1 1 1\nnan 0.25 0 1 1 1\n0 0 -1 1 1 1\n");
+  }
+  shop.refuses(shop.train("run", told), 1, {"m1.pts:2", "--drop-invalid"});
+  const ProcessResult result = shop.run_well(shop.train("run", told + Words{"--drop-invalid", "--json"}));
+  REQUIRE(nlohmann::json::parse(result.out).at("count") == 1);
+  REQUIRE_THAT(read_text(shop / "run" / "config.toml"),
+               Catch::Contains("columns = \"x,y,z,r,g,b\"\ndrop_invalid = true\n"));
+  REQUIRE(nlohmann::json::parse(shop.run_well({"eval", (shop / "run").string(), "--json"}).out).at("count") == 1);
+  shop.refuses(shop.train("other", data + Words{"--columns", "x,y"}), 2, {"--columns", "x, y and z"});
+}
+
 TEST_CASE(
     "a shape that is deleted in the middle of a training of parts is named, and the run goes on when it is back") {
   const SegmentShop shop;

@@ -160,13 +160,14 @@ TEST_CASE("predict takes series without classes") {
   }
   write_text(shop / "one.ts", "@classLabel false\n@data\n1,2,3\n");
   shop.require_failure(shop.run({"predict", run, (shop / "one.ts").string()}), 1, {"one.ts", "4 values a step", "2"});
-  write_text(shop / "new.arff", "@relation x\n");
-  shop.require_failure(shop.run({"predict", run, (shop / "new.arff").string()}), 1, {"new.arff", "*.ts"});
+  write_text(shop / "new.wav", "RIFF");
+  shop.require_failure(shop.run({"predict", run, (shop / "new.wav").string()}), 1, {"new.wav", "*.ts", "*.arff"});
   fs::create_directories(shop / "other");
-  write_text(shop / "other/X_TRAIN.arff", "@relation x\n");
-  shop.require_failure(shop.run({"info", (shop / "other").string()}), 1,
-                       {"other", "*_TRAIN.ts", "*_TRAIN.tsv", "train-images-idx3-ubyte", "none of these"});
-  shop.require_failure(shop.run({"info", (shop / "new.arff").string()}), 1, {"new.arff", "*_TRAIN.ts"});
+  write_text(shop / "other/X_TRAIN.wav", "RIFF");
+  shop.require_failure(
+      shop.run({"info", (shop / "other").string()}), 1,
+      {"other", "*_TRAIN.ts", "*_TRAIN.tsv", "*_TRAIN.arff", "train-images-idx3-ubyte", "none of these"});
+  shop.require_failure(shop.run({"info", (shop / "new.wav").string()}), 1, {"new.wav", "*_TRAIN.ts"});
 }
 
 TEST_CASE("wrong use of geosft-sequence is one line") {
@@ -191,6 +192,83 @@ TEST_CASE("an option that the attention does not use is refused, but not in a fi
   shop.run_well(shop.train("run", softmax + Words{"--config", (shop / "file.toml").string()}));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("beta = 0.4"));
   shop.run_well({"train", "--resume", "--out", (shop / "run").string(), "--epochs", "2", "--beta", "0.4"});
+}
+
+TEST_CASE("the configuration for any set derives its values, says them and stores them in the RUN") {
+  const SequenceShop shop;
+  const Words words = {"train",
+                       "--config",
+                       GEOSFT_SOURCE_DIR "/tools/configs/sequence/uea.toml",
+                       "--data",
+                       shop.data().string(),
+                       "--dim",
+                       "16",
+                       "--num-heads",
+                       "4",
+                       "--depth",
+                       "1"};
+  const Words out = {"--out", (shop / "run").string()};
+  const ProcessResult trained = shop.run_well(words + out + Words{"--epochs", "10", "--json"});
+  CHECK_THAT(trained.err, Catch::Contains("automatic, for 40 training sequences of at most 18 steps: patch_size 1") &&
+                              Catch::Contains("validation_fraction 0.2") && Catch::Contains("beta 0.5") &&
+                              !Catch::Contains("epochs 200") && Catch::Contains("training on 32 sequences") &&
+                              Catch::Contains("training on 40 sequences, validation on 0"));
+  CHECK(nlohmann::json::parse(trained.out).at("count") == 20);
+  const std::string config = read_text(shop / "run" / "config.toml");
+  CHECK_THAT(config, Catch::Contains("patch_size = 1\n") && Catch::Contains("beta = 0.5\n") &&
+                         Catch::Contains("\"PEMS-SF\" = [0.25, 0.35]") && !Catch::Contains("epochs = \"auto\""));
+  CHECK_THAT(read_text(shop / "run/selection/metrics.csv"), Catch::Contains(",validation,"));
+  CHECK_THAT(read_text(shop / "run/metrics.csv"), !Catch::Contains(",validation,"));
+  shop.run_well({"train", "--resume", "--out", (shop / "run").string()});
+  shop.run_well({"eval", (shop / "run").string()});
+  const Words sweep = {"sweep", words[2],   "--data", shop.data().string(), "--out", (shop / "sweep").string(),
+                       "--set", "dim=8",    "--set",  "num_heads=2",        "--set", "depth=1",
+                       "--set", "epochs=1", "--vary"};
+  shop.run_well(sweep + Words{"attention=sparse_bn"});
+  CHECK(lines_of(shop.run_well(sweep + Words{"attention=sparse_bn,linear"}).out).size() == 2 + 2);  // continued
+  shop.refuses(words + Words{"--out", (shop / "b").string(), "--lr", "auto"}, 2, {"--lr", "above 0", "auto"});
+}
+
+TEST_CASE("series with a target are regressed, and judged by the root mean squared error") {
+  const SequenceShop shop;
+  const auto series = [](int count, int first) {
+    std::string text = "@timeStamps false\n@univariate true\n@targetLabel true\n@data\n";
+    for (int i = first; i < first + count; ++i) {
+      const double level = std::sin(1.7 * i);
+      for (int t = 0; t < 8; ++t) text += c10::str(t > 0 ? "," : "", level + 0.1 * std::cos(t + i));
+      text += c10::str(":", 10.0 + 5.0 * level, "\n");
+    }
+    return text;
+  };
+  write_text(shop / "levels/Levels_TRAIN.ts", series(60, 0));
+  write_text(shop / "levels/Levels_TEST.ts", series(20, 60));
+  const Words words = {"train",
+                       "--config",
+                       GEOSFT_SOURCE_DIR "/tools/configs/sequence/regression.toml",
+                       "--data",
+                       (shop / "levels").string(),
+                       "--out",
+                       (shop / "run").string(),
+                       "--dim",
+                       "16",
+                       "--num-heads",
+                       "4",
+                       "--epochs",
+                       "60",
+                       "--lr",
+                       "3e-3",
+                       "--patch-size",
+                       "2",
+                       "--json"};
+  const nlohmann::json result = nlohmann::json::parse(shop.run_well(words).out);
+  CHECK(result.at("task") == "regression");
+  CHECK(result.at("metrics").at("rmse") < 1.0);
+  CHECK_THAT(read_text(shop / "run/selection/metrics.csv"), Catch::Contains(",rmse,"));
+  CHECK_THAT(shop.run_well({"eval", (shop / "run").string()}).out, Catch::Contains("rmse "));
+  write_text(shop / "new.ts", "@classLabel false\n@data\n1,1,1,1\n");
+  const ProcessResult answer =
+      shop.run_well({"predict", (shop / "run").string(), (shop / "new.ts").string(), "--json"});
+  CHECK(nlohmann::json::parse(answer.out).at("values").at("target").get<double>() == Approx(15).margin(2.5));
 }
 
 TEST_CASE("BasicMotions is learned from its files") {

@@ -19,7 +19,7 @@ inline std::unique_ptr<view::CloudGallery> gallery_of(std::optional<RunModel> tr
 
 // Ten random clouds with a classifier of such settings.
 inline std::unique_ptr<view::CloudGallery> gallery_of(const ClassifySettings& settings) {
-  RunModel trained{settings, {"a", "b", "c"}, small_model(settings)};
+  RunModel trained{{{"a", "b", "c"}}, settings, small_model(settings)};
   trained.model->eval();
   return gallery_of(std::optional<RunModel>(std::move(trained)));
 }

@@ -52,7 +52,7 @@ TEST_CASE("without a choice what says most is shown") {
   CHECK(usual_colouring(subject) == Colouring::height);
   subject.encoding = at::rand({50, 4}, at::kDouble);
   CHECK(usual_colouring(subject) == Colouring::walks);
-  subject.parts = FoundParts{at::zeros({50}, at::kLong), at::zeros({50, 3}, at::kDouble), {}};
+  subject.parts = PointLabels{at::zeros({50}, at::kLong), at::zeros({50, 3}, at::kDouble), {}};
   CHECK(usual_colouring(subject) == Colouring::parts);
 }
 

@@ -49,7 +49,7 @@ TEST_CASE("the coordinates of the file are shown, also of what a model saw") {
     std::optional<RunModel> trained;
     ClassifySettings settings = small_settings();
     settings.clouds.normals = false;
-    if (with_model) trained = RunModel{settings, {"a", "b", "c"}, small_model(settings)};
+    if (with_model) trained = RunModel{{{"a", "b", "c"}}, settings, small_model(settings)};
     view::CloudGallery gallery({folder / "chair.xyz"}, nullptr, std::move(trained), {});
     const Subject subject = gallery.get(0, true);
     require_close(subject.points, utm_chair(40), 1e-6, "points");

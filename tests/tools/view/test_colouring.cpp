@@ -141,7 +141,7 @@ TEST_CASE("parts have their own colours and names, and are what files hold") {
   const int64_t n = subject.points.size(0);
   const at::Tensor labels = at::arange(n, at::kLong) % 2 + 5;
   const at::Tensor colours = at::rand({n, 3}, generator(4), at::kDouble);
-  subject.parts = FoundParts{labels, colours, {{"5 seat, 50.0 %", {1, 0, 0}}, {"6 leg, 50.0 %", {0, 0, 1}}}};
+  subject.parts = PointLabels{labels, colours, {{"5 seat, 50.0 %", {1, 0, 0}}, {"6 leg, 50.0 %", {0, 0, 1}}}};
   const std::vector<Colouring> has = colourings_of(subject);
   CHECK(std::find(has.begin(), has.end(), Colouring::parts) != has.end());
   const Scene scene = scene_of(subject, choose(Colouring::parts));

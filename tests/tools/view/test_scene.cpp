@@ -14,7 +14,7 @@ at::Tensor doubles(at::IntArrayRef shape, uint64_t seed) {
 }
 
 // Normals of the triangles by their corners' order, not normalised.
-at::Tensor facets(const view::Mesh& mesh) {
+at::Tensor facets(const view::ColouredMesh& mesh) {
   const auto corner = [&](int64_t i) { return mesh.vertices.index_select(0, mesh.triangles.select(1, i)); };
   return at::linalg_cross(corner(1) - corner(0), corner(2) - corner(0));
 }
@@ -32,7 +32,7 @@ Scene scene_of_cloud(const at::Tensor& points) {
 
 TEST_CASE("balls are closed, round, coloured, and face outwards") {
   const Balls balls{doubles({5, 3}, 1), at::linspace(0.1, 0.5, 5, at::kDouble), at::rand({5, 3}, at::kDouble)};
-  const view::Mesh mesh = mesh_of_balls(balls, 2);
+  const view::ColouredMesh mesh = mesh_of_balls(balls, 2);
   REQUIRE(mesh.vertices.size(0) == 5 * 66);  // V = 4^r 4 + 2
   REQUIRE(mesh.triangles.size(0) == 5 * 128);
   const at::Tensor ball = at::arange(5, at::kLong).repeat_interleave(66);
@@ -47,7 +47,7 @@ TEST_CASE("balls are closed, round, coloured, and face outwards") {
 TEST_CASE("edges are tubes of their radius around the line between their ends") {
   const at::Tensor points = doubles({6, 3}, 2);
   const at::Tensor edges = at::tensor({0, 1, 4, 2, 3, 3}, at::kLong).view({3, 2});  // the last one is a self-loop
-  const view::Mesh mesh = mesh_of_edges(points, edges, 0.05, {0.2, 0.4, 0.6});
+  const view::ColouredMesh mesh = mesh_of_edges(points, edges, 0.05, {0.2, 0.4, 0.6});
   REQUIRE(mesh.vertices.size(0) == 2 * 20);
   const at::Tensor first = mesh.vertices.narrow(0, 0, 20), along = points[1] - points[0];
   const at::Tensor distance = at::linalg_cross(first - points[0], along.expand_as(first)).norm(2, 1) / along.norm();
@@ -56,10 +56,24 @@ TEST_CASE("edges are tubes of their radius around the line between their ends") 
   CHECK(((facets(mesh) * outwards).sum(1) > 0).all().item<bool>());
 }
 
+TEST_CASE("bonds are drawn by one to three parallel tubes, aromatic ones by a full and a thin one") {
+  const at::Tensor points = doubles({5, 3}, 2);
+  const at::Tensor edges = at::tensor({0, 1, 1, 2, 2, 3, 3, 4}, at::kLong).view({4, 2});
+  const at::Tensor lines = at::tensor({1, 2, 3, 4}, at::kLong);
+  const std::vector<view::ColouredMesh> meshes = meshes_of_bonds(points, edges, lines, 0.05, {0.2, 0.4, 0.6});
+  REQUIRE(meshes.size() == 1 + 2 + 3 + 2);
+  require_equal(meshes[0].vertices, mesh_of_edges(points, edges.narrow(0, 0, 1), 0.05, {0, 0, 0}).vertices, "single");
+  // The lines of the triple bond lie evenly around that of its atoms.
+  const auto middle = [&](size_t mesh) { return meshes[mesh].vertices.mean(0); };
+  require_close(middle(4), (points[2] + points[3]) / 2, 1e-12, "middle line");
+  require_close(middle(3) + middle(5), points[2] + points[3], 1e-12, "outer lines");
+  REQUIRE((middle(3) - middle(4)).norm().item<double>() == Approx(2 * 0.05));
+}
+
 TEST_CASE("joined meshes keep their triangles") {
-  const view::Mesh ball =
+  const view::ColouredMesh ball =
       mesh_of_balls({at::zeros({1, 3}, at::kDouble), at::ones({1}, at::kDouble), at::ones({1, 3}, at::kDouble)}, 0);
-  const view::Mesh both = joined({ball, ball});
+  const view::ColouredMesh both = joined({ball, ball});
   require_equal(both.triangles.narrow(0, 8, 8), ball.triangles + 6, "second");
   CHECK(both.vertices.size(0) == 12);
   CHECK_FALSE(joined({}).vertices.defined());

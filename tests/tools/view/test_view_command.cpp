@@ -205,7 +205,7 @@ TEST_CASE("options that what is looked at does not use are refused, with what th
   refuse(file + Words{"--colour", "normals", "--map", "cividis"}, "--map is for --colour height, importance,");
   const Words coloured = {file.front(), "--ply", (shop / "x.ply").string()};
   refuse(coloured + Words{"--size", "80x60"}, "--size is for pictures and windows");
-  refuse(coloured + Words{"--view", "10,20"}, "--view is for pictures and windows");
+  refuse(coloured + Words{"--view", "10,20"}, "--view is for pictures, pages and windows");
   CHECK_FALSE(std::filesystem::exists(shop / "x.ply"));
   const Words run = {"--run", shop.trained(), "--item", "0", "--screenshot", "x.png"};
   refuse(run + Words{"--query", "3"}, "--query is for --colour attention, not for importance");

@@ -93,7 +93,7 @@ TEST_CASE("a click tells the coordinates of the file") {
   write_text(folder / "chair.xyz", double_cloud_text("xyz", utm_chair(40)));
   ClassifySettings settings = small_settings();
   settings.clouds.normals = false;
-  std::optional<RunModel> trained = RunModel{settings, {"a", "b", "c"}, small_model(settings)};
+  std::optional<RunModel> trained = RunModel{{{"a", "b", "c"}}, settings, small_model(settings)};
   auto gallery = std::make_unique<CloudGallery>(std::vector<std::filesystem::path>{folder / "chair.xyz"}, nullptr,
                                                 std::move(trained), PointDatasetOptions{});
   Viewer viewer(std::move(gallery), 0, choose(Colouring::importance), false);

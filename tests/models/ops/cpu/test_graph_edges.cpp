@@ -12,7 +12,7 @@ namespace {
 struct Example {
   std::vector<int64_t> rowptr{0, 2, 4, 4, 5, 6, 6}, col{2, 2, 4, 0, 3, 5}, top{2, 0, 2, 4}, partner{0, 0, 3, 5};
   std::vector<int64_t> q_offsets{0, 4, 6}, k_offsets{0, 3, 4};
-  GraphArrays arrays() const {
+  EdgeArrays arrays() const {
     return {rowptr.data(), col.data(), top.data(), partner.data(), 6, static_cast<int64_t>(col.size()), 4};
   }
   SampledNodes sampled() const { return SampledNodes(arrays(), q_offsets, k_offsets); }

@@ -14,42 +14,28 @@
 
 #include "models/ops/cpu/softplus-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Of a tile [rows][kQueryBlock], in register tiles as kernels take it.
 template <typename T>
-void softplus_tile(const T* x, int64_t rows, T* to, T* slope) {
+void softplus_tile_any(const T* x, int64_t rows, T* to, T* slope) {
   softplus_of_tile(rows, kQueryBlock, SoftplusTile<T, StoredTile<T>>{{x}, to, slope});
 }
-void softplus_tile_float(const float* x, int64_t rows, float* to, float* slope) {
-  softplus_tile(x, rows, to, slope);
-}
-void softplus_tile_double(const double* x, int64_t rows, double* to, double* slope) {
-  softplus_tile(x, rows, to, slope);
-}
+GEOSFT_SIMD_KERNEL(softplus_tile)
 
-void softplus_sums_float(const float* x, int64_t rows, int64_t width, float* to) {
+template <typename T>
+void softplus_sums_any(const T* x, int64_t rows, int64_t width, T* to) {
   softplus_sums(x, rows, width, to);
 }
-void softplus_sums_double(const double* x, int64_t rows, int64_t width, double* to) {
-  softplus_sums(x, rows, width, to);
-}
+GEOSFT_SIMD_KERNEL(softplus_sums)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {
 namespace {
-HWY_EXPORT(softplus_tile_float);
-HWY_EXPORT(softplus_tile_double);
-HWY_EXPORT(softplus_sums_float);
-HWY_EXPORT(softplus_sums_double);
+GEOSFT_SIMD_EXPORT(softplus_tile)
+GEOSFT_SIMD_EXPORT(softplus_sums)
 }  // namespace
 
 namespace test::test_softplus {

@@ -13,40 +13,29 @@
 
 #include "models/ops/cpu/transpose-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // The lanes that were written.
-int64_t pack_float(const float* from, int64_t stride, int64_t rows, int64_t columns, float* to) {
-  pack_rows(from, stride, rows, padded_rows<float>(rows), columns, to);
-  return padded_rows<float>(rows);
+template <typename T>
+int64_t pack_any(const T* from, int64_t stride, int64_t rows, int64_t columns, T* to) {
+  pack_rows(from, stride, rows, padded_rows<T>(rows), columns, to);
+  return padded_rows<T>(rows);
 }
-int64_t pack_double(const double* from, int64_t stride, int64_t rows, int64_t columns, double* to) {
-  pack_rows(from, stride, rows, padded_rows<double>(rows), columns, to);
-  return padded_rows<double>(rows);
-}
+GEOSFT_SIMD_KERNEL(pack)
 
-void unpack_float(const float* from, int64_t rows, int64_t columns, float* to, int64_t stride) {
+template <typename T>
+void unpack_any(const T* from, int64_t rows, int64_t columns, T* to, int64_t stride) {
   unpack_rows(from, rows, columns, to, stride);
 }
-void unpack_double(const double* from, int64_t rows, int64_t columns, double* to, int64_t stride) {
-  unpack_rows(from, rows, columns, to, stride);
-}
+GEOSFT_SIMD_KERNEL(unpack)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {
 namespace {
-HWY_EXPORT(pack_float);
-HWY_EXPORT(pack_double);
-HWY_EXPORT(unpack_float);
-HWY_EXPORT(unpack_double);
+GEOSFT_SIMD_EXPORT(pack)
+GEOSFT_SIMD_EXPORT(unpack)
 }  // namespace
 
 namespace test::test_transpose {

@@ -2,37 +2,29 @@
 // The CUDA kernels of an attention operator, emulated on the CPU, beside its slow reference and its CPU kernels.
 #pragma once
 
-#include "models/ops/cuda/attention_grid.h"
 #include "models/ops/cuda/attention_host.h"
+#include "models/ops/cuda/attention_kernels.cuh"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/models/ops/attention_cases.h"
 #include "tests/models/ops/wanted.h"
 
 namespace geosft::test {
 
-// What cuda::CudaDevice is to a GPU. kMany: tiles of many rows a thread, which a GPU takes for large batches.
+// What cuda::KernelLauncher is to a GPU. kMany: tiles of many rows a thread, which a GPU takes for large batches.
 template <bool kMany, ThreadOrder kOrder = ThreadOrder::kAscending>
-class EmulatedDevice {
+class EmulatedLauncher {
  public:
-  explicit EmulatedDevice(const at::Device&) {}
+  EmulatedLauncher(const at::Device&, const char* /*op*/) {}
   static bool many_rows(int64_t, int64_t, int64_t) { return kMany; }
 
-  template <class BiasTraits, typename T>
-  void forward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
-               const cuda::ForwardTargets<T>& to) const {
-    const EmulatedGrids<kOrder> grids;
-    cuda::forward_grids<BiasTraits, T>(problem, bias, to, grids);
-  }
-  template <class BiasTraits, typename T>
-  void backward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
-                const cuda::BackwardTargets<T>& to) const {
-    const EmulatedGrids<kOrder> grids;
-    cuda::backward_grids<BiasTraits, T>(problem, bias, to, grids);
+  template <class Call>
+  void operator()(const Call& call) const {
+    cuda::run_grids(call, EmulatedGrids<kOrder>());
   }
 };
 
 // Output and gradients, as `evaluate` has them; `names` are the arguments in the order of the operator's schema.
-template <class Device, class Operator>
+template <class Launcher, class Operator>
 Outcome emulate(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& grad_output,
                 at::ScalarType dtype) {
   OptionalTensors inputs;
@@ -45,8 +37,8 @@ Outcome emulate(const Arguments& arguments, const std::vector<std::string>& name
     }
     inputs.push_back(tensor);
   }
-  const auto [out, denominator] = cuda::attention_forward<Device, Operator>(inputs, arguments.eps);
-  const std::vector<at::Tensor> gradients = cuda::attention_backward<Device, Operator>(
+  const auto [out, denominator] = cuda::attention_forward<Launcher, Operator>(inputs, arguments.eps);
+  const std::vector<at::Tensor> gradients = cuda::attention_backward<Launcher, Operator>(
       grad_output.to(dtype), out, denominator, inputs, arguments.eps, all_wanted(floating.size()));
   REQUIRE(gradients.size() == floating.size());
   Outcome outcome{out, {}};
@@ -59,12 +51,12 @@ Outcome emulate(const Arguments& arguments, const std::vector<std::string>& name
 template <class Operator>
 void require_left_out(const Arguments& arguments, const std::vector<std::string>& names,
                       const at::Tensor& grad_output) {
-  using Device = EmulatedDevice<false>;
+  using Launcher = EmulatedLauncher<false>;
   OptionalTensors inputs;
   for (const std::string& name : names) inputs.push_back(arguments.optional(name));
-  const auto [out, denominator] = cuda::attention_forward<Device, Operator>(inputs, arguments.eps);
+  const auto [out, denominator] = cuda::attention_forward<Launcher, Operator>(inputs, arguments.eps);
   const auto gradients = [&, &out = out, &denominator = denominator](const c10::List<bool>& wanted) {
-    return cuda::attention_backward<Device, Operator>(grad_output, out, denominator, inputs, arguments.eps, wanted);
+    return cuda::attention_backward<Launcher, Operator>(grad_output, out, denominator, inputs, arguments.eps, wanted);
   };
   size_t floating = 0;
   for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
@@ -93,21 +85,21 @@ inline OptionalTensors of_type(const OptionalTensors& tensors, at::ScalarType dt
 template <class Operator>
 void require_emulated_half(const Arguments& arguments, const std::vector<std::string>& names,
                            const at::Tensor& upstream_in, at::ScalarType half, const std::string& what) {
-  using Device = EmulatedDevice<true>;
+  using Launcher = EmulatedLauncher<true>;
   OptionalTensors given;
   for (const std::string& name : names) given.push_back(arguments.optional(name));
   const OptionalTensors inputs = of_type(given, half), wide = of_type(inputs, at::kFloat);
-  const auto [out, denominator] = cuda::attention_forward<Device, Operator>(inputs, arguments.eps);
-  const auto [wide_out, wide_denominator] = cuda::attention_forward<Device, Operator>(wide, arguments.eps);
+  const auto [out, denominator] = cuda::attention_forward<Launcher, Operator>(inputs, arguments.eps);
+  const auto [wide_out, wide_denominator] = cuda::attention_forward<Launcher, Operator>(wide, arguments.eps);
   require_equal(out, wide_out.to(half), what);
   require_equal(denominator, wide_denominator, what + " denominator");
 
   size_t floating = 0;
   for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
   const at::Tensor grad_output = upstream_in.to(half);
-  const std::vector<at::Tensor> gradients = cuda::attention_backward<Device, Operator>(
+  const std::vector<at::Tensor> gradients = cuda::attention_backward<Launcher, Operator>(
       grad_output, out, denominator, inputs, arguments.eps, all_wanted(floating));
-  const std::vector<at::Tensor> expected = cuda::attention_backward<Device, Operator>(
+  const std::vector<at::Tensor> expected = cuda::attention_backward<Launcher, Operator>(
       grad_output.to(at::kFloat), out.to(at::kFloat), denominator, wide, arguments.eps, all_wanted(floating));
   for (size_t i = 0; i < floating; ++i) {
     require_equal(gradients[i], expected[i].to(half), what + " gradient " + std::to_string(i));
@@ -118,14 +110,14 @@ void require_emulated_half(const Arguments& arguments, const std::vector<std::st
 template <class Operator>
 void require_emulated(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& grad_output,
                       const Outcome& expected, const std::string& what) {
-  require_outcome(emulate<EmulatedDevice<false>, Operator>(arguments, names, grad_output, at::kDouble), expected, 1e-10,
-                  1e-10, what + " float64");
-  const Outcome few = emulate<EmulatedDevice<false>, Operator>(arguments, names, grad_output, at::kFloat);
+  require_outcome(emulate<EmulatedLauncher<false>, Operator>(arguments, names, grad_output, at::kDouble), expected,
+                  1e-10, 1e-10, what + " float64");
+  const Outcome few = emulate<EmulatedLauncher<false>, Operator>(arguments, names, grad_output, at::kFloat);
   require_outcome(few, expected, 2e-5, 1e-4, what + " float32");
-  const Outcome many = emulate<EmulatedDevice<true>, Operator>(arguments, names, grad_output, at::kFloat);
+  const Outcome many = emulate<EmulatedLauncher<true>, Operator>(arguments, names, grad_output, at::kFloat);
   require_outcome(many, expected, 2e-5, 1e-4, what + " float32, many rows");
   const Outcome turned =
-      emulate<EmulatedDevice<true, ThreadOrder::kDescending>, Operator>(arguments, names, grad_output, at::kFloat);
+      emulate<EmulatedLauncher<true, ThreadOrder::kDescending>, Operator>(arguments, names, grad_output, at::kFloat);
   require_equal(turned.out, many.out, what + " other order");
   for (const auto& [name, gradient] : many.gradients) {
     require_equal(turned.gradients.at(name), gradient, what + " other order, gradient of " + name);
@@ -143,7 +135,7 @@ void require_emulated_reference(const Attention& fused, const Attention& slow, c
   }
   const at::Tensor grad_output = at::randn(shape.sizes(), generator(5), at::TensorOptions().dtype(at::kDouble));
   require_emulated<Operator>(arguments, names, grad_output, evaluate(slow, arguments, grad_output, at::kDouble), what);
-  require_outcome(emulate<EmulatedDevice<true>, Operator>(arguments, names, grad_output, at::kFloat),
+  require_outcome(emulate<EmulatedLauncher<true>, Operator>(arguments, names, grad_output, at::kFloat),
                   evaluate(fused, arguments, grad_output, at::kFloat), 2e-5, 1e-4, what + " beside the CPU operator");
   for (const at::ScalarType half : {at::kHalf, at::kBFloat16}) {
     require_emulated_half<Operator>(arguments, names, grad_output, half, what + " " + c10::toString(half));

@@ -8,6 +8,8 @@
 #include "geometry/knn.h"
 #include "geometry/operators.h"
 #include "graph/random_walk_pe.h"
+#include "models/ops/edge_sum.h"
+#include "models/ops/gated_edge_sum.h"
 #include "models/ops/gather_pairs.h"
 #include "models/ops/sample_pairs.h"
 #include "models/ops/seeded_dropout.h"
@@ -95,7 +97,25 @@ std::vector<Operator> others() {
                    {"col", graph["col"]},
                    {"one", at::ones({1}, at::kDouble)},
                    {"weight", at::rand({graph["col"].size(0)}, generator(11), at::kDouble)}};
-  return {{"knn", nearest, {{{"x", normal({38, 3})}, {"queries", normal({38, 3}).flip(0) * 2}, {"k_ptr", ptr}}}},
+  const at::Tensor rowptr = graph["rowptr"], col = graph["col"];
+  const auto convolved = [](const Arguments& a) {
+    return edge_sum(a["x"], edge_index(a["rowptr"], a["col"], 38), a["edge"], a["scale"].detach(), true);
+  };
+  const auto gated = [](const Arguments& a) {
+    const auto [out, gate] =
+        gated_edge_sum(a["x"], a["x"] * 2, a["x"] + 1, a["edge"], edge_index(a["rowptr"], a["col"], 38));
+    return at::cat({out, gate});
+  };
+  const auto summed = [](const Arguments& a) { return sum_pool(a["x"], a["k_ptr"]); };
+  const Arguments edges{{{"x", normal({38, 5})},
+                         {"rowptr", rowptr},
+                         {"col", col},
+                         {"edge", normal({col.size(0), 5})},
+                         {"scale", normal({col.size(0)})}}};
+  return {{"edge_sum", convolved, edges},
+          {"gated_edge_sum", gated, edges},
+          {"sum_pool", summed, {{{"x", normal({38, 5})}, {"k_ptr", ptr}}}},
+          {"knn", nearest, {{{"x", normal({38, 3})}, {"queries", normal({38, 3}).flip(0) * 2}, {"k_ptr", ptr}}}},
           {"random_walk_pe", walks, graph},
           {"farthest_point_order", farthest, {{{"x", normal({38, 3})}, {"k_ptr", ptr}}}},
           {"gather_pairs", gather, drawn},

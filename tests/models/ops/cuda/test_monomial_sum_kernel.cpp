@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/ops/cuda/polynomial_grids.h"
-#include "models/ops/cuda/polynomial_plan.h"
+#include "models/ops/cuda/polynomial_host.h"
+#include "models/ops/cuda/polynomial_kernels.cuh"
 #include "models/ops/monomials.h"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/support.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "models/ops/cuda/polynomial_plan.h"
+#include "models/ops/cuda/polynomial_host.h"
 #include "models/ops/monomials.h"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/support.h"

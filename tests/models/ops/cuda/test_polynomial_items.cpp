@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/cuda/polynomial_items.h"
+#include "models/ops/cuda/polynomial_arrays.h"
 
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "models/ops/cuda/polynomial_plan.h"
+#include "models/ops/cuda/polynomial_host.h"
 
 namespace geosft::test::test_polynomial_items {
 namespace {

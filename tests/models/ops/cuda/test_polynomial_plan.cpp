@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/cuda/polynomial_plan.h"
+#include "models/ops/cuda/polynomial_host.h"
 
 #include <catch2/catch.hpp>
 
-#include "models/ops/cuda/polynomial_items.h"
+#include "models/ops/cuda/polynomial_arrays.h"
 #include "models/ops/monomials.h"
 #include "models/ops/polynomial_attention.h"
 

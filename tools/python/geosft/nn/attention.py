@@ -21,7 +21,7 @@ _ops = torch.ops.geosft
 # The initialisation of models/layers/attention.cpp, which says why.
 _POINT_MEAN, _POINT_DEVIATION = (0.6, 0.0), (0.6, 0.7)
 _RELATIVE_SPREAD = 1.8
-_ADDITIVE_MEAN, _ADDITIVE_MEAN_OF_GRAPHS = -3.0, -1.0
+_ADDITIVE_MEAN_OF_POINTS, _ADDITIVE_MEAN_OF_DISTINCT = -3.0, -1.0
 _CARRYING_GAIN = 2.4
 
 
@@ -128,7 +128,7 @@ class SamplingAttention(nn.Module):
         nn.init.normal_(self.w_mul, 0.0, spread)
         nn.init.normal_(self.w_add, 0.0, spread)
         nn.init.normal_(self.b_mul)
-        nn.init.normal_(self.b_add, _ADDITIVE_MEAN_OF_GRAPHS if self.relative == "graph" else _ADDITIVE_MEAN)
+        nn.init.normal_(self.b_add, _ADDITIVE_MEAN_OF_POINTS if self.relative == "points" else _ADDITIVE_MEAN_OF_DISTINCT)
         if self.relative != "points":
             return
         with torch.no_grad():  # for standardised channels of X_R

@@ -161,8 +161,6 @@ def pack(
     if ptr is not None:
         raise ValueError(f"ptr is for packed {name} [N, {channels}], got {name} of shape {list(first.shape)}")
     shape = first.shape[:2]
-    if shape[0] == 0:
-        raise ValueError(f"{name} must have at least one item, got shape {list(first.shape)}")
     for one in rows:
         if one is not None and one.shape[:2] != shape:
             raise ValueError(f"all tensors of tokens must begin with the shape {list(shape)} of {name}, got {list(one.shape)}")

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/molecule_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "data/cache_folder.h"
+#include "data/data_error.h"
+#include "data/formats/gz_file.h"
+#include "data/formats/numbers.h"
+#include "data/formats/text_lines.h"
+#include "data/graphs/molecule_features.h"
+#include "data/graphs/smiles.h"
+#include "data/graphs/split_files.h"
+#include "data/read_file.h"
+#include "data/seeds.h"
+
+namespace geosft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Increment whenever the result for the same files changes.
+constexpr const char* molecule_table_version = "molecule table 1";
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
+// Parses a label: NaN if it is unknown, nothing if it is not a number.
+std::optional<float> parse_label(const std::string& text) {
+  const std::string word = lower_case(text);
+  if (word.empty() || word == "nan" || word == "na" || word == "n/a") return unknown;
+  if (word == "true" || word == "false") return word == "true" ? 1.0F : 0.0F;
+  const std::optional<double> value = parse_number(word);
+  if (!value || !std::isfinite(*value)) return std::nullopt;
+  return static_cast<float>(*value);
+}
+
+// A column of numbers, with its distinct known values: at most three of them, which suffice to tell the kinds apart.
+struct LabelColumn {
+  std::string name;
+  std::vector<float> values;
+  std::set<float> distinct;
+
+  bool constant() const { return distinct.size() < 2; }
+  bool two_valued() const { return distinct.size() <= 2; }
+  bool zero_or_one() const {
+    return std::all_of(distinct.begin(), distinct.end(), [](float value) { return value == 0 || value == 1; });
+  }
+  // Returns whether every row has the number of the row before plus 1.
+  bool running_index() const {
+    for (size_t row = 1; row < values.size(); ++row) {
+      if (values[row] != values[row - 1] + 1) return false;
+    }
+    return values.size() > 2;
+  }
+};
+
+// Returns the column as numbers, or the row of the first text that is none.
+std::pair<LabelColumn, std::optional<size_t>> numbers_of(const TextTable& table, size_t column) {
+  LabelColumn out{table.names[column], {}, {}};
+  const std::vector<std::string>& texts = table.columns[column];
+  out.values.reserve(texts.size());
+  for (size_t row = 0; row < texts.size(); ++row) {
+    const std::optional<float> value = parse_label(texts[row]);
+    if (!value) return {out, row};
+    out.values.push_back(*value);
+    if (!std::isnan(*value) && out.distinct.size() < 3) out.distinct.insert(*value);
+  }
+  return {out, std::nullopt};
+}
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  constexpr size_t shown = 12;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), shown); ++i) text += (i == 0 ? "\"" : ", \"") + names[i] + "\"";
+  return names.size() > shown ? text + ", …" : text;
+}
+
+std::string names_of(const std::vector<LabelColumn>& columns, bool two_valued) {
+  std::vector<std::string> names;
+  for (const LabelColumn& column : columns) {
+    if (column.two_valued() == two_valued) names.push_back(column.name);
+  }
+  return quoted_list(names);
+}
+
+// Targets of the rows of a table that are kept, and what they mean.
+struct TableLabels {
+  GraphTask task = GraphTask::multi_label;
+  std::vector<std::string> names;
+  std::vector<int64_t> rows;  // of the table
+  at::Tensor target;          // of these rows
+  std::string note;
+};
+
+// Returns the labels of columns of numbers. `named` says that the user chose the columns.
+TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>& columns, bool named) {
+  TableLabels out;
+  const auto two_valued = static_cast<size_t>(
+      std::count_if(columns.begin(), columns.end(), [](const LabelColumn& column) { return column.two_valued(); }));
+  if (two_valued > 0 && two_valued < columns.size() && !named) {
+    throw DataError(table.file + ":1", "labels of one kind, or the ones to learn as label_columns",
+                    "columns of two values, " + names_of(columns, true) + ", and of more, " + names_of(columns, false));
+  }
+  const bool classes = two_valued == columns.size();
+  out.task = classes ? GraphTask::multi_label : GraphTask::regression;
+  std::vector<at::Tensor> targets;
+  for (const LabelColumn& column : columns) {
+    out.names.push_back(column.name);
+    at::Tensor values = at::tensor(column.values);
+    if (classes && !column.zero_or_one()) {
+      values = at::where(values.isnan(), values, values.eq(*column.distinct.rbegin()).to(at::kFloat));
+    }
+    targets.push_back(values);
+  }
+  out.target = at::stack(targets, 1);
+  for (size_t row = 0; row < table.lines.size(); ++row) out.rows.push_back(static_cast<int64_t>(row));
+  out.note = (columns.size() == 1 ? "label " : "labels ") + quoted_list(out.names) +
+             (classes ? ", of two values: classification" : ", numbers: regression");
+  return out;
+}
+
+// Returns the classes of a column of texts.
+TableLabels text_labels(const TextTable& table, size_t column) {
+  TableLabels out;
+  const std::vector<std::string>& texts = table.columns[column];
+  std::map<std::string, int64_t> numbers;
+  for (const std::string& text : texts) {
+    if (!text.empty()) numbers.emplace(text, 0);
+  }
+  for (auto& [name, number] : numbers) {
+    number = static_cast<int64_t>(out.names.size());
+    out.names.push_back(name);
+  }
+  if (2 * numbers.size() > texts.size()) {
+    throw DataError(table.file + ":1", "numbers or classes in column \"" + table.names[column] + "\"",
+                    std::to_string(numbers.size()) + " texts in " + std::to_string(texts.size()) + " rows");
+  }
+  std::vector<int64_t> classes;
+  for (size_t row = 0; row < texts.size(); ++row) {
+    if (texts[row].empty()) continue;
+    out.rows.push_back(static_cast<int64_t>(row));
+    classes.push_back(numbers.at(texts[row]));
+  }
+  out.task = GraphTask::classification;
+  out.target = at::tensor(classes, at::kLong);
+  out.note = "label \"" + table.names[column] + "\", texts: classification, classes " + quoted_list(out.names);
+  return out;
+}
+
+TableLabels named_labels(const TextTable& table, const std::vector<std::string>& names) {
+  std::vector<LabelColumn> columns;
+  for (const std::string& name : names) {
+    const size_t column = column_named(table, name);
+    auto [numbers, text_row] = numbers_of(table, column);
+    if (text_row) {
+      if (names.size() == 1) return text_labels(table, column);
+      throw DataError(table.file + ":" + std::to_string(table.lines[*text_row]), "a number in column \"" + name + "\"",
+                      "\"" + table.columns[column][*text_row] + "\"");
+    }
+    if (numbers.distinct.empty()) {
+      throw DataError(table.file, "a known label in column \"" + name + "\"", "none");
+    }
+    columns.push_back(std::move(numbers));
+  }
+  return number_labels(table, columns, /*named=*/true);
+}
+
+TableLabels found_labels(const TextTable& table, size_t smiles) {
+  static const std::set<std::string> other = {"", "id", "index", "split"};
+  std::vector<LabelColumn> columns;
+  for (size_t column = 0; column < table.names.size(); ++column) {
+    if (column == smiles || other.count(lower_case(table.names[column])) > 0) continue;
+    auto [numbers, text_row] = numbers_of(table, column);
+    if (text_row || numbers.constant() || numbers.running_index()) continue;
+    columns.push_back(std::move(numbers));
+  }
+  if (columns.empty()) {
+    throw DataError(table.file + ":1", "a column of numbers to learn, or a name in label_columns",
+                    "none beside column \"" + table.names[smiles] + "\"");
+  }
+  return number_labels(table, columns, /*named=*/false);
+}
+
+// Returns the split of the rows by a column "split"; nothing if there is no such column or it has other words.
+std::optional<DatasetSplit> split_by_column(const TextTable& table) {
+  for (size_t column = 0; column < table.names.size(); ++column) {
+    if (lower_case(table.names[column]) != "split") continue;
+    DatasetSplit split;
+    for (size_t row = 0; row < table.lines.size(); ++row) {
+      const std::string word = lower_case(table.columns[column][row]);
+      const bool validation = word == "valid" || word == "validation" || word == "val";
+      if (!validation && word != "train" && word != "test") return std::nullopt;
+      std::vector<int64_t>& part = validation ? split.validation : word == "train" ? split.train : split.test;
+      part.push_back(static_cast<int64_t>(row));
+    }
+    return split;
+  }
+  return std::nullopt;
+}
+
+std::optional<DatasetSplit> split_of_rows(const TextTable& table, const fs::path& folder) {
+  if (folder.empty()) return split_by_column(table);
+  return read_split({folder / "train.csv", folder / "valid.csv", folder / "test.csv"},
+                    static_cast<int64_t>(table.lines.size()));
+}
+
+PackedItems make_molecules(const TextTable& table, const GraphReadOptions& options) {
+  const size_t smiles = smiles_column(table, options.smiles_column);
+  const TableLabels labels =
+      options.label_columns.empty() ? found_labels(table, smiles) : named_labels(table, options.label_columns);
+  SmilesColumn column{table.file, {}, {}};
+  for (const int64_t row : labels.rows) {
+    column.smiles.push_back(table.columns[smiles][static_cast<size_t>(row)]);
+    column.lines.push_back(table.lines[static_cast<size_t>(row)]);
+  }
+  SmilesGraphs molecules = graphs_from_smiles(column, options);
+  PackedItems& packed = molecules.packed;
+  packed.schema.task = labels.task;
+  packed.schema.output_names = labels.names;
+  packed.target = labels.target.index_select(0, at::tensor(molecules.rows, at::kLong));
+  packed.warnings.insert(packed.warnings.begin(),
+                         table.file + ": SMILES in column \"" + table.names[smiles] + "\"; " + labels.note);
+  if (const std::optional<DatasetSplit> split = split_of_rows(table, options.split_folder)) {
+    std::vector<int64_t> kept;
+    for (const int64_t row : molecules.rows) kept.push_back(labels.rows[static_cast<size_t>(row)]);
+    packed.split = restricted_split(*split, kept, static_cast<int64_t>(table.lines.size()));
+  }
+  check_packed_items(packed, table.file);
+  return std::move(packed);
+}
+
+// Returns the first lines of a file, without one that is cut off.
+std::string first_lines(const fs::path& file) {
+  constexpr size_t enough = size_t{1} << 16;
+  std::string head = gz_file_head(file, enough);
+  if (head.size() == enough) head.resize(head.rfind('\n') + 1);
+  return head;
+}
+
+}  // namespace
+
+bool is_molecule_table(const fs::path& file, const GraphReadOptions& options) {
+  if (!fs::is_regular_file(file)) return false;
+  if (!options.smiles_column.empty()) return true;
+  if (!is_csv(file)) return false;
+  const std::string head = first_lines(file);
+  if (begins_smiles_table(without_byte_order_mark(head))) return true;
+  try {
+    constexpr size_t rows = 10;
+    return find_smiles_column(text_table(head, file.string(), rows)).has_value();
+  } catch (const DataError&) {
+    return false;  // reported by the reader of another format
+  }
+}
+
+PackedItems read_molecule_table(const fs::path& file, const GraphReadOptions& options) {
+  std::string bytes = read_file(file);
+  std::string choice = options.smiles_column;
+  for (const std::string& name : options.label_columns) choice += "\n" + name;
+  std::string key = std::string(molecule_table_version) + "\n" + molecule_library() + "\n" + choice + "\n" +
+                    std::to_string(text_hash(bytes));
+  if (!options.split_folder.empty()) key += "\n" + contents_key(files_below({options.split_folder}));
+  return cached_graphs(options, "molecules\n" + fs::absolute(file).string() + "\n" + choice, key, [&] {
+    return make_molecules(text_table(gunzipped(std::move(bytes), file.string()), file.string()), options);
+  });
+}
+
+}  // namespace geosft

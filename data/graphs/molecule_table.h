@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a CSV table with a column of SMILES and columns of labels as a dataset of molecules.
+#pragma once
+
+#include <filesystem>
+
+#include "data/graphs/graph_cache.h"
+#include "data/packed_items.h"
+
+namespace geosft {
+
+// Returns whether `file` is a CSV table with a column of SMILES: one that the options name, or one that
+// find_smiles_column finds in its first rows.
+bool is_molecule_table(const std::filesystem::path& file, const GraphReadOptions& options = {});
+
+// Reads molecules with the features of molecule_features.h. Rows with an invalid SMILES are left out, and `warnings`
+// lists them; the first warning says which columns were read as what.
+//
+// Labels are the columns that the options name. Without names they are all other columns of numbers, except for a
+// running index, a constant, and the columns "id", "index" and "split". true and false are 1 and 0. Empty fields and
+// nan are unknown labels, of which a row may have any number.
+//   all columns have two values    multi_label: the larger one is 1
+//   all have more, or a mixture    regression; a mixture only of columns that the options name
+//   one named column of texts      classification; rows without a class are left out
+//
+// The split is that of the lists in options.split_folder (train.csv, valid.csv and test.csv, plain or .gz, of row
+// numbers from 0, as in OGB's split/), else that of a column "split" of train, valid (or validation, val) and test;
+// else there is none. The result is cached, keyed by the contents of the files and RDKit's version. Throws DataError,
+// naming file and line: no such column, no label, labels of both kinds that nobody named, texts among numbers.
+PackedItems read_molecule_table(const std::filesystem::path& file, const GraphReadOptions& options = {});
+
+}  // namespace geosft

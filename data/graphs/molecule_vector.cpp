@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/molecule_vector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "data/graphs/molecule_features.h"
+
+#ifdef GEOSFT_RDKIT
+#include <GraphMol/Descriptors/MQN.h>
+#include <GraphMol/Descriptors/MolSurf.h>
+#include <GraphMol/Descriptors/Property.h>
+#include <GraphMol/Fingerprints/AtomPairGenerator.h>
+#include <GraphMol/Fingerprints/MorganGenerator.h>
+#include <GraphMol/Fingerprints/RDKitFPGenerator.h>
+#include <GraphMol/Fingerprints/TopologicalTorsionGenerator.h>
+
+#include "data/graphs/rdkit_molecule.h"
+#endif
+
+namespace geosft {
+
+const std::vector<std::string>& fingerprint_names() {
+  static const std::vector<std::string> names = {"ecfp2", "ecfp4",     "ecfp6",   "fcfp4",
+                                                 "fcfp6", "atom_pair", "torsion", "path"};
+  return names;
+}
+
+std::vector<std::string> fingerprints_of(const std::string& text) {
+  std::vector<std::string> found;
+  if (text.empty() || text == "none") return found;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string name = text.substr(begin, end - begin);
+    const std::vector<std::string>& known = fingerprint_names();
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      std::string all = "none";
+      for (const std::string& each : known) all += ", " + each;
+      throw std::invalid_argument("fingerprint must be of " + all + ", separated by commas, found \"" + name + "\"");
+    }
+    if (std::find(found.begin(), found.end(), name) != found.end()) {
+      throw std::invalid_argument("fingerprint must name each fingerprint once, found \"" + name + "\" twice");
+    }
+    found.push_back(name);
+    begin = end + 1;
+  }
+  return found;
+}
+
+#ifdef GEOSFT_RDKIT
+namespace {
+
+using Generator = RDKit::FingerprintGenerator<std::uint64_t>;
+
+std::unique_ptr<Generator> circular_generator(unsigned radius, bool by_feature, uint32_t bits) {
+  RDKit::AtomInvariantsGenerator* atoms =
+      by_feature ? new RDKit::MorganFingerprint::MorganFeatureAtomInvGenerator() : nullptr;
+  return std::unique_ptr<Generator>(RDKit::MorganFingerprint::getMorganGenerator<std::uint64_t>(
+      radius, /*countSimulation=*/false, /*includeChirality=*/false, /*useBondTypes=*/true,
+      /*onlyNonzeroInvariants=*/false, atoms, nullptr, bits, {1, 2, 4, 8}, /*ownsAtomInvGen=*/by_feature));
+}
+
+std::unique_ptr<Generator> fingerprint_generator(const std::string& name, uint32_t bits) {
+  if (name == "atom_pair") {
+    return std::unique_ptr<Generator>(RDKit::AtomPair::getAtomPairGenerator<std::uint64_t>(
+        1, RDKit::AtomPairs::maxPathLen - 1, false, true, nullptr, /*useCountSimulation=*/false, bits));
+  }
+  if (name == "torsion") {
+    return std::unique_ptr<Generator>(RDKit::TopologicalTorsion::getTopologicalTorsionGenerator<std::uint64_t>(
+        false, 4, nullptr, /*countSimulation=*/false, {1, 2, 4, 8}, bits));
+  }
+  if (name == "path") {
+    return std::unique_ptr<Generator>(RDKit::RDKitFP::getRDKitFPGenerator<std::uint64_t>(
+        1, 7, true, true, true, nullptr, /*countSimulation=*/false, {1, 2, 4, 8}, bits, /*numBitsPerFeature=*/1));
+  }
+  // The last digit of a circular fingerprint is its diameter.
+  return circular_generator(static_cast<unsigned>(name.back() - '0') / 2, name.front() == 'f', bits);
+}
+
+void add_fingerprint(const RDKit::ROMol& mol, const std::string& name, int64_t bits, std::vector<float>& out) {
+  const std::unique_ptr<RDKit::SparseIntVect<std::uint32_t>> counts(
+      fingerprint_generator(name, static_cast<uint32_t>(bits))->getCountFingerprint(mol));
+  const size_t first = out.size();
+  out.resize(first + static_cast<size_t>(bits), 0.0F);
+  for (const auto& [bit, count] : counts->getNonzeroElements())
+    out[first + bit] = std::log1p(static_cast<float>(count));
+}
+
+// Returns a value that float32 holds, else NaN.
+float finite_or_nan(double value) {
+  const bool fits = std::isfinite(value) && std::abs(value) <= std::numeric_limits<float>::max();
+  return fits ? static_cast<float>(value) : std::numeric_limits<float>::quiet_NaN();
+}
+
+// Calls `add(prefix, values)` for each family of descriptors.
+template <class Add>
+void for_each_family(const RDKit::ROMol& mol, const Add& add) {
+  add("PEOE_VSA", RDKit::Descriptors::calcPEOE_VSA(mol));
+  add("SMR_VSA", RDKit::Descriptors::calcSMR_VSA(mol));
+  add("SlogP_VSA", RDKit::Descriptors::calcSlogP_VSA(mol));
+  const std::vector<unsigned> numbers = RDKit::Descriptors::calcMQNs(mol);
+  add("MQN", std::vector<double>(numbers.begin(), numbers.end()));
+}
+
+void add_descriptors(const RDKit::ROMol& mol, std::vector<float>& out) {
+  static const RDKit::Descriptors::Properties properties;
+  for (const double value : properties.computeProperties(mol)) out.push_back(finite_or_nan(value));
+  for_each_family(mol, [&](const char*, const std::vector<double>& values) {
+    for (const double value : values) out.push_back(finite_or_nan(value));
+  });
+}
+
+}  // namespace
+
+const std::vector<std::string>& descriptor_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = RDKit::Descriptors::Properties().getPropertyNames();
+    for_each_family(*rdkit_molecule("C"), [&](const std::string& prefix, const std::vector<double>& values) {
+      for (size_t i = 1; i <= values.size(); ++i) all.push_back(prefix + std::to_string(i));
+    });
+    return all;
+  }();
+  return names;
+}
+
+std::vector<float> molecule_vector(const std::string& smiles, const MoleculeVectorOptions& options) {
+  const std::unique_ptr<RDKit::ROMol> mol = rdkit_molecule(smiles);
+  std::vector<float> out;
+  out.reserve(static_cast<size_t>(vector_columns(options)));
+  if (options.descriptors) add_descriptors(*mol, out);
+  for (const std::string& name : options.fingerprints) add_fingerprint(*mol, name, options.fingerprint_bits, out);
+  return out;
+}
+
+#else
+
+const std::vector<std::string>& descriptor_names() {
+  throw_without_rdkit();
+}
+
+std::vector<float> molecule_vector(const std::string&, const MoleculeVectorOptions&) {
+  throw_without_rdkit();
+}
+
+#endif
+
+int64_t vector_columns(const MoleculeVectorOptions& options) {
+  const int64_t described = options.descriptors ? static_cast<int64_t>(descriptor_names().size()) : 0;
+  return described + options.count_columns();
+}
+
+}  // namespace geosft

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace geosft {
+
+// Calls run(begin, end) for ranges of `rows`, in parallel: each range has at least 32,768 elements if `elements` are
+// spread evenly over all rows, which take longer than starting a thread.
+template <class Run>
+void parallel_over_rows(int64_t rows, int64_t elements, const Run& run) {
+  constexpr int64_t kGrain = 32768;
+  const int64_t each = std::max<int64_t>(1, elements / std::max<int64_t>(rows, 1));
+  at::parallel_for(0, rows, std::max<int64_t>(1, kGrain / each), run);
+}
+
+}  // namespace geosft

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/molecule_table.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "data/graphs/graph_dataset.h"
+#include "tests/data/files.h"
+#include "tests/data/graphs/graphs.h"
+#include "tests/data/graphs/molecules.h"
+#include "tests/data/gz_files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_molecule_table {
+namespace {
+
+using Names = std::vector<std::string>;
+using Items = std::vector<int64_t>;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+struct Choice {
+  std::string smiles;
+  Names labels;
+};
+
+PackedItems read(const std::string& text, const Choice& choice = {}) {
+  const TemporaryFolder folder;
+  write_text(folder / "m.csv", text);
+  GraphReadOptions options{folder / "cache"};
+  options.smiles_column = choice.smiles;
+  options.label_columns = choice.labels;
+  return read_molecule_table(folder / "m.csv", options);
+}
+
+void require_targets(const PackedItems& packed, const std::vector<float>& expected) {
+  const at::Tensor target = at::tensor(expected).view({packed.size(), packed.schema.outputs()});
+  require_equal(packed.target.nan_to_num(-99), target.nan_to_num(-99), "target");
+}
+
+}  // namespace
+
+TEST_CASE("columns of two values are labels, of which some are unknown") {
+  if (!has_rdkit()) return;
+  const PackedItems packed = read("name,smiles,A,B,n\na,CO,0,1,5\nb,C(C,1,1,6\nc,CN,,0,7\nd,CCC,1,nan,8\n");
+  REQUIRE(packed.schema.task == GraphTask::multi_label);
+  REQUIRE(packed.schema.output_names == Names{"A", "B"});
+  require_targets(packed, {0, 1, nan, 0, 1, nan});
+  REQUIRE(packed.smiles == Names{"CO", "CN", "CCC"});
+  REQUIRE_FALSE(packed.split);
+  REQUIRE(packed.warnings.size() == 3);
+  REQUIRE_THAT(packed.warnings[0], Catch::Contains("SMILES in column \"smiles\"") &&
+                                       Catch::Contains("labels \"A\", \"B\"") && Catch::Contains("classification"));
+  REQUIRE_THAT(packed.warnings[2], Catch::Contains("m.csv:3"));
+}
+
+TEST_CASE("two other values are 0 and 1 in their order") {
+  if (!has_rdkit()) return;
+  require_targets(read("y,smiles\n-1,C\n1,CC\n,CCC\n"), {0, 1, nan});
+  require_targets(read("y,smiles\nTrue,C\nFalse,CC\n"), {1, 0});
+}
+
+TEST_CASE("columns of more values are a regression") {
+  if (!has_rdkit()) return;
+  const PackedItems packed = read("smiles,logS\nCO,-0.5\nCN,1e1\nCCC,\nC,2\n");
+  REQUIRE(packed.schema.task == GraphTask::regression);
+  REQUIRE(packed.schema.output_names == Names{"logS"});
+  require_targets(packed, {-0.5, 10, nan, 2});
+  REQUIRE_THAT(packed.warnings[0], Catch::Contains("label \"logS\", numbers: regression"));
+}
+
+TEST_CASE("the column of SMILES is found by its contents, or named") {
+  if (!has_rdkit()) return;
+  const std::string text = "compound,structure,other,y\nx1,CCO,CC,1\nx2,c1ccccc1,N,0\nx3,CC(=O)O,CO,1\n";
+  REQUIRE(read(text).smiles == Names{"CCO", "c1ccccc1", "CC(=O)O"});
+  REQUIRE(read(text, {"OTHER", {}}).smiles == Names{"CC", "N", "CO"});
+  require_error([&] { read(text, {"mol", {}}); }, {"m.csv:1", "\"mol\"", "structure"});
+  require_error([] { read("a,b\nchair,1\n"); }, {"m.csv:1", "smiles", "a, b"});
+}
+
+TEST_CASE("labels are named, also of both kinds, or one of texts") {
+  if (!has_rdkit()) return;
+  const std::string text = "id,smiles,A,B,C\n7,CO,0,1.5,yes\n9,CN,1,2.5,no\n11,CCC,0,3.5,\n13,CC,1,4,no\n";
+  require_error([&] { read(text); }, {"m.csv:1", "label_columns", "\"A\"", "\"B\""});
+  REQUIRE(read(text, {"", {"b"}}).schema.task == GraphTask::regression);
+  const PackedItems mixed = read(text, {"", {"B", "A"}});
+  REQUIRE(mixed.schema.task == GraphTask::regression);
+  REQUIRE(mixed.schema.output_names == Names{"B", "A"});
+  const PackedItems classes = read(text, {"", {"C"}});
+  REQUIRE(classes.schema.task == GraphTask::classification);
+  REQUIRE(classes.schema.output_names == Names{"no", "yes"});
+  REQUIRE(classes.smiles == Names{"CO", "CN", "CC"});
+  require_equal(classes.target, at::tensor({1, 0, 0}, at::kLong), "classes");
+  require_error([&] { read(text, {"", {"A", "C"}}); }, {"m.csv:2", "a number", "\"C\"", "\"yes\""});
+  require_error([&] { read(text, {"", {"D"}}); }, {"m.csv:1", "\"D\"", "smiles, A"});
+  require_error([] { read("smiles,t\nC,a\nCC,b\nCCC,c\n", {"", {"t"}}); }, {"m.csv:1", "3 texts"});
+  require_error([] { read("smiles,t\nC,\nCC,\n", {"", {"t"}}); }, {"m.csv", "a known label", "\"t\""});
+}
+
+TEST_CASE("indices, constants and texts are no labels") {
+  if (!has_rdkit()) return;
+  const PackedItems packed = read("row,smiles,same,text,y\n3,CO,1,x,0\n4,CN,1,y,1\n5,CCC,1,z,1\n");
+  REQUIRE(packed.schema.output_names == Names{"y"});
+  require_error([] { read("row,smiles,same\n3,CO,1\n4,CN,1\n5,CCC,1\n"); }, {"m.csv:1", "label_columns", "none"});
+  require_error([] { read("smiles,y\nC,1\nCC\n"); }, {"m.csv:3", "2 columns"});
+}
+
+TEST_CASE("a split is a column or lists of rows") {
+  if (!has_rdkit()) return;
+  const std::string text = "smiles,y,Split\nC,1,train\nC(C,0,test\nCC,0,val\nCCC,1,test\n";
+  const PackedItems packed = read(text);
+  REQUIRE(packed.split);
+  REQUIRE(packed.split->train == Items{0});
+  REQUIRE(packed.split->validation == Items{1});
+  REQUIRE(packed.split->test == Items{2});
+  REQUIRE_FALSE(read("smiles,y,split\nC,1,train\nCC,0,a\n").split);
+  const TemporaryFolder folder;
+  write_text(folder / "m.csv", text);
+  write_text(folder / "lists/train.csv", "3\n1\n");
+  write_gz(folder / "lists/valid.csv.gz", "0\n");
+  write_text(folder / "lists/test.csv", "2\n");
+  GraphReadOptions options{folder / "cache"};
+  options.split_folder = folder / "lists";
+  const PackedItems listed = read_molecule_table(folder / "m.csv", options);
+  REQUIRE(listed.split->train == Items{2});
+  REQUIRE(listed.split->validation == Items{0});
+  REQUIRE(listed.split->test == Items{1});
+  require_same(read_molecule_table(folder / "m.csv", options), listed);
+  write_text(folder / "lists/test.csv", "4\n");
+  require_error([&] { read_molecule_table(folder / "m.csv", options); }, {"test.csv:1", "0 to 3", "4"});
+}
+
+TEST_CASE("tables of molecules are told from lists of edges") {
+  if (!has_rdkit()) return;
+  const TemporaryFolder folder;
+  write_text(folder / "m.csv", "mol,y\nCCO,1\nCC,0\n");
+  write_text(folder / "edges.csv", "0,1\n1,2\n");
+  write_text(folder / "smiles.csv", "SMILES,y\nchair,1\n");
+  write_gz(folder / "m.csv.gz", "mol,y\nCCO,1\nCC,0\n");
+  write_text(folder / "m.txt", "mol,y\nCCO,1\nCC,0\n");
+  REQUIRE(is_molecule_table(folder / "m.csv"));
+  REQUIRE(is_molecule_table(folder / "m.csv.gz"));
+  REQUIRE(is_molecule_table(folder / "smiles.csv"));
+  REQUIRE_FALSE(is_molecule_table(folder / "edges.csv"));
+  REQUIRE_FALSE(is_molecule_table(folder / "m.txt"));
+  GraphReadOptions options{folder / "cache"};
+  REQUIRE(open_graph_dataset(folder / "m.csv.gz", options).size() == 2);
+  options.smiles_column = "mol";
+  REQUIRE(open_graph_dataset(folder / "m.txt", options).size() == 2);
+  REQUIRE_FALSE(is_molecule_table(folder.path(), options));
+}
+
+}  // namespace geosft::test::test_molecule_table

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/cuda/point_bias.cuh"
+
+#include "tests/models/ops/cuda/emulated_attention.h"
+#include "tests/models/ops/point_cases.h"
+
+namespace geosft::test::test_point_bias {
+
+using namespace point_cases;
+using cuda::PointOperator;
+
+TEST_CASE("the CUDA kernels of point_attention, emulated, reproduce the golden cases", "[point_bias]") {
+  for (const char* name : {"normals_c17", "one_item", "ragged", "ragged_normals", "zero_rows"}) {
+    require_emulated_fixture<PointOperator>(std::string("point_") + name, kArguments);
+  }
+}
+
+TEST_CASE("the CUDA kernels of point_attention, emulated, agree with the reference and the CPU", "[point_bias]") {
+  uint64_t seed = 20;
+  for (const Sizes& sizes : tile_sizes()) {
+    const bool normals = ++seed % 2 == 0;
+    const Arguments a = random_points(sizes, seed, normals);
+    require_emulated_reference<PointOperator>(fused, slow, a, kArguments, normals ? "normals" : "no normals");
+  }
+}
+
+TEST_CASE("the CUDA kernels of point_attention, emulated, survive softplus far from zero", "[point_bias]") {
+  Arguments a = random_points({{20}, {9}, 2, 4, 4}, 33, true);
+  a.tensors["b_mul"] = at::tensor({300.0, -300.0}, at::kDouble);
+  require_emulated_reference<PointOperator>(fused, slow, a, kArguments, "extreme");
+}
+
+TEST_CASE("the CUDA kernels of point_attention, emulated, take float16 and bfloat16", "[point_bias]") {
+  const Arguments a = random_points({{20, 3}, {17, 2}, 2, 4, 5}, 36, true);
+  const at::Tensor grad_output = at::ones({23, 2, 5}, at::kDouble);
+  for (const auto& [type, tolerance] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
+    Arguments rounded{{}, a.eps};
+    for (const auto& [name, tensor] : a.tensors) {
+      rounded.tensors[name] = tensor.is_floating_point() ? tensor.to(type).to(at::kDouble) : tensor;
+    }
+    const Outcome actual = emulate<EmulatedLauncher<true>, PointOperator>(rounded, kArguments, grad_output, type);
+    REQUIRE(actual.out.scalar_type() == type);
+    for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
+    require_outcome(actual, evaluate(slow, rounded, grad_output, at::kDouble), tolerance, tolerance, "half");
+  }
+}
+
+TEST_CASE("CUDA point_attention skips gradients that are not requested", "[cuda]") {
+  const Arguments a = random_points({{9, 40}, {4, 20}, 2, 3, 2}, 37, true);
+  require_left_out<PointOperator>(a, kArguments, at::randn({49, 2, 2}, generator(9), at::kDouble));
+}
+
+}  // namespace geosft::test::test_point_bias

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random edges for the operators that sum over edges, with rows and columns that have none, and repeated edges.
+#pragma once
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "models/ops/edge_index.h"
+#include "tests/support.h"
+
+namespace geosft::test {
+
+struct RandomEdges {
+  at::Tensor rowptr, col;
+  int64_t columns;
+
+  RandomEdges(int64_t rows, int64_t column_count, int64_t edges, uint64_t seed) : columns(column_count) {
+    const auto longs = at::TensorOptions().dtype(at::kLong);
+    const at::Tensor row = std::get<0>(at::randint(rows, {edges}, generator(seed), longs).sort());
+    rowptr = at::searchsorted(row, at::arange(rows + 1, longs));
+    col = at::randint(columns, {edges}, generator(seed + 1), longs);
+  }
+  EdgeIndex index() const { return edge_index(rowptr, col, columns); }
+  // Row and column of edge e.
+  int64_t row_of(int64_t e) const {
+    int64_t i = 0;
+    while (rowptr[i + 1].item<int64_t>() <= e) ++i;
+    return i;
+  }
+  int64_t column_of(int64_t e) const { return col[e].item<int64_t>(); }
+  int64_t rows() const { return rowptr.size(0) - 1; }
+  int64_t edges() const { return col.size(0); }
+};
+
+inline at::Tensor normal_numbers(at::IntArrayRef shape, uint64_t seed) {
+  return at::randn(shape, generator(seed), at::kDouble);
+}
+
+// The outputs of `call` on leaves of this type, then the gradients of the leaves for one gradient per output.
+template <class Call>
+std::vector<at::Tensor> outputs_and_gradients(const Call& call, const std::vector<at::Tensor>& inputs,
+                                              const std::vector<at::Tensor>& grads, at::ScalarType type) {
+  std::vector<at::Tensor> leaves, of_outputs;
+  for (const at::Tensor& input : inputs) leaves.push_back(input.to(type).clone().requires_grad_(true));
+  std::vector<at::Tensor> results = call(leaves);
+  for (const at::Tensor& grad : grads) of_outputs.push_back(grad.to(type));
+  torch::autograd::backward(results, of_outputs);
+  for (at::Tensor& result : results) result = result.detach();
+  for (const at::Tensor& leaf : leaves) results.push_back(leaf.grad());
+  return results;
+}
+
+inline void require_all_close(const std::vector<at::Tensor>& actual, const std::vector<at::Tensor>& expected,
+                              double tolerance, const std::string& what) {
+  REQUIRE(actual.size() == expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    require_close(actual[i], expected[i], tolerance, what + " " + std::to_string(i));
+  }
+}
+
+inline void require_all_equal(const std::vector<at::Tensor>& actual, const std::vector<at::Tensor>& expected,
+                              const std::string& what) {
+  REQUIRE(actual.size() == expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) require_equal(actual[i], expected[i], what + " " + std::to_string(i));
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-classify export, end to end.
+#include <catch2/catch.hpp>
+
+#include "data/points/point_dataset.h"
+#include "tests/support.h"
+#include "tests/tools/classify/classify_tool.h"
+
+namespace geosft::test::test_export_command {
+
+TEST_CASE("export writes the points that training samples, in a form that training reads") {
+  const ClassifyShop shop;
+  const std::string out = (shop / "arrays").string();
+  const ProcessResult result =
+      shop.run_well({"export", shop.data().string(), "--out", out, "--points-per-mesh", "100", "--points", "90"});
+  REQUIRE_THAT(result.out, Catch::Contains("15 clouds of 90 points") && Catch::Contains("6 clouds of 90 points"));
+  for (const Split split : {Split::train, Split::test}) {
+    const auto written = open_point_dataset(out, split);
+    PointDatasetOptions options;
+    options.points_per_mesh = 100;
+    options.cache = shop / "own_cache";
+    const auto source = open_point_dataset(shop.data(), split, options);
+    REQUIRE(written->class_names() == source->class_names());
+    REQUIRE(written->size() == source->size());
+    REQUIRE(written->has_normals());
+    for (int64_t i = 0; i < written->size(); ++i) {
+      const Shape one = written->get(i), other = source->get(i);
+      REQUIRE(one.label == other.label);
+      REQUIRE(one.points.size(0) == 90);
+      // Every row is one of the source's points, with its normal.
+      const at::Tensor distance = (one.points.unsqueeze(1) - other.points.unsqueeze(0)).square().sum(2);
+      const auto [nearest, row] = distance.min(1);
+      REQUIRE(nearest.max().item<float>() == 0.0F);
+      require_close(one.normals, other.normals.index_select(0, row), 1e-6, "normals");
+    }
+  }
+  shop.run_well(Words{"train", "--data", out, "--out", (shop / "run").string()} + shop.small_training());
+}
+
+TEST_CASE("clouds of different size need a number of points") {
+  const ClassifyShop shop;
+  const std::string data = shop.data().string(), out = (shop / "arrays").string();
+  shop.refuses({"export", data, "--out", out, "--points-per-mesh", "100"}, 1, {"--points", "200"});
+  shop.refuses({"export", data, "--out", out, "--points", "150", "--points-per-mesh", "100"}, 1, {"150 points", "100"});
+  shop.refuses({"export", data}, 2, {"--out"});
+}
+
+}  // namespace geosft::test::test_export_command

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/classify_settings.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/support.h"
+#include "tests/tools/experiment/unused_options.h"
+
+namespace geosft::test::test_classify_settings {
+
+namespace {
+
+// Every key with a value that is not its default.
+const char* const every_key = R"(data = "elsewhere"
+seed = 7
+workers = 2
+[clouds]
+points = 100
+normals = false
+points_per_mesh = 500
+max_per_class = 4
+validation_fraction = 0.25
+monitor_test = true
+test_every = 3
+allow_missing = true
+drop_background = true
+columns = "x,y,z,r,g,b"
+drop_invalid = true
+[augment]
+scale_low = 0.5
+scale_high = 1.5
+stretch = 0.125
+jitter = 0.0625
+rotate_training = "z"
+drop_tokens = 0.75
+[model]
+tokens = "local"
+width = 24
+heads = 6
+layers = 5
+mlp_ratio = 3
+bins = 9
+attention = "polynomial"
+degree = 6
+tolerance = 0.5
+most_monomials = 77
+or_exact = true
+center = false
+beta = 0.75
+learn_beta = true
+share_beta = true
+pool = [1, 1, 2, 2, 4, 4]
+pooling = "max"
+mask = "block"
+mask_size = 10
+convolution_size = 3
+head_bins = 11
+norm = "pre"
+score = "dot"
+probability = "softmax"
+weighting = "gumbel_softmax"
+tau = 2.0
+hard = true
+with_replacement = true
+noise = false
+canonical_order = false
+score_dropout = 0.01
+token_dropout = 0.02
+feed_forward_dropout = 0.03
+head_dropout = 0.04
+[train]
+epochs = 12
+batch_size = 13
+learning_rate = 0.5
+weight_decay = 0.25
+beta2 = 0.875
+max_gradient_norm = 3.0
+schedule = "cosine"
+decay_every = 14
+decay = 0.375
+average_decay = 0.625
+label_smoothing = 0.05
+precision = "float16"
+on_non_finite = "stop"
+replay_steps = true
+validate_every = 15
+checkpoint_every = 16
+init_from = "some/run"
+head_lr_factor = 10.0
+freeze_encoder = true
+[evaluation]
+evaluation = "greedy"
+votes = 17
+evaluation_batch = 18
+)";
+
+ClassifySettings changed() {
+  ClassifySettings settings;
+  settings.config().set_text(every_key);
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("every key of a configuration changes it and survives the round trip") {
+  ClassifySettings defaults, settings = changed();
+  const std::string toml = settings.config().to_toml();
+  const std::set<std::string> before = key_lines(defaults.config().to_toml());
+  for (const std::string& line : key_lines(toml)) {
+    INFO(line);
+    CHECK(before.count(line) == 0);
+  }
+  CHECK(key_lines(toml).size() == before.size());
+  ClassifySettings again;
+  again.config().set_text(toml);
+  CHECK(again.config().to_toml() == toml);
+}
+
+TEST_CASE("model keys reach the options of the classifier") {
+  const PointClassifierOptions options = changed().classifier(21);
+  CHECK(options.classes == 21);
+  CHECK_FALSE(options.normals);
+  CHECK(options.tokens == PointTokens::local);
+  CHECK(options.layers == 5);
+  CHECK_FALSE(options.canonical_order);
+  CHECK(options.head_dropout == 0.04);
+  CHECK(options.layer.norm == NormPlacement::pre);
+  CHECK(options.layer.token_dropout == 0.02);
+  CHECK(options.layer.feed_forward_dropout == 0.03);
+  const AttentionOptions& attention = options.layer.attention;
+  CHECK(attention.width == 24);
+  CHECK(attention.heads == 6);
+  CHECK(attention.score == ScoreKind::dot);
+  CHECK(attention.probability == ProbabilityKind::softmax);
+  CHECK(attention.score_dropout == 0.01);
+  CHECK(attention.sampler.num_samples == 9);
+  CHECK(options.head_sampler.num_samples == 11);
+  for (const SamplerOptions& sampler : {attention.sampler, options.head_sampler}) {
+    CHECK(sampler.tau == 2.0);
+    CHECK(sampler.weighting == PairWeighting::gumbel_softmax);
+    CHECK(sampler.hard);
+    CHECK(sampler.with_replacement);
+    CHECK_FALSE(sampler.noise);
+  }
+}
+
+TEST_CASE("training keys reach the options of the loop") {
+  const TrainingOptions options = changed().training();
+  CHECK(options.epochs == 12);
+  CHECK(options.validate_every == 15);
+  CHECK(options.autocast == at::kHalf);
+  CHECK(options.seed == 7);
+  CHECK(options.stop_at_non_finite);
+  const OptimizationOptions& optimization = options.optimization;
+  CHECK(optimization.learning_rate == 0.5);
+  CHECK(optimization.weight_decay == 0.25);
+  CHECK(optimization.beta2 == 0.875);
+  CHECK(optimization.max_gradient_norm == 3.0);
+  CHECK(optimization.schedule == Schedule::cosine);
+  CHECK(optimization.decay_every == 14);
+  CHECK(optimization.decay == 0.375);
+  CHECK(optimization.epochs == 12);
+  CHECK(optimization.average_decay == 0.625);
+  CHECK(optimization.head_rate_factor == 10.0);
+}
+
+TEST_CASE("data keys reach the options of the dataset") {
+  const PointDatasetOptions options = changed().dataset();
+  CHECK(options.points_per_mesh == 500);
+  CHECK(options.test_every == 3);
+  CHECK(options.allow_missing);
+  CHECK(options.drop_background);
+}
+
+TEST_CASE("the names of choices mean what they say") {
+  ClassifySettings settings;
+  for (const std::string& name : enum_names<PointTokens>()) {
+    settings.config().set_text("[model]\ntokens = '" + name + "'\n");
+    CHECK(name_of(settings.classifier(2).tokens) == name);
+  }
+  CHECK(settings.classifier(2).layer.attention.score == ScoreKind::maxout);
+  CHECK(settings.classifier(2).layer.attention.probability == ProbabilityKind::leaky_relu);
+  CHECK(settings.classifier(2).layer.norm == NormPlacement::post);
+  CHECK(settings.classifier(2).head_sampler.weighting == PairWeighting::softplus);
+  CHECK(settings.training().optimization.schedule == Schedule::step);
+}
+
+TEST_CASE("options of a classification that nothing uses are refused") {
+  const auto said = [](const std::vector<std::string>& options) {
+    return said_of_unused<ClassifySettings>("[model]\nattention = 'softmax'\nbins = 4\n", options);
+  };
+  CHECK(said({"--num-samples", "4"}) == "--num-samples is for attention sampling, not for attention softmax");
+  CHECK(said({"--tau", "2"}).empty());
+  CHECK(said({"--head-num-samples", "4", "--head-dropout", "0.1"}).empty());
+}
+
+TEST_CASE("the configurations for classification load, and none shows the test set during training") {
+  for (const char* name : {"furniture", "infomr40", "infomr40_absolute", "modelnet40", "modelnet40_invariant"}) {
+    INFO(name);
+    ClassifySettings settings;
+    settings.config().load_toml(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/" + name + ".toml");
+    settings.check();
+    CHECK_FALSE(settings.clouds.monitor_test);
+  }
+}
+
+TEST_CASE("values that contradict each other are refused") {
+  ClassifySettings settings;
+  settings.check();
+  settings.model.heads = 3;
+  test::require_error([&] { settings.check(); }, {"num_heads", "3", "dim", "256"});
+  settings = {};
+  settings.augment.scale_high = settings.augment.scale_low;
+  settings.check();
+  settings.augment.scale_high = 0.5;
+  test::require_error([&] { settings.check(); }, {"scale_low", "scale_high", "0.6", "0.5"});
+  settings = {};
+  settings.model.attention = "sparse";
+  settings.model.primal.mask = MaskKind::neighbours;
+  test::require_error([&] { settings.check(); }, {"mask", "neighbours", "nearest"});
+  settings.model.attention = "conv2d";
+  test::require_error([&] { settings.check(); }, {"attention", "conv2d", "grid"});
+}
+
+}  // namespace geosft::test::test_classify_settings

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/enum_names.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+#include "tools/experiment/blocks.h"
+#include "tools/experiment/cloud_settings.h"
+#include "tools/experiment/segmentation.h"
+
+namespace geosft::test::test_enum_names {
+namespace {
+
+template <class Enum>
+void require_round_trip(size_t count) {
+  const std::vector<std::string> names = enum_names<Enum>();
+  REQUIRE(names.size() == count);
+  for (const std::string& name : names) REQUIRE(name_of(value_named<Enum>(name, "value")) == name);
+}
+
+}  // namespace
+
+TEST_CASE("every name of an enumeration leads to its value and back") {
+  require_round_trip<Rotation>(3);
+  require_round_trip<PointTokens>(5);
+  require_round_trip<BlockKind>(2);
+  require_round_trip<PartSplit>(3);
+  require_round_trip<PoolingKind>(4);
+  require_round_trip<MaskKind>(5);
+  require_round_trip<NormPlacement>(2);
+  require_round_trip<ScoreKind>(2);
+  require_round_trip<ProbabilityKind>(2);
+  require_round_trip<PairWeighting>(2);
+  require_round_trip<Schedule>(2);
+  require_round_trip<Precision>(3);
+  require_round_trip<NonFiniteStepAction>(2);
+  require_round_trip<SampleMode>(2);
+}
+
+TEST_CASE("an unknown name is refused with the known ones, a value without a name has none") {
+  REQUIRE_FALSE(find_named<Rotation>("SO3").has_value());
+  require_error([] { value_named<Rotation>("SO3", "rotate"); }, {"rotate must be one of none, z, so3", "SO3"});
+  REQUIRE(name_of(PartSplit::train_and_validation) == std::string("unnamed"));
+}
+
+TEST_CASE("a variable is read and set by name, an optional one may be unset") {
+  Rotation rotation = Rotation::z;
+  const NamedTarget target = NamedTarget::of(&rotation);
+  REQUIRE(target.names == std::vector<std::string>{"none", "z", "so3"});
+  REQUIRE(target.get() == "z");
+  REQUIRE(target.set("so3"));
+  REQUIRE_FALSE(target.set("x"));
+  REQUIRE(rotation == Rotation::so3);
+  std::optional<Rotation> unset;
+  const NamedTarget optional = NamedTarget::of(&unset);
+  REQUIRE(optional.get().empty());
+  REQUIRE(optional.set("none"));
+  REQUIRE(unset == Rotation::none);
+}
+
+}  // namespace geosft::test::test_enum_names

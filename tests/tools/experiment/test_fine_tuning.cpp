@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/fine_tuning.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/tools/classify/small_classifier.h"
+#include "tools/experiment/classification.h"
+
+namespace geosft::test::test_fine_tuning {
+namespace {
+
+const std::vector<std::string> letters = {"a", "b", "c"};
+
+RunDescription run_of(const ClassifySettings& settings, const std::vector<std::string>& names) {
+  return describe_run<Classification>(settings, ClassNames{names});
+}
+
+// Saves a classifier as a checkpoint of geosft-classify.
+std::string saved(const TemporaryFolder& folder, const PointClassifier& model, const ClassifySettings& settings,
+                  const std::vector<std::string>& names = letters) {
+  Checkpoint checkpoint{{}, run_of(settings, names).texts()};
+  for (const auto& [name, tensor] : module_state(*model)) checkpoint.tensors.emplace("model." + name, tensor);
+  const std::string file = (folder / "first.ckpt").string();
+  save_checkpoint(file, checkpoint);
+  return file;
+}
+
+std::map<std::string, at::Tensor> copied_state(const PointClassifier& model) {
+  std::map<std::string, at::Tensor> copy;
+  for (const auto& [name, tensor] : module_state(*model)) copy.emplace(name, tensor.clone());
+  return copy;
+}
+
+bool is_output(const std::string& name) {
+  return name.starts_with("head.linear.");
+}
+
+}  // namespace
+
+TEST_CASE("a model starts from the weights of a run, its output layer only for the same classes") {
+  const TemporaryFolder folder;
+  ClassifySettings settings = small_settings();
+  const PointClassifier first = small_model(settings, 5);
+  settings.train.init_from = saved(folder, first, settings);
+  const auto expected = module_state(*first);
+  for (const bool same : {true, false}) {
+    PointClassifier model = small_model(settings, 6);
+    const auto before = copied_state(model);
+    const auto run = run_of(settings, same ? letters : std::vector<std::string>{"a", "b", "d"});
+    const std::string text = start_from_run(*model, settings.train, run, /*resumes=*/false);
+    REQUIRE((text.find("new output layer") != std::string::npos) == !same);
+    for (const auto& [name, tensor] : module_state(*model)) {
+      require_equal(tensor, !same && is_output(name) ? before.at(name) : expected.at(name), name);
+      REQUIRE(tensor.data_ptr() != expected.at(name).data_ptr());
+    }
+  }
+}
+
+TEST_CASE("another number of classes keeps a new output layer, and a resumed run keeps its weights") {
+  const TemporaryFolder folder;
+  ClassifySettings settings = small_settings();
+  const PointClassifier first = small_model(settings, 5);
+  settings.train.init_from = saved(folder, first, settings);
+  at::manual_seed(6);
+  PointClassifier model(settings.classifier(7));
+  const auto before = copied_state(model);
+  const auto run = run_of(settings, {"1", "2", "3", "4", "5", "6", "7"});
+  start_from_run(*model, settings.train, run, /*resumes=*/true);
+  for (const auto& [name, tensor] : module_state(*model)) require_equal(tensor, before.at(name), name);
+  start_from_run(*model, settings.train, run, /*resumes=*/false);
+  require_equal(model->head->linear->weight, before.at("head.linear.weight"), "output layer");
+  require_equal(model->embed->weight, first->embed->weight, "embed");
+  require_equal(model->head->sampler->parameters().front(), first->head->sampler->parameters().front(), "sampler");
+}
+
+TEST_CASE("a frozen encoder leaves the head alone to be trained") {
+  const TemporaryFolder folder;
+  ClassifySettings settings = small_settings();
+  PointClassifier model = small_model(settings);
+  settings.train.init_from = saved(folder, model, settings);
+  settings.train.freeze_encoder = true;
+  start_from_run(*model, settings.train, run_of(settings, letters), /*resumes=*/false);
+  for (const auto& item : model->named_parameters()) {
+    INFO(item.key());
+    REQUIRE(item.value().requires_grad() == item.key().starts_with("head."));
+  }
+  settings.train.init_from.clear();
+  require_error([&] { start_from_run(*model, settings.train, run_of(settings, letters), false); },
+                {"freeze_encoder", "init_from"});
+}
+
+TEST_CASE("weights of another architecture or tool are refused by name") {
+  const TemporaryFolder folder;
+  ClassifySettings settings = small_settings(), wider = settings;
+  wider.model.width *= 2;
+  settings.train.init_from = saved(folder, small_model(wider), wider);
+  PointClassifier model = small_model(settings);
+  RunDescription run = run_of(settings, letters);
+  require_error([&] { start_from_run(*model, settings.train, run, false); }, {"first.ckpt", "--init-from", "shape ["});
+  run.kind = "geosft-graph";
+  require_error([&] { start_from_run(*model, settings.train, run, false); }, {"geosft-graph", "geosft-classify"});
+}
+
+TEST_CASE("the keys of the model, the points and the normals come from the run") {
+  const TemporaryFolder folder;
+  ClassifySettings settings = small_settings(), other;
+  settings.clouds.points = 77;
+  settings.clouds.points_per_mesh = 78;
+  settings.train.epochs = 79;
+  const std::string file = saved(folder, small_model(settings), settings);
+  Config config = other.config();
+  take_model_keys(config, file);
+  REQUIRE(other.model.width == settings.model.width);
+  REQUIRE(other.model.tokens == settings.model.tokens);
+  REQUIRE(other.clouds.points == 77);
+  REQUIRE(other.clouds.normals == settings.clouds.normals);
+  REQUIRE(other.clouds.points_per_mesh == ClassifySettings().clouds.points_per_mesh);
+  REQUIRE(other.train.epochs == ClassifySettings().train.epochs);
+  save_checkpoint(folder / "bare.ckpt", {});
+  require_error([&] { take_model_keys(config, (folder / "bare.ckpt").string()); }, {"bare.ckpt", "config"});
+}
+
+}  // namespace geosft::test::test_fine_tuning

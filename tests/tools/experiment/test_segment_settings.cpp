@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/segment_settings.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+#include "tests/tools/experiment/unused_options.h"
+
+namespace geosft::test::test_segment_settings {
+namespace {
+
+// Every key with a value that is not its default, but for the keys that all tools share.
+const char* const own_keys = R"(data = "elsewhere"
+seed = 7
+workers = 2
+[clouds]
+points = 100
+normals = false
+points_per_mesh = 500
+validation_fraction = 0.25
+monitor_test = true
+block = 60
+published_validation = true
+columns = "x,y,z,r,g,b"
+drop_invalid = true
+[augment]
+drop_token_rate = 0.75
+[model]
+tokens = "local"
+dim = 24
+num_heads = 6
+depth = 5
+category = false
+canonical_order = false
+[train]
+epochs = 12
+[evaluation]
+votes = 17
+)";
+
+}  // namespace
+
+TEST_CASE("keys of a segmentation change it and survive the round trip") {
+  SegmentSettings defaults, settings;
+  settings.config().set_text(own_keys);
+  const std::string toml = settings.config().to_toml();
+  const std::set<std::string> before = key_lines(defaults.config().to_toml());
+  for (const std::string& line : key_lines(own_keys)) {
+    INFO(line);
+    CHECK(before.count(line) == 0);
+    CHECK(key_lines(toml).count(line) == 1);
+  }
+  SegmentSettings again;
+  again.config().set_text(toml);
+  CHECK(again.config().to_toml() == toml);
+  const PointSegmenterOptions options = settings.segmenter(9, 3);
+  CHECK(options.parts == 9);
+  CHECK(options.categories == 0);
+  CHECK_FALSE(options.normals);
+  CHECK(options.tokens == PointTokens::local);
+  CHECK(options.layer.attention.width == 24);
+  CHECK(options.layers == 5);
+  CHECK_FALSE(options.canonical_order);
+  CHECK(defaults.segmenter(9, 3).categories == 3);
+  CHECK(settings.reading().columns == "x,y,z,r,g,b");
+  CHECK(settings.reading().drop_invalid);
+  CHECK(settings.training().epochs == 12);
+  CHECK(settings.training().seed == 7);
+}
+
+TEST_CASE("options of a segmentation that nothing uses are refused") {
+  const auto said = [](const std::vector<std::string>& options) {
+    return said_of_unused<SegmentSettings>("[model]\nattention = 'softmax'\nbins = 4\n", options);
+  };
+  CHECK(said({"--num-samples", "4"}) == "--num-samples is for attention sampling, not for attention softmax");
+  CHECK(said({"--tau", "2"}) == "--tau is for sampling, not for attention softmax");
+}
+
+TEST_CASE("values of a segmentation that contradict each other are refused") {
+  SegmentSettings settings;
+  settings.check();
+  settings.clouds.published_validation = true;
+  settings.check();
+  settings.clouds.validation_fraction = 0.5;
+  require_error([&] { settings.check(); }, {"published_validation", "validation_fraction", "0.5"});
+  settings = {};
+  settings.model.heads = 3;
+  require_error([&] { settings.check(); }, {"heads", "3"});
+  settings = {};
+  settings.augment.scale_low = 9;
+  require_error([&] { settings.check(); }, {"scale_low"});
+  settings = {};
+  settings.model.attention = "conv2d";
+  require_error([&] { settings.check(); }, {"attention", "conv2d", "grid"});
+}
+
+TEST_CASE("the configurations for parts load, and those of the paper are its tables'") {
+  const std::filesystem::path folder = std::string(GEOSFT_SOURCE_DIR) + "/tools/configs";
+  for (const char* name : {"psb_parts", "psb_parts_absolute", "shapenet_part", "shapenet_part_invariant"}) {
+    INFO(name);
+    SegmentSettings settings;
+    settings.config().load_toml(folder / (std::string(name) + ".toml"));
+    settings.check();
+    CHECK_FALSE(settings.clouds.monitor_test);
+    const bool absolute = settings.segmenter(2, 2).tokens == PointTokens::absolute ||
+                          settings.segmenter(2, 2).tokens == PointTokens::absolute_local;
+    CHECK(absolute == (std::string(name) == "psb_parts_absolute" || std::string(name) == "shapenet_part"));
+    if (std::string(name).rfind("shapenet", 0) != 0) continue;
+    CHECK(settings.train.epochs == (absolute ? 600 : 1000));
+    CHECK(settings.train.batch_size == 32);
+    CHECK((settings.train.learning_rate == 1e-3 && settings.train.weight_decay == 0.1));
+    CHECK((settings.train.decay_every == 30 && settings.train.decay == 0.8));
+    CHECK(settings.train.max_gradient_norm == 1.0);
+    CHECK((settings.clouds.normals && settings.model.category));
+    CHECK((settings.augment.scale_low == 0.6 && settings.augment.scale_high == 1.4));
+    CHECK((settings.model.width == 256 && settings.model.heads == 16));
+    CHECK((settings.model.score_dropout == 0.1 && settings.model.token_dropout == 0.1));
+    CHECK(settings.model.feed_forward_dropout == 0.2);
+    CHECK(settings.clouds.points == 2500);
+    CHECK(settings.augment.drop_tokens == 0.2);
+    CHECK(settings.model.bins == 256);
+    CHECK(settings.model.layers == 8);
+    CHECK(settings.model.norm == NormPlacement::post);
+  }
+}
+
+}  // namespace geosft::test::test_segment_settings

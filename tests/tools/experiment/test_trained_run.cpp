@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/trained_run.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/training/training_loop.h"
+#include "tests/data/files.h"
+#include "tests/support.h"
+#include "tools/experiment/classification.h"
+#include "tools/experiment/run_folder.h"
+
+namespace geosft::test::test_trained_run {
+
+namespace {
+
+const std::vector<std::string> names = {"a chair", "b", "c"};
+
+Checkpoint example() {
+  ClassifySettings settings;
+  settings.seed = 11;
+  settings.model.width = 8;
+  settings.model.heads = 2;
+  settings.model.layers = 1;
+  const PointClassifier model(settings.classifier(3));
+  Checkpoint checkpoint{{}, describe_run<Classification>(settings, {names}).texts()};
+  for (const auto& [name, tensor] : module_state(*model)) checkpoint.tensors.emplace("model." + name, tensor);
+  return checkpoint;
+}
+
+}  // namespace
+
+TEST_CASE("a model comes back from its checkpoint as it was") {
+  const test::TemporaryFolder folder;
+  const Checkpoint saved = example();
+  save_checkpoint(folder / "best.ckpt", saved);
+  RunFolder::create(folder / "run").write_config("");
+  save_checkpoint(folder / "run" / "best.ckpt", saved);
+  for (const char* where : {"best.ckpt", "run"}) {
+    const RunModel loaded = load_run_model(folder / where);
+    CHECK(loaded.class_names == names);
+    CHECK(loaded.settings.seed == 11);
+    CHECK(loaded.settings.model.width == 8);
+    CHECK_FALSE(loaded.model->is_training());
+    for (const auto& [name, tensor] : module_state(*loaded.model)) {
+      test::require_equal(tensor, saved.tensors.at("model." + name), name);
+    }
+  }
+}
+
+TEST_CASE("other checkpoints are refused by name") {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "x.ckpt";
+  const auto refused = [&](const Checkpoint& checkpoint, const std::vector<std::string>& words) {
+    save_checkpoint(file, checkpoint);
+    test::require_error([&] { load_run_model(file); }, words);
+  };
+  Checkpoint wrong = example();
+  wrong.texts.erase("classes");
+  refused(wrong, {file.string(), "geosft-classify", "classes"});
+  wrong = example();
+  wrong.texts.at("kind") = "another";
+  refused(wrong, {file.string(), "another"});
+  wrong = example();
+  wrong.texts.at("classes") += "d\n";
+  refused(wrong, {"shape"});
+  wrong = example();
+  wrong.tensors.erase(wrong.tensors.begin());
+  refused(wrong, {"another configuration"});
+}
+
+}  // namespace geosft::test::test_trained_run

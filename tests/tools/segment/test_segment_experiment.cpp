@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/segment/segment_experiment.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/experiment/captured_stderr.h"
+#include "tests/tools/segment/small_segmenter.h"
+
+namespace geosft::test::test_segment_experiment {
+namespace {
+
+SegmentScores scores(double iou) {
+  SegmentScores found;
+  found.parts = {iou, 0.25, 0.75, 0.5, {{3, 0.125, 0.875}, {0, std::nan(""), std::nan("")}}};
+  found.loss = 1.25;
+  return found;
+}
+
+PartNames names() {
+  return {{small_classes}, small_parts()};
+}
+
+CloudReport<SegmentExperiment> upright() {
+  return {"test", 3, Rotation::none, 1, {scores(0.5), std::nullopt, std::nullopt}, 99.6, {}};
+}
+
+CloudReport<SegmentExperiment> rotated() {
+  return {"test", 3, Rotation::so3, 2, {scores(0.5), scores(0.75), Invariance{0.5, 2e-5, 0.25, 0.75}}, 99.6, {}};
+}
+
+}  // namespace
+
+TEST_CASE("a segmentation as JSON has the agreed keys") {
+  const nlohmann::json plain = report_json(upright(), names());
+  CHECK(plain.at("task") == "segmentation");
+  CHECK(plain.at("split") == "test");
+  CHECK(plain.at("count") == 3);
+  CHECK(plain.at("rotation") == "none");
+  CHECK(
+      plain.at("metrics") ==
+      nlohmann::json{
+          {"instance_iou", 0.5}, {"class_iou", 0.25}, {"accuracy", 0.75}, {"mean_part_accuracy", 0.5}, {"loss", 1.25}});
+  CHECK(plain.at("max_logit_difference") == 0.0);
+  CHECK_FALSE(plain.contains("upright"));
+  CHECK(plain.at("classes")[0] ==
+        nlohmann::json{{"class", "lamp"}, {"shapes", 3}, {"iou", 0.125}, {"accuracy", 0.875}});
+  CHECK(plain.at("classes")[1] == nlohmann::json{{"class", "mug"}, {"shapes", 0}});
+  const nlohmann::json moved = report_json(rotated(), names());
+  CHECK(moved.at("rotation") == "so3");
+  CHECK(moved.at("repeats") == 2);
+  CHECK(moved.at("upright").at("instance_iou") == 0.75);
+  CHECK(moved.at("lost_points") == 25.0);
+  CHECK(moved.at("flipped_share") == 0.25);
+}
+
+TEST_CASE("a segmentation as text has a line a class, and says what rotating loses") {
+  const std::string text = report_text(upright(), names());
+  CHECK_THAT(text, Catch::StartsWith("3 clouds of the test set, upright\ninstance IoU 50.0 %  class IoU 25.0 %  part "
+                                     "accuracy 75.0 %  mean of parts 50.0 %  loss 1.25  (100 clouds/s)\n"));
+  CHECK_THAT(text, Catch::Contains("lamp                           3    12.5 %    87.5 %\n"));
+  CHECK_THAT(text, Catch::Contains("mug                            0         -         -\n"));
+  const std::string moved = report_text(rotated(), names());
+  CHECK_THAT(moved, Catch::Contains("rotated at random 2 times") && Catch::Contains("upright: instance IoU 75.0 %") &&
+                        Catch::Contains("lost by rotating: 25.00 points") && Catch::Contains("0.5 (2e-05"));
+}
+
+TEST_CASE("a trained model is evaluated on the set of its settings, unless that has other parts") {
+  const TemporaryFolder folder;
+  write_part_set(folder.path());
+  SegmentSettings settings = small_segment_settings();
+  settings.data = folder.path().string();
+  SegmentRun trained = small_segment_run(settings);
+  const CapturedStderr quiet;
+  const CloudReport<SegmentExperiment> report = evaluate<SegmentExperiment>(trained, "test", Rotation::z, 2);
+  CHECK(report.count == 4);
+  CHECK(report.evaluation.scores.parts.classes[0].shapes == 4);
+  CHECK(report.clouds_per_second > 0);
+  CHECK(evaluate<SegmentExperiment>(trained, "train", Rotation::none, 1).count == 6);
+  require_error([&] { evaluate<SegmentExperiment>(trained, "validation", Rotation::none, 1); }, {"val"});
+  trained.parts[0].name = "shade";
+  require_error([&] { evaluate<SegmentExperiment>(trained, "test", Rotation::none, 1); },
+                {folder.path().string(), "2 classes and 5 parts of the trained model", "other names"});
+}
+
+}  // namespace geosft::test::test_segment_experiment

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/page.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "data/read_file.h"
+#include "tests/temporary_path.h"
+#include "tests/tools/experiment/python.h"
+#include "tests/tools/segment/segment_tool.h"
+#include "tests/tools/view/looked_at.h"
+#include "tests/tools/view/view_tool.h"
+#include "tests/tools/view/virtual_screen.h"
+#include "tools/experiment/arguments.h"
+
+namespace geosft::test::test_page {
+using namespace view;
+namespace {
+
+using Json = nlohmann::json;
+
+std::string element(const std::string& page, const std::string& id) {
+  const size_t begin = page.find('>', page.find("id=\"" + id + "\"")) + 1;
+  return page.substr(begin, page.find("</script>", begin) - begin);
+}
+
+// A page, taken apart: the scene, and its arrays.
+struct Page {
+  std::string text;
+  Json scene;
+  std::string bytes;
+
+  explicit Page(const std::filesystem::path& file) : text(read_file(file)), scene(Json::parse(element(text, "scene"))) {
+    const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t group = 0;
+    int bits = 0;
+    for (const char c : element(text, "arrays")) {
+      if (c == '=') break;
+      group = group << 6 | static_cast<uint32_t>(letters.find(c));
+      if ((bits += 6) >= 8) bytes += static_cast<char>(group >> (bits -= 8) & 255U);
+    }
+  }
+  at::Tensor array(const Json& entry, at::ScalarType dtype) {
+    const auto length = entry.at("length").get<int64_t>();
+    return at::from_blob(bytes.data() + entry.at("offset").get<size_t>(), {length}, dtype).clone();
+  }
+};
+
+Page written(const Subject& subject, const Choices& choices, const Camera& camera = {}) {
+  const std::filesystem::path file = temporary_path("page.html");
+  write_page(subject, choices, camera, file);
+  Page page(file);
+  std::filesystem::remove(file);
+  return page;
+}
+
+const Json& field(const Json& body, const std::string& colour, int64_t number) {
+  for (const Json& one : body.at("fields")) {
+    if (one.at("colour") == colour && one.at("number") == number) return one.at("values");
+  }
+  FAIL("no field " << colour << ' ' << number);
+  throw std::logic_error(colour);
+}
+
+}  // namespace
+
+TEST_CASE("a page holds the points at their places, and every colouring of every layer") {
+  const Subject subject = random_gallery(true)->get(0, false);
+  Page page = written(subject, choose(Colouring::importance));
+  const Json& body = page.scene.at("bodies").at(0);
+  const at::Tensor points = page.array(body.at("points"), at::kFloat).view({-1, 3});
+  const at::Tensor middle = at::tensor(body.at("middle").get<std::vector<double>>(), at::kDouble);
+  require_close(points.to(at::kDouble) * page.scene.at("size").get<double>() + middle, subject.points, 1e-6, "points");
+  REQUIRE(page.scene.at("colourings").size() == colourings_of(subject).size());
+  for (const Colouring colouring : {Colouring::importance, Colouring::diversity}) {
+    const std::vector<int64_t> layers = layers_of(subject, colouring);
+    REQUIRE(page.scene.at("layers").at(colouring_name(colouring)).get<std::vector<int64_t>>() == layers);
+    for (const int64_t layer : layers) {
+      Choices choices = choose(colouring);
+      choices.layer = layer;
+      require_equal(page.array(field(body, colouring_name(colouring), layer), at::kFloat),
+                    values_of(subject, choices).to(at::kFloat), colouring_name(colouring));
+    }
+  }
+}
+
+TEST_CASE("a page holds the attention of every query, layer and head to 1/255 of the largest of its row") {
+  for (const char* attention : {"sampling", "softmax"}) {
+    INFO(attention);
+    ClassifySettings settings = small_settings();
+    settings.model.attention = attention;
+    const Subject subject = gallery_of(settings)->get(0, false);
+    Page page = written(subject, choose(Colouring::attention));
+    const Json& body = page.scene.at("bodies").at(0);
+    REQUIRE(body.at("attention").size() == 2);
+    for (const Json& layer : body.at("attention")) {
+      const auto heads = layer.at("heads").get<int64_t>(), keys = layer.at("keys").get<int64_t>();
+      const at::Tensor rows = page.array(layer.at("rows"), at::kByte).view({-1, heads, keys}).to(at::kDouble);
+      const at::Tensor scale = page.array(layer.at("scale"), at::kFloat).view({-1, heads, 1}).to(at::kDouble);
+      const at::Tensor share = rows * scale / 255;
+      Choices choices = choose(Colouring::attention);
+      choices.layer = layer.at("layer").get<int64_t>();
+      for (const int64_t query : {0, 7, 39}) {
+        for (const int64_t head : {1, 4}) {
+          choices.query = query;
+          choices.head = head;
+          at::Tensor values = share[query][head - 1];
+          if (layer.contains("top")) {
+            const at::Tensor weight = page.array(layer.at("weight"), at::kFloat).to(at::kDouble);
+            const auto rows_of = [&](const char* name) { return page.array(layer.at(name), at::kInt).to(at::kLong); };
+            values = at::zeros({40}, at::kDouble)
+                         .index_add(0, rows_of("top"), values * weight)
+                         .index_add(0, rows_of("partner"), values * (1 - weight));
+          }
+          require_close(values, values_of(subject, choices).to(at::kDouble), 0.02, "attention", 1e-3);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a page begins with the chosen colouring, layer, head and query, and is seen from the camera") {
+  const Subject subject = random_gallery(true)->get(0, false);
+  Choices choices = choose(Colouring::attention);
+  choices.layer = 1, choices.head = 3, choices.query = 11, choices.map = ColourMap::cividis;
+  const Json start = written(subject, choices, {10, -20, 2}).scene.at("start");
+  REQUIRE(start == Json{{"colour", "attention"},
+                        {"layer", 1},
+                        {"head", 3},
+                        {"query", 11},
+                        {"component", 2},
+                        {"map", "cividis"},
+                        {"azimuth", 10.0},
+                        {"elevation", -20.0},
+                        {"zoom", 2.0},
+                        {"surface", false}});
+}
+
+TEST_CASE("names cannot leave their place in a page") {
+  Subject subject = random_gallery(false)->get(0, false);
+  subject.name = "</script><b>&x.ply";
+  const Page page = written(subject, choose(Colouring::height));
+  REQUIRE(page.scene.at("lines").at(0) == subject.name);
+  REQUIRE_THAT(page.text, Catch::Contains("<title>&lt;/script&gt;&lt;b&gt;&amp;x.ply</title>"));
+}
+
+TEST_CASE("a page that would be too large is refused with advice, and nothing is written") {
+  const Subject subject = random_gallery(true)->get(0, false);
+  const std::filesystem::path file = temporary_path("page.html");
+  REQUIRE_THROWS_WITH(write_page(subject, choose(Colouring::height), {}, file, 1000),
+                      Catch::Contains("--html") && Catch::Contains("--points"));
+  REQUIRE_THROWS_AS(write_page(subject, choose(Colouring::height), {}, file, 30000), UsageError);
+  REQUIRE_FALSE(std::filesystem::exists(file));
+}
+
+// What browse.py prints, a JSON value per line.
+std::vector<Json> browsed(const std::filesystem::path& page, const Words& steps) {
+  const Words script = {GEOSFT_SOURCE_DIR "/tests/tools/view/browse.py", page.string()};
+  const ProcessResult result = python("python3", script + steps);
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  std::vector<Json> values;
+  std::istringstream lines(result.out);
+  for (std::string line; std::getline(lines, line);) values.push_back(Json::parse(line));
+  return values;
+}
+
+// The share of the pixels of the canvas that are not the background, and of those that are vivid.
+constexpr const char* count_pixels = R"js(js:(() => {
+  draw(true);
+  const pixels = new Uint8Array(4 * canvas.width * canvas.height);
+  gl.readPixels(0, 0, canvas.width, canvas.height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+  let drawn = 0, vivid = 0;
+  for (let i = 0; i < pixels.length; i += 4) {
+    const [r, g, b] = pixels.subarray(i, i + 3);
+    drawn += r + g + b < 760;
+    vivid += Math.max(r, g, b) - Math.min(r, g, b) > 40;
+  }
+  return [drawn * 4 / pixels.length, vivid * 4 / pixels.length];
+})())js";
+
+TEST_CASE("a page is drawn by a browser, a click changes the query, and the console stays empty", "[window]") {
+  if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
+  const ClassifyShop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 400));
+  shop.run_well(shop.train("deep", {"--depth", "2", "--epochs", "1"}));
+  const std::string page = (shop / "ball.html").string();
+  const ProcessResult made = run_view_tool(
+      {"--run", (shop / "deep").string(), (shop / "ball.xyz").string(), "--points", "400", "--html", page},
+      shop.process());
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  const std::string place =
+      "js:(() => { const at = seen(bodies[0], pick(canvas.clientWidth / 2, canvas.clientHeight / 2).row, "
+      "matrices()); return pick(at.x, at.y).row; })()";
+  const std::vector<Json> values =
+      browsed(page, {"size:1280,960", count_pixels, "js:state.colour", place, "click:790,480",
+                     "js:[state.colour, state.query, document.querySelector('#legend .title').textContent]",
+                     count_pixels, "reload:colour=normals", count_pixels, "js:state.azimuth", "drag:700,400,50,0",
+                     "js:state.azimuth", "reload:colour=samples&layer=2", "js:names().length"});
+  REQUIRE(values.size() == 10);
+  // The ball fills a good part of the picture; importance and normals are coloured.
+  for (const size_t picture : {0, 5}) {
+    REQUIRE(values.at(picture).at(0).get<double>() > 0.1);
+    REQUIRE(values.at(picture).at(0).get<double>() < 0.9);
+    REQUIRE(values.at(picture).at(1).get<double>() > 0.05);
+  }
+  REQUIRE(values.at(1) == "importance");
+  REQUIRE(values.at(3).at(0) == "attention");
+  REQUIRE(values.at(3).at(1) == values.at(2));
+  REQUIRE_THAT(values.at(3).at(2).get<std::string>(), Catch::Contains("point " + values.at(2).dump()));
+  REQUIRE(values.at(7).get<double>() == Approx(values.at(6).get<double>() - 20));
+  REQUIRE(values.at(8) == 3);
+  REQUIRE(values.back() == Json::array());
+}
+
+TEST_CASE("pages of a mesh, of a rotated copy, of parts and of a graph are drawn without complaints", "[window]") {
+  if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
+  const ClassifyShop shop;
+  const SegmentShop parts;
+  const GraphShop graphs;
+  const std::string page = (shop / "page.html").string(), run = shop.trained();
+  const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  const Words to_page = {"--html", page};
+  for (const Words& words :
+       {Words{cube}, Words{"--run", run, cube}, Words{"--run", run, "--item", "1", "--beside"},
+        Words{"--run", parts.trained(), "--item", "1"}, Words{"--graph", "--run", graphs.trained(), "--item", "2"}}) {
+    const ProcessResult made = run_view_tool(words + to_page, shop.process());
+    INFO(words.front() << ' ' << words.back() << ' ' << made.err);
+    REQUIRE(made.exit == 0);
+    const std::vector<Json> values =
+        browsed(page, {count_pixels, "js:[Boolean(bodies[0].surface), bodies.length, Boolean(bodies[0].edges)]"});
+    REQUIRE(values.at(0).at(0).get<double>() > 0.02);
+    REQUIRE(values.at(1).at(0).get<bool>() == (words.back() == cube));
+    REQUIRE(values.at(1).at(1).get<int>() == (words.back() == "--beside" ? 2 : 1));
+    REQUIRE(values.at(1).at(2).get<bool>() == (words.front() == "--graph"));
+    REQUIRE(values.back() == Json::array());
+  }
+}
+
+}  // namespace geosft::test::test_page

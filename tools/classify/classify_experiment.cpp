@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/classify_experiment.h"
+
+#include <iostream>
+#include <numeric>
+
+#include "data/broken_files.h"
+#include "tools/experiment/plots.h"
+
+namespace geosft {
+
+ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySettings& settings,
+                                                             const Communicator& processes) {
+  return root_first(processes, [&] {
+    std::unique_ptr<PointDataset> training, test;
+    throw_all_broken([&] { training = open_dataset(settings, Split::train); },
+                     [&] { test = open_dataset(settings, Split::test); });
+    ClassNames outputs{training->class_names()};
+    return Clouds{
+        CloudTrainingData(std::move(training), nullptr, std::move(test), settings.clouds, settings.seed, settings.data),
+        std::move(outputs)};
+  });
+}
+
+std::unique_ptr<TrainingTask> ClassifyExperiment::make_task(const PointClassifier& model, const Clouds& clouds,
+                                                            const ClassifySettings& settings,
+                                                            const Communicator& processes) {
+  return std::make_unique<ClassifyTask>(model, clouds.data.train(), clouds.data.validation(), settings, processes);
+}
+
+std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& trained, const std::string& split) {
+  const ClassifySettings& settings = trained.settings;
+  auto dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
+  if (dataset->class_names() != trained.class_names) {
+    throw DataError(settings.data,
+                    "the " + std::to_string(trained.class_names.size()) + " classes of the trained model",
+                    std::to_string(dataset->class_names().size()) + " classes, or other names");
+  }
+  if (settings.clouds.normals) require_normals(*dataset, settings.data);
+  return dataset;
+}
+
+ClassifyEvaluation ClassifyExperiment::evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation,
+                                                int64_t repeats, const std::function<void(int64_t)>& progress) {
+  const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright
+  const int64_t each = clouds.size() * trained.settings.evaluation.votes;
+  std::vector<DatasetLogits> evaluations;
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    evaluations.push_back(dataset_logits(trained.model, clouds, trained.settings, pass == 0 ? Rotation::none : rotation,
+                                         pass, [&](int64_t done) { progress(pass * each + done); }));
+  }
+  if (rotation == Rotation::none) return {classification_metrics(evaluations), std::nullopt};
+  const DatasetLogits upright = evaluations.front();
+  evaluations.erase(evaluations.begin());
+  return {classification_metrics(evaluations), invariance(upright, evaluations)};
+}
+
+nlohmann::json ClassifyExperiment::metrics_json(const Evaluation& evaluation) {
+  return {{"accuracy", evaluation.metrics.accuracy},
+          {"mean_class_accuracy", evaluation.metrics.mean_class_accuracy},
+          {"loss", evaluation.metrics.loss}};
+}
+
+std::string ClassifyExperiment::metrics_text(const Evaluation& evaluation) {
+  std::ostringstream out;
+  out << "accuracy " << percent(evaluation.metrics.accuracy) << "  mean of classes "
+      << percent(evaluation.metrics.mean_class_accuracy) << "  loss " << std::setprecision(4)
+      << evaluation.metrics.loss;
+  return out.str();
+}
+
+std::vector<std::vector<std::string>> ClassifyExperiment::table(const Evaluation& evaluation,
+                                                                const ClassNames& outputs) {
+  std::vector<std::vector<std::string>> rows = {{"class", "clouds", "right"}};
+  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
+    const at::Tensor row = evaluation.metrics.confusion[static_cast<int64_t>(label)];
+    const int64_t total = row.sum().item<int64_t>();
+    const double right = row[static_cast<int64_t>(label)].item<double>();
+    rows.push_back({outputs.class_names[label], std::to_string(total),
+                    total > 0 ? percent(right / static_cast<double>(total)) : "-"});
+  }
+  return rows;
+}
+
+void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, const ClassNames& outputs,
+                              const RunFolder& folder) {
+  const ClassificationMetrics& metrics = report.evaluation.metrics;
+  const std::string title = report.split + " set, " + rotation_text(report.rotation) + ": " + percent(metrics.accuracy);
+  const std::string stem = (report.split == "test" ? "" : report.split + "_") + name_of(report.rotation);
+  warn_unless_drawn(plot_confusion_matrix(metrics.confusion, outputs.class_names, folder.confusion(stem), title));
+}
+
+std::string ClassifyExperiment::outputs_text(const ClassNames& outputs) {
+  std::string text = "classes (" + std::to_string(outputs.class_names.size()) + "):";
+  for (const std::string& one : outputs.class_names) text += " " + one;
+  return text + "\n";
+}
+
+void ClassifyExperiment::print_dataset(const std::filesystem::path& data, bool json) {
+  const PointDatasetSummary found = summarize_point_dataset(data);
+  const auto total = [](const std::vector<int64_t>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  };
+  nlohmann::json classes = nlohmann::json::array();
+  std::string lines;
+  for (size_t i = 0; i < found.class_names.size(); ++i) {
+    classes.push_back({{"name", found.class_names[i]}, {"train", found.train[i]}, {"test", found.test[i]}});
+    lines += "  " + found.class_names[i] + ": " + std::to_string(found.train[i]) + " to train with, " +
+             std::to_string(found.test[i]) + " to test with\n";
+  }
+  if (json) {
+    std::cout << json_line({{"data", data.string()},
+                            {"format", found.format},
+                            {"train", total(found.train)},
+                            {"test", total(found.test)},
+                            {"normals", found.normals ? nlohmann::json(*found.normals) : nlohmann::json()},
+                            {"classes", classes},
+                            {"warnings", found.warnings}});
+    return;
+  }
+  for (const std::string& warning : found.warnings) std::cerr << warning << '\n';
+  std::cout << data.string() << ": " << found.format << ", " << total(found.train) << " clouds to train with, "
+            << total(found.test) << " to test with";
+  if (found.normals) std::cout << (*found.normals ? ", with normals" : ", without normals");
+  std::cout << '\n' << found.class_names.size() << " classes:\n" << lines;
+}
+
+}  // namespace geosft

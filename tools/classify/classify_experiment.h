@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classification as an experiment: its data, its evaluation and report, and what its subcommands print.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/classify/predict_output.h"
+#include "tools/experiment/classify_task.h"
+#include "tools/experiment/cloud_commands.h"
+
+namespace geosft {
+
+struct ClassifyEvaluation {
+  ClassificationMetrics metrics;         // of the rotated copies, if any
+  std::optional<Invariance> invariance;  // of the rotated copies
+};
+
+// For its members see cloud_commands.h.
+struct ClassifyExperiment {
+  using Task = Classification;
+  using Evaluation = ClassifyEvaluation;
+  using Output = ClassifyOutput;
+  using Clouds = TrainingClouds<ClassNames>;
+
+  static constexpr const char *name = "classification", *seed_help = "of the rotations";
+  static constexpr SizeOption size_option{"--points", "points of a cloud that the model sees", 1};
+  static int64_t& size_of(ClassifySettings& settings) { return settings.clouds.points; }
+  static std::vector<std::string> splits() { return {"train", "test"}; }
+
+  static Clouds open_training(const ClassifySettings& settings, const Communicator& processes);
+  static std::unique_ptr<TrainingTask> make_task(const PointClassifier& model, const Clouds& clouds,
+                                                 const ClassifySettings& settings, const Communicator& processes);
+
+  static std::unique_ptr<PointDataset> open_split(const RunModel& trained, const std::string& split);
+  static Evaluation evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,
+                             const std::function<void(int64_t)>& progress);
+  static nlohmann::json metrics_json(const Evaluation& evaluation);
+  static void add_json(nlohmann::json&, const Evaluation&, const ClassNames&) {}
+  static std::string metrics_text(const Evaluation& evaluation);
+  static std::string loss_text(const Evaluation&) { return ""; }
+  static std::vector<std::vector<std::string>> table(const Evaluation& evaluation, const ClassNames& outputs);
+  // Draws the confusion matrix; prints a line to stderr if gnuplot is missing.
+  static void draw(const CloudReport<ClassifyExperiment>& report, const ClassNames& outputs, const RunFolder& folder);
+
+  static std::string outputs_text(const ClassNames& outputs);
+  static void add_outputs(nlohmann::json&, const ClassNames&) {}
+  static bool holds_clouds(const std::filesystem::path& path) { return path == "furniture"; }
+  static void print_dataset(const std::filesystem::path& data, bool json);
+};
+
+// Adds the options of export, which writes the clouds of a dataset as arrays.
+Command add_export_command(CLI::App& subcommand);
+
+}  // namespace geosft

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "data/atomic_file.h"
+#include "data/formats/hdf5_file.h"
+#include "data/seeds.h"
+#include "tools/classify/classify_experiment.h"
+
+namespace geosft {
+namespace {
+
+struct ExportCommand {
+  ClassifySettings settings;
+  std::string out;
+  std::optional<int64_t> points;
+  RuntimeOptions runtime;
+
+  // Returns a split as the arrays of one file. Throws DataError for clouds of different size.
+  std::map<std::string, at::Tensor> arrays(const PointDataset& dataset) const {
+    std::vector<at::Tensor> clouds, normals, labels;
+    for (int64_t i = 0; i < dataset.size(); ++i) {
+      Shape shape = dataset.get(i);
+      if (points) {
+        keep_subset(shape, *points, make_generator(combine_seeds({settings.seed, static_cast<uint64_t>(i)})));
+      }
+      const int64_t count = points.value_or(clouds.empty() ? shape.points.size(0) : clouds.front().size(0));
+      if (shape.points.size(0) != count) {
+        throw DataError(shape.name, std::to_string(count) + " points, as other clouds have (or a smaller --points)",
+                        std::to_string(shape.points.size(0)));
+      }
+      clouds.push_back(shape.points);
+      if (shape.normals.defined()) normals.push_back(shape.normals);
+      labels.push_back(at::tensor(shape.label, at::kLong));
+    }
+    std::map<std::string, at::Tensor> result{{"data", at::stack(clouds)}, {"label", at::stack(labels).unsqueeze(1)}};
+    if (!normals.empty()) result["normal"] = at::stack(normals);
+    return result;
+  }
+
+  int execute() {
+    runtime.apply();
+    const std::filesystem::path folder = out;
+    std::filesystem::create_directories(folder);
+    std::string names;
+    for (const Split split : {Split::train, Split::test}) {
+      const auto dataset = open_dataset(settings, split);
+      const std::string part = split == Split::train ? "train" : "test", file = "ply_data_" + part + "0.h5";
+      const auto written = arrays(*dataset);
+      write_hdf5(folder / file, written);
+      write_file_atomically(folder / (part + "_files.txt"), file + "\n");
+      names.clear();
+      for (const std::string& name : dataset->class_names()) names += name + "\n";
+      std::cout << (folder / file).string() << ": " << dataset->size() << " clouds of " << written.at("data").size(1)
+                << " points\n";
+    }
+    write_file_atomically(folder / "shape_names.txt", names);
+    return 0;
+  }
+};
+
+}  // namespace
+
+Command add_export_command(CLI::App& subcommand) {
+  auto command = std::make_shared<ExportCommand>();
+  ClassifySettings& settings = command->settings;
+  subcommand.add_option("DATA", settings.data, "dataset: furniture, or a folder")->required();
+  subcommand.add_option("--out", command->out, "folder to write to")->required();
+  subcommand.add_option("--points", command->points, "random points of each cloud (default: all)")
+      ->check(CLI::Range(1, 1 << 30));
+  subcommand.add_option("--points-per-mesh", settings.clouds.points_per_mesh, "points sampled from each mesh")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  subcommand.add_option("--seed", settings.seed, "of the points; the default is that of train")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->runtime.add_to(subcommand);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/classification.h"
+
+#include <ATen/core/grad_mode.h>
+#include <algorithm>
+#include <iostream>
+
+#include "data/seeds.h"
+#include "geometry/augment.h"
+#include "geometry/normalize.h"
+#include "models/summary.h"
+#include "models/training/host_copy.h"
+#include "tools/experiment/progress.h"
+
+namespace geosft {
+namespace {
+
+// Subsamples a large cloud to the number of points sampled from a mesh, which bounds the time for large scans.
+void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::string>& warnings) {
+  const int64_t available = shape.points.size(0);
+  const int64_t wanted = std::max(settings.clouds.points_per_mesh, settings.clouds.points);
+  if (available <= wanted) return;
+  const at::Tensor rows = random_subset(available, wanted, make_generator(settings.seed));
+  keep_rows(shape, rows);
+  warnings.push_back(shape.name + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
+                     ", drawn at random, are used");
+}
+
+}  // namespace
+
+std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Split split) {
+  PointDatasetOptions options = settings.dataset();
+  std::unique_ptr<ProgressBar> bar;
+  options.progress = [&](int64_t done, int64_t total) {
+    if (!bar) bar = std::make_unique<ProgressBar>("sampling meshes", total);
+    bar->update(done);
+  };
+  auto dataset = open_point_dataset(settings.data, split, options);
+  if (bar) bar->finish();
+  for (const std::string& warning : dataset->warnings()) std::cerr << warning << '\n';
+  return dataset;
+}
+
+ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote) {
+  return [clouds = settings.clouds, rotation, vote](Shape shape, at::Generator& generator) {
+    prepare_normals(shape, clouds.normals);
+    keep_subset(shape, clouds.points, make_generator(vote));
+    set_precision(shape, at::kDouble);
+    const at::Tensor middle = shape.points.mean(0);
+    rotate_shape(shape, rotation, generator);
+    const NormalizedPoints normalized = normalize(shape.points);
+    shape.points = normalized.points;
+    const double scale = normalized.scale[0].item<double>();
+    shape.offset = shape.offset.defined() ? shape.offset + middle : middle;
+    shape.scale = scale > 0 ? scale : 1.0;
+    set_precision(shape, at::kFloat);
+    return shape;
+  };
+}
+
+void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings) {
+  thin(shape, settings, warnings);
+  if (settings.clouds.normals) estimate_missing_normals(shape, warnings);
+}
+
+Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
+                    std::vector<std::string>& warnings, const FileOptions& options) {
+  std::vector<std::string> of_file;
+  PointDatasetOptions of_shape = settings.dataset();
+  options.apply(of_shape);
+  Shape shape = read_shape(file, of_shape, &of_file);
+  // That points of a mesh are sampled is no news here, where no label of a point is returned.
+  for (const std::string& warning : of_file) {
+    if (!warning.ends_with(" points are sampled")) warnings.push_back(warning);
+  }
+  prepare(settings, shape, warnings);
+  return shape;
+}
+
+ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation rotation, uint64_t seed) {
+  at::NoGradGuard guard;
+  ShapeExplanation found;
+  const at::Device device = device_of(*trained.model);
+  const int64_t votes = trained.settings.evaluation.votes;
+  for (int64_t vote = 0; vote < votes; ++vote) {
+    const auto transform = evaluation_transform(trained.settings, rotation, static_cast<uint64_t>(vote));
+    at::Generator generator = make_generator(seed);
+    const Shape seen = transform(shape, generator);
+    SamplingContext context = trained.settings.evaluation.context(static_cast<uint64_t>(vote));
+    if (vote == 0) context.trace_into(found.trace);
+    const auto explanation = trained.model->explain(device_copy(seen.points, device), device_copy(seen.normals, device),
+                                                    std::nullopt, context);
+    found.logits = vote == 0 ? explanation.logits[0].cpu() : found.logits + explanation.logits[0].cpu();
+    if (vote > 0) continue;
+    found.seen = seen;
+    found.importance = explanation.importance.cpu();
+  }
+  found.logits = found.logits / static_cast<double>(votes);
+  found.trace = on_host(std::move(found.trace));
+  return found;
+}
+
+}  // namespace geosft

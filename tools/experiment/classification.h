@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classification of clouds: trained classifiers, the datasets and files that they see, and what they make of a shape.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/points/shape.h"
+#include "models/layers/forward_trace.h"
+#include "tools/experiment/classify_settings.h"
+#include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/file_options.h"
+#include "tools/experiment/trained_run.h"
+
+namespace geosft {
+
+// See TrainedRun.
+struct Classification {
+  using Settings = ClassifySettings;
+  using Outputs = ClassNames;
+  using Model = PointClassifier;
+
+  static constexpr const char* program = "geosft-classify";
+  static Model make_model(const Settings& settings, const Outputs& outputs) {
+    return Model(settings.classifier(static_cast<int64_t>(outputs.class_names.size())));
+  }
+  static ScoreStyle score() { return {}; }
+};
+
+using RunModel = TrainedRun<Classification>;
+
+// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws DataError if another tool wrote it.
+inline RunModel load_run_model(const std::filesystem::path& run) {
+  return load_trained_run<Classification>(run);
+}
+
+// Opens a split of the dataset in the settings; shows progress on stderr while meshes are sampled.
+std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Split split);
+
+// Rotates the whole cloud with the generator and normalises it; offset and scale of the shape lead back to the file's
+// coordinates, where the cloud is turned about its centroid. The subset of points depends on the seed `vote` only,
+// so that a cloud and its rotated copy keep the same points.
+ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote);
+
+// Prepares a shape for the model and adds a sentence to `warnings` for each change: a cloud with more points than are
+// sampled from a mesh is subsampled; missing normals are estimated if the model needs them.
+void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings);
+// Reads a file and prepares the shape.
+Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
+                    std::vector<std::string>& warnings, const FileOptions& options = {});
+
+// Prediction for one shape, on the CPU; trace and importance are those of the first vote.
+struct ShapeExplanation {
+  at::Tensor logits;      // [classes], averaged over the votes
+  Shape seen;             // input points of the model
+  at::Tensor importance;  // [n], scores of the head's sampler
+  ForwardTrace trace;
+};
+// The rotation is sampled with `seed`. Thread-safe for a shared `trained`.
+ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation rotation, uint64_t seed);
+
+}  // namespace geosft

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/classify_settings.h"
+
+namespace geosft {
+
+void ClassifyCloudSettings::add_keys(Config& config) {
+  CloudSettings::add_keys(config);
+  config
+      .add("clouds", "test_every", &test_every,
+           "folder tree without train and test folders: each so many-th file of a class is test; 0: all are both",
+           not_negative)
+      .add("clouds", "allow_missing", &allow_missing, "leave out listed shapes whose files are absent")
+      .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background");
+  add_reading_keys(config);
+}
+
+void ClassifyModelSettings::add_keys(Config& config) {
+  PointModelSettings::add_keys(config);
+  config.add("model", "head_num_samples", &head_bins, "sampled tokens of the classification head", positive);
+  add_order_key(config);
+  config.add("model", "head_dropout", &head_dropout, "dropout of pooled features", probability_range);
+}
+
+PointClassifierOptions ClassifySettings::classifier(int64_t classes) const {
+  auto options = model_options<PointClassifierOptions>();
+  options.classes = classes;
+  options.head_sampler = model.sampler(model.head_bins);
+  options.head_dropout = model.head_dropout;
+  return options;
+}
+
+PointDatasetOptions ClassifySettings::dataset() const {
+  PointDatasetOptions options;
+  options.points_per_mesh = clouds.points_per_mesh;
+  options.test_every = clouds.test_every;
+  options.allow_missing = clouds.allow_missing;
+  options.drop_background = clouds.drop_background;
+  options.columns = clouds.columns;
+  options.drop_invalid = clouds.drop_invalid;
+  options.normals = clouds.normals;
+  options.seed = seed;
+  return options;
+}
+
+}  // namespace geosft

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of a classification experiment.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/points/point_dataset.h"
+#include "models/point_classifier.h"
+#include "tools/experiment/cloud_settings.h"
+
+namespace geosft {
+
+struct ClassifyCloudSettings : CloudSettings {
+  int64_t test_every = 5;
+  bool allow_missing = false, drop_background = false;
+
+  void add_keys(Config& config);
+};
+
+struct ClassifyModelSettings : PointModelSettings {
+  int64_t head_bins = 512;
+  double head_dropout = 0.0;
+
+  void add_keys(Config& config);
+};
+
+struct ClassifySettings : CloudExperimentSettings<ClassifyCloudSettings, ClassifyModelSettings> {
+  ClassifySettings() { data = "furniture"; }
+
+  static constexpr const char* kDataHelp = "dataset: furniture, or a folder";
+  Config config() { return CloudExperimentSettings::config(kDataHelp); }
+  // Lists the keys that are used only with some values of other keys.
+  std::vector<KeyUse> key_uses() const { return model.key_uses(/*head_samples=*/true); }
+  // Makes `data` valid in any working directory.
+  void locate_data() { data = absolute_source(data).string(); }
+  // Names what take_resumable copies.
+  static constexpr const char* kResumable =
+      "--data, --workers, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps and the keys "
+      "of [evaluation]";
+
+  PointClassifierOptions classifier(int64_t classes) const;
+  PointDatasetOptions dataset() const;
+};
+
+}  // namespace geosft

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evaluates a trained run on a split of its point clouds, and formats the result as text and JSON.
+#pragma once
+
+#include <chrono>
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "models/layers/polynomial_self_attention.h"
+#include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/invariance.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/progress.h"
+#include "tools/experiment/report_texts.h"
+#include "tools/experiment/trained_run.h"
+
+namespace geosft {
+
+// For Experiment see cloud_commands.h.
+template <class Experiment>
+struct CloudReport {
+  std::string split;
+  int64_t count = 0;  // clouds in the split
+  Rotation rotation = Rotation::none;
+  int64_t repeats = 1;
+  typename Experiment::Evaluation evaluation;
+  double clouds_per_second = 0.0;
+  std::vector<PolynomialDegree> degrees = {};  // one per layer with polynomial attention
+};
+
+// Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr. Throws
+// Interrupted if a signal arrives meanwhile, DataError if the dataset has other outputs than the model.
+template <class Experiment>
+CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained, const std::string& split,
+                                 Rotation rotation, int64_t repeats) {
+  const auto dataset = Experiment::open_split(trained, split);
+  CloudReport<Experiment> report{split, dataset->size(), rotation, repeats, {}};
+  const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright
+  const int64_t clouds = passes * dataset->size() * trained.settings.evaluation.votes;
+  ProgressBar bar("evaluating", clouds);
+  const auto start = std::chrono::steady_clock::now();
+  report.evaluation = Experiment::evaluate(trained, *dataset, rotation, repeats, [&](int64_t done) {
+    bar.update(done);
+    throw_if_interrupted("in the middle of an evaluation");
+  });
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.clouds_per_second = static_cast<double>(clouds) / seconds;
+  report.degrees = worst_degrees(*trained.model);
+  return report;
+}
+
+template <class Experiment>
+nlohmann::json report_json(const CloudReport<Experiment>& report, const typename Experiment::Task::Outputs& outputs) {
+  nlohmann::json json{{"task", Experiment::name},
+                      {"split", report.split},
+                      {"count", report.count},
+                      {"rotation", name_of(report.rotation)},
+                      {"repeats", report.repeats},
+                      {"metrics", Experiment::metrics_json(report.evaluation)},
+                      {"clouds_per_second", report.clouds_per_second}};
+  Experiment::add_json(json, report.evaluation, outputs);
+  set_invariance(json, report.evaluation.invariance);
+  if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
+  return json;
+}
+
+// Returns overall metrics, then a table with one line per class.
+template <class Experiment>
+std::string report_text(const CloudReport<Experiment>& report, const typename Experiment::Task::Outputs& outputs) {
+  std::ostringstream out;
+  out << report.count << " clouds of the " << report.split << " set, " << rotation_text(report.rotation);
+  if (report.rotation != Rotation::none) out << " " << report.repeats << (report.repeats == 1 ? " time" : " times");
+  out << '\n'
+      << Experiment::metrics_text(report.evaluation) << "  (" << std::fixed << std::setprecision(0)
+      << report.clouds_per_second << " clouds/s)\n"
+      << Experiment::loss_text(report.evaluation) << invariance_text(report.evaluation.invariance)
+      << attention_text(report.degrees) << '\n'
+      << table_text(Experiment::table(report.evaluation, outputs));
+  return out.str();
+}
+
+}  // namespace geosft

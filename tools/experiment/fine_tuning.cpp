@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/fine_tuning.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <sstream>
+
+#include "data/data_error.h"
+#include "models/training/module_state.h"
+#include "tools/experiment/run_checkpoint.h"
+
+namespace geosft {
+namespace {
+
+// Returns whether a tensor depends on the outputs: the last linear map, and the units of regression targets.
+bool is_of_outputs(const std::string& name) {
+  if (name == "target_mean" || name == "target_deviation") return true;
+  return is_of_head(name) && name.find(".linear.") != std::string::npos;
+}
+
+// Returns whether a checkpoint has the outputs of `texts`: names, and all that is fixed for a resumed run.
+bool same_outputs(const Checkpoint& checkpoint, const std::map<std::string, std::string>& texts) {
+  for (const auto& [name, text] : texts) {
+    if (name == "config" || name == "version") continue;
+    const auto found = checkpoint.texts.find(name);
+    if (found == checkpoint.texts.end() || found->second != text) return false;
+  }
+  return true;
+}
+
+std::string shape_words(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
+}
+
+void copy_weights(torch::nn::Module& model, const Checkpoint& checkpoint, const std::filesystem::path& file,
+                  bool with_outputs) {
+  at::NoGradGuard guard;
+  for (const auto& [name, tensor] : module_state(model)) {
+    if (!with_outputs && is_of_outputs(name)) continue;
+    const auto found = checkpoint.tensors.find("model." + name);
+    if (found == checkpoint.tensors.end() || found->second.sizes() != tensor.sizes()) {
+      throw DataError(file.string(), "for --init-from a tensor " + name + " of shape " + shape_words(tensor),
+                      found == checkpoint.tensors.end() ? "none: it is of another architecture"
+                                                        : "shape " + shape_words(found->second));
+    }
+    at::Tensor target = tensor;
+    target.copy_(found->second);
+  }
+}
+
+}  // namespace
+
+void take_model_keys(Config& config, const std::string& run) {
+  std::filesystem::path file;
+  const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  const auto text = checkpoint.texts.find("config");
+  if (text == checkpoint.texts.end()) throw DataError(file.string(), "a checkpoint of a run", "no text 'config'");
+  read_run_config(file, [&] {
+    config.set_known(text->second, "its configuration", [](const std::string& section, const std::string& key) {
+      return section == "model" || (section == "clouds" && (key == "points" || key == "normals"));
+    });
+  });
+}
+
+std::string start_from_run(torch::nn::Module& model, const TrainSettings& train, const RunDescription& run,
+                           bool resumes) {
+  if (train.init_from.empty()) {
+    if (train.freeze_encoder) throw UsageError("freeze_encoder needs init_from: the run whose encoder is kept");
+    return {};
+  }
+  if (train.freeze_encoder) {
+    for (const auto& item : model.named_parameters()) {
+      if (!is_of_head(item.key())) item.value().set_requires_grad(false);
+    }
+  }
+  std::string text = ", from " + train.init_from;
+  if (!resumes) {
+    std::filesystem::path file;
+    const Checkpoint checkpoint = load_run_checkpoint(train.init_from, file);
+    run_text(checkpoint, run.kind, "config", file);  // checks the tool
+    const bool with_outputs = same_outputs(checkpoint, run.texts());
+    copy_weights(model, checkpoint, file, with_outputs);
+    if (!with_outputs) text += " with a new output layer";
+  }
+  return text + (train.freeze_encoder ? ", encoder frozen" : "");
+}
+
+}  // namespace geosft

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fine-tuning: a training that starts from the weights of another run.
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <string>
+
+#include "tools/experiment/config.h"
+#include "tools/experiment/experiment_settings.h"
+#include "tools/experiment/run_observer.h"
+
+namespace geosft {
+
+// Sets the keys of section [model], and the points and normals of section [clouds], to those of a RUN folder, a
+// checkpoint or a pretrained model. Throws DataError for an invalid one.
+void take_model_keys(Config& config, const std::string& run);
+
+// Copies the weights of train.init_from into `model`; if it is empty, or `resumes`, the weights stay. The output layer
+// is copied only if both runs have the same outputs (classes, parts or targets), all other tensors must match. With
+// train.freeze_encoder, parameters outside the head no longer require a gradient. Returns a text for the user, such as
+// ", from furniture with a new output layer"; empty without init_from. Throws DataError naming the checkpoint if it is
+// of another tool than `run` or a tensor differs in shape, UsageError for a frozen encoder without init_from.
+std::string start_from_run(torch::nn::Module& model, const TrainSettings& train, const RunDescription& run,
+                           bool resumes);
+
+}  // namespace geosft

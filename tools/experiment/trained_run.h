@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the trained model of a RUN folder or of a checkpoint, and describes the run of a model, for any task.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tools/experiment/run_checkpoint.h"
+#include "tools/experiment/run_observer.h"
+
+namespace geosft {
+
+// Names of the classes, which are the outputs of a classifier; other tasks add to them.
+struct ClassNames {
+  std::vector<std::string> class_names;
+
+  // Returns "2 classes".
+  std::string size_text() const { return std::to_string(class_names.size()) + " classes"; }
+  // Returns the texts that a checkpoint stores besides the class names.
+  std::map<std::string, std::string> texts() const { return {}; }
+  // Takes the outputs from a checkpoint of `program`. Throws DataError naming `file`.
+  void read(const Checkpoint& checkpoint, const std::string& program, const std::filesystem::path& file) {
+    class_names = run_names(checkpoint, program, file);
+  }
+};
+
+// A trained model with its settings and the meaning of its outputs. A task has the types Settings, Outputs (ClassNames
+// or derived from it) and Model, the name of its program, which checkpoints store as their kind, make_model(settings,
+// outputs) and score(), the metric of its learning curves.
+template <class Task>
+struct TrainedRun : Task::Outputs {
+  typename Task::Settings settings;
+  typename Task::Model model{nullptr};
+};
+
+// Makes the model of a checkpoint; `file` names it in messages. Throws DataError if another program wrote it.
+template <class Task>
+TrainedRun<Task> trained_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file) {
+  TrainedRun<Task> loaded;
+  loaded.read(checkpoint, Task::program, file);
+  read_run_config(file, [&] {
+    loaded.settings.config().set_text(run_text(checkpoint, Task::program, "config", file), "its configuration");
+  });
+  loaded.model = Task::make_model(loaded.settings, loaded);
+  load_run_weights(*loaded.model, checkpoint, file);
+  loaded.model->eval();
+  return loaded;
+}
+
+// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws DataError if another program wrote it.
+template <class Task>
+TrainedRun<Task> load_trained_run(const std::filesystem::path& run) {
+  std::filesystem::path file;
+  const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  return trained_run_of<Task>(checkpoint, file);
+}
+
+// Describes the run of a model for its observer; `held_out`: a held-out split selects the best checkpoint.
+template <class Task>
+RunDescription describe_run(typename Task::Settings settings, const typename Task::Outputs& outputs,
+                            bool held_out = false) {
+  RunDescription run;
+  run.kind = Task::program;
+  run.config = settings.config().to_toml();
+  run.names = outputs.class_names;
+  run.more_texts = outputs.texts();
+  run.data = settings.data;
+  run.epochs = settings.train.epochs;
+  run.checkpoint_every = settings.train.checkpoint_every;
+  run.held_out = held_out;
+  run.score = Task::score();
+  return run;
+}
+
+}  // namespace geosft

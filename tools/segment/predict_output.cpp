@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/segment/predict_output.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/progress.h"
+#include "tools/experiment/report_texts.h"
+
+namespace geosft {
+namespace {
+
+constexpr int64_t max_drawn = 20'000;
+
+struct FoundPart {
+  int64_t id, points;
+  std::string name;
+  double share;  // of the points
+};
+
+std::vector<FoundPart> found_parts(const PartPrediction& prediction, const SegmentRun& trained) {
+  const auto parts = static_cast<int64_t>(trained.parts.size());
+  const at::Tensor counts = at::bincount(prediction.labels, {}, parts);
+  std::vector<FoundPart> found;
+  for (int64_t part = 0; part < parts; ++part) {
+    const auto points = counts[part].item<int64_t>();
+    if (points == 0) continue;
+    found.push_back({part, points, trained.part_name(part),
+                     static_cast<double>(points) / static_cast<double>(prediction.labels.numel())});
+  }
+  return found;
+}
+
+}  // namespace
+
+void SegmentOutput::add_to(CLI::App& subcommand) {
+  subcommand.add_option("--category", category, "class of the shapes");
+  add_enum_option(subcommand, "--block-kind", &kind,
+                  "what --block takes at once: points from all over the cloud, or neighbours");
+  subcommand.add_option("--labels", labels,
+                        "write the part's number of every point or vertex, a line each; of several files: a folder");
+}
+
+void SegmentOutput::begin(const std::vector<std::string>& files, bool several) {
+  label_files_.emplace("--labels", labels, files, ".txt", several);
+  install_interrupt_handler();
+}
+
+PartPrediction SegmentOutput::predict(SegmentRun& trained, const std::string& file, const FileOptions& reading) const {
+  std::unique_ptr<ProgressBar> bar;
+  const auto advance = [&](int64_t done, int64_t total) {
+    if (!bar && done < total) bar = std::make_unique<ProgressBar>("predicting", total);
+    if (bar) bar->update(done);
+    throw_if_interrupted("in the middle of a prediction");
+  };
+  PartPrediction prediction = predict_parts(trained, file, category, kind, advance, reading);
+  if (bar) bar->finish();
+  return prediction;
+}
+
+std::string SegmentOutput::text(const std::string& file, const PartPrediction& prediction, const SegmentRun& trained) {
+  std::string text = file + ": " + std::to_string(prediction.labels.numel()) + " points:";
+  for (const FoundPart& part : found_parts(prediction, trained)) text += "  " + part.name + " " + percent(part.share);
+  return text;
+}
+
+nlohmann::json SegmentOutput::json(const std::string& file, const PartPrediction& prediction,
+                                   const SegmentRun& trained) {
+  nlohmann::json parts = nlohmann::json::array();
+  for (const FoundPart& part : found_parts(prediction, trained)) {
+    parts.push_back({{"id", part.id}, {"part", part.name}, {"points", part.points}});
+  }
+  return {{"file", file}, {"points", prediction.labels.numel()}, {"parts", parts}};
+}
+
+std::vector<std::string> SegmentOutput::csv_head(const SegmentRun&) {
+  return {"file", "part_id", "part", "points", "share"};
+}
+
+std::vector<std::vector<std::string>> SegmentOutput::csv_rows(const std::string& file, const PartPrediction& prediction,
+                                                              const SegmentRun& trained) {
+  std::vector<std::vector<std::string>> rows;
+  for (const FoundPart& part : found_parts(prediction, trained)) {
+    rows.push_back(
+        {file, std::to_string(part.id), part.name, std::to_string(part.points), nlohmann::json(part.share).dump()});
+  }
+  return rows;
+}
+
+ColouredPly SegmentOutput::coloured(const PartPrediction& prediction, const SegmentRun& trained) {
+  const bool is_mesh = prediction.mesh.vertices.defined();
+  const at::Tensor& labels = is_mesh ? prediction.vertex_labels : prediction.labels;
+  return {.points = is_mesh ? prediction.mesh.vertices : prediction.points,
+          .colours = part_colours(labels, trained.parts),
+          .values = labels,
+          .value_name = "part",
+          .faces = prediction.mesh.faces};
+}
+
+PlotResult SegmentOutput::draw(const std::filesystem::path& picture, const std::string& file,
+                               const PartPrediction& prediction, const SegmentRun& trained) {
+  const int64_t step = (prediction.labels.numel() + max_drawn - 1) / max_drawn;
+  const auto some = [&](const at::Tensor& rows) { return rows.slice(0, 0, rows.size(0), step); };
+  const at::Tensor places = places_in_class(prediction.labels, trained.parts).to(at::kDouble);
+  return plot_cloud(some(prediction.points), some(places), picture, std::filesystem::path(file).filename().string(),
+                    "part");
+}
+
+void SegmentOutput::write_more(size_t file, const PartPrediction& prediction) const {
+  if (!label_files_->wanted()) return;
+  const at::Tensor& shown = prediction.vertex_labels.defined() ? prediction.vertex_labels : prediction.labels;
+  const int64_t* label = shown.const_data_ptr<int64_t>();
+  std::string lines;
+  for (int64_t i = 0; i < shown.numel(); ++i) lines += std::to_string(label[i]) + "\n";
+  write_file_atomically((*label_files_)[file], lines);
+}
+
+}  // namespace geosft

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/segment/segment_experiment.h"
+
+#include <iostream>
+
+#include "data/broken_files.h"
+#include "tools/segment/segment_task.h"
+
+namespace geosft {
+namespace {
+
+nlohmann::json scores_json(const SegmentScores& scores) {
+  return {{"instance_iou", scores.parts.instance_iou},
+          {"class_iou", scores.parts.class_iou},
+          {"accuracy", scores.parts.accuracy},
+          {"mean_part_accuracy", scores.parts.mean_part_accuracy},
+          {"loss", scores.loss}};
+}
+
+std::string scores_text(const SegmentScores& scores) {
+  std::ostringstream out;
+  out << "instance IoU " << percent(scores.parts.instance_iou) << "  class IoU " << percent(scores.parts.class_iou)
+      << "  part accuracy " << percent(scores.parts.accuracy) << "  mean of parts "
+      << percent(scores.parts.mean_part_accuracy) << "  loss " << std::setprecision(4) << scores.loss;
+  return out.str();
+}
+
+// Returns the loss of IoU on rotated copies, in percentage points.
+double lost_points(const SegmentEvaluation& evaluation) {
+  return 100 * (evaluation.upright->parts.instance_iou - evaluation.scores.parts.instance_iou);
+}
+
+nlohmann::json parts_json(const PartNames& names) {
+  nlohmann::json list = nlohmann::json::array();
+  for (size_t id = 0; id < names.parts.size(); ++id) {
+    const ShapePart& part = names.parts[id];
+    list.push_back(
+        {{"id", id}, {"class", names.class_names.at(static_cast<size_t>(part.category))}, {"part", part.name}});
+  }
+  return list;
+}
+
+}  // namespace
+
+SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings& settings, const Communicator&) {
+  const bool published = settings.clouds.published_validation;
+  std::unique_ptr<PartDataset> training, test, validation;
+  const auto open = [&](std::unique_ptr<PartDataset>& to, PartSplit split) {
+    return [&, split] {
+      to = open_part_dataset(settings.data, split, settings.reading());
+      to->check_shapes();
+    };
+  };
+  throw_all_broken(
+      open(training, published ? PartSplit::train : PartSplit::train_and_validation),
+      [&] {
+        if (published) open(validation, PartSplit::validation)();
+      },
+      open(test, PartSplit::test));
+  PartNames outputs{{training->class_names()}, training->parts()};
+  return {CloudTrainingData(std::move(training), std::move(validation), std::move(test), settings.clouds, settings.seed,
+                            settings.data),
+          std::move(outputs)};
+}
+
+std::unique_ptr<TrainingTask> SegmentExperiment::make_task(const PointSegmenter& model, const Clouds& clouds,
+                                                           const SegmentSettings& settings,
+                                                           const Communicator& processes) {
+  return std::make_unique<SegmentTask>(model, clouds.data.train(), clouds.data.validation(), settings,
+                                       clouds.outputs.mask(), processes);
+}
+
+std::unique_ptr<PointDataset> SegmentExperiment::open_split(const SegmentRun& trained, const std::string& split) {
+  const SegmentSettings& settings = trained.settings;
+  auto dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"), settings.reading());
+  check_same_parts(trained, *dataset);
+  return dataset;
+}
+
+SegmentEvaluation SegmentExperiment::evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation,
+                                              int64_t repeats, const std::function<void(int64_t)>& progress) {
+  const int64_t votes = trained.settings.evaluation.votes;
+  return evaluate_parts(trained.model, clouds, trained.settings, trained.mask(), rotation, repeats,
+                        [&](int64_t done) { progress(done * votes); });
+}
+
+nlohmann::json SegmentExperiment::metrics_json(const Evaluation& evaluation) {
+  return scores_json(evaluation.scores);
+}
+
+void SegmentExperiment::add_json(nlohmann::json& json, const Evaluation& evaluation, const PartNames& outputs) {
+  if (evaluation.upright) {
+    json["upright"] = scores_json(*evaluation.upright);
+    json["lost_points"] = lost_points(evaluation);
+  }
+  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
+    const ClassPartScores& scores = evaluation.scores.parts.classes[label];
+    nlohmann::json row{{"class", outputs.class_names[label]}, {"shapes", scores.shapes}};
+    if (scores.shapes > 0) row["iou"] = scores.iou, row["accuracy"] = scores.accuracy;
+    json["classes"].push_back(row);
+  }
+}
+
+std::string SegmentExperiment::metrics_text(const Evaluation& evaluation) {
+  return scores_text(evaluation.scores);
+}
+
+std::string SegmentExperiment::loss_text(const Evaluation& evaluation) {
+  if (!evaluation.upright) return "";
+  std::ostringstream out;
+  out << "upright: " << scores_text(*evaluation.upright) << "\nlost by rotating: " << std::fixed << std::setprecision(2)
+      << lost_points(evaluation) << " points of instance IoU\n";
+  return out.str();
+}
+
+std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation& evaluation, const PartNames& outputs) {
+  std::vector<std::vector<std::string>> rows = {{"class", "clouds", "IoU", "points"}};
+  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
+    const ClassPartScores& scores = evaluation.scores.parts.classes[label];
+    const bool seen = scores.shapes > 0;
+    rows.push_back({outputs.class_names[label], std::to_string(scores.shapes), seen ? percent(scores.iou) : "-",
+                    seen ? percent(scores.accuracy) : "-"});
+  }
+  return rows;
+}
+
+std::string SegmentExperiment::outputs_text(const PartNames& outputs) {
+  std::string text = ClassNames(outputs).size_text() + ", " + std::to_string(outputs.parts.size()) + " parts:\n";
+  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
+    text += "  " + outputs.class_names[label] + ":";
+    for (size_t id = 0; id < outputs.parts.size(); ++id) {
+      const ShapePart& part = outputs.parts[id];
+      if (part.category == static_cast<int64_t>(label)) text += " " + std::to_string(id) + " " + part.name;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+void SegmentExperiment::add_outputs(nlohmann::json& json, const PartNames& outputs) {
+  json["parts"] = parts_json(outputs);
+}
+
+void SegmentExperiment::print_dataset(const std::filesystem::path& data, bool json) {
+  const auto training = open_part_dataset(data, PartSplit::train), test = open_part_dataset(data, PartSplit::test);
+  const PartNames outputs{{training->class_names()}, training->parts()};
+  std::optional<int64_t> validation;
+  if (has_validation_split(data)) validation = open_part_dataset(data, PartSplit::validation)->size();
+  if (json) {
+    nlohmann::json object{{"data", data.string()},          {"train", training->size()},
+                          {"test", test->size()},           {"normals", test->has_normals()},
+                          {"classes", outputs.class_names}, {"parts", parts_json(outputs)}};
+    if (validation) object["validation"] = *validation;
+    std::cout << json_line(object);
+    return;
+  }
+  std::cout << training->size() << " shapes to train with";
+  if (validation) std::cout << ", " << *validation << " to validate with";
+  std::cout << ", " << test->size() << " to test with, " << (test->has_normals() ? "with" : "without") << " normals\n"
+            << outputs_text(outputs);
+}
+
+}  // namespace geosft

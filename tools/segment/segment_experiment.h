@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part segmentation as an experiment: its data, its report, and what its subcommands print.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/experiment/cloud_commands.h"
+#include "tools/segment/predict_output.h"
+#include "tools/segment/segment_evaluation.h"
+
+namespace geosft {
+
+// For its members see cloud_commands.h.
+struct SegmentExperiment {
+  using Task = Segmentation;
+  using Evaluation = SegmentEvaluation;
+  using Output = SegmentOutput;
+  using Clouds = TrainingClouds<PartNames>;
+
+  static constexpr const char *name = "segmentation", *seed_help = "of the rotations and of meshes' points";
+  static constexpr SizeOption size_option{"--block", "points of a cloud that the model sees at once; 0: all of them",
+                                          0};
+  static int64_t& size_of(SegmentSettings& settings) { return settings.clouds.block; }
+  static std::vector<std::string> splits() { return enum_names<PartSplit>(); }
+
+  static Clouds open_training(const SegmentSettings& settings, const Communicator& processes);
+  static std::unique_ptr<TrainingTask> make_task(const PointSegmenter& model, const Clouds& clouds,
+                                                 const SegmentSettings& settings, const Communicator& processes);
+
+  static std::unique_ptr<PointDataset> open_split(const SegmentRun& trained, const std::string& split);
+  static Evaluation evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,
+                             const std::function<void(int64_t)>& progress);
+  static nlohmann::json metrics_json(const Evaluation& evaluation);
+  static void add_json(nlohmann::json& json, const Evaluation& evaluation, const PartNames& outputs);
+  static std::string metrics_text(const Evaluation& evaluation);
+  static std::string loss_text(const Evaluation& evaluation);
+  static std::vector<std::vector<std::string>> table(const Evaluation& evaluation, const PartNames& outputs);
+  static void draw(const CloudReport<SegmentExperiment>&, const PartNames&, const RunFolder&) {}
+
+  static std::string outputs_text(const PartNames& outputs);
+  static void add_outputs(nlohmann::json& json, const PartNames& outputs);
+  static bool holds_clouds(const std::filesystem::path&) { return false; }
+  static void print_dataset(const std::filesystem::path& data, bool json);
+};
+
+}  // namespace geosft

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/page.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "data/atomic_file.h"
+#include "tools/experiment/arguments.h"
+#include "tools/view/colouring.h"
+#include "tools/view/page_template.h"
+#include "tools/view/scene.h"
+#include "tools/view/surface.h"
+
+namespace geosft::view {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t query_chunk_elements = 1 << 22;  // elements of the largest tensor of a chunk of queries
+
+// Encodes bytes by the alphabet of RFC 4648, section 4, with padding.
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    const size_t count = std::min<size_t>(3, bytes.size() - at);
+    uint32_t group = 0;
+    for (size_t i = 0; i < 3; ++i) group = group << 8 | (i < count ? static_cast<uint8_t>(bytes[at + i]) : 0U);
+    for (size_t i = 0; i < 4; ++i) text += i <= count ? alphabet[group >> (18 - 6 * i) & 63U] : '=';
+  }
+  return text;
+}
+
+// Collects arrays in one block of bytes, each at a multiple of four.
+class ArrayBlock {
+ public:
+  // Appends a tensor and returns its entry in the scene: {type, offset, length}.
+  Json add(const at::Tensor& values) {
+    const at::Tensor stored = values.contiguous();
+    bytes_.resize((bytes_.size() + 3) / 4 * 4);
+    const Json entry = {{"type", type_of(stored)}, {"offset", bytes_.size()}, {"length", stored.numel()}};
+    bytes_.append(static_cast<const char*>(stored.const_data_ptr()), static_cast<size_t>(stored.nbytes()));
+    return entry;
+  }
+  // Rows as uint32.
+  Json add_rows(const at::Tensor& rows) { return add(rows.to(at::kInt)); }
+  Json add_values(const at::Tensor& values) { return add(values.to(at::kFloat)); }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  static const char* type_of(const at::Tensor& values) {
+    switch (values.scalar_type()) {
+      case at::kFloat:
+        return "f32";
+      case at::kInt:
+        return "u32";
+      case at::kByte:
+        return "u8";
+      default:
+        TORCH_INTERNAL_ASSERT(values.scalar_type() == at::kChar);
+        return "i8";
+    }
+  }
+  std::string bytes_;
+};
+
+int64_t keys_of(const AttentionTrace& layer) {
+  return layer.samples() ? layer.pairs.top.size(0) : layer.tokens;
+}
+
+// Returns the bytes that the attention of all layers takes in a page.
+int64_t attention_bytes(const Subject& subject) {
+  if (!subject.trace) return 0;
+  int64_t bytes = 0;
+  for (const AttentionTrace& layer : subject.trace->layers) bytes += layer.tokens * layer.heads * (keys_of(layer) + 4);
+  return (subject.beside ? attention_bytes(*subject.beside) : 0) + bytes / 3 * 4;
+}
+
+[[noreturn]] void refuse_size(int64_t bytes, int64_t max_bytes, const std::string& what) {
+  throw UsageError("--html: " + what + " would take " + std::to_string(bytes / 1'000'000) + " MB, more than " +
+                   std::to_string(max_bytes / 1'000'000) +
+                   " MB; show fewer points (--points), or a picture (--screenshot)");
+}
+
+void add_pairs(const ForwardTrace& trace, const Pairs& pairs, ArrayBlock& block, Json& entry) {
+  entry["top"] = block.add_rows(trace.input_rows(pairs.top));
+  entry["partner"] = block.add_rows(trace.input_rows(pairs.partner));
+  entry["weight"] = block.add_values(pairs.weight.detach());
+}
+
+// Attention of all queries to the keys: rows uint8 [N, h, keys], multiples of scale [N, h] / 255.
+Json attention_of(const ForwardTrace& trace, size_t number, ArrayBlock& block) {
+  const AttentionTrace& layer = trace.layers[number];
+  const int64_t keys = keys_of(layer),
+                chunk = std::max<int64_t>(1, query_chunk_elements / std::max<int64_t>(1, layer.row_size));
+  std::vector<at::Tensor> rows, scales;
+  for (int64_t first = 0; first < layer.tokens; first += chunk) {
+    const at::Tensor p =
+        attention_rows(layer, first, std::min(chunk, layer.tokens - first)).transpose(1, 2).to(at::kFloat);
+    scales.push_back(p.amax(2));
+    rows.push_back((p * (255 / scales.back().clamp_min(1e-30)).unsqueeze(2)).round().clamp(0, 255).to(at::kByte));
+  }
+  at::Tensor all = trace.in_input_order(at::cat(rows));
+  if (!layer.samples() && trace.order.defined()) all = at::empty_like(all).index_copy(2, trace.order, all);
+  Json entry = {{"layer", number + 1}, {"heads", layer.heads}, {"keys", keys}};
+  entry["rows"] = block.add(all);
+  entry["scale"] = block.add_values(trace.in_input_order(at::cat(scales)));
+  if (layer.samples()) add_pairs(trace, layer.pairs, block, entry);
+  return entry;
+}
+
+Json sample_of(const ForwardTrace& trace, const Pairs& pairs, int64_t layer, ArrayBlock& block) {
+  Json entry = {{"layer", layer}};
+  add_pairs(trace, pairs, block, entry);
+  return entry;
+}
+
+// The values of every colouring that has one per point, for all its layers or components.
+Json fields_of(const Subject& subject, ArrayBlock& block) {
+  Json fields = Json::array();
+  const auto add = [&](Colouring colouring, int64_t number, const Choices& choices) {
+    const at::Tensor values = values_of(subject, choices);
+    fields.push_back({{"colour", colouring_name(colouring)}, {"number", number}, {"values", block.add_values(values)}});
+  };
+  for (const Colouring colouring : colourings_of(subject)) {
+    Choices choices;
+    choices.colouring = colouring;
+    if (colouring == Colouring::height) add(colouring, 0, choices);
+    if (colouring == Colouring::importance || colouring == Colouring::diversity) {
+      for (const int64_t layer : layers_of(subject, colouring)) choices.layer = layer, add(colouring, layer, choices);
+    }
+    if (colouring == Colouring::walks) {
+      for (int64_t component = 1; component <= subject.encoding.size(1); ++component) {
+        choices.component = component, add(colouring, component, choices);
+      }
+    }
+  }
+  return fields;
+}
+
+// The affine map of the page: place = (coordinates - middle) / size + shift.
+struct Placement {
+  at::Tensor middle, shift;  // double [3]
+  double size;
+
+  at::Tensor operator()(const at::Tensor& coordinates) const {
+    return ((coordinates.to(at::kDouble) - middle) / size + shift).to(at::kFloat);
+  }
+};
+
+// Vectors of unit length as multiples of 1/127.
+Json add_normals(const at::Tensor& normals, ArrayBlock& block) {
+  return block.add((normals * 127).round().clamp(-127, 127).to(at::kChar));
+}
+
+Json surface_of(const Subject& subject, const Placement& place, ArrayBlock& block) {
+  const Surface fine = fine_surface(*subject.surface, subject.points);
+  return {{"corners", block.add(place(fine.corners))},
+          {"normals", add_normals(fine.normals, block)},
+          {"nearest", block.add_rows(fine.nearest)}};
+}
+
+Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block) {
+  const at::Tensor middle = (place.middle - place.size * place.shift).contiguous();
+  const double* origin = middle.const_data_ptr<double>();
+  Json body = {{"points", block.add(place(subject.points))}, {"middle", {origin[0], origin[1], origin[2]}}};
+  if (subject.normals.defined()) body["normals"] = add_normals(subject.normals, block);
+  if (subject.is_graph()) body["edges"] = block.add_rows(subject.edges);
+  if (subject.edge_lines.defined()) body["lines"] = block.add_rows(subject.edge_lines);
+  if (subject.parts) body["labels"]["parts"] = block.add_rows(subject.parts->labels);
+  if (subject.elements) body["labels"]["elements"] = block.add_rows(subject.elements->labels);
+  if (subject.surface) body["surface"] = surface_of(subject, place, block);
+  body["fields"] = fields_of(subject, block);
+  body["samples"] = body["attention"] = Json::array();
+  for (const int64_t layer : layers_of(subject, Colouring::samples)) {
+    const Pairs& pairs =
+        layer == 0 ? subject.trace->head.pairs : subject.trace->layers[static_cast<size_t>(layer - 1)].pairs;
+    body["samples"].push_back(sample_of(*subject.trace, pairs, layer, block));
+  }
+  for (const int64_t layer : layers_of(subject, Colouring::attention)) {
+    body["attention"].push_back(attention_of(*subject.trace, static_cast<size_t>(layer - 1), block));
+  }
+  return body;
+}
+
+// Adds the names and colours of the labels found to a list by label; `shown`: they are in the legend.
+void add_classes(const PointLabels& found, bool shown, Json& classes) {
+  const at::Tensor labels = found.labels.to(at::kLong).contiguous(), colours = found.colours.contiguous();
+  std::map<int64_t, int64_t> rows;  // the first row of each label
+  for (int64_t row = 0; row < labels.size(0); ++row) rows.try_emplace(labels.const_data_ptr<int64_t>()[row], row);
+  size_t name = 0;  // names are in the order of the labels found
+  for (const auto& [label, row] : rows) {
+    const double* colour = colours.const_data_ptr<double>() + 3 * row;
+    while (classes.size() <= static_cast<size_t>(label)) classes.push_back(nullptr);
+    Json& one = classes[static_cast<size_t>(label)];
+    if (one.is_null()) {
+      one = {{"name", found.names[name].first}, {"colour", {colour[0], colour[1], colour[2]}}, {"shown", shown}};
+    }
+    ++name;
+  }
+}
+
+Json classes_of(const Subject& subject) {
+  Json classes = {{"parts", Json::array()}, {"elements", Json::array()}};
+  if (subject.parts) add_classes(*subject.parts, true, classes["parts"]);
+  if (subject.beside && subject.beside->parts) add_classes(*subject.beside->parts, false, classes["parts"]);
+  if (subject.elements) add_classes(*subject.elements, true, classes["elements"]);
+  return classes;
+}
+
+Json start_of(const Subject& subject, const Choices& choices, const Camera& camera) {
+  return {{"colour", colouring_name(choices.colouring)},
+          {"layer", choices.layer.value_or(-1)},
+          {"head", choices.head.value_or(0)},
+          {"query", chosen_query(subject, choices)},
+          {"component", choices.component.value_or(2)},
+          {"map", colour_map_name(choices.map)},
+          {"azimuth", camera.azimuth},
+          {"elevation", camera.elevation},
+          {"zoom", camera.distance},
+          {"surface", choices.surface || subject.surface.has_value()}};
+}
+
+Json colour_json(const Colour& colour) {
+  return {colour[0], colour[1], colour[2]};
+}
+
+Json scene_json(const Subject& subject, const Choices& choices, const Camera& camera, ArrayBlock& block) {
+  Choices checked = choices;
+  checked.surface = false;  // the page draws both
+  const Scene scene = scene_of(subject, checked);
+  const at::Tensor low = scene.points.amin(0), high = scene.points.amax(0);
+  const double extent = (high - low).max().item<double>();
+  const Placement place{low + (high - low) / 2, at::zeros({3}, at::kDouble), extent > 0 ? extent : 1.0};
+  Json json = {{"lines", scene.lines},
+               {"graph", subject.is_graph()},
+               {"heads", subject.heads()},
+               {"components", subject.encoding.defined() ? subject.encoding.size(1) : 0},
+               {"size", place.size},
+               {"radius", scene.radius / place.size},
+               {"start", start_of(subject, choices, camera)},
+               {"classes", classes_of(subject)}};
+  for (const Colouring colouring : colourings_of(subject)) json["colourings"].push_back(colouring_name(colouring));
+  for (const Colouring colouring :
+       {Colouring::importance, Colouring::samples, Colouring::attention, Colouring::diversity}) {
+    json["layers"][colouring_name(colouring)] = layers_of(subject, colouring);
+  }
+  for (const ColourMap map : colour_maps) json["maps"][colour_map_name(map)] = colour_stops(map);
+  json["palette"] = {{"top", colour_json(top_colour)},
+                     {"partner", colour_json(partner_colour)},
+                     {"query", colour_json(query_colour)},
+                     {"other", colour_json(other_colour)}};
+  json["bodies"].push_back(body_of(subject, place, block));
+  if (subject.beside) {
+    // side_by_side has moved the rows of the copy.
+    const at::Tensor moved = scene.points[subject.points.size(0)] - subject.beside->points[0].to(at::kDouble);
+    Placement beside = place;
+    beside.shift = moved / place.size;
+    json["bodies"].push_back(body_of(*subject.beside, beside, block));
+  }
+  return json;
+}
+
+// Replaces every character by its entity that has a meaning in HTML.
+std::string escaped(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  }
+  return safe;
+}
+
+// Returns JSON that may stand in a script element: without "<".
+std::string script_text(const Json& json) {
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string safe;
+  for (const char c : text) safe += c == '<' ? "\\u003c" : std::string(1, c);
+  return safe;
+}
+
+}  // namespace
+
+void write_page(const Subject& subject, const Choices& choices, const Camera& camera, const std::filesystem::path& file,
+                int64_t max_bytes) {
+  if (const int64_t bytes = attention_bytes(subject); bytes > max_bytes) {
+    refuse_size(bytes, max_bytes, "the attention of all points in all layers and heads");
+  }
+  ArrayBlock block;
+  const Json scene = scene_json(subject, choices, camera, block);
+  const std::string arrays = base64(block.bytes()), json = script_text(scene);
+  const auto bytes = static_cast<int64_t>(arrays.size() + json.size() + sizeof(page_template));
+  if (bytes > max_bytes) refuse_size(bytes, max_bytes, "the page");
+  const std::array<std::pair<std::string_view, std::string>, 3> values = {
+      {{"%TITLE%", escaped(subject.name)}, {"%SCENE%", json}, {"%ARRAYS%", arrays}}};
+  AtomicFile page(file);
+  std::string_view rest = page_template;
+  for (const auto& [mark, value] : values) {
+    const size_t place = rest.find(mark);
+    TORCH_INTERNAL_ASSERT(place != std::string_view::npos);
+    page.write(rest.data(), place);
+    page.write(value.data(), value.size());
+    rest.remove_prefix(place + mark.size());
+  }
+  page.write(rest.data(), rest.size());
+  page.commit();
+}
+
+}  // namespace geosft::view
