@@ -222,7 +222,7 @@ Json start_of(const Subject& subject, const Choices& choices, const Camera& came
           {"azimuth", camera.azimuth},
           {"elevation", camera.elevation},
           {"zoom", camera.distance},
-          {"surface", choices.surface}};
+          {"surface", choices.surface || subject.surface.has_value()}};
 }
 
 Json colour_json(const Colour& colour) {

@@ -117,7 +117,7 @@ def make(name, model, options):
     with tempfile.TemporaryDirectory() as copy:  # an evaluation leaves pictures in its RUN
         evaluated = shutil.copytree(folder, pathlib.Path(copy) / name)
         scores = scores_of(program, evaluated, model, data)
-    shown = ["DATA" if word == data and not model["data"] else word for word in [*model["train"], *place]]
+    shown = [*model["train"], *(["--data", model["data"] or "DATA"] if data else [])]
     card = {"name": name, "tool": model["tool"], "summary": model["summary"],
             "command": " ".join([model["tool"], "train", *shown, "--out", "RUN"]),
             "revision": options.revision or revision(), "date": datetime.date.today().isoformat(), "scores": scores,

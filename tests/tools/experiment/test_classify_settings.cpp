@@ -19,6 +19,7 @@ workers = 2
 points = 100
 normals = false
 points_per_mesh = 500
+max_per_class = 4
 validation_fraction = 0.25
 monitor_test = true
 test_every = 3
@@ -85,6 +86,9 @@ on_non_finite = "stop"
 replay_steps = true
 validate_every = 15
 checkpoint_every = 16
+init_from = "some/run"
+head_lr_factor = 10.0
+freeze_encoder = true
 [evaluation]
 evaluation = "greedy"
 votes = 17
@@ -158,6 +162,7 @@ TEST_CASE("training keys reach the options of the loop") {
   CHECK(optimization.decay == 0.375);
   CHECK(optimization.epochs == 12);
   CHECK(optimization.average_decay == 0.625);
+  CHECK(optimization.head_rate_factor == 10.0);
 }
 
 TEST_CASE("data keys reach the options of the dataset") {

@@ -12,10 +12,14 @@ namespace {
 
 const std::vector<std::string> letters = {"a", "b", "c"};
 
+RunDescription run_of(const ClassifySettings& settings, const std::vector<std::string>& names) {
+  return describe_run<Classification>(settings, ClassNames{names});
+}
+
 // Saves a classifier as a checkpoint of geosft-classify.
 std::string saved(const TemporaryFolder& folder, const PointClassifier& model, const ClassifySettings& settings,
                   const std::vector<std::string>& names = letters) {
-  Checkpoint checkpoint{{}, describe_run<Classification>(settings, {names}).texts()};
+  Checkpoint checkpoint{{}, run_of(settings, names).texts()};
   for (const auto& [name, tensor] : module_state(*model)) checkpoint.tensors.emplace("model." + name, tensor);
   const std::string file = (folder / "first.ckpt").string();
   save_checkpoint(file, checkpoint);
@@ -43,7 +47,7 @@ TEST_CASE("a model starts from the weights of a run, its output layer only for t
   for (const bool same : {true, false}) {
     PointClassifier model = small_model(settings, 6);
     const auto before = copied_state(model);
-    const auto run = describe_run<Classification>(settings, {same ? letters : std::vector<std::string>{"a", "b", "d"}});
+    const auto run = run_of(settings, same ? letters : std::vector<std::string>{"a", "b", "d"});
     const std::string text = start_from_run(*model, settings.train, run, /*resumes=*/false);
     REQUIRE((text.find("new output layer") != std::string::npos) == !same);
     for (const auto& [name, tensor] : module_state(*model)) {
@@ -61,7 +65,7 @@ TEST_CASE("another number of classes keeps a new output layer, and a resumed run
   at::manual_seed(6);
   PointClassifier model(settings.classifier(7));
   const auto before = copied_state(model);
-  const auto run = describe_run<Classification>(settings, {{"1", "2", "3", "4", "5", "6", "7"}});
+  const auto run = run_of(settings, {"1", "2", "3", "4", "5", "6", "7"});
   start_from_run(*model, settings.train, run, /*resumes=*/true);
   for (const auto& [name, tensor] : module_state(*model)) require_equal(tensor, before.at(name), name);
   start_from_run(*model, settings.train, run, /*resumes=*/false);
@@ -76,15 +80,14 @@ TEST_CASE("a frozen encoder leaves the head alone to be trained") {
   PointClassifier model = small_model(settings);
   settings.train.init_from = saved(folder, model, settings);
   settings.train.freeze_encoder = true;
-  start_from_run(*model, settings.train, describe_run<Classification>(settings, {letters}), /*resumes=*/false);
+  start_from_run(*model, settings.train, run_of(settings, letters), /*resumes=*/false);
   for (const auto& item : model->named_parameters()) {
     INFO(item.key());
     REQUIRE(item.value().requires_grad() == item.key().starts_with("head."));
   }
   settings.train.init_from.clear();
-  require_error(
-      [&] { start_from_run(*model, settings.train, describe_run<Classification>(settings, {letters}), false); },
-      {"freeze_encoder", "init_from"});
+  require_error([&] { start_from_run(*model, settings.train, run_of(settings, letters), false); },
+                {"freeze_encoder", "init_from"});
 }
 
 TEST_CASE("weights of another architecture or tool are refused by name") {
@@ -93,7 +96,7 @@ TEST_CASE("weights of another architecture or tool are refused by name") {
   wider.model.width *= 2;
   settings.train.init_from = saved(folder, small_model(wider), wider);
   PointClassifier model = small_model(settings);
-  RunDescription run = describe_run<Classification>(settings, {letters});
+  RunDescription run = run_of(settings, letters);
   require_error([&] { start_from_run(*model, settings.train, run, false); }, {"first.ckpt", "--init-from", "shape ["});
   run.kind = "geosft-graph";
   require_error([&] { start_from_run(*model, settings.train, run, false); }, {"geosft-graph", "geosft-classify"});

@@ -232,7 +232,22 @@ TEST_CASE("an ensemble predicts the mean of its models, each a run of its own") 
   REQUIRE(first != second);
   REQUIRE(log_odds(run) == Approx((first + second) / 2).margin(1e-4));
   std::filesystem::remove_all(shop / "run/model_1");
-  shop.refuses({"eval", run}, 2, {"model_1"});
+  shop.refuses({"eval", run}, 1, {"model_1"});
+}
+
+TEST_CASE("a training on graphs starts from another run, with its model") {
+  const GraphShop shop;
+  const std::string first = shop.trained();
+  const ProcessResult tuned =
+      shop.run_well({"train", "--data", shop.data().string(), "--init-from", first, "--epochs", "1", "--folds", "4",
+                     "--freeze-encoder", "--out", (shop / "tuned").string()});
+  REQUIRE_THAT(tuned.err, Catch::Contains("from " + first + ", encoder frozen"));
+  REQUIRE_THAT(read_text(shop / "tuned" / "config.toml"), Catch::Contains("dim = 16"));
+  const Checkpoint before = load_checkpoint(fs::path(first) / "best.ckpt"),
+                   after = load_checkpoint(shop / "tuned" / "best.ckpt");
+  for (const auto& [name, tensor] : before.tensors) {
+    if (name.find("_head.") == std::string::npos) require_equal(after.tensors.at(name), tensor, name);
+  }
 }
 
 }  // namespace geosft::test::test_graph_train_command

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// tools/zoo/make.py, and what the models that it made are worth.
+#include <catch2/catch.hpp>
+
+#include "tests/data/points/installed_furniture.h"
+#include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/experiment/python.h"
+#include "tools/experiment/zoo.h"
+
+namespace geosft::test::test_make {
+namespace fs = std::filesystem;
+namespace {
+
+const std::string script = GEOSFT_SOURCE_DIR "/tools/zoo/make.py";
+const std::string programs = fs::path(GEOSFT_CLASSIFY).parent_path().string();
+
+// Evaluates the pretrained furniture model with few votes.
+double furniture_accuracy(const std::string& run, const Words& more) {
+  const ProcessResult result = run_process(GEOSFT_CLASSIFY, Words{"eval", run, "--json"} + more);
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  return nlohmann::json::parse(result.out).at("metrics").at("accuracy");
+}
+
+double card_accuracy() {
+  return zoo_card("furniture").at("scores").at(0).at("metrics").at("accuracy");
+}
+
+}  // namespace
+
+TEST_CASE("make.py turns a run into a model of the zoo, without paths of this machine") {
+  const ClassifyShop shop;
+  const std::string run = shop.trained();
+  const ProcessResult made =
+      run_process("/usr/bin/env",
+                  {"python3", "-B", script, "furniture", "--run", run, "--data", shop.data().string(), "--geosft",
+                   programs, "--out", (shop / "zoo").string(), "--revision", "abc"},
+                  shop.process());
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  const fs::path folder = shop / "zoo" / "furniture";
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    REQUIRE_THAT(read_text(entry.path()), !Catch::Contains(shop.data().parent_path().string()));
+  }
+  const EnvironmentVariable zoo("GEOSFT_ZOO", (shop / "zoo").string());
+  const nlohmann::json card = zoo_card("furniture");
+  REQUIRE(card.at("revision") == "abc");
+  REQUIRE(card.at("scores").at(0).at("rotation") == "so3");
+  REQUIRE(card.at("scores").at(1).at("rotation") == "none");
+  const auto metrics = [&](const std::string& of) {
+    const ProcessResult result = shop.run_well({"eval", of, "--data", shop.data().string(), "--json"});
+    return nlohmann::json::parse(result.out).at("metrics");
+  };
+  REQUIRE(metrics("furniture") == metrics(run));
+  REQUIRE(card.at("scores").at(1).at("metrics") == metrics(run));
+  const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  REQUIRE(shop.run_well({"predict", "furniture", cube}).out == shop.run_well({"predict", run, cube}).out);
+}
+
+TEST_CASE("the pretrained furniture model has the accuracy of its card") {
+  if (!has_furniture()) return;
+  REQUIRE(furniture_accuracy("furniture", {"--votes", "1", "--rotate", "so3"}) == Approx(card_accuracy()).margin(0.05));
+}
+
+// Takes minutes: build/release/bin/test_tools "[.rebuild]".
+TEST_CASE("the command of a card makes a model as good as the shipped one", "[.rebuild]") {
+  if (!has_furniture()) return;
+  const TemporaryFolder folder;
+  Words words;
+  std::istringstream in(zoo_card("furniture").at("command").get<std::string>());
+  for (std::string word; in >> word;) words.push_back(word == "RUN" ? (folder / "run").string() : word);
+  REQUIRE(words.at(0) == "geosft-classify");
+  words[0] = GEOSFT_CLASSIFY;
+  const ProcessResult trained = run_process("/usr/bin/env", Words{"-C", GEOSFT_SOURCE_DIR} + words);
+  INFO(trained.err);
+  REQUIRE(trained.exit == 0);
+  REQUIRE(furniture_accuracy((folder / "run").string(), {"--rotate", "so3"}) == Approx(card_accuracy()).margin(0.04));
+}
+
+}  // namespace geosft::test::test_make
