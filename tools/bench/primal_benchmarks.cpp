@@ -32,10 +32,18 @@ constexpr PrimalMember primal_members[] = {
     {"linear", "linear attention, features elu + 1", 0, false, true},
     {"sparse", "softmax over the tokens at most 32 places away", 0, false, false, true}};
 
-SparseMask bench_mask(const Sizes& sizes) {
+std::vector<int64_t> item_offsets(const Sizes& sizes) {
   std::vector<int64_t> offsets;
   for (int64_t b = 0; b <= sizes.batch; ++b) offsets.push_back(b * sizes.tokens);
-  return window_mask(offsets, window);
+  return offsets;
+}
+
+SparseMask bench_mask(const Sizes& sizes) {
+  return window_mask(item_offsets(sizes), window);
+}
+
+double keys_per_query(const SparseMask& mask, const Sizes& sizes) {
+  return static_cast<double>(mask.col.size(0)) / static_cast<double>(sizes.batch * sizes.tokens);
 }
 
 std::function<at::Tensor()> primal_forward(const PrimalMember& member, const Sizes& sizes, const PackedInputs& in) {
@@ -57,9 +65,7 @@ std::function<at::Tensor()> primal_forward(const PrimalMember& member, const Siz
 // Returns the keys per query of a member, mean over the heads.
 double keys_per_query(const PrimalMember& member, const Sizes& sizes) {
   const auto tokens = static_cast<double>(sizes.tokens);
-  if (member.sparse) {
-    return static_cast<double>(bench_mask(sizes).col.size(0)) / static_cast<double>(sizes.batch * sizes.tokens);
-  }
+  if (member.sparse) return keys_per_query(bench_mask(sizes), sizes);
   if (!member.scaled) return tokens;
   double keys = 0;
   for (const int64_t factor : default_pool(sizes.heads)) keys += std::ceil(tokens / static_cast<double>(factor));
@@ -193,7 +199,10 @@ Benchmark make_primal_layer(const std::string& member, const Sizes& sizes, Pass 
                        layer_implementation("its softmax attention", "softmax", sizes, pass)}};
   benchmark.keys = static_cast<double>(sizes.tokens);
   for (const PrimalMember& one : primal_members) {
-    if (one.name == member) benchmark.implementations[0].keys = keys_per_query(one, sizes);
+    if (one.name != member) continue;
+    // The layer's own mask is strided.
+    benchmark.implementations[0].keys =
+        one.sparse ? keys_per_query(strided_mask(item_offsets(sizes), 0), sizes) : keys_per_query(one, sizes);
   }
   return benchmark;
 }

@@ -120,7 +120,8 @@ struct SlowPrimalHead {
     return false;
   }
   bool token_seen(int64_t i, int64_t t) const {
-    const int64_t apart = std::abs(t - i), size = layer.options.mask_size;
+    const int64_t apart = std::abs(t - i), given = layer.options.mask_size;
+    const int64_t size = given > 0 ? given : std::lround(std::sqrt(static_cast<double>(x.size(0))));  // of strides
     switch (layer.options.mask) {
       case MaskKind::window:
         return apart <= size;

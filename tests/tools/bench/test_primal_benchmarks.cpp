@@ -34,6 +34,9 @@ TEST_CASE("implementations of primal_attention say how many keys a query has", "
   // A window of 32 tokens on either side of 37: the sum over i of min(36, i + 32) - max(0, i - 32) + 1 is 1349.
   CHECK(keys("primal_attention/sparse/forward", 0) == Approx(1349.0 / 37));
   CHECK(keys("primal_attention/sparse/forward", 1) == 37);
+  // Strides of 6 over 37 tokens: at most 5 on either side, 37 * 11 - 5 * 6 = 377 pairs, and those 6, 12, … 36 apart,
+  // 2 * (31 + 25 + 19 + 13 + 7 + 1) = 192.
+  CHECK(keys("primal_layer/sparse/forward", 0) == Approx(569.0 / 37));
   // 74 rows in items of 18, 29, 17 and 10 tokens.
   CHECK(keys("primal_attention/ragged/forward", 0) == Approx((18 * 18 + 29 * 29 + 17 * 17 + 10 * 10) / 74.0));
   CHECK(keys("primal_attention/ragged/forward", 2) == 29);
