@@ -53,6 +53,7 @@ TEST_CASE("every attention passes a batch of no items on", "[empty_model_batches
       layer.attention.relative = RelativeEncodingKind::graph;
       layer.attention.relative_channels = 1;
     }
+    if (layer.primal.convolution == ConvolutionKind::grid) layer.primal.grid_height = layer.primal.grid_width = 2;
     if (layer.kind == AttentionKind::primal && layer.primal.mask == MaskKind::nearest) {
       relative = RelativeEncoding::points(points);
     }
