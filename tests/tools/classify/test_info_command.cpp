@@ -50,9 +50,17 @@ TEST_CASE("info prints JSON of runs and shapes") {
   nlohmann::json mesh = nlohmann::json::parse(shop.run_well({"info", cube, "--json"}).out);
   REQUIRE(mesh.at("surface_area").get<double>() == Approx(7.2));
   mesh.erase("surface_area");
-  REQUIRE(mesh ==
-          nlohmann::json{
-              {"file", cube}, {"vertices", 8}, {"triangles", 12}, {"low", {0.0, 0.0, 0.0}}, {"high", {1.0, 1.0, 1.3}}});
+  REQUIRE(mesh == nlohmann::json{{"file", cube},
+                                 {"vertices", 8},
+                                 {"triangles", 12},
+                                 {"low", {0.0, 0.0, 0.0}},
+                                 {"high", {1.0, 1.0, 1.3}},
+                                 {"warnings", nlohmann::json::array()}});
+  write_text(shop / "holes.xyz", "0 0 0\nnan 0 0\n");
+  const nlohmann::json holes =
+      nlohmann::json::parse(shop.run_well({"info", (shop / "holes.xyz").string(), "--json"}).out);
+  REQUIRE(holes.at("warnings").size() == 1);
+  REQUIRE_THAT(holes.at("warnings")[0].get<std::string>(), Catch::Contains("1 of its 2 points"));
   const std::string sphere = (shop.data() / "test" / "sphere" / "sphere_5.xyz").string();
   const nlohmann::json cloud = nlohmann::json::parse(shop.run_well({"info", sphere, "--json"}).out);
   REQUIRE(cloud.at("points") == 200);

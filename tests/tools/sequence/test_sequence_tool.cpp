@@ -160,13 +160,14 @@ TEST_CASE("predict takes series without classes") {
   }
   write_text(shop / "one.ts", "@classLabel false\n@data\n1,2,3\n");
   shop.require_failure(shop.run({"predict", run, (shop / "one.ts").string()}), 1, {"one.ts", "4 values a step", "2"});
-  write_text(shop / "new.arff", "@relation x\n");
-  shop.require_failure(shop.run({"predict", run, (shop / "new.arff").string()}), 1, {"new.arff", "*.ts"});
+  write_text(shop / "new.wav", "RIFF");
+  shop.require_failure(shop.run({"predict", run, (shop / "new.wav").string()}), 1, {"new.wav", "*.ts", "*.arff"});
   fs::create_directories(shop / "other");
-  write_text(shop / "other/X_TRAIN.arff", "@relation x\n");
-  shop.require_failure(shop.run({"info", (shop / "other").string()}), 1,
-                       {"other", "*_TRAIN.ts", "*_TRAIN.tsv", "train-images-idx3-ubyte", "none of these"});
-  shop.require_failure(shop.run({"info", (shop / "new.arff").string()}), 1, {"new.arff", "*_TRAIN.ts"});
+  write_text(shop / "other/X_TRAIN.wav", "RIFF");
+  shop.require_failure(
+      shop.run({"info", (shop / "other").string()}), 1,
+      {"other", "*_TRAIN.ts", "*_TRAIN.tsv", "*_TRAIN.arff", "train-images-idx3-ubyte", "none of these"});
+  shop.require_failure(shop.run({"info", (shop / "new.wav").string()}), 1, {"new.wav", "*_TRAIN.ts"});
 }
 
 TEST_CASE("wrong use of geosft-sequence is one line") {
