@@ -59,7 +59,7 @@ TEST_CASE("every form of graph dataset is recognised") {
   write_text(folder / "text", "text");
   require_error([&] { open_graph_dataset(folder / "text"); }, {"text", "HDF5", "Matrix Market", "another format"});
   write_text(folder / "m.smi", "C\n");
-  require_error([&] { open_graph_dataset(folder / "m.smi"); }, {"m.smi", "a folder, or packed graphs", "SMILES"});
+  require_error([&] { open_graph_dataset(folder / "m.smi"); }, {"m.smi", "a folder, packed graphs", "SMILES"});
   write_text(folder / "peptides/peptide_multi_class_dataset.csv", "smiles,label\n");
   require_error([&] { open_graph_dataset(folder / "peptides", {folder / "cache"}); },
                 {"peptide_multi_class_dataset.csv:1", "labels"});

@@ -35,8 +35,8 @@ TEST_CASE("groups are assigned whole, the largest first") {
   // A group that is too large for the rest of the training split does not end it.
   const DatasetSplit uneven = grouped_split({0, 0, 0, 1, 1, 1, 2, 3, 4, 5}, 0.5, 0.2);
   REQUIRE(uneven.train == Items{3, 4, 5, 8, 9});
-  REQUIRE(uneven.validation == Items{6, 7});
-  REQUIRE(uneven.test == Items{0, 1, 2});
+  REQUIRE(uneven.validation == Items{0, 1, 2});
+  REQUIRE(uneven.test == Items{6, 7});
   REQUIRE(grouped_split({}).train.empty());
 }
 

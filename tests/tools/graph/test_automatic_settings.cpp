@@ -32,8 +32,12 @@ GraphSettings automatic() {
 GraphSettings resolved(const PackedItems& items) {
   GraphSettings settings = automatic();
   resolve_automatic(settings, items);
-  const std::string toml = settings.config().to_toml();
-  REQUIRE(toml.find("\"auto\"") == toml.find("metric = \"auto\"") + 9);  // that of the metric alone
+  std::string toml = settings.config().to_toml();
+  for (const std::string key : {"\nsplit = \"auto\"", "\nmetric = \"auto\""}) {  // of these the value stays
+    REQUIRE(toml.find(key) != std::string::npos);
+    toml.erase(toml.find(key), key.size());
+  }
+  REQUIRE(toml.find("\"auto\"") == std::string::npos);
   settings.check();
   return settings;
 }

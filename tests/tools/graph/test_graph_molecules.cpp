@@ -167,13 +167,16 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   write_text(shop / "labels.csv", labels);
   write_text(shop / "numbers.csv", numbers);
   const std::string data = (shop / "labels.csv").string(), run = (shop / "run").string();
-  const Words features = {"--fingerprint", "ecfp2,atom_pair", "--fingerprint-bits", "128", "--descriptors", "--metric",
-                          "roc_auc,rmse",  "--json",          "--epochs",           "30"};
+  const Words features = {"--fingerprint", "ecfp2,atom_pair", "--fingerprint-bits", "128",
+                          "--descriptors", "--metric",        "roc_auc,rmse",       "--split",
+                          "random",        "--json",          "--epochs",           "30"};
   const auto result = shop.run_well(shop.train("run", Words{"--data", data} + features));
   REQUIRE_THAT(result.err, Catch::Contains("SMILES in column \"structure\"; label \"nitrogen\""));
   const nlohmann::json trained = nlohmann::json::parse(result.out);
-  REQUIRE(trained.at("metrics").at("roc_auc") > 0.8);
+  REQUIRE(trained.at("count") == 10);
   REQUIRE(trained.at("metrics").contains("prc_auc"));
+  const auto training = nlohmann::json::parse(shop.run_well({"eval", run, "--split", "train", "--json"}).out);
+  REQUIRE(training.at("metrics").at("roc_auc") > 0.8);
   const nlohmann::json evaluated = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out);
   REQUIRE(evaluated.at("metrics") == trained.at("metrics"));
   const Words items = lines_of(shop.run_well({"predict", run, "--json"}).out);

@@ -232,7 +232,7 @@ TEST_CASE("an ensemble predicts the mean of its models, each a run of its own") 
   REQUIRE(first != second);
   REQUIRE(log_odds(run) == Approx((first + second) / 2).margin(1e-4));
   std::filesystem::remove_all(shop / "run/model_1");
-  shop.refuses({"eval", run}, 2, {"model_1"});
+  shop.refuses({"eval", run}, 1, {"model_1"});
 }
 
 TEST_CASE("a training on graphs starts from another run, with its model") {
