@@ -42,7 +42,7 @@ set(run_headers classify/prediction.h experiment/arguments.h experiment/blocks.h
                 experiment/config_entry.h experiment/enum_names.h experiment/experiment_settings.h experiment/file_options.h
                 experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h experiment/run_folder.h
                 experiment/run_observer.h experiment/segment_settings.h experiment/segmentation.h experiment/trained_run.h
-                graph/graph_answers.h graph/graph_run_model.h graph/graph_settings.h segment/segment_prediction.h)
+                graph/graph_answers.h graph/graph_metrics.h graph/graph_run_model.h graph/graph_settings.h segment/segment_prediction.h)
 if(GEOSFT_TOOLS)
   foreach(header IN LISTS run_headers)
     get_filename_component(below tools/${header} DIRECTORY)
