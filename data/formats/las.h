@@ -9,7 +9,7 @@
 
 namespace geosft {
 
-// What follows the name of a compressed file in messages.
+// Follows the name of a compressed file in messages.
 constexpr const char* laz_converters = "`pdal translate IN.laz OUT.las` or `laspy decompress IN.laz` converts it";
 
 // Reads the coordinates of versions 1.0 to 1.4 with point data record formats 0 to 10: X, Y and Z times the scale plus

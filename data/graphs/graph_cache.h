@@ -19,7 +19,7 @@ struct GraphReadOptions {
   std::string split = {};  // the name of one of several published splits; empty: the only one
   bool directed = false;   // keep the edges of OGB datasets and edge lists; otherwise missing directions are added
   bool coalesce = true;    // leave out self-loops and repeated edges of TU datasets
-  // Of tables of molecules (molecule_table.h).
+  // These apply to tables of molecules (molecule_table.h).
   std::string smiles_column = {};               // empty: found by its name or its contents
   std::vector<std::string> label_columns = {};  // empty: the columns of numbers
   std::filesystem::path split_folder = {};      // with the lists of a split; empty: none

@@ -21,7 +21,7 @@ void check_same_features(const ItemSchema& schema, const ItemSchema& found, cons
 //             may be absent; the nodes of an edge list or a matrix have no features
 //   a folder  a TU dataset, whose graphs need no labels
 //
-// Of the options, `directed` applies to edge lists, `coalesce` to TU datasets and `smiles_column` to CSV tables. Throws
+// The option `directed` applies to edge lists, `coalesce` to TU datasets and `smiles_column` to CSV tables. Throws
 // DataError if the source cannot be read, is in an unknown format, or has other features.
 UnlabelledGraphs read_unlabelled_graphs(const std::filesystem::path& source, const ItemSchema& schema,
                                         const GraphReadOptions& options = {});

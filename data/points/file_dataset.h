@@ -44,7 +44,7 @@ class FileDataset final : public PointDataset {
   SampledShape sample(const DatasetItem& item) const;
   std::string cache_id(const DatasetItem& item) const;
   std::string cache_key(const DatasetItem& item) const;
-  // What is known of each item after the cache was filled.
+  // Describes each item once the cache is filled.
   struct ItemNotes {
     bool with_normals = false;
     std::vector<std::string> warnings;

@@ -53,7 +53,7 @@ class PolynomialSelfAttentionImpl : public torch::nn::Module {
   torch::nn::Linear query{nullptr}, key{nullptr}, value{nullptr}, output{nullptr};
 
  private:
-  at::Tensor split(const at::Tensor& rows) const { return rows.view({rows.size(0), heads, -1}); }
+  at::Tensor split(const at::Tensor& rows) const { return rows.unflatten(1, {heads, -1}); }
   bool center() const { return options.center && !options.causal; }
   PolynomialDegree choose(const at::Tensor& q, const at::Tensor& k, const std::optional<at::Tensor>& ptr) const;
 };

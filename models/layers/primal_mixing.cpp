@@ -73,8 +73,8 @@ Mixing prepared(const at::Tensor& x, int64_t heads, const PrimalWeights& weights
                 const std::optional<at::Tensor>& ptr, const RelativeEncoding& relative) {
   Mixing m{x, heads, weights, options, packed_offsets(ptr, x.size(0), "ptr"), {}, {}};
   m.mask = token_mask(options, m.offsets, ptr, relative);
-  m.q = convolved(affine(x, weights.w_q, weights.b_q).view({x.size(0), heads, -1}), options, weights.convolution,
-                  m.offsets);
+  m.q =
+      convolved(affine(x, weights.w_q, weights.b_q).unflatten(1, {heads, -1}), options, weights.convolution, m.offsets);
   return m;
 }
 
@@ -88,7 +88,7 @@ struct GroupInputs {
 at::Tensor projected(const Mixing& m, const HeadGroup& group, const at::Tensor& tokens, const at::Tensor& weight,
                      const at::Tensor& bias) {
   return affine(tokens, rows_of_heads(weight, group, m.heads), rows_of_heads(bias, group, m.heads))
-      .view({tokens.size(0), static_cast<int64_t>(group.heads.size()), -1});
+      .unflatten(1, {static_cast<int64_t>(group.heads.size()), -1});
 }
 
 // `pooling` as in pool_tokens.

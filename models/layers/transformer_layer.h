@@ -44,7 +44,7 @@ std::vector<std::string> attention_names();
 // ones.
 //     post:  x <- norm1(x + attention(x));  x <- norm2(x + ff(x))
 //     pre:   x <- x + attention(norm1(x));  x <- x + ff(norm2(x))
-// With a local branch (Rampasek et al., 2022), and without attention:
+// Layers with a local branch (Rampasek et al., 2022), and those without attention, compute:
 //     post:  x <- norm1(x + attention(x)) + local_norm(x + local(x));  x <- norm2(x + ff(x))
 //     pre:   x <- x + attention(norm1(x)) + local(local_norm(x));      x <- x + ff(norm2(x))
 //     post:  x <- x + gelu(local_norm(local(x)));  x <- norm2(x + ff(x))

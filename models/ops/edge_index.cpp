@@ -30,6 +30,11 @@ EdgeIndex counted(const at::Tensor& rowptr, const at::Tensor& col, int64_t colum
   return index;
 }
 
+// Returns 0 … count - 1, as the result of an operator on the device.
+at::Tensor counted_up(int64_t count, const at::TensorOptions& options) {
+  return at::ones({count}, options).cumsum(0) - 1;
+}
+
 }  // namespace
 
 void check_edge_shapes(const at::Tensor& rowptr, const at::Tensor& col, const char* ptr_name, const char* name) {
@@ -78,10 +83,12 @@ EdgeIndex edge_index(const at::Tensor& rowptr, const at::Tensor& col, int64_t co
 
 EdgeIndex edges_of_items(const std::optional<at::Tensor>& ptr, int64_t rows, at::Device device) {
   const auto index = at::TensorOptions().dtype(at::kLong).device(device);
-  const at::Tensor all = at::arange(rows, index);
-  if (device.is_cpu()) return edge_index(offsets_tensor(packed_offsets(ptr, rows, "ptr")), all, rows);
+  if (device.is_cpu()) {
+    return edge_index(offsets_tensor(packed_offsets(ptr, rows, "ptr")), at::arange(rows, index), rows);
+  }
   const at::Tensor offsets = given(ptr) ? ptr_on_device(ptr, device, "ptr") : at::arange(2, index) * rows;
-  return {offsets, all, item_of_row_on_device(ptr, rows, device), at::arange(rows + 1, index), all};
+  const at::Tensor all = counted_up(rows, index);
+  return {offsets, all, item_of_row_on_device(ptr, rows, device), counted_up(rows + 1, index), all};
 }
 
 EdgeIndex edges_to_items(const EdgeIndex& of_items) {

@@ -93,6 +93,7 @@ at::Tensor edge_sum(const at::Tensor& x, const EdgeIndex& index, const std::opti
 }
 
 at::Tensor sum_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
+  check_ptr(ptr, "ptr", x);
   return edge_sum(x, edges_of_items(ptr, x.size(0), x.device()));
 }
 

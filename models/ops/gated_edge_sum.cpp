@@ -32,7 +32,7 @@ struct GatedSumFunction : torch::autograd::Function<GatedSumFunction> {
     static const auto op = find_operator<GatedSumBackward>("_gated_edge_sum_backward");
     const variable_list s = context->get_saved_variables();
     const std::vector<at::Tensor> index = context->saved_data["index"].toTensorVector();
-    variable_list gradients = once_differentiable("gated_edge_sum", {grads[0], grads[1], s[3]}, [&] {
+    variable_list gradients = once_differentiable("gated_edge_sum", {grads[0], grads[1], s[0], s[1], s[3]}, [&] {
       const auto [query, key, value, edge] =
           op.call(grads[0], grads[1], s[0], s[1], s[2], s[3], index[0], index[1], index[2], index[3], index[4]);
       variable_list computed{query, key, value, edge};

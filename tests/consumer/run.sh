@@ -87,6 +87,12 @@ XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-classify" train --config "$pref
 if "$folder/build/1_classify_a_cloud" "$folder/nowhere" 2>"$folder/error.txt"; then say "a missing RUN was accepted" && exit 1; fi
 cat "$folder/error.txt"
 
+say "a pretrained model, found from the moved install by a program and by the first example"
+"$prefix/bin/geosft-classify" list | grep -q '^furniture '
+shape=$(find "$folder/shapes" -type f | sort | head -1)
+"$prefix/bin/geosft-classify" predict furniture "$shape" >/dev/null
+"$folder/build/1_classify_a_cloud" furniture "$shape" >/dev/null
+
 say "RUNs of graphs and of parts, loaded by the sixth example"
 mkdir -p -- "$folder/G" "$folder/parts/train_test_split" "$folder/parts/02691156"
 printf '1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n6, 7\n7, 6\n7, 8\n8, 7\n9, 10\n10, 9\n' >"$folder/G/G_A.txt"

@@ -49,7 +49,11 @@ TEST_CASE("every attention passes a batch of no items on", "[empty_model_batches
     INFO(name);
     LayerOptions layer = small_layer();
     choose_attention(layer, name);
-    if (layer.kind == AttentionKind::sampling) layer.attention.relative = RelativeEncodingKind::graph;
+    if (layer.kind == AttentionKind::sampling) {
+      layer.attention.relative = RelativeEncodingKind::graph;
+      layer.attention.relative_channels = 1;
+    }
+    if (layer.primal.convolution == ConvolutionKind::grid) layer.primal.grid_height = layer.primal.grid_width = 2;
     if (layer.kind == AttentionKind::primal && layer.primal.mask == MaskKind::nearest) {
       relative = RelativeEncoding::points(points);
     }

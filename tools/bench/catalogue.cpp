@@ -32,7 +32,7 @@ Entries all_entries(const Sizes& sizes) {
   Entries all;
   for (const auto entries :
        {attention_entries, polynomial_entries, relative_entries, graph_entries, primal_entries, sampling_entries,
-        layer_entries, neighbour_entries, encoding_entries, graph_encoding_entries, training_entries}) {
+        layer_entries, model_entries, neighbour_entries, encoding_entries, graph_encoding_entries, training_entries}) {
     Entries some = entries(sizes);
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }

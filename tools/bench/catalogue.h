@@ -18,6 +18,7 @@ Entries graph_entries(const Sizes& sizes);           // graph_attention
 Entries primal_entries(const Sizes& sizes);          // primal_attention and its layers
 Entries sampling_entries(const Sizes& sizes);        // sample_pairs, softmax pooling
 Entries layer_entries(const Sizes& sizes);           // a whole layer
+Entries model_entries(const Sizes& sizes);           // inference of whole encoders
 Entries neighbour_entries(const Sizes& sizes);       // farthest point sampling, nearest neighbours
 Entries encoding_entries(const Sizes& sizes);        // surface normals, sinusoids
 Entries graph_encoding_entries(const Sizes& sizes);  // random walks, Laplacian eigenvectors

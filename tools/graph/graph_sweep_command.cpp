@@ -14,6 +14,8 @@
 #include "tools/experiment/training_run.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_experiment.h"
+#include "tools/graph/graph_metrics.h"
+#include "tools/graph/sweep_curves.h"
 #include "tools/graph/variations.h"
 
 namespace geosft {
@@ -86,8 +88,11 @@ struct GraphSweepCommand {
     }
     std::vector<ResultRow> rows;
     std::vector<RunResult> first;
+    std::vector<Curve> curves;
     for (const Variation& variation : all) {
       const std::vector<RunResult> results = results_of(variation, device);
+      curves.push_back(mean_learning_curve(variation.name.empty() ? "run" : variation.name,
+                                           metrics_files(out / folder_name(variation.name), results)));
       ResultRow& row = rows.emplace_back(experiment_rows(results).back());
       row.name = variation.name;
       row.labels = cost_labels(results);
@@ -97,8 +102,26 @@ struct GraphSweepCommand {
       write_file_atomically(out / "table.md", markdown_table(rows));
       write_file_atomically(out / "table.csv", csv_table(rows));
     }
+    const PlotResult drawn = leave_learning_curves(
+        curves, score_style(first.front().task, all.front().settings.train.metric), out / "curves");
+    if (!drawn.drawn) std::cerr << "no picture: " << drawn.reason << '\n';
     if (!json) std::cout << (csv ? csv_table(rows) : markdown_table(rows));
     return 0;
+  }
+
+  // Returns the metrics files of the runs of a configuration; of those that were refitted, the files of the selection.
+  static std::vector<std::filesystem::path> metrics_files(const std::filesystem::path& folder,
+                                                          const std::vector<RunResult>& results) {
+    std::vector<std::filesystem::path> files;
+    for (const RunResult& result : results) {
+      const std::filesystem::path run = results.size() > 1 ? folder / result.name : folder;
+      for (const std::filesystem::path& file : {run / "selection/metrics.csv", run / "metrics.csv"}) {
+        if (!std::filesystem::exists(file)) continue;
+        files.push_back(file);
+        break;
+      }
+    }
+    return files;
   }
 
   void check_epochs(const SweepList& plan) const {

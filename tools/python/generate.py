@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes geosft/_operators.py and geosft/_operators.pyi: python3 generate.py LIBGEOSFT_OPS [--check]
+"""Writes geosft/_operators.py, geosft/_operators.pyi and REFERENCE.md: python3 generate.py LIBGEOSFT_OPS [--check]
 
-Signatures are those of the schemas that the library registers, docstrings the comments of the C++ declarations. With
---check nothing is written: the exit status says whether the files are what they should be.
+Signatures of operators are those of the schemas that the library registers, their docstrings the comments of the C++
+declarations; the reference page is made of the docstrings of the package. With --check nothing is written: the exit
+status says whether the files are what they should be.
 """
 
+import ast
 import pathlib
 import re
 import sys
@@ -80,6 +82,70 @@ def stub(schema):
     return head(schema, True, f" -> {result_type(schema)}: ...") + "\n"
 
 
+# The pages of the reference: a module, and where its public names are defined; None: in the files that it imports from.
+MODULES = {"geosft": ("runs.py", ["read_cloud", "load", "from_pretrained", "pretrained_names", "TrainedRun", "TrainedClassifier", "TrainedSegmenter",
+                                  "TrainedGraphModel"]),
+           "geosft.nn": ("nn/__init__.py", None), "geosft.pyg": ("pyg.py", None), "geosft.export": ("export.py", None)}
+REFERENCE_HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
+<!-- Written by tools/python/generate.py. -->
+# Reference of the Python package
+
+The operators are the functions of `geosft` that `help(geosft)` lists, with the text of their C++ headers. Everything else
+is below. README.md has the tutorial.
+"""
+
+
+def public(node):
+    return isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_")
+
+
+def definitions(file, names):
+    """The public definitions of a file of the package, in the order of `names`, or of the file."""
+    tree = ast.parse((FOLDER / "geosft" / file).read_text())
+    imported = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
+    if file.endswith("__init__.py"):
+        return [one for node in imported for one in definitions(f"{file.rpartition('/')[0]}/{node.module}.py", [a.name for a in node.names])]
+    found = {node.name: node for node in tree.body if public(node)}
+    return [found[name] for name in found if names is None or name in names]
+
+
+def call_of(node, name, method):
+    """The signature of a function, or of what makes an object."""
+    arguments = ast.unparse(node.args)
+    if method:
+        arguments = re.sub(r"^self(, )?", "", arguments)
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns is not None and node.name != "__init__" else ""
+    return wrapped(name, [arguments], returns)
+
+
+def entry(node, prefix, level):
+    """The lines of a definition and, of a class, its public methods."""
+    if isinstance(node, ast.FunctionDef):
+        static = any(isinstance(one, ast.Name) and one.id in ("staticmethod", "property") for one in node.decorator_list)
+        method = prefix.count(".") > 0 and prefix.rpartition(".")[2][:1].isupper()
+        signature = call_of(node, node.name, method and not static)
+        members = []
+    else:
+        init = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+        signature = call_of(init[0], node.name, True) if init else f"class {node.name}"
+        members = [one for one in node.body if public(one) and ast.get_docstring(one)]
+    text = ast.get_docstring(node) or ""
+    lines = [f"{'#' * level} {prefix}.{node.name}", "", "```text", signature, *["", text] * bool(text), "```", ""]
+    for member in members:
+        lines += entry(member, f"{prefix}.{node.name}", level + 1)
+    return lines
+
+
+def reference():
+    lines = [REFERENCE_HEAD]
+    for module, (file, names) in MODULES.items():
+        text = ast.get_docstring(ast.parse((FOLDER / "geosft" / file).read_text()))
+        lines += [f"## {module}", "", text.split("\n\n")[0], ""]
+        for node in definitions(file, names):
+            lines += entry(node, module, 3)
+    return "\n".join(lines)
+
+
 def files():
     schemas = [s for s in torch._C._jit_get_all_schemas() if s.name.startswith("geosft::") and "::_" not in s.name]
     schemas.sort(key=lambda schema: schema.name)
@@ -88,20 +154,20 @@ def files():
     top = f"{LICENCE}{written}import torch\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
     stub_top = (f"{LICENCE}{written}from collections.abc import Sequence\n\nfrom torch import Generator, Tensor\n\n"
                 f"__all__ = [\n{names}]\n")
-    return {"_operators.py": "\n\n".join([top, *map(function, schemas)]),
-            "_operators.pyi": "\n".join([stub_top, *map(stub, schemas)])}
+    return {"geosft/_operators.py": "\n\n".join([top, *map(function, schemas)]),
+            "geosft/_operators.pyi": "\n".join([stub_top, *map(stub, schemas)]), "REFERENCE.md": reference()}
 
 
 def main():
     torch.ops.load_library(sys.argv[1])
     outdated = [name for name, text in files().items()
-                if not (FOLDER / "geosft" / name).exists() or (FOLDER / "geosft" / name).read_text() != text]
+                if not (FOLDER / name).exists() or (FOLDER / name).read_text() != text]
     if "--check" in sys.argv:
         for name in outdated:
-            print(f"tools/python/geosft/{name} is not what library and headers say: run tools/python/generate.py")
+            print(f"tools/python/{name} is not what library, headers and docstrings say: run tools/python/generate.py")
         return 1 if outdated else 0
     for name in outdated:
-        (FOLDER / "geosft" / name).write_text(files()[name])
+        (FOLDER / name).write_text(files()[name])
     return 0
 
 

@@ -10,6 +10,7 @@ namespace geosft::view {
 namespace {
 
 constexpr double longest_edge = 1.0 / 50.0;                     // relative to the extent
+constexpr int64_t max_degree = 256;                             // corners of a vertex whose normals are averaged
 const double crease = std::cos(40.0 * std::numbers::pi / 180);  // cosine of the angle of a sharp edge
 
 at::Tensor unit(const at::Tensor& vectors) {
@@ -22,14 +23,22 @@ at::Tensor face_normals(const at::Tensor& corners) {
   return at::linalg_cross(corners.select(1, 1) - first, corners.select(1, 2) - first);
 }
 
-// Returns for each corner [F, 3, 3] the mean normal of the faces at its vertex, weighted by area, or the normal of its
-// face where the two differ by more than the crease.
+// Returns for each corner [F, 3, 3] the mean normal, weighted by area, of the faces at its vertex that differ from its
+// own face by less than the crease. A vertex of many faces keeps their own normals.
 at::Tensor corner_normals(const at::Tensor& normals, const at::Tensor& faces, int64_t vertices) {
-  const at::Tensor each = normals.unsqueeze(1).expand({-1, 3, 3});
-  const at::Tensor sums =
-      at::zeros({vertices, 3}, at::kDouble).index_add(0, faces.reshape({-1}), each.reshape({-1, 3}));
-  const at::Tensor smooth = unit(sums.index_select(0, faces.reshape({-1})).view({-1, 3, 3})), flat = unit(each);
-  return at::where((smooth * flat).sum(-1, true) > crease, smooth, flat);
+  const at::Tensor vertex = faces.reshape({-1}), order = vertex.argsort(/*stable=*/true, 0, false);
+  const at::Tensor face = order.div(3, "floor"), sorted = vertex.index_select(0, order);
+  const at::Tensor count = at::bincount(sorted, {}, vertices), begin = count.cumsum(0) - count;
+  const at::Tensor each = normals.index_select(0, face), flat = unit(each);
+  const at::Tensor degree = count.index_select(0, sorted), kept = (degree <= max_degree).nonzero().squeeze(1);
+  // Pairs of a corner and each corner of its vertex.
+  const at::Tensor pairs = degree.index_select(0, kept), first = kept.repeat_interleave(pairs);
+  const at::Tensor place = at::arange(first.size(0), at::kLong) - (pairs.cumsum(0) - pairs).repeat_interleave(pairs);
+  const at::Tensor second = begin.index_select(0, sorted.index_select(0, first)) + place;
+  const at::Tensor alike = (flat.index_select(0, first) * flat.index_select(0, second)).sum(1) > crease;
+  const at::Tensor near = each.index_select(0, second) * alike.unsqueeze(1);
+  const at::Tensor sums = flat.index_fill(0, kept, 0.0).index_add(0, first, near);
+  return at::empty_like(sums).index_copy(0, order, unit(sums)).view({-1, 3, 3});
 }
 
 // Splits triangles of corners [F, 3, c] into four by the middles of their edges.

@@ -188,7 +188,7 @@ RowList<T> seen(const PrimalUnit<T>& unit, const PaddedRows<T>& rows, int64_t i)
 }
 
 template <typename T>
-int64_t most_seen(const PrimalUnit<T>& unit) {
+int64_t max_seen(const PrimalUnit<T>& unit) {
   if (unit.rowptr == nullptr) return unit.keys;
   int64_t most = 0;
   for (int64_t i = 0; i < unit.queries; ++i) most = std::max(most, unit.rowptr[i + 1] - unit.rowptr[i]);
@@ -238,7 +238,7 @@ void softmax_forward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, cons
   const PaddedRows<T> k(unit.keys, n.c), v(unit.keys, n.cv), q(1, n.c), mixed(1, n.cv);
   k.load(unit.k);
   v.load(unit.v);
-  const Scratch<T> weights(padded_rows<T>(most_seen(unit)));
+  const Scratch<T> weights(padded_rows<T>(max_seen(unit)));
   for (int64_t i = 0; i < unit.queries; ++i) {
     const RowList<T> keys = seen(unit, k, i);
     mixed.clear();
@@ -266,8 +266,8 @@ void softmax_backward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, con
   v.load(unit.v);
   k_grad.clear();
   v_grad.clear();
-  const int64_t most = padded_rows<T>(most_seen(unit));
-  const Scratch<T> weights(most), slopes(most);
+  const int64_t longest = padded_rows<T>(max_seen(unit));
+  const Scratch<T> weights(longest), slopes(longest);
   for (int64_t i = 0; i < unit.queries; ++i) {
     const RowList<T> keys = seen(unit, k, i);
     q_grad.clear();

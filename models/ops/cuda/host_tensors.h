@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host code of the CUDA operators does with tensors: accessors and pointers for kernels that compute in T, and
+// Helps the host code of the CUDA operators with tensors: accessors and pointers for kernels that compute in T, and
 // row indices clamped on the device, since the host does not wait to check them.
 #pragma once
 

@@ -80,7 +80,7 @@ TEST_CASE("columns of which nothing is known are ignored", "[point_columns]") {
     REQUIRE(wide.warnings.size() == 1);
     CHECK_THAT(wide.warnings[0], Catch::Contains("columns 4 to 8") && Catch::Contains("--columns"));
   }
-  // Of six columns, a normal that is no number is missing.
+  // A normal in six columns that is no number is missing.
   const FileShape some = table_of({{0, 0, 0, 0, 1, 0}, {1, 0, 0, nan, nan, nan}});
   require_equal(some.normals[1], at::zeros({3}), "missing normal");
 }

@@ -64,7 +64,8 @@ TEST_CASE("series with a target are regression", "[sequence_dataset]") {
   REQUIRE(series_name(folder.path()) == "S");
   REQUIRE_FALSE(read_unlabelled_series(folder / "S_TEST.ts").target.defined());
   write_text(folder / "S_TEST.ts", "@problemName S\n@dimensions 1\n@classLabel true a\n@data\n4:a\n");
-  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test part)", "@targetLabel true)", "as in training"});
+  require_error([&] { open_sequence_dataset(folder.path()); },
+                {"S (test part)", "@targetLabel true)", "as in training"});
   write_text(folder / "T_TRAIN.ts", targeted);
   REQUIRE(series_name(folder.path()).empty());
   REQUIRE(series_name(folder / "absent").empty());

@@ -59,15 +59,16 @@ TEST_CASE("inference holds less than training") {
   CHECK(inference[1].bytes < training[1].bytes);
 }
 
-TEST_CASE("work of softmax attention grows with the square of the tokens, that of the others linearly") {
+TEST_CASE("work grows with the square of the tokens, of sparse attention with strides of their root, or linearly") {
   const std::vector<double> tokens = {4096, 16384};
   for (const std::string& name : primal_names()) {
     INFO(name);
     std::vector<double> work;
     for (const double n : tokens)
       work.push_back(primal_multiply_adds(primal_options(name, 4), 64, 4, static_cast<int64_t>(n)));
-    const bool linear = name.starts_with("linear") || name.starts_with("sparse");
-    CHECK(power_law(tokens, work).exponent == Approx(linear ? 1.0 : 2.0).margin(0.05));
+    // Sparse attention sees 2 sqrt(n) tokens of n; its other terms are linear.
+    const double expected = name.starts_with("linear") ? 1.0 : name.starts_with("sparse") ? 1.5 : 2.0;
+    CHECK(power_law(tokens, work).exponent == Approx(expected).margin(name.starts_with("sparse") ? 0.25 : 0.05));
   }
 }
 

@@ -310,15 +310,21 @@ class Modules(unittest.TestCase):
                 mixed = nn.composed.composed_attention(shares, projected[2], nn.composed.slots_of(pairs, layout))
                 torch.testing.assert_close(module.output(mixed.reshape(12, DIM)), module(x, relative, ptr), rtol=1e-4, atol=1e-5)
 
-    def test_probabilities(self):
-        module = nn.SamplingAttention(DIM, **POINTS_LAYER).eval()
+    def test_recorded_attention(self):
+        module = nn.TransformerLayer(DIM, **POINTS_LAYER).eval()
         x, relative = torch.randn(12, DIM), nn.PointEncoding(*(one[0] for one in dense_clouds()))
-        shares, pairs = module.probabilities(x, relative)
+        mixed = []
+        handle = module.attention.register_forward_hook(lambda attention, given, out: mixed.append(out))
+        with nn.record_attention(module) as layers:
+            module(x, relative)
+        handle.remove()
+        module(x, relative)
+        ((shares, pairs),) = layers
         self.assertEqual(shares.shape, (12, 5, HEADS))
-        self.assertTrue(((shares >= 0).all() and (shares.sum(1) <= 1).all()))
-        values = module.value(pairs.sample(x)).view(5, HEADS, -1)
-        mixed = torch.einsum("nkh,khc->nhc", shares, values)
-        torch.testing.assert_close(module.output(mixed.reshape(12, DIM)), module(x, relative), rtol=1e-4, atol=1e-5)
+        self.assertTrue((shares >= 0).all() and (shares.sum(1) <= 1).all())
+        values = module.attention.value(pairs.sample(x)).view(5, HEADS, -1)
+        expected = module.attention.output(torch.einsum("nkh,khc->nhc", shares, values).reshape(12, DIM))
+        torch.testing.assert_close(mixed[0], expected, rtol=1e-4, atol=1e-5)
 
     def test_each_layer_has_its_own_attention(self):
         encoder = nn.Encoder(DIM, depth=2, attention=lambda: nn.PrimalAttention(DIM, HEADS, mask="block", mask_size=4))
@@ -509,7 +515,7 @@ class BadInput(unittest.TestCase):
     def test_empty_batches(self):
         for mode in (True, False):
             model = classifier().train(mode)
-            self.refuses(lambda: model(torch.zeros(2, 3), torch.zeros(2, 3), torch.tensor([0])), "ptr", "an item for the 2 rows")
+            self.refuses(lambda: model(torch.zeros(2, 3), torch.zeros(2, 3), torch.tensor([0])), "ptr", "must end with the number of rows 2")
             for logits in (
                 model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0])), model(torch.zeros(0, 3), torch.zeros(0, 3), [0]),
                 model(torch.zeros(0, 5, 3), torch.zeros(0, 5, 3)),

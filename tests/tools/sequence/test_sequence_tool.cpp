@@ -229,6 +229,39 @@ TEST_CASE("the configuration for any set derives its values, says them and store
   shop.refuses(words + Words{"--out", (shop / "b").string(), "--lr", "auto"}, 2, {"--lr", "above 0", "auto"});
 }
 
+TEST_CASE("the configuration for any set takes sets of extreme shapes") {
+  struct Shape {
+    const char* name;
+    int series, classes, dimensions, steps;
+    const char* said;
+  };
+  const SequenceShop shop;
+  for (const Shape& shape :
+       {Shape{"two", 2, 2, 1, 30, "patch_size 1, batch_size 16, validation_fraction 0.0"},
+        Shape{"step", 12, 3, 2, 1, "patch_size 1, batch_size 16, validation_fraction 0.2"},
+        Shape{"wide", 9, 2, 600, 40, "token_dropout 0.2"}, Shape{"long", 6, 2, 1, 3000, "patch_size 32"},
+        Shape{"classes", 20, 20, 1, 9, "validation_fraction 0.0"}}) {
+    std::string text = c10::str("@missing true\n@dimensions ", shape.dimensions, "\n@classLabel true");
+    for (int label = 0; label < shape.classes; ++label) text += c10::str(" c", label);
+    text += "\n@data\n";
+    for (int i = 0; i < shape.series; ++i) {
+      for (int d = 0; d < shape.dimensions; ++d) {
+        for (int t = 0; t < shape.steps; ++t) text += c10::str(t > 0 ? "," : "", (i * 31 + d * 7 + t * t) % 13);
+        text += ":";
+      }
+      text += c10::str("c", i % shape.classes, "\n");
+    }
+    write_text(shop / shape.name / "S_TRAIN.ts", text);
+    write_text(shop / shape.name / "S_TEST.ts", text);
+    const ProcessResult result =
+        shop.run_well({"train", "--config", GEOSFT_SOURCE_DIR "/tools/configs/sequence/uea.toml", "--data",
+                       (shop / shape.name).string(), "--out", (shop / "runs" / shape.name).string(), "--epochs", "1",
+                       "--dim", "16", "--json"});
+    CHECK_THAT(result.err, Catch::Contains(shape.said));
+    CHECK(nlohmann::json::parse(result.out).at("count") == shape.series);
+  }
+}
+
 TEST_CASE("series with a target are regressed, and judged by the root mean squared error") {
   const SequenceShop shop;
   const auto series = [](int count, int first) {

@@ -3,7 +3,7 @@
 
 usage: browse.py PAGE STEP...   where a STEP is one of
     js:EXPRESSION      evaluates it and prints its value as JSON on a line
-    click:X,Y          clicks at this place of the window, in CSS pixels
+    click:EXPRESSION   clicks at the place [x, y] of the window that it gives, in CSS pixels
     drag:X,Y,DX,DY     drags from there by so much
     reload:FRAGMENT    opens the page anew with this fragment of its address
     size:W,H           sets the size of the window
@@ -114,7 +114,7 @@ def take(browser, address, step):
     if kind == "js":
         print(json.dumps(browser.evaluate(text)), flush=True)
     elif kind in ("click", "drag"):
-        x, y, *by = (float(number) for number in text.split(","))
+        x, y, *by = browser.evaluate(text) if kind == "click" else (float(number) for number in text.split(","))
         browser.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1)
         if by:
             browser.mouse("mouseMoved", x + by[0], y + by[1], button="left", buttons=1)

@@ -190,11 +190,15 @@ TEST_CASE("a page is drawn by a browser, a click changes the query, and the cons
       shop.process());
   INFO(made.err);
   REQUIRE(made.exit == 0);
-  const std::string place =
-      "js:(() => { const at = seen(bodies[0], pick(canvas.clientWidth / 2, canvas.clientHeight / 2).row, "
-      "matrices()); return pick(at.x, at.y).row; })()";
+  // The point nearest to the eye: its row, and its place in the window.
+  const std::string front =
+      "[...Array(bodies[0].count).keys()].sort((a, b) => seen(bodies[0], a, matrices()).depth - "
+      "seen(bodies[0], b, matrices()).depth)[0]";
+  const std::string place = "(() => { const at = seen(bodies[0], " + front +
+                            ", matrices()), box = canvas.getBoundingClientRect(); "
+                            "return [box.left + at.x, box.top + at.y]; })()";
   const std::vector<Json> values =
-      browsed(page, {"size:1280,960", count_pixels, "js:state.colour", place, "click:790,480",
+      browsed(page, {"size:1280,960", count_pixels, "js:state.colour", "js:" + front, "click:" + place,
                      "js:[state.colour, state.query, document.querySelector('#legend .title').textContent]",
                      count_pixels, "reload:colour=normals", count_pixels, "js:state.azimuth", "drag:700,400,50,0",
                      "js:state.azimuth", "reload:colour=samples&layer=2", "js:names().length"});

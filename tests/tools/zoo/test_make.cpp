@@ -74,7 +74,7 @@ TEST_CASE("the command of a card makes a model as good as the shipped one", "[.r
   const ProcessResult trained = run_process("/usr/bin/env", Words{"-C", GEOSFT_SOURCE_DIR} + words);
   INFO(trained.err);
   REQUIRE(trained.exit == 0);
-  REQUIRE(furniture_accuracy((folder / "run").string(), {"--rotate", "so3"}) == Approx(card_accuracy()).margin(0.04));
+  REQUIRE(furniture_accuracy((folder / "run").string(), {"--rotate", "so3"}) > card_accuracy() - 0.04);
 }
 
 }  // namespace geosft::test::test_make

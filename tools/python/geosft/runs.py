@@ -59,7 +59,7 @@ def _load_readers() -> None:
     torch.ops.load_library(str(library))
 
 
-class _Run(nn.Module):
+class TrainedRun(nn.Module):
     """What models of a RUN share: `config`, its configuration by section, and the texts of its checkpoint."""
 
     config: dict[str, Any]
@@ -152,7 +152,7 @@ class _evaluating:
         self.no_grad.__exit__(*error)
 
 
-class TrainedClassifier(PointClassifier, _Run):
+class TrainedClassifier(PointClassifier, TrainedRun):
     """A :class:`geosft.nn.PointClassifier` of a RUN: `class_names`, and its configuration `config` by section."""
 
     class_names: list[str]
@@ -191,7 +191,7 @@ class TrainedClassifier(PointClassifier, _Run):
         self.class_names, self.texts = names, {**self.texts, "classes": "".join(f"{name}\n" for name in names)}
 
 
-class TrainedSegmenter(PointSegmenter, _Run):
+class TrainedSegmenter(PointSegmenter, TrainedRun):
     """A :class:`geosft.nn.PointSegmenter` of a RUN: `class_names`, `part_names` ("Chair/seat") with the class of each
     part, `part_classes`, and its configuration `config` by section."""
 
@@ -233,7 +233,7 @@ class TrainedSegmenter(PointSegmenter, _Run):
         raise ValueError(f"category must be one of {', '.join(self.class_names)}, got {name!r}")
 
 
-class TrainedGraphModel(GraphModel, _Run):
+class TrainedGraphModel(GraphModel, TrainedRun):
     """A :class:`geosft.nn.GraphModel` of a RUN: `task` ("classification", "multi_label", "regression",
     "node_classification" or "node_multi_label"), `output_names`, the `schema` of its data, and its configuration
     `config` by section."""

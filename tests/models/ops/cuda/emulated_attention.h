@@ -10,7 +10,7 @@
 
 namespace geosft::test {
 
-// What cuda::KernelLauncher is to a GPU. kMany: tiles of many rows a thread, which a GPU takes for large batches.
+// Takes the place of cuda::KernelLauncher. kMany: tiles of many rows a thread, which a GPU takes for large batches.
 template <bool kMany, ThreadOrder kOrder = ThreadOrder::kAscending>
 class EmulatedLauncher {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cuda::KernelLauncher is to a GPU: kernels run block by block, and a capture notes them.
+// Takes the place of cuda::KernelLauncher: kernels run block by block, and a capture notes them.
 #pragma once
 
 #include "tests/geometry/cuda/emulated_block.h"

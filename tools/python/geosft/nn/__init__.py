@@ -6,11 +6,11 @@ Modules take tokens [N, dim] packed by ``ptr`` (int64 [B + 1], or a sequence of 
 loads into the other, and in evaluation mode both compute the same bits in float32 on a CPU.
 """
 
-from .attention import PolynomialAttention, SamplingAttention
+from .attention import PolynomialAttention, RecordedAttention, SamplingAttention, record_attention
 from .encoder import Encoder, TransformerLayer
 from .graph_model import FeaturedGraphs, GraphModel
 from .heads import PairHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead
-from .point_models import PointClassifier, PointSegmenter
+from .point_models import PointClassifier, PointSegmenter, farthest_point_order
 from .primal import PrimalAttention
 from .relative import GraphEncoding, PointEncoding, SequenceEncoding, distance_features, sinusoids
 from .sampling import Pairs, Sampler, SamplingContext
@@ -27,6 +27,7 @@ __all__ = [
     "PointSegmenter",
     "PolynomialAttention",
     "PrimalAttention",
+    "RecordedAttention",
     "SampleMaxHead",
     "Sampler",
     "SamplingAttention",
@@ -37,5 +38,7 @@ __all__ = [
     "TokenHead",
     "TransformerLayer",
     "distance_features",
+    "farthest_point_order",
+    "record_attention",
     "sinusoids",
 ]

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +23,35 @@ _POINT_MEAN, _POINT_DEVIATION = (0.6, 0.0), (0.6, 0.7)
 _RELATIVE_SPREAD = 1.8
 _ADDITIVE_MEAN_OF_POINTS, _ADDITIVE_MEAN_OF_DISTINCT = -3.0, -1.0
 _CARRYING_GAIN = 2.4
+
+
+class RecordedAttention(NamedTuple):
+    """What an attention has computed: `probabilities` [N, K, num_heads] of each token over the sampled tokens of its item
+    (beyond those of a smaller item: 0), and the sampled `pairs`."""
+
+    probabilities: Tensor
+    pairs: Pairs
+
+
+@contextlib.contextmanager
+def record_attention(module: nn.Module) -> Iterator[list[RecordedAttention]]:
+    """Records what every :class:`SamplingAttention` in `module` computes within the block, in order, to look at::
+
+        with record_attention(model) as layers:
+            model(points, normals)
+        layers[0].probabilities     # [N, K, num_heads]
+
+    It takes memory for every token and sampled token, times the channels.
+    """
+    recorded: list[RecordedAttention] = []
+    watched = [one for one in module.modules() if isinstance(one, SamplingAttention)]
+    for one in watched:
+        one._recorded = recorded
+    try:
+        yield recorded
+    finally:
+        for one in watched:
+            del one._recorded
 
 
 def _check_heads(dim: int, num_heads: int) -> None:
@@ -50,6 +81,8 @@ class SamplingAttention(nn.Module):
 
     Parameters are named as in the C++ module. The values begin as there, from the default generator.
     """
+
+    _recorded: list[RecordedAttention] | None = None
 
     def __init__(
         self, dim: int, num_heads: int = 4, num_samples: int = 32, *, relative: str = "none", relative_channels: int = 0,
@@ -130,19 +163,10 @@ class SamplingAttention(nn.Module):
             relative = type(relative)(*encoded)
         pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
         projected = self._project(x, pairs)
+        if self._recorded is not None:
+            with torch.no_grad():
+                self._recorded.append(RecordedAttention(self._probabilities(projected, relative, pairs, layout), pairs))
         return unpacked.restore(self.output(self._mix(projected, relative, pairs, layout).reshape(x.shape)))
-
-    @torch.no_grad()
-    def probabilities(
-        self, x: Tensor, relative: PointEncoding | GraphEncoding | SequenceEncoding | None = None, *,
-        sampling: SamplingContext | None = None
-    ) -> tuple[Tensor, Pairs]:
-        """The probabilities of one item, to look at: P [N, K, num_heads] of its tokens x [N, dim] over the sampled ones,
-        and the sampled pairs. A pass with the same `sampling` mixes the values of the pairs with them."""
-        self._check(relative)
-        (x,), layout, _ = pack([x], self.dim, None, None, "x")
-        pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
-        return self._probabilities(self._project(x, pairs), relative, pairs, layout), pairs
 
     def _project(self, x: Tensor, pairs: Pairs) -> tuple[Tensor, ...]:
         """q [N, h, c] of all tokens; k, v [K, h, c] and leak [K, h] of the sampled ones."""

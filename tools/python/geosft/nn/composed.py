@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from .packed import segment_of
 from .relative import GraphEncoding, PointEncoding, SequenceEncoding, distance_features
 
 SCORES, PROBABILITIES = ("maxout", "dot"), ("leaky_relu", "softmax")
@@ -37,8 +38,7 @@ def slots_of(pairs, layout) -> Slots:
         return Slots(rows, torch.ones_like(rows, dtype=torch.bool), item)
     ptr = pairs.ptr.to(pairs.top.device)
     count = ptr.diff()
-    longest = pairs.layout.equal if pairs.layout.equal is not None else int(count.max())
-    place = torch.arange(longest, device=ptr.device)
+    place = torch.arange(pairs.layout.longest(), device=ptr.device)
     valid = place < count.unsqueeze(1)
     last = max(pairs.top.shape[0] - 1, 0)
     return Slots((ptr[:-1].unsqueeze(1) + place).clamp_max(last), valid, item)
@@ -61,8 +61,7 @@ def _transform(encoding: Tensor, weights: tuple[Tensor, ...]) -> Bias:
 def _edge_encoding(relative: GraphEncoding, members: Tensor, slots: Slots) -> Tensor:
     """X_R [N, slots, r] of the nodes ``members`` [items, slots]: the sum of the edges from each query to them."""
     nodes = relative.rowptr.shape[0] - 1
-    edge = torch.arange(relative.col.shape[0], device=relative.col.device)
-    source = torch.searchsorted(relative.rowptr[1:].contiguous(), edge, right=True)
+    source = segment_of(relative.rowptr, relative.col.shape[0], relative.col.device)
     found = (members[slots.item[source]] == relative.col.unsqueeze(1)).to(relative.edge_attr.dtype)
     each = found.unsqueeze(2) * relative.edge_attr.unsqueeze(1)
     return each.new_zeros(nodes, *each.shape[1:]).index_add(0, source, each)

@@ -58,6 +58,8 @@ class SampleMaxHead(nn.Module):
 class SoftmaxPoolHead(nn.Module):
     """The mean of the tokens with softmax weights, a linear map: [N, dim] -> [B, out_features]."""
 
+    pool = staticmethod(softmax_pool)
+
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__()
         self.dim = dim
@@ -66,13 +68,15 @@ class SoftmaxPoolHead(nn.Module):
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
         (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
-        return self.linear(softmax_pool(x, self.u, layout))
+        return self.linear(self.pool(x, self.u, layout))
 
 
 class PairHead(nn.Module):
     """Whether two items belong together (dual encoder of the Long Range Arena): softmax-weighted means a and b of each, a
     hidden layer of (a, b, a b, a - b) with ReLU, a linear map. Items 2 i and 2 i + 1 are pair i: [N, dim] packed by ptr
     [2 B + 1] -> [B, out_features]."""
+
+    pool = staticmethod(softmax_pool)
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__()
@@ -85,7 +89,7 @@ class PairHead(nn.Module):
         (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
         if layout.items % 2 != 0:
             raise ValueError(f"ptr must have items in pairs, got {layout.items} items")
-        a, b = softmax_pool(x, self.u, layout).view(-1, 2, self.dim).unbind(1)
+        a, b = self.pool(x, self.u, layout).view(-1, 2, self.dim).unbind(1)
         return self.linear(torch.relu(self.hidden(torch.cat((a, b, a * b, a - b), 1))))
 
 

@@ -16,8 +16,11 @@ class PackedLayout:
     None for a batch of one item.
     """
 
-    def __init__(self, rows: int, ptr: Tensor | None, offsets: Sequence[int] | None = None, equal: int | None = None):
-        self.rows, self.ptr, self.offsets, self.equal = rows, ptr, offsets, equal
+    def __init__(
+        self, rows: int, ptr: Tensor | None, offsets: Sequence[int] | None = None, equal: int | None = None,
+        at_most: int | None = None
+    ):
+        self.rows, self.ptr, self.offsets, self.equal, self.at_most = rows, ptr, offsets, equal, at_most
 
     @staticmethod
     def of_ptr(ptr: Tensor | Sequence[int] | None, rows: int) -> PackedLayout:
@@ -25,9 +28,11 @@ class PackedLayout:
         are not."""
         if ptr is None:
             return PackedLayout(rows, None)
-        if isinstance(ptr, Tensor):
-            return PackedLayout(rows, ptr)
-        return PackedLayout(rows, torch.tensor(ptr, dtype=torch.int64), offsets=ptr)
+        offsets = None if isinstance(ptr, Tensor) else ptr
+        if offsets is not None:
+            ptr = torch.tensor(offsets, dtype=torch.int64)
+        _check_ptr(ptr, rows)
+        return PackedLayout(rows, ptr, offsets)
 
     @staticmethod
     def of_dense(items: int, tokens: int) -> PackedLayout:
@@ -48,15 +53,26 @@ class PackedLayout:
             return sum(_samples_of(size, k, with_replacement) for size in self.sizes())
         sizes = self.ptr.diff()
         if with_replacement:
-            return int((sizes.clamp_max(1) * k).sum())
-        return int(torch.maximum((sizes // 2).clamp_max(k), sizes.clamp_max(1)).sum())
+            samples = (sizes.clamp_max(1) * k).sum().item()
+        else:
+            samples = torch.maximum((sizes // 2).clamp_max(k), sizes.clamp_max(1)).sum().item()
+        torch._check(samples >= 0)
+        return samples
 
     def samples(self, k: int, with_replacement: bool, rows: int, ptr: Tensor) -> PackedLayout:
         """The layout of the `rows` sampled pairs with offsets `ptr`."""
         if self.ptr is None:
             return PackedLayout(rows, None)
         equal = None if self.equal is None else _samples_of(self.equal, k, with_replacement)
-        return PackedLayout(rows, ptr, equal=equal)
+        return PackedLayout(rows, ptr, equal=equal, at_most=k)
+
+    def longest(self) -> int:
+        """The rows of the largest item, or a bound while a trace does not know them."""
+        if self.equal is not None:
+            return self.equal
+        if torch.compiler.is_compiling() and self.at_most is not None:
+            return self.at_most
+        return max(self.sizes(), default=0)
 
     def sizes(self) -> list[int] | None:
         """The rows of each item; None while a trace does not know them."""
@@ -73,12 +89,34 @@ class PackedLayout:
         place = torch.arange(self.rows, device=device)
         return place if self.ptr is None else place - self.ptr.to(device)[self.item_of_row(device)]
 
+    def pointers(self, device: torch.device) -> Tensor:
+        """int64 [items + 1]: the offsets of the items, on `device`."""
+        return torch.tensor([0, self.rows], device=device) if self.ptr is None else self.ptr.to(device)
+
     def item_of_row(self, device: torch.device) -> Tensor:
         """int64 [rows]: the item of each row."""
-        if self.ptr is None:
-            return torch.zeros(self.rows, dtype=torch.int64, device=device)
-        index = torch.arange(self.items, device=self.ptr.device)
-        return torch.repeat_interleave(index, self.ptr.diff(), output_size=self.rows).to(device)
+        return segment_of(self.ptr, self.rows, device)
+
+
+def segment_of(ptr: Tensor | None, rows: int, device: torch.device) -> Tensor:
+    """int64 [rows]: the segment of each row, for offsets `ptr` (None: one segment)."""
+    if ptr is None:
+        return torch.zeros(rows, dtype=torch.int64, device=device)
+    ptr = ptr.to(device)
+    marks = torch.zeros(rows + 1, dtype=torch.int64, device=device).index_add(0, ptr, torch.ones_like(ptr))
+    return marks[:-1].cumsum(0) - 1
+
+
+def _check_ptr(ptr: Tensor, rows: int) -> None:
+    """Its values too, where they are on the CPU; those on another device are for the operators."""
+    if ptr.dtype != torch.int64 or ptr.dim() != 1:
+        raise ValueError(f"ptr must be int64 [B + 1], got {ptr.dtype} {list(ptr.shape)}")
+    if ptr.shape[0] < 2:
+        raise ValueError(f"ptr must have at least 2 entries, got {ptr.shape[0]}")
+    if ptr.device.type != "cpu" or ptr.layout != torch.strided or torch.compiler.is_compiling():
+        return
+    if int(ptr[0]) != 0 or int(ptr[-1]) != rows or bool((ptr[1:] < ptr[:-1]).any()):
+        raise ValueError(f"ptr must rise from 0 to the number of rows, {rows}, got {ptr[:8].tolist()}{' …' if len(ptr) > 8 else ''}")
 
 
 def _samples_of(tokens: int, k: int, with_replacement: bool) -> int:

@@ -17,7 +17,18 @@ from .sampling import SamplingContext, context_of
 _ops = torch.ops.geosft
 _INVARIANT = {"ones": ("ones", False), "radial": ("radial", False), "local": ("local", False),
               "absolute": (None, True), "absolute_local": ("local", True)}
+LOCAL_NEIGHBOURS = (8, 32)  # of the two scales of "local"
 _LOCAL_CHANNELS = {False: 8, True: 16}  # of the neighbourhoods, without and with normals
+
+
+def farthest_point_order(points: Tensor, ptr: Tensor | None = None) -> Tensor:
+    """int64 [N]: the rows of packed clouds points [N, 3] in farthest-point order, each cloud's own, from the point that is
+    farthest from its centroid. Models with canonical_order see points in this order."""
+    return _ops._farthest_point_order(points.detach().double(), ptr)
+
+
+def _point_tokens(points: Tensor, normals: Tensor | None, layout: PackedLayout, kind: str) -> Tensor:
+    return _ops._point_tokens(points, normals, layout.ptr, kind)
 
 
 def _token_channels(tokens: str, normals: bool) -> int:
@@ -31,6 +42,8 @@ def _token_channels(tokens: str, normals: bool) -> int:
 
 class _PointModel(nn.Module):
     """Tokens of packed clouds, transformed by an encoder, in a canonical order of the points."""
+
+    point_tokens = staticmethod(_point_tokens)
 
     def __init__(self, dim: int, more_channels: int, normals: bool, tokens: str, canonical_order: bool, made: dict, options: dict):
         super().__init__()
@@ -47,12 +60,12 @@ class _PointModel(nn.Module):
         """Encoded tokens [N, dim], and the input row of each; None: the order of the input."""
         order = None
         if self.canonical_order and sampling.mode != "random":
-            order = _ops._farthest_point_order(points.detach().double(), layout.ptr)
+            order = farthest_point_order(points, layout.ptr)
             points, normals, features = (None if one is None else one.index_select(0, order) for one in (points, normals, features))
         channels = [one for one in (points, normals) if one is not None] if _INVARIANT[self.tokens][1] else []
         if (invariant := _INVARIANT[self.tokens][0]) is not None:
             detached = None if normals is None else normals.detach()
-            channels.append(_ops._point_tokens(points.detach(), detached, layout.ptr, invariant))
+            channels.append(self.point_tokens(points.detach(), detached, layout, invariant))
         if features is not None:
             channels.append(features)
         x = self.embed(torch.cat(channels, 1)).to(points.dtype)

@@ -26,6 +26,40 @@ def _philox(seed: int, row: int, stream: int) -> int:
     return word[0] << 32 | word[1]
 
 
+def _philox_of_rows(seed: int, rows: int) -> Tensor:
+    """int64 [rows, 4]: the words of the Philox block of (seed; row, 0)."""
+    word = [torch.arange(rows), torch.zeros(rows, dtype=torch.int64)] + [torch.zeros(rows, dtype=torch.int64)] * 2
+    key0, key1 = seed & _WORD, seed >> 32
+    for _ in range(10):
+        # Products wrap around in int64, which leaves their bits as they are.
+        product0, product1 = 0xD2511F53 * word[0], 0xCD9E8D57 * word[2]
+        high0, high1 = product0 >> 32 & _WORD, product1 >> 32 & _WORD
+        word = [high1 ^ word[1] ^ key0, product1 & _WORD, high0 ^ word[3] ^ key1, product0 & _WORD]
+        key0, key1 = (key0 + 0x9E3779B9) & _WORD, (key1 + 0xBB67AE85) & _WORD
+    return torch.stack(word, 1)
+
+
+def gumbel_noise(seed: int, tokens: int) -> Tensor:
+    """float64 [tokens]: the noise that an item's sampler adds to the scores of its rows (geometry/philox.h)."""
+    word = _philox_of_rows(seed, tokens)
+    uniform = ((word[:, 0] << 20 | word[:, 1] >> 12).double() + 0.5) * 2.0**-52
+    return -(-uniform.log()).log()
+
+
+def partner_ranks(seed: int, tokens: int) -> Tensor:
+    """int64 [tokens]: the rank of each row of an item among the random keys by which partners are drawn."""
+    word = _philox_of_rows(seed, tokens)
+    by_low = word[:, 3].sort(stable=True).indices
+    order = by_low[word[by_low, 2].sort(stable=True).indices]
+    return torch.empty_like(order).scatter(0, order, torch.arange(tokens))
+
+
+def log_softplus(x: Tensor) -> Tensor:
+    """log(softplus(x)), for every finite x."""
+    middle = torch.where(x > 30, x, x.clamp(max=30).exp().log1p()).clamp(min=1e-30).log()
+    return torch.where(x < -30, x - 0.5 * x.clamp(max=0).exp(), middle)
+
+
 class SamplingContext:
     """The random numbers of one forward pass. A module makes its own where none is given: :meth:`random` in training
     mode, :meth:`seeded` in evaluation mode."""
@@ -53,11 +87,16 @@ class SamplingContext:
         """The tokens with the largest scores, partners of the next ranks: no random numbers."""
         return SamplingContext("greedy")
 
+    @staticmethod
+    def seed_of(vote: int, call: int) -> int:
+        """The seed of every item for a call of a sampler in a seeded pass."""
+        return _philox(vote, call, 0) >> 1
+
     def next_seeds(self, items: int, device: torch.device) -> Tensor:
         """int64 [items]. In seeded mode all items share one seed, so a sample does not depend on the batch."""
         if self.mode == "random":
             return torch.randint(2**63 - 1, (items,), generator=self.generator, device="cpu").to(device)
-        seed = _philox(self.vote, self._samplings, 0) >> 1
+        seed = self.seed_of(self.vote, self._samplings)
         self._samplings += 1
         return torch.full((items,), seed, dtype=torch.int64, device=device)
 

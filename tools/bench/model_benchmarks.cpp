@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Benchmarks the inference of whole encoders over sampling sizes, with and without relative encodings (SFT figure 5),
+// against an encoder of the same width, heads and depth on LibTorch's scaled_dot_product_attention.
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/utils.h>
+
+#include "models/layers/encoder.h"
+#include "tools/bench/attention_inputs.h"
+#include "tools/bench/catalogue.h"
+#include "tools/bench/sdpa_encoder_layer.h"
+
+namespace geosft::bench {
+namespace {
+
+constexpr int64_t model_layers = 4, model_expansion = 4;
+
+struct ModelKind {
+  const char* name;
+  const char* about;
+  RelativeEncodingKind relative;
+};
+constexpr ModelKind model_kinds[] = {
+    {"plain", "inference of four layers without relative encodings", RelativeEncodingKind::none},
+    {"points", "the same with squared distances and normal products", RelativeEncodingKind::points},
+    {"sequence", "the same with products of sinusoids in all channels", RelativeEncodingKind::sequence}};
+
+// Returns the encoding of all tokens, and sets its number of channels.
+RelativeEncoding model_relative_encoding(RelativeEncodingKind kind, const Sizes& sizes, const at::Generator& generator,
+                                         int64_t& channels) {
+  const int64_t rows = sizes.batch * sizes.tokens;
+  if (kind == RelativeEncodingKind::points) {
+    channels = 2;
+    const at::Tensor normals = normal({rows, 3}, generator);
+    return RelativeEncoding::points(normal({rows, 3}, generator), normals / normals.norm(2, 1, /*keepdim=*/true));
+  }
+  if (kind == RelativeEncodingKind::none) return RelativeEncoding::none();
+  channels = sizes.width;
+  return RelativeEncoding::sequence(sinusoids(sizes.tokens, channels, at::kFloat).repeat({sizes.batch, 1}));
+}
+
+Benchmark make_model(const ModelKind& kind, const Sizes& sizes, int64_t keys, const std::string& name) {
+  torch::manual_seed(sizes.seed);
+  const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
+  const at::Tensor x = normal({sizes.batch * sizes.tokens, sizes.width}, generator);
+  const at::Tensor ptr = equal_offsets(sizes.batch, sizes.tokens);
+  LayerOptions options;
+  options.attention.width = sizes.width;
+  options.attention.heads = sizes.heads;
+  options.attention.relative = kind.relative;
+  options.attention.sampler.num_samples = keys;
+  options.expansion = model_expansion;
+  const RelativeEncoding relative =
+      model_relative_encoding(kind.relative, sizes, generator, options.attention.relative_channels);
+  Encoder ours(options, model_layers);
+  ours->eval();
+  std::vector<SdpaEncoderLayer> baseline;
+  for (int64_t layer = 0; layer < model_layers; ++layer) {
+    baseline.emplace_back(sizes.width, sizes.heads, model_expansion * sizes.width);
+    baseline.back()->eval();
+  }
+  const at::Tensor items = x.view({sizes.batch, sizes.tokens, sizes.width});
+  const auto sampled = [=]() mutable {
+    SamplingContext context = SamplingContext::seeded();
+    return ours->forward(x, relative, ptr, context);
+  };
+  const auto whole = [=]() mutable {
+    at::Tensor y = items;
+    for (SdpaEncoderLayer& layer : baseline) y = layer->forward(y);
+    return y;
+  };
+  Benchmark benchmark{name,
+                      {{"geosft", measured_pass(Pass::forward, {}, {}, sampled)},
+                       {"encoder on SDPA", measured_pass(Pass::forward, {}, {}, whole)}}};
+  benchmark.keys = static_cast<double>(sizes.tokens);
+  benchmark.implementations[0].keys = static_cast<double>(keys);
+  return benchmark;
+}
+
+}  // namespace
+
+Entries model_entries(const Sizes& sizes) {
+  Entries entries;
+  for (const ModelKind& kind : model_kinds) {
+    for (const int64_t keys : sizes.keys) {
+      const std::string name = "model/" + std::string(kind.name) + "/k" + std::to_string(keys);
+      entries.push_back({name, kind.about, [=] { return make_model(kind, sizes, keys, name); }});
+    }
+  }
+  return entries;
+}
+
+}  // namespace geosft::bench
