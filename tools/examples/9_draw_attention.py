@@ -32,10 +32,10 @@ for layer in range(depth):
         share.index_add_(0, pairs.top, probabilities[query, :, head] * pairs.weight)
         share.index_add_(0, pairs.partner, probabilities[query, :, head] * (1 - pairs.weight))
         axis = axes[layer, head]
-        axis.scatter(*points.T, c="0.85", s=2)
         attended = share > 0
-        axis.scatter(*points[attended].T, c=share[attended], s=24, cmap="viridis")
-        axis.scatter(*points[query], c="red", marker="*", s=60)
+        axis.scatter(*points.T.numpy(), c="0.85", s=2)
+        axis.scatter(*points[attended].T.numpy(), c=share[attended].numpy(), s=24, cmap="viridis")
+        axis.scatter(*points[query].tolist(), c="red", marker="*", s=60)
         axis.set_title(f"layer {layer + 1}, head {head + 1}", fontsize=7)
         axis.set_box_aspect((1, 1, 1))
         axis.set_axis_off()

@@ -2,6 +2,7 @@
 """Trained models in Python beside the tools that trained them: test_runs.py CLASSIFY LIBRARY SEGMENT LIBRARY GRAPH
 LIBRARY, geosft-classify, geosft-segment and geosft-graph, each with the library that serves its models."""
 
+import importlib.util
 import io
 import json
 import os
@@ -45,6 +46,7 @@ class InFolder(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         torch.set_num_threads(1)
+        torch.manual_seed(1)
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
@@ -123,6 +125,13 @@ class Classifiers(InFolder):
         self.assertTrue(torch.equal(geosft.load(file).predict(points), expected))
         with self.assertRaisesRegex(ValueError, "not empty"):
             model.save(self.data)
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
+    def test_the_example_draws_attention(self):
+        example = pathlib.Path(__file__).resolve().parents[3] / "tools" / "examples" / "9_draw_attention.py"
+        picture = self.folder / "attention.png"
+        run(sys.executable, example, self.run_, self.data / "slab" / "test" / "slab_0.off", picture)
+        self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
 
     def test_other_classes(self):
         model = geosft.load(self.run_)
