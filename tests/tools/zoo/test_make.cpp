@@ -14,7 +14,7 @@ namespace {
 const std::string script = GEOSFT_SOURCE_DIR "/tools/zoo/make.py";
 const std::string programs = fs::path(GEOSFT_CLASSIFY).parent_path().string();
 
-// Evaluates the pretrained furniture model with few votes.
+// Evaluates a furniture model on the 128 test models.
 double furniture_accuracy(const std::string& run, const Words& more) {
   const ProcessResult result = run_process(GEOSFT_CLASSIFY, Words{"eval", run, "--json"} + more);
   INFO(result.err);
@@ -22,8 +22,13 @@ double furniture_accuracy(const std::string& run, const Words& more) {
   return nlohmann::json::parse(result.out).at("metrics").at("accuracy");
 }
 
-double card_accuracy() {
-  return zoo_card("furniture").at("scores").at(0).at("metrics").at("accuracy");
+// The accuracy in the card: that under any rotation, or that of the poses as they are.
+double card_accuracy(const std::string& rotation) {
+  for (const nlohmann::json& score : zoo_card("furniture").at("scores")) {
+    if (score.at("rotation") == rotation) return score.at("metrics").at("accuracy");
+  }
+  FAIL("no evaluation with rotation " << rotation);
+  return 0;
 }
 
 }  // namespace
@@ -59,7 +64,8 @@ TEST_CASE("make.py turns a run into a model of the zoo, without paths of this ma
 
 TEST_CASE("the pretrained furniture model has the accuracy of its card") {
   if (!has_furniture()) return;
-  REQUIRE(furniture_accuracy("furniture", {"--votes", "1", "--rotate", "so3"}) == Approx(card_accuracy()).margin(0.05));
+  // Another processor rounds differently, and a near-tie may turn: three shapes of 128 may differ.
+  REQUIRE(furniture_accuracy("furniture", {}) == Approx(card_accuracy("none")).margin(0.025));
 }
 
 // Takes minutes: build/release/bin/test_tools "[.rebuild]".
@@ -74,7 +80,7 @@ TEST_CASE("the command of a card makes a model as good as the shipped one", "[.r
   const ProcessResult trained = run_process("/usr/bin/env", Words{"-C", GEOSFT_SOURCE_DIR} + words);
   INFO(trained.err);
   REQUIRE(trained.exit == 0);
-  REQUIRE(furniture_accuracy((folder / "run").string(), {"--rotate", "so3"}) > card_accuracy() - 0.04);
+  REQUIRE(furniture_accuracy((folder / "run").string(), {"--rotate", "so3"}) > card_accuracy("so3") - 0.04);
 }
 
 }  // namespace geosft::test::test_make
