@@ -37,11 +37,12 @@ Shape read_labelled_points(std::string_view text, const std::string& file, bool 
   std::vector<int64_t> parts;
   std::array<double, 6> row;
   while (lines.next()) {
-    for (double& value : row) value = lines.number("x y z nx ny nz and the number of a part");
-    builder.add_vertex(row[0], row[1], row[2]);
+    constexpr const char* columns = "x y z nx ny nz and the number of a part";
+    for (size_t i = 0; i < row.size(); ++i) row[i] = i < 3 ? lines.any_number(columns) : lines.number(columns);
+    builder.add_vertex(row[0], row[1], row[2], lines.line_number());
     builder.add_normal(row[3], row[4], row[5]);
     parts.push_back(part_of(lines, lines.word()));
-    lines.end_of_line("x y z nx ny nz and the number of a part");
+    lines.end_of_line(columns);
   }
   return labelled_cloud(builder.finish(), at::tensor(parts, at::kLong), file, drop_invalid);
 }

@@ -6,6 +6,7 @@
 #include "data/points/shape.h"
 #include "models/training/module_state.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/key_names.h"
 #include "tools/experiment/run_folder.h"
 #include "tools/experiment/zoo.h"
 
@@ -69,6 +70,10 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
 
 Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file) {
   const std::filesystem::path found = resolve_run(run);
+  if (!std::filesystem::exists(found)) {
+    throw DataError(run.string(), "a RUN folder, a checkpoint or a pretrained model",
+                    "nothing of this name" + nearest_hint(run.string(), zoo_models()));
+  }
   file = std::filesystem::is_directory(found) ? RunFolder::open(found).best_checkpoint() : found;
   return load_checkpoint(file);
 }

@@ -71,14 +71,14 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
   config
       .add("model", "beta_by_set", &model.beta_by_set,
            "with beta auto: what it is for a set of series of this name, for the bn and the bn_sh attentions")
-      .add_choice("model", "local", &model.local, {"none", "gcn", "gine", "gatedgcn"},
-                  "graph convolution along the edges, beside attention or, with attention none, instead of it")
-      .add_choice("model", "normalization", &model.normalization, {"layer", "batch", "none"},
-                  "of the layers: each node by itself, each channel over all nodes of the batch, or none")
+      .add_enum("model", "local", &model.local,
+                "graph convolution along the edges, beside attention or, with attention none, instead of it")
+      .add_enum("model", "normalization", &model.normalization,
+                "of the layers: each node by itself, each channel over all nodes of the batch, or none")
       .add("model", "residual", &model.residual,
            "add attention and convolution to the tokens instead of replacing them")
-      .add_choice("model", "jumping_knowledge", &model.jumping_knowledge, {"none", "concatenate", "max", "sum"},
-                  "how the tokens of all layers are combined; none: those of the last layer")
+      .add_enum("model", "jumping_knowledge", &model.jumping_knowledge,
+                "how the tokens of all layers are combined; none: those of the last layer")
       .add("model", "virtual_node", &model.virtual_node, "one more node per graph, connected with all others")
       .add_choice("model", "head", &model.head, {"softmax_pool", "sample_max", "sum", "mean", "max"},
                   "pooling of the nodes of a graph: weighted mean, maximum over a sample, sum, mean or maximum")
@@ -107,7 +107,7 @@ void check_positions(const GraphModelSettings& model) {
 
 // Without attention, layers consist of their local branch.
 void check_layers(const GraphModelSettings& model) {
-  if (model.attention == "none" && model.local == "none") {
+  if (model.attention == "none" && model.local == LocalKind::none) {
     throw UsageError("attention none needs a graph convolution: local must be gcn, gine or gatedgcn, found none");
   }
   if (model.encoding != "none" && model.encoding_channels >= model.width) {
@@ -154,23 +154,10 @@ NodeEncodingOptions GraphModelSettings::node_encoding() const {
 
 LayerOptions GraphModelSettings::layer() const {
   LayerOptions options = EncoderSettings::layer();
-  options.local.kind = local == "gcn"        ? LocalKind::gcn
-                       : local == "gine"     ? LocalKind::gine
-                       : local == "gatedgcn" ? LocalKind::gated_gcn
-                                             : LocalKind::none;
-  options.normalization = normalization == "batch"  ? NormKind::batch
-                          : normalization == "none" ? NormKind::none
-                                                    : NormKind::layer;
+  options.local.kind = local;
+  options.normalization = normalization;
   options.residual = residual;
   return options;
-}
-
-EncoderOptions GraphModelSettings::encoder() const {
-  const JumpingKnowledge jumping = jumping_knowledge == "concatenate" ? JumpingKnowledge::concatenate
-                                   : jumping_knowledge == "max"       ? JumpingKnowledge::max
-                                   : jumping_knowledge == "sum"       ? JumpingKnowledge::sum
-                                                                      : JumpingKnowledge::none;
-  return {jumping, virtual_node};
 }
 
 std::vector<KeyUse> GraphModelSettings::key_uses() const {
@@ -328,7 +315,7 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.outputs = schema.outputs();
   options.layer = model.layer();
   options.layers = model.layers;
-  options.encoder = model.encoder();
+  options.encoder = {model.jumping_knowledge, model.virtual_node};
   options.head_sampler = model.sampler(model.head_bins);
   options.head_dropout = model.head_dropout;
   options.head_layers = model.head_layers;

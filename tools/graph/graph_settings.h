@@ -2,6 +2,7 @@
 // The configuration of a graph experiment: one TOML file, one command-line option per key.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +16,22 @@
 #include "tools/graph/graph_metrics.h"
 
 namespace geosft {
+
+template <>
+inline constexpr auto enum_table<LocalKind> = std::to_array<EnumName<LocalKind>>({{"none", LocalKind::none},
+                                                                                  {"gcn", LocalKind::gcn},
+                                                                                  {"gine", LocalKind::gine},
+                                                                                  {"gatedgcn", LocalKind::gated_gcn}});
+template <>
+inline constexpr auto enum_table<NormKind> = std::to_array<EnumName<NormKind>>({{"layer", NormKind::layer},
+                                                                                {"batch", NormKind::batch},
+                                                                                {"none", NormKind::none}});
+template <>
+inline constexpr auto enum_table<JumpingKnowledge> =
+    std::to_array<EnumName<JumpingKnowledge>>({{"none", JumpingKnowledge::none},
+                                               {"concatenate", JumpingKnowledge::concatenate},
+                                               {"max", JumpingKnowledge::max},
+                                               {"sum", JumpingKnowledge::sum}});
 
 // Section [splits]. `split` chooses the published split (file), a split of molecules by scaffold, a random one, or
 // folds, one of which is the test set; auto: the published one, else by scaffold for molecules with SMILES, else folds.
@@ -36,7 +53,9 @@ struct GraphModelSettings : EncoderSettings {
   std::string encoding = "none", head = "softmax_pool";
   int64_t encoding_columns = 20, encoding_walks = 0, head_bins = 64, distance_channels = 0;
   int64_t encoding_channels = 0, encoding_layers = 1, max_degree = 0, head_layers = 1;
-  std::string local = "none", normalization = "layer", jumping_knowledge = "none";
+  LocalKind local = LocalKind::none;
+  NormKind normalization = NormKind::layer;
+  JumpingKnowledge jumping_knowledge = JumpingKnowledge::none;
   bool residual = true, virtual_node = false;
   uint64_t encoding_seed = 0;  // separate from the run's seed: evaluation uses the same encoding as training
   double distance_range = 5.0;
@@ -49,7 +68,6 @@ struct GraphModelSettings : EncoderSettings {
   NodeEncodingOptions node_encoding() const;
   // Returns the layer of the encoder, with its local branch.
   LayerOptions layer() const;
-  EncoderOptions encoder() const;
   // Includes those of the encoder.
   std::vector<KeyUse> key_uses() const;
 };

@@ -72,7 +72,7 @@ TEST_CASE("ShapeNetPart text: points without finite coordinates are dropped with
 TEST_CASE("ShapeNetPart text: columns tell what the older form does not") {
   const TemporaryFolder folder;
   write_older_shapenet_text(folder.path());
-  write_text(folder / "03797390/points/m2.pts", "0.5 0 0 2 3 400\n0 0.25 0 5 0 0\n0 0 -1 7 7 7\n");
+  write_text(folder / "03797390/points/m2.pts", "0.5 0 0 2 3 -4\n0 0.25 0 5 0 0\n0 0 -1 7 7 7\n");
   require_error([&] { open_shapenet_part_text(folder.path(), PartSplit::test)->get(0); },
                 {"m2.pts", "--columns x,y,z,r,g,b"});
   const Shape mug = open_shapenet_part_text(folder.path(), PartSplit::test, {.columns = "x,y,z,r,g,b"})->get(0);

@@ -72,7 +72,7 @@ TEST_CASE("work grows with the square of the tokens, of sparse attention with st
   }
 }
 
-TEST_CASE("memory of every member is linear in the tokens") {
+TEST_CASE("memory of every member is linear in the tokens, apart from the list of pairs of a strided mask") {
   const bench::Sizes sizes{.batch = 1, .width = 64, .heads = 4};
   std::map<std::string, std::vector<double>> bytes;
   family_costs(primal_names(), sizes, {512, 2048}, bench::Pass::both, {.repeats = 1, .seconds = 0.0},
@@ -80,7 +80,12 @@ TEST_CASE("memory of every member is linear in the tokens") {
   REQUIRE(bytes.size() == primal_names().size());
   for (const auto& [name, found] : bytes) {
     INFO(name);
-    CHECK(power_law({512, 2048}, found).exponent == Approx(1.0).margin(0.15));
+    const double exponent = power_law({512, 2048}, found).exponent;
+    if (name.starts_with("sparse")) {  // 2 sqrt(n) pairs per token are listed
+      CHECK((exponent > 0.85 && exponent < 1.5));
+    } else {
+      CHECK(exponent == Approx(1.0).margin(0.15));
+    }
   }
 }
 

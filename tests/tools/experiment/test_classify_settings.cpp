@@ -74,6 +74,7 @@ epochs = 12
 batch_size = 13
 learning_rate = 0.5
 weight_decay = 0.25
+warmup_epochs = 1.5
 beta2 = 0.875
 max_gradient_norm = 3.0
 schedule = "cosine"

@@ -72,13 +72,14 @@ struct Run {
     settings.train.validate_every = 1;
   }
 
+  RunDescription description(std::vector<std::string> names = classes) const {
+    return describe_run<Classification>(settings, {std::move(names)}, settings.clouds.validation_fraction > 0);
+  }
   // Trains what is left, from the last checkpoint if `resume`.
   bool train(bool resume = false, std::vector<std::string> names = classes) {
     const CapturedStderr quiet;
     TrainingLoop loop(task, settings.training());
-    RunObserver observer(
-        loop, *task.linear, folder,
-        describe_run<Classification>(settings, {std::move(names)}, settings.clouds.validation_fraction > 0));
+    RunObserver observer(loop, *task.linear, folder, description(std::move(names)));
     if (resume) observer.resume();
     const bool done = loop.run(observer);
     observer.finish(done);
@@ -147,7 +148,7 @@ TEST_CASE("the best checkpoint of a resumed run is that of the same run without 
     };
     const CapturedStderr quiet;
     TrainingLoop loop(run.task, run.settings.training());
-    Stopped observer(loop, *run.task.linear, run.folder, describe_run<Classification>(run.settings, {classes}));
+    Stopped observer(loop, *run.task.linear, run.folder, run.description());
     observer.stop_after = stop_after;
     std::vector<at::Tensor> found;
     observer.seen = [&] { found.push_back(run.best_weight().clone()); };
@@ -188,7 +189,7 @@ TEST_CASE("checkpoints are due every few epochs and at the end") {
   std::vector<int64_t> saved;
   const CapturedStderr quiet;
   TrainingLoop loop(run.task, run.settings.training());
-  Watched observer(loop, *run.task.linear, run.folder, describe_run<Classification>(run.settings, {classes}));
+  Watched observer(loop, *run.task.linear, run.folder, run.description());
   observer.seen = [&] { saved.push_back(fs::exists(run.folder.last_checkpoint()) ? run.epochs_saved() : 0); };
   loop.run(observer);
   CHECK(saved == std::vector<int64_t>{0, 2, 2, 4, 5});
@@ -276,7 +277,7 @@ TEST_CASE("of several processes the leading one leaves the run, and another one 
   Run run(2);
   const Second second;
   TrainingLoop loop(run.task, run.settings.training(), second);
-  RunObserver observer(loop, *run.task.linear, run.folder, describe_run<Classification>(run.settings, {classes}));
+  RunObserver observer(loop, *run.task.linear, run.folder, run.description());
   const StepReport step{0, 1, 1, {1.0, 1.0, 8}, 1e-3, 1.0};
   NonFiniteStep bad{step, 1, "", {{"x", at::ones({2})}}, /*here=*/false};
   const CapturedStderr quiet;

@@ -71,6 +71,8 @@ TEST_CASE("a name of the zoo stands for its folder, and what is there stands for
   fs::path file;
   REQUIRE(run_names(load_run_checkpoint("b", file), "geosft-classify", file) == std::vector<std::string>{"x", "y"});
   REQUIRE(file == zoo / "b" / "best.ckpt");
+  require_error([&] { load_run_checkpoint("graph", file); },
+                {"graph: expected a RUN folder", "pretrained", "'graphs'"});
 }
 
 TEST_CASE("a card that is damaged or lacks a field is refused by name") {

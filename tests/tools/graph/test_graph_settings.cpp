@@ -241,14 +241,11 @@ TEST_CASE("keys of convolutions and heads reach the options of the model") {
   REQUIRE(settings.train.options(1).optimization.warmup_epochs == 2.5);
   settings.model.encoding = "none";
   REQUIRE(settings.graph_model(schema).encoding_channels == 0);
-  const std::pair<std::string, LocalKind> kinds[] = {{"gcn", LocalKind::gcn}, {"gine", LocalKind::gine}};
-  for (const auto& [name, kind] : kinds) {
-    settings.model.local = name;
-    REQUIRE(settings.graph_model(schema).layer.local.kind == kind);
-  }
+  settings.config().set_text("[model]\nlocal = 'gine'\n");
+  REQUIRE(settings.graph_model(schema).layer.local.kind == LocalKind::gine);
   settings.model.head = "max";
-  settings.model.normalization = "none";
-  settings.model.jumping_knowledge = "concatenate";
+  settings.model.normalization = NormKind::none;
+  settings.model.jumping_knowledge = JumpingKnowledge::concatenate;
   REQUIRE(settings.graph_model(schema).head == GraphHead::max);
   REQUIRE(settings.graph_model(schema).layer.normalization == NormKind::none);
   REQUIRE(settings.graph_model(schema).encoder.jumping == JumpingKnowledge::concatenate);
@@ -261,7 +258,7 @@ TEST_CASE("settings of convolutions that contradict each other are refused") {
   GraphSettings settings;
   settings.model.attention = "none";
   require_error([&] { settings.check(); }, {"attention none", "local", "gatedgcn"});
-  settings.model.local = "gcn";
+  settings.model.local = LocalKind::gcn;
   settings.model.width = 275;  // which no number of heads must divide
   settings.check();
   settings.model.encoding = "rwpe";

@@ -117,14 +117,14 @@ TEST_CASE("a signal breaks a validation of graphs off") {
 
 TEST_CASE("a batch that is normalised as a whole is not split") {
   Example example(GraphTask::classification);
-  example.settings.model.local = "gine";
+  example.settings.model.local = LocalKind::gine;
   const BatchSize split = [&] {
     GraphTraining task = example.task();
     task.start_epoch(0, 0);
     task.take_batch();
     return task.batch_size();
   }();
-  example.settings.model.normalization = "batch";
+  example.settings.model.normalization = NormKind::batch;
   GraphTraining task = example.task();
   task.start_epoch(0, 0);
   task.take_batch();
@@ -134,7 +134,7 @@ TEST_CASE("a batch that is normalised as a whole is not split") {
 }
 
 TEST_CASE("parts of a batch add up to the batch in a model with a convolution") {
-  for (const char* local : {"gcn", "gine", "gatedgcn"}) {
+  for (const LocalKind local : {LocalKind::gcn, LocalKind::gine, LocalKind::gated_gcn}) {
     Example example(GraphTask::multi_label);
     example.settings.train.batch_size = 4;
     example.settings.model.local = local;

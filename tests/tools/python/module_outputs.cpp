@@ -346,7 +346,9 @@ void run(const Case& one, const std::string& folder, bool given) {
   for (const auto& [name, tensor] : in) result["input." + name] = tensor;
   for (const auto& [name, tensor] : state_of(*one.module)) {
     result["state." + name] = tensor;
-    if (tensor.requires_grad()) result["grad." + name] = tensor.grad();
+    if (!tensor.requires_grad()) continue;
+    // A parameter that the model has no use for, such as an attention bias where no pair has an edge, has no gradient.
+    result["grad." + name] = tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor);
   }
   write(folder + "/" + one.name + (given ? ".answer.pt" : ".pt"), result);
 }

@@ -515,7 +515,7 @@ class BadInput(unittest.TestCase):
     def test_empty_batches(self):
         for mode in (True, False):
             model = classifier().train(mode)
-            self.refuses(lambda: model(torch.zeros(2, 3), torch.zeros(2, 3), torch.tensor([0])), "ptr", "must end with the number of rows 2")
+            self.refuses(lambda: model(torch.zeros(2, 3), torch.zeros(2, 3), torch.tensor([0])), "ptr", "the number of rows, 2")
             for logits in (
                 model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0])), model(torch.zeros(0, 3), torch.zeros(0, 3), [0]),
                 model(torch.zeros(0, 5, 3), torch.zeros(0, 5, 3)),

@@ -2,6 +2,7 @@
 """Trained models in Python beside the tools that trained them: test_runs.py CLASSIFY LIBRARY SEGMENT LIBRARY GRAPH
 LIBRARY, geosft-classify, geosft-segment and geosft-graph, each with the library that serves its models."""
 
+import importlib.util
 import io
 import json
 import os
@@ -17,7 +18,7 @@ import torch
 from geosft import checkpoints, nn, runs
 
 CLASSIFY, CLASSIFY_LIBRARY, SEGMENT, SEGMENT_LIBRARY, GRAPH, GRAPH_LIBRARY = map(os.path.realpath, sys.argv[1:])
-SMALL = ("--dim=16", "--num-heads=2", "--depth=2", "--num-samples=8", "--epochs=2")
+SMALL = ("--dim=16", "--num-heads=2", "--depth=2", "--epochs=2")
 
 
 def run(*command):
@@ -45,6 +46,7 @@ class InFolder(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         torch.set_num_threads(1)
+        torch.manual_seed(1)
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
@@ -62,7 +64,7 @@ class Classifiers(InFolder):
             for label, flat in (("cube", 1.0), ("slab", 0.1)):
                 for i in range(count):
                     write_box(cls.data / label / part_ / f"{label}_{i}.off", (1.0, 1.0 + 0.1 * i, flat))
-        run(CLASSIFY, "train", f"--data={cls.data}", f"--out={cls.run_}", *SMALL, "--points=64", "--tokens=local", "--head-num-samples=16",
+        run(CLASSIFY, "train", f"--data={cls.data}", f"--out={cls.run_}", *SMALL, "--num-samples=8", "--points=64", "--tokens=local", "--head-num-samples=16",
             "--head-dropout=0.1", "--batch-size=4", "--norm=pre", "--votes=3", "--tau=0.7", "--points-per-mesh=100")
         torch.classes.load_library(CLASSIFY_LIBRARY)
 
@@ -123,6 +125,13 @@ class Classifiers(InFolder):
         self.assertTrue(torch.equal(geosft.load(file).predict(points), expected))
         with self.assertRaisesRegex(ValueError, "not empty"):
             model.save(self.data)
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
+    def test_the_example_draws_attention(self):
+        example = pathlib.Path(__file__).resolve().parents[3] / "tools" / "examples" / "9_draw_attention.py"
+        picture = self.folder / "attention.png"
+        run(sys.executable, example, self.run_, self.data / "slab" / "test" / "slab_0.off", picture)
+        self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
 
     def test_other_classes(self):
         model = geosft.load(self.run_)
@@ -188,7 +197,7 @@ class Segmenters(InFolder):
         write(cls.data / "synsetoffset2category.txt", ["Airplane\t02691156"])
         for name, shapes in (("train", (1, 2)), ("val", (3,)), ("test", (4,))):
             write(cls.data / "train_test_split" / f"shuffled_{name}_file_list.json", [json.dumps([f"shape_data/02691156/{i}" for i in shapes])])
-        run(SEGMENT, "train", f"--data={cls.data}", f"--out={cls.run_}", *SMALL, "--points=9", "--votes=2")
+        run(SEGMENT, "train", f"--data={cls.data}", f"--out={cls.run_}", *SMALL, "--num-samples=8", "--points=9", "--votes=2")
         torch.classes.load_library(SEGMENT_LIBRARY)
 
     def test_predictions_are_those_of_the_tool(self):
@@ -213,11 +222,12 @@ class Segmenters(InFolder):
 
 class Graphs(InFolder):
     OPTIONS = {
-        "edges": ("--encoding=rwpe", "--encoding-columns=4", "--votes=2"),
+        "edges": ("--encoding=rwpe", "--encoding-columns=4", "--num-samples=3", "--votes=2"),
         "laplacian": ("--encoding=lappe", "--encoding-columns=3", "--norm=pre", "--head=sample_max", "--head-num-samples=4"),
         "estimate": ("--encoding=rwpe", "--encoding-columns=3", "--encoding-walks=20", "--head=sum"),
         "dot": ("--score=dot", "--probability=softmax", "--positions=added"),
         "sparse": ("--attention=sparse_bn", "--mask=neighbours"),
+        "strided": ("--attention=sparse_sh", "--mask=strided", "--positions=added"),
         "linear": ("--attention=linear_bn_sh", "--learn-beta"),
         "line": ("--attention=conv1d",),
         "polynomial": ("--attention=polynomial", "--degree=3"),
@@ -264,6 +274,12 @@ class Graphs(InFolder):
                 model.save(self.folder / f"{name}_written")
                 again = torch.classes.geosft.GraphPredictor(str(self.folder / f"{name}_written"))
                 self.assertTrue(torch.equal(again.predict_data(str(self.data)), expected))
+
+    def test_what_exists_in_cpp_only_is_said(self):
+        place = self.folder / "convolution"
+        run(GRAPH, "train", f"--data={self.data}", f"--out={place}", "--folds=3", *SMALL, "--local=gcn")
+        with self.assertRaisesRegex(ValueError, "best.ckpt: local = 'gcn'"):
+            geosft.load(place)
 
     def test_evaluations_of_a_run_that_was_written(self):
         geosft.load(self.folder / "edges").save(self.folder / "again")

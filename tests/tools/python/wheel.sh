@@ -19,4 +19,5 @@ cd -- "$folder" # away from the sources
 PYTHONPATH=$folder "$python" "$here/test_geosft.py" "$folder" "$library" "$other"
 PYTHONPATH=$folder "$python" "$here/test_nn.py" "$module_outputs" "$root/tools/python/README.md"
 PYTHONPATH=$folder "$python" "$here/test_pyg.py"
+PYTHONPATH=$folder "$python" "$here/test_export.py"
 if ((${#tools[@]})); then PYTHONPATH=$folder "$python" "$here/test_runs.py" "${tools[@]}"; fi

@@ -134,17 +134,17 @@ TEST_CASE("ShapeNetPart's text is trained on") {
 TEST_CASE("tables of parts are read as train is told") {
   const SegmentShop shop;
   write_older_shapenet_text(shop / "older");
-  const fs::path planes = shop / "older/02691156/points";
-  for (const char* name : {"a1.pts", "a2.pts", "a3.pts"}) {
-    write_text(planes / name, "0.5 0 0 2 3 400\n0 0.25 0 5 0 0\n0 0 -1 7 7 7\n");
-  }
+  const auto write_points = [&](const std::string& shape, const std::string& colour, const std::string& x = "0") {
+    write_text(shop / ("older/" + shape + ".pts"), "0.5 0 0 " + colour + "\n" + x + " 0.25 0 5 0 0\n0 0 -1 7 7 7\n");
+  };
+  write_points("02691156/points/a1", "2 3 -4");
   const Words data = {"--data", (shop / "older").string(), "--no-normals"};
   shop.refuses(shop.train("run", data), 1, {"a1.pts", "--columns x,y,z,r,g,b"});
   const Words told = data + Words{"--columns", "x,y,z,r,g,b"};
-  for (const char* shape : {"m1", "m2"}) {
-    const fs::path mugs = shop / "older/03797390/points";
-    write_text(mugs / (std::string(shape) + ".pts"), "0.5 0 0 1 1 1\nnan 0.25 0 1 1 1\n0 0 -1 1 1 1\n");
+  for (const char* shape : {"02691156/points/a2", "02691156/points/a3", "03797390/points/m2"}) {
+    write_points(shape, "1 2 3");
   }
+  write_points("03797390/points/m1", "1 2 3", "nan");
   shop.refuses(shop.train("run", told), 1, {"m1.pts:2", "--drop-invalid"});
   const ProcessResult result = shop.run_well(shop.train("run", told + Words{"--drop-invalid", "--json"}));
   REQUIRE(nlohmann::json::parse(result.out).at("count") == 1);

@@ -24,6 +24,10 @@ else:
 _HERE = pathlib.Path(__file__).resolve().parent
 _ZOO = (_HERE / "zoo", _HERE.parents[1] / "zoo")  # in an installed package; in the sources
 _CLASSIFY, _SEGMENT, _GRAPH = "geosft-classify", "geosft-segment", "geosft-graph"
+_MASK_SIZE = 16  # of masks other than strided, where the configuration leaves it open
+# Keys of the section [model], with the only values that models in Python have.
+_ONLY = {"local": "none", "encoding_channels": 0, "max_degree": 0, "normalization": "layer", "residual": True,
+         "jumping_knowledge": "none", "virtual_node": False, "head_layers": 1}
 _ENCODER_KEYS = ("tau", "weighting", "hard", "with_replacement", "noise")
 
 
@@ -287,7 +291,8 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
     if "pool" in options:
         options |= {"pool": [int(factor) for factor in model["pool"]] or options["pool"], "pooling": model["pooling"]}
     if "mask" in options:
-        options |= {"mask": model["mask"], "mask_size": model["mask_size"]}
+        size = model["mask_size"]
+        options |= {"mask": model["mask"], "mask_size": size if size > 0 or model["mask"] == "strided" else _MASK_SIZE}
     if "convolution" in options and model["convolution_size"] > 0:
         options["convolution_size"] = model["convolution_size"]
     if options.get("convolution") == "grid":
@@ -298,6 +303,11 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
 def _encoder(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[str, Any]:
     """The arguments of the encoder of a model, from the section [model]."""
     model = config["model"]
+    found = [f"{key} = {model[key]!r}" for key, only in _ONLY.items() if model.get(key, only) != only]
+    if model.get("head") in ("mean", "max"):
+        found.append(f"head = {model['head']!r}")
+    if found or schema.get("graph_features", 0) > 0:
+        raise ValueError(f"{file}: {', '.join(found) or 'features of whole graphs'} exist in C++ only, and geosft.load cannot load it")
     return dict(
         dim=model["dim"], num_heads=model["num_heads"], num_samples=model["num_samples"], depth=model["depth"],
         norm_first=model["norm"] == "pre", mlp_ratio=model["mlp_ratio"], dropout=model["token_dropout"],

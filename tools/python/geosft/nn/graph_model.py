@@ -117,7 +117,7 @@ class GraphModel(nn.Module):
         signed_encoding: the signs of its columns are arbitrary (Laplacian eigenvectors): training flips them at random.
         positions: "none", "added" (sinusoids of the place of a node in its item are added to tokens) or "relative"
             (they are what attention sees, in place of edges).
-        position_channels: of the sinusoids of "relative".
+        position_channels: of the sinusoids of "relative"; 0: dim.
         documents: an item is a pair of documents that do not attend to each other; a further last column of
             node_categories says which a node is of, 0 then 1. For, and only for, the head "pairs".
         relative: attention sees the edges.
@@ -135,7 +135,7 @@ class GraphModel(nn.Module):
     def __init__(
         self, out_features: int, dim: int = 64, num_heads: int = 4, num_samples: int = 32, *, depth: int = 4,
         node_vocabulary: Sequence[int] = (), node_values: int = 0, edge_vocabulary: Sequence[int] = (), edge_values: int = 0,
-        encoding: int = 0, signed_encoding: bool = False, positions: str = "none", position_channels: int = 16,
+        encoding: int = 0, signed_encoding: bool = False, positions: str = "none", position_channels: int = 0,
         documents: bool = False, relative: bool = True, distance_channels: int = 0, distance_range: float = 5.0,
         head: str = "softmax_pool", head_samples: int = 64, head_dropout: float = 0.0, head_sampler: dict | None = None,
         device=None, dtype=None, **options
@@ -154,7 +154,7 @@ class GraphModel(nn.Module):
         made = {"device": device, "dtype": dtype}
         self.node_vocabulary, self.edge_vocabulary = list(node_vocabulary), list(edge_vocabulary)
         self.node_values, self.edge_values, self.encoding = node_values, edge_values, encoding
-        self.signed_encoding, self.positions, self.position_channels = signed_encoding, positions, position_channels
+        self.signed_encoding, self.positions, self.position_channels = signed_encoding, positions, position_channels or dim
         self.documents, self.relative, self.head = documents, relative, head
         self.distance_channels, self.distance_range = distance_channels, distance_range
         numbers = node_values + encoding

@@ -111,8 +111,8 @@ def _check_ptr(ptr: Tensor, rows: int) -> None:
     """Its values too, where they are on the CPU; those on another device are for the operators."""
     if ptr.dtype != torch.int64 or ptr.dim() != 1:
         raise ValueError(f"ptr must be int64 [B + 1], got {ptr.dtype} {list(ptr.shape)}")
-    if ptr.shape[0] < 2:
-        raise ValueError(f"ptr must have at least 2 entries, got {ptr.shape[0]}")
+    if ptr.shape[0] == 0 or ptr.shape[0] == 1 and rows > 0:
+        raise ValueError(f"ptr must have an item for the {rows} rows, got {ptr.shape[0]} entries")
     if ptr.device.type != "cpu" or ptr.layout != torch.strided or torch.compiler.is_compiling():
         return
     if int(ptr[0]) != 0 or int(ptr[-1]) != rows or bool((ptr[1:] < ptr[:-1]).any()):

@@ -78,10 +78,10 @@ def _token_mask(kind: str, size: int, items: _Items, relative) -> SparseMask:
         columns = rows - (items.place % size).unsqueeze(1) + torch.arange(size, device=rows.device)
         return SparseMask.of(columns, columns < end)
     if kind == "strided":
-        longest = int(items.ptr.diff().max())
-        columns = begin + torch.arange(longest, device=rows.device)
+        columns = begin + torch.arange(max(items.ptr.diff().tolist(), default=0), device=rows.device)
         apart = (columns - rows).abs()
-        return SparseMask.of(columns, (columns < end) & ((apart < size) | (apart % size == 0)))
+        stride = size if size > 0 else (end - begin).double().sqrt().round().long()
+        return SparseMask.of(columns, (columns < end) & ((apart < stride) | (apart % stride == 0)))
     if kind == "nearest":
         if not isinstance(relative, PointEncoding) and getattr(relative, "coordinates", None) is None:
             raise ValueError("relative must have coordinates for mask='nearest'")
@@ -179,7 +179,7 @@ class PrimalAttention(SelfAttention):
         pooling: "average", "max", "convolution" or "k_means".
         mask: "window" (tokens at most `mask_size` apart), "strided", "block", "nearest" (points, of the encoding that
             forward takes), "neighbours" (in its graph), or "none"; with softmax alone.
-        mask_size: radius, stride, size of a block, or count.
+        mask_size: radius, stride (0: the square root of the number of tokens of an item), size of a block, or count.
         convolution: of queries and keys along the "sequence" (Attention-Conv1D), on a "grid" (Conv2D), or "none".
         convolution_size: of its kernel; None: 5 along a sequence, 2 on a grid.
         grid: height and width of the tokens of an item, for a grid.
@@ -213,8 +213,9 @@ class PrimalAttention(SelfAttention):
             raise ValueError("beta must be 0 with variance, which recentres by the whole mean")
         if share_beta and not learn_beta:
             raise ValueError("share_beta must be False where no beta is learned")
-        if mask_size < (0 if mask == "window" else 1):
-            raise ValueError(f"mask_size must be at least {0 if mask == 'window' else 1} for mask={mask!r}, got {mask_size}")
+        least = 0 if mask in ("window", "strided") else 1
+        if mask_size < least:
+            raise ValueError(f"mask_size must be at least {least} for mask={mask!r}, got {mask_size}")
         if convolution_size is None:
             convolution_size = 2 if convolution == "grid" else 5
         if convolution_size < 1:

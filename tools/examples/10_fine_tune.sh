@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tools/examples/9_fine_tune.sh DATA [OUT]
+# usage: tools/examples/10_fine_tune.sh DATA [OUT]
 # Shows what a pretrained model gains where there are five shapes of each class: trains on them from random weights, from
 # the pretrained furniture classifier, and with its encoder frozen, and prints the accuracy on the test shapes of DATA, a
 # dataset of geosft-classify (a folder for each class, or arrays). GEOSFT names another program, EPOCHS another length.

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exports of models, compared with the models: torch.export, AOTInductor, and ONNX where onnxscript and onnxruntime are
+installed."""
+
+import importlib.util
+import sys
+import tempfile
+import unittest
+
+import geosft
+import torch
+from geosft import export, nn
+
+SMALL = dict(dim=16, num_heads=2, num_samples=5, depth=2)
+RAGGED = ([0, 1, 1, 4, 44], [0, 40], [0, 20, 23, 44])
+WITH_ONNX = all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript", "onnxruntime"))
+
+
+def clouds(ptr, categories=0):
+    generator = torch.Generator().manual_seed(len(ptr))
+    points = torch.rand(ptr[-1], 3, generator=generator)
+    normals = torch.nn.functional.normalize(torch.randn(ptr[-1], 3, generator=generator), dim=1)
+    category = [torch.arange(len(ptr) - 1) % categories] if categories else []
+    return [points, normals, *category, torch.tensor(ptr)]
+
+
+def graphs(model, ptr):
+    generator = torch.Generator().manual_seed(len(ptr))
+    nodes = ptr[-1]
+    item = torch.repeat_interleave(torch.tensor(ptr).diff())
+    begin, size = torch.tensor(ptr)[item], torch.tensor(ptr).diff()[item]
+    place = torch.arange(nodes) - begin
+    source = torch.arange(nodes).repeat(2)
+    target = torch.cat((begin + (place + 1) % size, begin + (place + 2) % size))
+    kept = torch.rand(2 * nodes, generator=generator) < 0.8  # some nodes have no edges
+    edges = torch.stack((source, target))[:, kept]
+    made = nn.FeaturedGraphs.from_edges(
+        edges, torch.tensor(ptr), node_categories=torch.randint(3, (nodes, 1), generator=generator),
+        edge_values=torch.rand(edges.shape[1], 2, generator=generator), edge_categories=torch.randint(4, (edges.shape[1], 1), generator=generator),
+        node_encoding=torch.rand(nodes, 3, generator=generator), coordinates=torch.rand(nodes, 3, generator=generator))
+    return [getattr(made, name) for name in export.input_names(model)]
+
+
+def graph_model(**options):
+    return nn.GraphModel(3, **SMALL, node_vocabulary=[3], edge_vocabulary=[4], edge_values=2, encoding=3, **options)
+
+
+def primal(**options):
+    return lambda: nn.PrimalAttention(16, 2, **options)
+
+
+CLOUDS = dict(head_samples=7, canonical_order=False)
+MODELS = {
+    "classifier": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS),
+    "local": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="local", norm_first=True),
+    "variants": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="absolute", weighting="gumbel_softmax", tau=0.5, hard=True,
+                                           score="dot", probability="softmax"),
+    "segmenter": lambda: nn.PointSegmenter(5, 2, **SMALL, canonical_order=False, noise=False),
+    "graph": graph_model,
+    "molecules": lambda: graph_model(head="sample_max", distance_channels=3, head_samples=4),
+    "summed": lambda: graph_model(head="sum", positions="relative"),
+    "nodes": lambda: graph_model(head="nodes", positions="added", relative=False),
+    "softmax": lambda: graph_model(attention=primal(beta=0.5), relative=False),
+    "linear": lambda: graph_model(attention=primal(kernel="linear"), relative=False),
+}
+
+
+def made(name):
+    torch.manual_seed(1)
+    return MODELS[name]().eval()
+
+
+def inputs(model, ptr):
+    if isinstance(model, nn.GraphModel):
+        return graphs(model, ptr)
+    return clouds(ptr, getattr(model, "num_categories", 0))
+
+
+def output(model, given, **options):
+    """Of the model itself."""
+    named = dict(zip(export.input_names(model), given))
+    with torch.no_grad():
+        if isinstance(model, nn.GraphModel):
+            return model(nn.FeaturedGraphs(**named), **options)
+        more = {"category": named["category"]} if "category" in named else {}
+        return model(named["points"], named["normals"], named["ptr"], **more, **options)
+
+
+class Exports(unittest.TestCase):
+    def setUp(self):
+        torch.set_num_threads(1)
+
+    def close(self, found, expected):
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+    def test_standard_operators_give_the_outputs_of_the_model(self):
+        for name in MODELS:
+            model = made(name)
+            for vote in (0, 3, None):
+                alike = export.standard(model, max_tokens=64, vote=vote)
+                context = nn.SamplingContext.greedy if vote is None else lambda: nn.SamplingContext.seeded(vote)
+                for ptr in RAGGED:
+                    with self.subTest(model=name, vote=vote, ptr=ptr):
+                        given = inputs(model, ptr)
+                        self.close(output(alike, given), output(model, given, sampling=context()))
+
+    def test_programs_of_any_size(self):
+        for name in ("classifier", "graph"):
+            model = made(name)
+            program = export.exported(model).module()
+            for ptr in RAGGED[:2]:
+                given = inputs(model, ptr)
+                with self.subTest(model=name, ptr=ptr), torch.no_grad():
+                    self.close(program(*given), output(model, given))
+
+    @unittest.skipUnless(WITH_ONNX, "onnx, onnxscript and onnxruntime are not installed")
+    def test_onnx(self):
+        import onnx
+        import onnxruntime
+        for name in MODELS:
+            model = made(name)
+            with tempfile.TemporaryDirectory() as folder:
+                file = f"{folder}/model.onnx"
+                export.onnx(model, file, max_tokens=64)
+                domains = {node.domain for node in onnx.load(file).graph.node}
+                session = onnxruntime.InferenceSession(file)
+            self.assertEqual(domains, {""})  # standard operators alone
+            for ptr in RAGGED:
+                given = inputs(model, ptr)
+                with self.subTest(model=name, ptr=ptr):
+                    (found,) = session.run(None, {one: tensor.numpy() for one, tensor in zip(export.input_names(model), given)})
+                    self.close(torch.from_numpy(found), output(model, given))
+
+    def test_what_cannot_be_expressed_is_said(self):
+        canonical = nn.PointClassifier(4, **SMALL)
+        replaced = nn.PointClassifier(4, **SMALL, canonical_order=False, with_replacement=True)
+        for words, model in (("canonical_order.*farthest-point", canonical), ("with_replacement.*noise", replaced),
+                             ("PolynomialAttention.*monomials", graph_model(attention=lambda: nn.PolynomialAttention(16, 2))),
+                             ("mask of PrimalAttention", graph_model(attention=primal(mask="window")))):
+            with self.assertRaisesRegex(export.CannotExport, words):
+                export.standard(model, max_tokens=10)
+        ordered = export.standard(canonical, max_tokens=50, canonical_order=False)
+        points, normals, ptr = clouds([0, 20, 44])
+        order = nn.farthest_point_order(points, ptr)
+        with torch.no_grad():
+            self.close(ordered(points[order], normals[order], ptr), canonical.eval()(points, normals, ptr))
+        with self.assertRaisesRegex(TypeError, "model"):
+            export.standard(torch.nn.Linear(2, 2), max_tokens=10)
+        with self.assertRaisesRegex(ValueError, "max_tokens"):
+            export.standard(made("graph"), max_tokens=0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exports of models: torch.export and AOTInductor packages, which keep geosft's operators, and ONNX, which has standard
+operators alone.
+
+>>> program = geosft.export.exported(model)             # a torch.export.ExportedProgram
+>>> geosft.export.package(model, "model.pt2")           # for C++ without Python, with libgeosft_ops.so beside it
+>>> geosft.export.onnx(model, "model.onnx", max_tokens=1024)
+
+Sizes are dynamic: any number of items of any size, packed by ptr, of at least 2 tokens and, of graphs, 2 edges in all.
+Models are exported in evaluation mode.
+"""
+
+from __future__ import annotations
+
+import copy
+import pathlib
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from .nn import (FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PolynomialAttention, PrimalAttention, SampleMaxHead,
+                 Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead)
+from .nn.composed import Slots, attention_bias, attention_probabilities, composed_attention
+from .nn.heads import PairHead
+from .nn.packed import PackedLayout
+from .nn.point_models import LOCAL_NEIGHBOURS
+from .nn.sampling import gumbel_noise, log_softplus, partner_ranks
+
+_LONGEST_KEY = 2**62
+
+
+class CannotExport(ValueError):
+    """A part of a model that the target format cannot express; the text says which and why."""
+
+
+class _StandardPairs(NamedTuple):
+    """Sampled pairs in slots [items * k], some of which are not valid; see :class:`geosft.nn.Pairs`."""
+
+    top: Tensor
+    partner: Tensor
+    weight: Tensor
+    slots: Slots
+    hard: bool
+
+    def sample(self, x: Tensor) -> Tensor:
+        weight = self.weight.view(-1, *[1] * (x.dim() - 1))
+        if self.hard:
+            return x[torch.where(self.weight >= 0.5, self.top, self.partner)]
+        return weight * x[self.top] + (1 - weight) * x[self.partner]
+
+
+class _StandardSampler(nn.Module):
+    """A :class:`geosft.nn.Sampler` in evaluation mode, of operators that every runtime has. Noise and partners come from
+    tables for items of at most `max_tokens` tokens.
+
+    Args:
+        sampler: whose parameters it shares.
+        call: of the pass, from 0: the second sampler that a model asks has other random numbers than the first.
+        max_tokens: of an item.
+        vote: of :meth:`SamplingContext.seeded`; None: greedy.
+    """
+
+    def __init__(self, sampler: Sampler, call: int, max_tokens: int, vote: int | None):
+        super().__init__()
+        if sampler.with_replacement:
+            raise CannotExport("with_replacement: independent samples need a table of noise for each of them")
+        self.projection, self.k, self.tau, self.hard = sampler.projection, sampler.num_samples, sampler.tau, sampler.hard
+        self.gumbel_softmax, self.random_partner = sampler.weighting == "gumbel_softmax", vote is not None
+        dtype = self.projection.weight.dtype
+        noise, ranks = torch.zeros(max_tokens, dtype=dtype), torch.zeros(max_tokens, dtype=torch.int64)
+        if vote is not None:
+            seed = SamplingContext.seed_of(vote, call)
+            ranks = partner_ranks(seed, max_tokens)
+            if sampler.noise:
+                noise = gumbel_noise(seed, max_tokens).to(dtype)
+        self.register_buffer("noise", noise.to(self.projection.weight.device))
+        self.register_buffer("ranks", ranks.to(self.projection.weight.device))
+
+    def forward(self, x: Tensor, layout: PackedLayout, *, sampling=None) -> _StandardPairs:
+        ptr = layout.pointers(x.device)
+        item = layout.item_of_row(x.device)
+        rows = torch.arange(x.shape[0], device=x.device)
+        place = rows - ptr[item]
+        score = self.projection(x).squeeze(-1)
+        noisy = score + self.noise[place]
+        size = ptr[1:] - ptr[:-1]
+        count = torch.maximum((size // 2).clamp(max=self.k), size.clamp(max=1))
+        of_row = count[item]
+        # The rank of each row in its item by falling score, the lower row first among equal ones.
+        rank = self._ranks_in_items(noisy, item, rows, ptr, descending=True)
+        chosen = rank < of_row
+        if self.random_partner:  # pairs in the order of rows; partners by random keys among the others
+            before = chosen.long().cumsum(0) - chosen.long()
+            top_slot = before - before[ptr[:-1].clamp(max=x.shape[0] - 1)][item]
+            key = torch.where(chosen, _LONGEST_KEY, self.ranks[place])
+            partner_slot = self._ranks_in_items(key, item, rows, ptr, descending=False)
+        else:
+            top_slot, partner_slot = rank, torch.where(size[item] == 1, rank, rank - of_row)
+        slots = self._slots(count, item)
+        top = self._scattered(rows, chosen, item, top_slot, slots)
+        partner = self._scattered(rows, (partner_slot >= 0) & (partner_slot < of_row), item, partner_slot, slots)
+        weight = self._weight(noisy, score, place, top, partner)
+        return _StandardPairs(top, partner, weight, slots, self.hard)
+
+    @staticmethod
+    def _ranks_in_items(key: Tensor, item: Tensor, rows: Tensor, ptr: Tensor, descending: bool) -> Tensor:
+        first = torch.sort(key, descending=descending, stable=True).indices
+        order = first[torch.sort(item[first], stable=True).indices]
+        return torch.zeros_like(rows).scatter(0, order, rows - ptr[item[order]])
+
+    def _slots(self, count: Tensor, item: Tensor) -> Slots:
+        valid = torch.arange(self.k, device=count.device) < count.unsqueeze(1)
+        every = torch.arange(self.k, device=count.device) + torch.arange(count.shape[0], device=count.device).unsqueeze(1) * self.k
+        return Slots(every, valid, item)
+
+    def _scattered(self, rows: Tensor, there: Tensor, item: Tensor, slot: Tensor, slots: Slots) -> Tensor:
+        """The row that is in each slot; 0 in slots that are not valid."""
+        size = slots.rows.shape[0] * self.k
+        place = torch.where(there, item * self.k + slot, size)
+        return torch.zeros(size + 1, dtype=torch.int64, device=rows.device).scatter(0, place, rows)[:-1]
+
+    def _weight(self, noisy: Tensor, score: Tensor, place: Tensor, top: Tensor, partner: Tensor) -> Tensor:
+        if self.gumbel_softmax:
+            difference = noisy[top] - noisy[partner]
+        else:
+            difference = log_softplus(noisy[top]) - log_softplus(noisy[partner])
+        return torch.where(top == partner, torch.ones_like(difference), (difference / self.tau).sigmoid())
+
+
+class _StandardAttention(nn.Module):
+    """A :class:`geosft.nn.SamplingAttention` in evaluation mode, of standard operators. Takes memory for every token and
+    sampled token of its item, times the channels."""
+
+    def __init__(self, attention: SamplingAttention, sampler: _StandardSampler):
+        super().__init__()
+        self.attention, self.sampler = attention, sampler
+        attention.sampler = None
+
+    def forward(self, x: Tensor, relative=None, ptr: PackedLayout | None = None, *, mask=None, sampling=None) -> Tensor:
+        own, pairs = self.attention, self.sampler(x, ptr)
+        q, k, v, leak = own._project(x, pairs)
+        bias = attention_bias(relative, pairs, pairs.slots, own._weights)
+        shares = attention_probabilities(own.score, own.probability, q, k, leak, bias, pairs.slots, own.eps)
+        return own.output(composed_attention(shares, v, pairs.slots).reshape(x.shape))
+
+
+class _StandardPrimal(nn.Module):
+    """A :class:`geosft.nn.PrimalAttention` of standard operators. Takes memory for every pair of tokens of the batch."""
+
+    def __init__(self, attention: PrimalAttention):
+        super().__init__()
+        unusual = [name for name, used in (("mask", attention.mask != "none"), ("convolution", attention.convolution is not None),
+                                           ("variance", attention.variance), ("pool", attention.pool is not None)) if used]
+        if unusual:
+            raise CannotExport(f"{', '.join(unusual)} of PrimalAttention: the sizes of its groups depend on the values of ptr")
+        self.attention = attention
+
+    def forward(self, x: Tensor, relative=None, ptr: PackedLayout | None = None, *, mask=None, sampling=None) -> Tensor:
+        own = self.attention
+        q, k, v = (rows.transpose(0, 1) for rows in own._heads(x))  # [h, N, c]
+        item = ptr.item_of_row(x.device)
+        same = (item.unsqueeze(1) == item.unsqueeze(0)).to(x.dtype)
+        if own.beta is not None:
+            mean = (same / same.sum(1, keepdim=True)) @ k
+            beta = own.beta.view(-1, 1, 1)
+            q, k = q - beta * mean, k - beta * mean
+        if own.kernel == "linear":
+            weight = (nn.functional.elu(q) + 1) @ (nn.functional.elu(k) + 1).transpose(1, 2) * same
+            shares = weight / (weight.sum(-1, keepdim=True) + own.eps)
+        else:
+            shares = (q @ k.transpose(1, 2) / q.shape[-1] ** 0.5).masked_fill(same == 0, -torch.inf).softmax(-1)
+        return own.output((shares @ v).transpose(0, 1).reshape(x.shape))
+
+
+class _StandardSampleMax(nn.Module):
+    """A :class:`geosft.nn.SampleMaxHead` in evaluation mode, of standard operators."""
+
+    def __init__(self, head: SampleMaxHead, sampler: _StandardSampler):
+        super().__init__()
+        self.linear, self.sampler = head.linear, sampler
+
+    def forward(self, x: Tensor, ptr: PackedLayout, *, sampling=None) -> Tensor:
+        pairs = self.sampler(x, ptr)
+        sampled = pairs.sample(x)[pairs.slots.rows]
+        largest = sampled.masked_fill(~pairs.slots.valid.unsqueeze(-1), -torch.inf).amax(1)
+        return self.linear(largest.masked_fill(~pairs.slots.valid[:, :1], 0.0))  # 0 for an empty item
+
+
+def _standard_softmax_pool(x: Tensor, u: Tensor, layout: PackedLayout) -> Tensor:
+    item, items = layout.item_of_row(x.device), layout.items
+    logit = x @ u
+    largest = torch.full((items,), -torch.inf, dtype=x.dtype, device=x.device).scatter_reduce(0, item, logit, "amax")
+    weight = (logit - largest[item]).exp()
+    total = torch.zeros(items, dtype=x.dtype, device=x.device).index_add(0, item, weight)
+    pooled = torch.zeros(items, x.shape[1], dtype=x.dtype, device=x.device).index_add(0, item, x * weight.unsqueeze(1))
+    return pooled / torch.where(total == 0, torch.ones_like(total), total).unsqueeze(1)
+
+
+def _standard_point_tokens(points: Tensor, normals: Tensor | None, layout: PackedLayout, kind: str) -> Tensor:
+    """models/ops/point_tokens.h of standard operators. For "local" it takes memory for every pair of points of the
+    batch."""
+    item, rows = layout.item_of_row(points.device), points.shape[0]
+    if kind == "ones":
+        return torch.ones_like(points[:, :1])
+    count = torch.zeros(layout.items, dtype=points.dtype, device=points.device).index_add(0, item, torch.ones_like(points[:, 0]))
+    total = torch.zeros(layout.items, 3, dtype=points.dtype, device=points.device).index_add(0, item, points)
+    offset = points - (total / count.clamp(min=1).unsqueeze(1))[item]
+    distance = offset.norm(dim=-1)
+    channels = [torch.ones_like(distance), distance]
+    if normals is not None:
+        channels.append((offset * normals).sum(-1) / distance.clamp(min=1e-6))
+    if kind == "local":
+        exact = points.double()
+        apart = (exact.unsqueeze(1) - exact.unsqueeze(0)).square().sum(-1)
+        apart = apart.masked_fill(item.unsqueeze(1) != item.unsqueeze(0), torch.inf)
+        widest = max(LOCAL_NEIGHBOURS)
+        apart = nn.functional.pad(apart, (0, widest), value=torch.inf)
+        nearest = torch.topk(apart, widest, largest=False, sorted=True)
+        index = nearest.indices.clamp(max=rows - 1)
+        for size in LOCAL_NEIGHBOURS:
+            exists = (nearest.values[:, :size] < torch.inf).to(points.dtype)
+            channels += _neighbourhood(points, normals, index[:, :size], exists)
+    return torch.stack(channels, 1)
+
+
+def _neighbourhood(points: Tensor, normals: Tensor | None, index: Tensor, exists: Tensor) -> list[Tensor]:
+    share = exists / exists.sum(1, keepdim=True)
+
+    def mean(values):
+        return (values * share.view(*share.shape, *[1] * (values.dim() - 2))).sum(1)
+
+    offset = points[index] - points.unsqueeze(1)
+    radius = mean(offset.square().sum(-1)).clamp(min=1e-12).sqrt()
+    scaled = offset / radius.view(-1, 1, 1)
+    c = scaled.transpose(1, 2) @ (scaled * share.unsqueeze(-1))
+    determinant = (c[:, 0, 0] * (c[:, 1, 1] * c[:, 2, 2] - c[:, 1, 2] * c[:, 2, 1]) -
+                   c[:, 0, 1] * (c[:, 1, 0] * c[:, 2, 2] - c[:, 1, 2] * c[:, 2, 0]) +
+                   c[:, 0, 2] * (c[:, 1, 0] * c[:, 2, 1] - c[:, 1, 1] * c[:, 2, 0]))
+    channels = [radius, mean(scaled).norm(dim=-1), c.square().sum((1, 2)), 27 * determinant]
+    if normals is not None:
+        for values in ((normals[index] * normals.unsqueeze(1)).sum(-1), (scaled * normals.unsqueeze(1)).sum(-1)):
+            center = mean(values)
+            channels += [center, (mean(values.square()) - center.square()).clamp(min=1e-8).sqrt()]
+    return channels
+
+
+def standard(model: nn.Module, *, max_tokens: int, vote: int | None = 0, canonical_order: bool | None = None) -> nn.Module:
+    """A copy of a model, in evaluation mode, of operators that every runtime has. It gives the model's outputs, to
+    rounding, for items of at most `max_tokens` tokens.
+
+    Args:
+        model: a PointClassifier, PointSegmenter or GraphModel.
+        max_tokens: the size of the tables of random numbers.
+        vote: of :meth:`geosft.nn.SamplingContext.seeded`; None: greedy samples.
+        canonical_order: False for a model with canonical_order: points must then come in the order of
+            :func:`geosft.nn.farthest_point_order`, which standard operators cannot find.
+
+    Raises :class:`CannotExport` for what has no standard operators.
+    """
+    if not isinstance(model, (PointClassifier, PointSegmenter, GraphModel)):
+        raise TypeError(f"model must be a PointClassifier, PointSegmenter or GraphModel, got {type(model).__name__}")
+    if max_tokens < 1:
+        raise ValueError(f"max_tokens must be at least 1, got {max_tokens}")
+    made = copy.deepcopy(model).eval()
+    if getattr(made, "canonical_order", False):
+        if canonical_order is not False:
+            raise CannotExport("canonical_order: farthest-point sampling chooses one point after the other, which standard operators "
+                               "cannot do for any number of points; with canonical_order=False give points in the order of "
+                               "geosft.nn.farthest_point_order")
+        made.canonical_order = False
+    calls = 0
+    for layer in made.encoder.layers:
+        if isinstance(layer.attention, SamplingAttention):
+            layer.attention = _StandardAttention(layer.attention, _StandardSampler(layer.attention.sampler, calls, max_tokens, vote))
+            calls += 1
+        elif isinstance(layer.attention, PrimalAttention):
+            layer.attention = _StandardPrimal(layer.attention)
+        elif isinstance(layer.attention, PolynomialAttention):
+            raise CannotExport("PolynomialAttention: its monomials are one operator of geosft")
+        else:
+            raise CannotExport(f"attention {type(layer.attention).__name__}: no decomposition is known")
+    for name, module in made.named_children():
+        if isinstance(module, SampleMaxHead):
+            setattr(made, name, _StandardSampleMax(module, _StandardSampler(module.sampler, calls, max_tokens, vote)))
+        elif isinstance(module, (SoftmaxPoolHead, PairHead)):
+            module.pool = _standard_softmax_pool
+    if not isinstance(made, GraphModel):
+        made.point_tokens = _standard_point_tokens
+    return made
+
+
+def _with_empty_item(given: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The inputs with an empty item after the others: a trace takes one item for a case of its own, and two or more for
+    any number."""
+    given["ptr"] = torch.cat((given["ptr"], given["ptr"][-1:]))
+    if "category" in given:
+        given["category"] = nn.functional.pad(given["category"], (0, 1))
+    return given
+
+
+class _Clouds(nn.Module):
+    """A model of point clouds as a function of tensors: points, normals and categories where the model has them, ptr."""
+
+    def __init__(self, model: PointClassifier | PointSegmenter):
+        super().__init__()
+        self.model = model
+        self.names = ["points", *["normals"] * model.normals, *["category"] * (getattr(model, "num_categories", 0) > 0), "ptr"]
+
+    def forward(self, *tensors: Tensor) -> Tensor:
+        given = _with_empty_item(dict(zip(self.names, tensors)))
+        out = self.model(given.pop("points"), given.pop("normals", None), given.pop("ptr"), **given)
+        return out[:-1] if isinstance(self.model, PointClassifier) else out
+
+    def example(self) -> tuple[Tensor, ...]:
+        generator = torch.Generator().manual_seed(0)
+        points = torch.rand(90, 3, generator=generator, dtype=self.model.embed.weight.dtype)
+        made = {"points": points, "normals": nn.functional.normalize(points - 0.5, dim=1), "category": torch.tensor([0, 0]),
+                "ptr": torch.tensor([0, 40, 90])}
+        return tuple(made[name] for name in self.names)
+
+
+class _Graphs(nn.Module):
+    """A model of graphs as a function of tensors, those of FeaturedGraphs that the model takes."""
+
+    def __init__(self, model: GraphModel):
+        super().__init__()
+        self.model = model
+        edges = model.relative and model.positions != "relative"
+        used = {"ptr": True, "rowptr": True, "col": True, "node_categories": bool(model.node_vocabulary) or model.documents,
+                "node_values": model.node_values > 0, "edge_categories": edges and bool(model.edge_vocabulary),
+                "edge_values": edges and model.edge_values > 0, "coordinates": edges and model.distance_channels > 0,
+                "node_encoding": model.encoding > 0}
+        self.names = [name for name, there in used.items() if there]
+
+    def forward(self, *tensors: Tensor) -> Tensor:
+        out = self.model(FeaturedGraphs(**_with_empty_item(dict(zip(self.names, tensors)))))
+        return out if self.model.head == "nodes" else out[:-1]
+
+    def example(self) -> tuple[Tensor, ...]:
+        model, dtype = self.model, self.model.numbers.weight.dtype
+        node = torch.arange(9)
+        size, begin = torch.where(node < 5, 5, 4), torch.where(node < 5, 0, 5)
+        col = torch.stack((begin + (node - begin + 1) % size, begin + (node - begin + size - 1) % size), 1).flatten()
+        columns = len(model.node_vocabulary) + model.documents
+        made = {"ptr": torch.tensor([0, 5, 9]), "rowptr": torch.arange(10) * 2, "col": col,
+                "node_categories": torch.zeros(9, columns, dtype=torch.int64), "node_values": torch.rand(9, model.node_values, dtype=dtype),
+                "edge_categories": torch.zeros(18, len(model.edge_vocabulary), dtype=torch.int64),
+                "edge_values": torch.rand(18, model.edge_values, dtype=dtype), "coordinates": torch.rand(9, 3, dtype=dtype),
+                "node_encoding": torch.rand(9, model.encoding, dtype=dtype)}
+        return tuple(made[name] for name in self.names)
+
+
+def _function_of(model: nn.Module) -> _Clouds | _Graphs:
+    if isinstance(model, GraphModel):
+        return _Graphs(model)
+    if isinstance(model, (PointClassifier, PointSegmenter)):
+        return _Clouds(model)
+    raise TypeError(f"model must be a PointClassifier, PointSegmenter or GraphModel, got {type(model).__name__}")
+
+
+def input_names(model: nn.Module) -> list[str]:
+    """The names of the tensors that an exported model takes, in order."""
+    return _function_of(model).names
+
+
+def _export(function: _Clouds | _Graphs) -> torch.export.ExportedProgram:
+    auto = torch.export.Dim.AUTO
+    shapes = tuple({0: auto} for _ in function.names)
+    with torch.no_grad():
+        return torch.export.export(function.eval(), function.example(), dynamic_shapes=(shapes,), strict=False)
+
+
+def exported(model: nn.Module) -> torch.export.ExportedProgram:
+    """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of any
+    sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load libgeosft_ops.so."""
+    return _export(_function_of(copy.deepcopy(model)))
+
+
+def package(model: nn.Module, file: str | pathlib.Path) -> str:
+    """Compiles the model with AOTInductor into a package (.pt2), and returns its path. C++ runs it without Python:
+    ``torch::inductor::AOTIModelPackageLoader``, with libgeosft_ops.so loaded. It needs a C++ compiler here."""
+    return torch._inductor.aoti_compile_and_package(exported(model), package_path=str(file))
+
+
+def _translations() -> dict:
+    """ONNX operators for what PyTorch's exporter does not translate."""
+    from onnxscript import opset18 as op
+
+    def sort_stable(self, stable=None, dim: int = -1, descending: bool = False):
+        size = op.Gather(op.Shape(self), op.Constant(value_ints=[dim]))
+        return op.TopK(self, size, axis=dim, largest=int(descending), sorted=1)  # of equal values the first comes first
+
+    return {torch.ops.aten.sort.stable: sort_stable}
+
+
+def onnx(
+    model: nn.Module, file: str | pathlib.Path, *, max_tokens: int, vote: int | None = 0, canonical_order: bool | None = None
+) -> None:
+    """Writes the model in evaluation mode as an ONNX file of standard operators (needs the package onnxscript), a function
+    of the tensors :func:`input_names`, of any sizes up to `max_tokens` tokens per item. See :func:`standard` for the
+    arguments and for what raises :class:`CannotExport`."""
+    function = _function_of(standard(model, max_tokens=max_tokens, vote=vote, canonical_order=canonical_order))
+    program = torch.onnx.export(_export(function), (), input_names=function.names, output_names=["logits"], dynamo=True, verbose=False,
+                                custom_translation_table=_translations())
+    program.save(str(file))
