@@ -31,21 +31,29 @@ std::string column_list(const TextTable& table) {
   return text;
 }
 
-// Returns whether RDKit parses the first values of a column that are not empty, and one of them has several atoms.
+// Returns the atoms of a SMILES, 0 if it is none.
+int64_t parsed_atoms(const std::string& value) {
+  if (written_atoms(value) == 0) return 0;
+  try {
+    return molecule_from_smiles(value).atom_count();
+  } catch (const std::invalid_argument&) {
+    return 0;
+  }
+}
+
+// Returns whether RDKit parses most of the first values of a column that are not empty, and one of them has several
+// atoms.
 bool holds_smiles(const std::vector<std::string>& values) {
-  size_t parsed = 0;
+  size_t seen = 0, parsed = 0;
   bool several = false;
   for (const std::string& value : values) {
     if (value.empty()) continue;
-    if (written_atoms(value) == 0) return false;
-    try {
-      several = molecule_from_smiles(value).atom_count() > 1 || several;
-    } catch (const std::invalid_argument&) {
-      return false;
-    }
-    if (++parsed == rows_to_parse) break;
+    const int64_t atoms = parsed_atoms(value);
+    parsed += atoms > 0 ? 1 : 0;
+    several = several || atoms > 1;
+    if (++seen == rows_to_parse) break;
   }
-  return several;
+  return several && 2 * parsed > seen;
 }
 
 void read_list(const std::string& text, SmilesFile& out) {

@@ -46,8 +46,8 @@ TextTable text_table(std::string_view text, const std::string& file, size_t max_
 // the columns, if there is none.
 size_t column_named(const TextTable& table, const std::string& name);
 
-// Returns the column of SMILES: the one named "smiles" in any letter case, else the first one whose first ten values
-// RDKit parses. Returns nothing if there is none. Throws DataError if several have the name.
+// Returns the column of SMILES: the one named "smiles" in any letter case, else the first one of whose first ten
+// values RDKit parses most. Returns nothing if there is none. Throws DataError if several have the name.
 std::optional<size_t> find_smiles_column(const TextTable& table);
 
 // The same with an error instead of nothing, or the column `name` if that is not empty.

@@ -50,6 +50,8 @@ TEST_CASE("a column of SMILES with another name is found by its contents, or nam
   const TemporaryFolder folder;
   write_text(folder / "m.csv", "id,a,b\n1,CCO,C\n2,,CC\n3,c1ccccc1,CCC\n");
   REQUIRE(read_smiles_file(folder / "m.csv").column.smiles == std::vector<std::string>{"CCO", "", "c1ccccc1"});
+  write_text(folder / "broken.csv", "id,mol\n1,CCO\n2,C(C\n3,CN\n");
+  REQUIRE(read_smiles_file(folder / "broken.csv").column.smiles == std::vector<std::string>{"CCO", "C(C", "CN"});
   REQUIRE(read_smiles_file(folder / "m.csv", "b").column.smiles == std::vector<std::string>{"C", "CC", "CCC"});
   require_error([&] { read_smiles_file(folder / "m.csv", "c"); }, {"m.csv:1", "\"c\"", "id, a, b"});
   write_text(folder / "m.smi", "CCO ethanol\n");
