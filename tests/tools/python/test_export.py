@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of models, compared with the models: torch.export, AOTInductor, and ONNX where onnxscript and onnxruntime are
+"""Exports of models, compared with the models: torch.export, and ONNX where onnx, onnxscript and onnxruntime are
 installed."""
 
 import importlib.util

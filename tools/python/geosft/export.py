@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of models: torch.export and AOTInductor packages, which keep geosft's operators, and ONNX, which has standard
-operators alone.
+"""Exports of models: torch.export, which keeps geosft's operators, and ONNX, which has standard operators alone.
 
 >>> program = geosft.export.exported(model)             # a torch.export.ExportedProgram
->>> geosft.export.package(model, "model.pt2")           # for C++ without Python, with libgeosft_ops.so beside it
 >>> geosft.export.onnx(model, "model.onnx", max_tokens=1024)
 
 Sizes are dynamic: any number of items of any size, packed by ptr, of at least 2 tokens and, of graphs, 2 edges in all.
@@ -375,12 +373,6 @@ def exported(model: nn.Module) -> torch.export.ExportedProgram:
     """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of any
     sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load libgeosft_ops.so."""
     return _export(_function_of(copy.deepcopy(model)))
-
-
-def package(model: nn.Module, file: str | pathlib.Path) -> str:
-    """Compiles the model with AOTInductor into a package (.pt2), and returns its path. C++ runs it without Python:
-    ``torch::inductor::AOTIModelPackageLoader``, with libgeosft_ops.so loaded. It needs a C++ compiler here."""
-    return torch._inductor.aoti_compile_and_package(exported(model), package_path=str(file))
 
 
 def _translations() -> dict:
