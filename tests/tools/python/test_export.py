@@ -108,7 +108,7 @@ class Exports(unittest.TestCase):
         for name in ("classifier", "graph"):
             model = made(name)
             program = export.exported(model).module()
-            for ptr in RAGGED[:2]:
+            for ptr in (RAGGED[0], RAGGED[2]):  # of at least 2 items
                 given = inputs(model, ptr)
                 with self.subTest(model=name, ptr=ptr), torch.no_grad():
                     self.close(program(*given), output(model, given))

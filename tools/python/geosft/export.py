@@ -370,8 +370,8 @@ def _export(function: _Clouds | _Graphs) -> torch.export.ExportedProgram:
 
 
 def exported(model: nn.Module) -> torch.export.ExportedProgram:
-    """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of any
-    sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load libgeosft_ops.so."""
+    """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of at
+    least 2 items of any sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load libgeosft_ops.so."""
     return _export(_function_of(copy.deepcopy(model)))
 
 
