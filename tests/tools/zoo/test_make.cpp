@@ -24,7 +24,8 @@ double furniture_accuracy(const std::string& run, const Words& more) {
 
 // The accuracy in the card: that under any rotation, or that of the poses as they are.
 double card_accuracy(const std::string& rotation) {
-  for (const nlohmann::json& score : zoo_card("furniture").at("scores")) {
+  const nlohmann::json card = zoo_card("furniture");
+  for (const nlohmann::json& score : card.at("scores")) {
     if (score.at("rotation") == rotation) return score.at("metrics").at("accuracy");
   }
   FAIL("no evaluation with rotation " << rotation);
