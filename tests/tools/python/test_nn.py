@@ -155,11 +155,15 @@ class BesideCpp(unittest.TestCase):
         self.assertGreater(float(out.detach().abs().max()), 0)
         expected = part(cpp, "grad.")
         self.assertEqual(set(gradients), set(expected))
+        # Composed attention adds in another order: a few roundings of numbers as large as the largest gradient. Under a
+        # softmax the gradient of b_add is such a remainder alone, since the exact one is zero.
+        largest = max(float(gradient.abs().max()) for gradient in gradients.values() if gradient is not None)
+        atol = max(1e-5, 4 * torch.finfo(torch.float32).eps * largest)
         for parameter, gradient in gradients.items():
             if gradient is None:  # of what the model has no use for, such as a relative encoding without edges
                 self.assertEqual(float(expected[parameter].abs().max()), 0)
                 continue
-            torch.testing.assert_close(gradient, expected[parameter], rtol=1e-5, atol=1e-5, msg=lambda text: f"{parameter}: {text}")
+            torch.testing.assert_close(gradient, expected[parameter], rtol=1e-5, atol=atol, msg=lambda text: f"{parameter}: {text}")
 
     def test_weights_of_cpp_give_the_same_bits(self):
         for name, make in CASES.items():
@@ -515,7 +519,7 @@ class BadInput(unittest.TestCase):
     def test_empty_batches(self):
         for mode in (True, False):
             model = classifier().train(mode)
-            self.refuses(lambda: model(torch.zeros(2, 3), torch.zeros(2, 3), torch.tensor([0])), "ptr", "the number of rows, 2")
+            self.refuses(lambda: model(torch.zeros(2, 3), torch.zeros(2, 3), torch.tensor([0])), "ptr", "an item for the 2 rows")
             for logits in (
                 model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0])), model(torch.zeros(0, 3), torch.zeros(0, 3), [0]),
                 model(torch.zeros(0, 5, 3), torch.zeros(0, 5, 3)),
