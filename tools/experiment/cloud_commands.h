@@ -38,6 +38,7 @@
 #include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/info_command.h"
 #include "tools/experiment/input_files.h"
+#include "tools/experiment/list_command.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/train_command.h"
 #include "tools/experiment/zoo.h"

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "tools/experiment/subcommand.h"
-
 namespace geosft {
 
 // Returns the folder of the zoo: $GEOSFT_ZOO if it is set, otherwise share/geosft/zoo of the build tree or install
@@ -29,8 +27,5 @@ std::filesystem::path resolve_run(const std::filesystem::path& run);
 
 // Returns whether `what` names a RUN folder, a checkpoint (*.ckpt) or a model of the zoo.
 bool names_run(const std::filesystem::path& what);
-
-// Adds the subcommand that lists the models of one tool, or prints the card of one.
-Command list_command(CLI::App& subcommand, const std::string& tool);
 
 }  // namespace geosft
