@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/experiment/main_guard.h"
 #include "tools/experiment/list_command.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/graph/commands.h"
 
 namespace {
