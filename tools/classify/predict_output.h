@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What geosft-classify predict prints and writes of each file.
+// Defines what geosft-classify predict prints and writes for each file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

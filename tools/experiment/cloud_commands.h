@@ -204,7 +204,7 @@ void print_run(const std::filesystem::path& run, bool json) {
   std::cout << json_line(object);
 }
 
-// What info prints of a path: of a run, of a dataset where holds_clouds(path), or of a file with a shape.
+// Describe a path for info: a run, a dataset where holds_clouds(path), or a file with a shape.
 struct CloudDescriptions {
   void (*print_run)(const std::filesystem::path& run, bool json);
   bool (*holds_clouds)(const std::filesystem::path& path);

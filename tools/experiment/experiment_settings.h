@@ -20,7 +20,7 @@ inline constexpr Range above_zero{.low = 0, .open_low = true};
 
 // The type of matrix products in training.
 enum class Precision { float32, bfloat16, float16 };
-// What a step whose loss or gradient is not finite does: nothing, or it ends the run.
+// Says whether a step whose loss or gradient is not finite is skipped or ends the run.
 enum class NonFiniteStepAction { skip, stop };
 
 template <>

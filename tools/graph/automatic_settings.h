@@ -9,7 +9,7 @@
 
 namespace geosft {
 
-// What the rules depend on.
+// Sizes of the training data that the rules depend on.
 struct DataSizes {
   int64_t items = 1;         // to train on, before any are held out
   int64_t longest = 1;       // of them: steps or nodes

@@ -105,7 +105,7 @@ void check_positions(const GraphModelSettings& model) {
   }
 }
 
-// Without attention, layers consist of their local branch.
+// Throws UsageError for layers without attention and convolution, and for an encoding as wide as the tokens.
 void check_layers(const GraphModelSettings& model) {
   if (model.attention == "none" && model.local == LocalKind::none) {
     throw UsageError("attention none needs a graph convolution: local must be gcn, gine or gatedgcn, found none");

@@ -102,7 +102,7 @@ struct GatedRow {
   }
 };
 
-// With s = sigmoid(gate) and share = out_grad / total: d gate = gate_grad + share (value - out) s (1 - s).
+// Computes, from s = sigmoid(gate) and share = out_grad / total: d gate = gate_grad + share (value - out) s (1 - s).
 template <typename T>
 struct GradientRow {
   const GatedGradients<T>& in;

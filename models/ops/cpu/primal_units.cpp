@@ -255,7 +255,7 @@ void softmax_forward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, cons
   }
 }
 
-// With p the weights, e_j = g . v_j and s_j = p_j (e_j - sum_n p_n e_n): d v_j = p_j g, d k_j = s_j scale q, d q =
+// Let p be the weights, e_j = g . v_j and s_j = p_j (e_j - sum_n p_n e_n): d v_j = p_j g, d k_j = s_j scale q, d q =
 // scale sum_j s_j k_j. The weights are recomputed as in the forward pass: computed from the logarithm of their sum they
 // would lose digits for large logits.
 template <typename T>

@@ -208,7 +208,7 @@ struct TileSize {
 
 inline constexpr int64_t kMaxRows = 4;
 
-// With several rows per thread, each number of the other side is read from shared memory once for all of them, but a
+// If a thread has several rows, each number of the other side is read from shared memory once for all of them, but a
 // tile is kThreads times as many rows. This pays if items fill half of such tiles and every multiprocessor gets its
 // blocks.
 inline bool worth_many_rows(int64_t rows, int64_t items, int64_t heads) {

@@ -130,7 +130,7 @@ TEST_CASE("a hundred molecules are trained on, evaluated and predicted from thei
   for (size_t i = 0; i < lines.size(); ++i) {
     const nlohmann::json probabilities = nlohmann::json::parse(lines[i]).at("probabilities");
     REQUIRE(probabilities.size() == 10);
-    // Whether there is nitrogen, the first label.
+    // The first label says whether there is nitrogen.
     right += (probabilities.at("antifungal") > 0.5) == (labels_of(smiles[i])[0] == 1);
   }
   CHECK(right >= 80);
@@ -157,7 +157,7 @@ TEST_CASE("a hundred molecules are trained on, evaluated and predicted from thei
 TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the same features") {
   if (!has_rdkit()) return;
   const GraphShop shop;
-  // Whether there is nitrogen, and the number of atoms that are written: half of these are unknown.
+  // The labels are whether there is nitrogen, and the number of atoms that are written: half of these are unknown.
   std::string labels = "compound,structure,nitrogen\n", numbers = "structure,size\n";
   const std::vector<std::string> smiles = hundred_smiles();
   for (size_t i = 0; i < smiles.size(); ++i) {

@@ -153,7 +153,7 @@ TEST_CASE("a page that would be too large is refused with advice, and nothing is
   REQUIRE_FALSE(std::filesystem::exists(file));
 }
 
-// What browse.py prints, a JSON value per line.
+// Returns what browse.py prints, a JSON value per line.
 std::vector<Json> browsed(const std::filesystem::path& page, const Words& steps) {
   const Words script = {GEOSFT_SOURCE_DIR "/tests/tools/view/browse.py", page.string()};
   const ProcessResult result = python("python3", script + steps);
