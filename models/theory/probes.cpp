@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "geometry/philox.h"
 #include "models/layers/composed_attention.h"
@@ -24,6 +25,12 @@ at::Generator probe_generator(uint64_t seed, uint64_t use) {
 
 at::Tensor standard_normal(at::IntArrayRef shape, at::Generator& generator) {
   return at::randn(shape, generator, at::TensorOptions().dtype(at::kDouble));
+}
+
+// Returns the query [n, 1, c] and the keys [n, k, c] of each row of weights.
+std::pair<at::Tensor, at::Tensor> query_and_keys(const at::Tensor& tokens, const at::Tensor& weights) {
+  const at::Tensor w = weights.view({weights.size(0), 2, tokens.size(1), -1});  // [n, 2, d, c]
+  return {at::matmul(tokens.slice(0, 0, 1), w.select(1, 0)), at::matmul(tokens.slice(0, 1), w.select(1, 1))};
 }
 
 at::Tensor unit_values(int64_t keys) {
@@ -53,7 +60,8 @@ at::Tensor softmax_probability(const at::Tensor& scores) {
 std::vector<Contradiction> contradictions(const ProbabilityMap& probability, const at::Tensor& x1,
                                           const at::Tensor& x2) {
   std::vector<Contradiction> found;
-  for (int64_t component = 0; component < x1.size(1); ++component) {
+  const int64_t components = probability(x1).size(1);
+  for (int64_t component = 0; component < components; ++component) {
     const at::Tensor leaf = x1.clone().requires_grad_(true);
     const at::Tensor before = probability(leaf).select(1, component);
     const at::Tensor gradient = torch::autograd::grad({before.sum()}, {leaf})[0];
@@ -67,6 +75,24 @@ std::vector<Contradiction> contradictions(const ProbabilityMap& probability, con
     }
   }
   return found;
+}
+
+at::Tensor maxout_scores_of_weights(const at::Tensor& tokens, const at::Tensor& weights) {
+  const auto [q, k] = query_and_keys(tokens, weights);
+  return at::maximum(q, k).sum(2);
+}
+
+at::Tensor dot_scores_of_weights(const at::Tensor& tokens, const at::Tensor& weights) {
+  const auto [q, k] = query_and_keys(tokens, weights);
+  return (q * k).sum(2) / std::sqrt(static_cast<double>(q.size(2)));
+}
+
+at::Tensor in_one_region(const at::Tensor& tokens, const at::Tensor& weights1, const at::Tensor& weights2) {
+  const auto region = [&](const at::Tensor& weights) {
+    const auto [q, k] = query_and_keys(tokens, weights);
+    return at::cat({(q > k).flatten(1), at::maximum(q, k).sum(2) > 0}, 1);
+  };
+  return (region(weights1) == region(weights2)).all(1);
 }
 
 GradientNorms gradient_norms(int64_t n, int64_t width, uint64_t seed, int64_t num_samples) {

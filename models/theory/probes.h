@@ -10,7 +10,7 @@
 
 namespace geosft {
 
-// From scores S [n, k] to probabilities P [n, k], differentiable.
+// From scores S [n, k], or other arguments [n, m] that give scores, to probabilities P [n, k], differentiable.
 using ProbabilityMap = std::function<at::Tensor(const at::Tensor&)>;
 
 // The leaky relu probability, computed by maxout_attention with V = I and leaks of the keys evenly spaced from -1 to 1.
@@ -25,10 +25,21 @@ struct Contradiction {
   double slope, before, after;
 };
 
-// All contradictions among pairs (x1, x2) of rows [n, k] of scores, float64. In an orthant, that is for pairs of equal
-// signs, the leaky relu probability has none (theorem B.5), softmax has (theorem B.2).
+// All contradictions among pairs (x1, x2) of rows [n, m] of arguments, float64. For scores of one orthant, that is for
+// pairs of equal signs, the leaky relu probability has none (theorem B.5), softmax has (theorem B.2).
 std::vector<Contradiction> contradictions(const ProbabilityMap& probability, const at::Tensor& x1,
                                           const at::Tensor& x2);
+
+// The scores [n, k] of one query over k keys, as functions of the weights of a head: rows [n, 2 d c] of W_Q and W_K,
+// each row-major [d, c]. tokens [1 + k, d] are the query's and the keys'. maxout: sum_t max(q_t, k_t); dot: q . k /
+// sqrt(c). float64, differentiable in the weights.
+at::Tensor maxout_scores_of_weights(const at::Tensor& tokens, const at::Tensor& weights);
+at::Tensor dot_scores_of_weights(const at::Tensor& tokens, const at::Tensor& weights);
+
+// Whether rows of two sets of weights lie in one region, bool [n]: every maximum takes the same side, and every maxout
+// score has the same sign. There maxout scores are linear in the weights, so that the leaky relu probability of maxout
+// scores has no contradictions (theorems B.6 and B.8). Softmax of dot products has (theorem B.3).
+at::Tensor in_one_region(const at::Tensor& tokens, const at::Tensor& weights1, const at::Tensor& weights2);
 
 // E |d Sa / d W|^2 (Frobenius) of W_Q and W_V at initialisation (theorem 4.3: Theta(1) and Theta(n)), with all n tokens
 // as keys, estimated with random signs as grad_output. The tokens have a common component, and the leak is 0. The

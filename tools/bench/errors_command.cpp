@@ -31,7 +31,7 @@ struct ErrorsCommand {
   int64_t heads = 2, channels = 8;
   double mean = 0.0;
   std::string gradient = "exact";
-  bool center = false, each = false, json = false;
+  bool center = false, feed_forward = false, each = false, json = false;
 
   int execute() const {
     check_degrees();
@@ -59,8 +59,13 @@ struct ErrorsCommand {
   }
 
   ErrorNetwork network_of(int64_t count, double score) const {
-    return {
-        .layers = count, .heads = heads, .largest_score = score, .channels = channels, .center = center, .mean = mean};
+    return {.layers = count,
+            .heads = heads,
+            .largest_score = score,
+            .channels = channels,
+            .center = center,
+            .mean = mean,
+            .feed_forward = feed_forward};
   }
 
   // Measures both losses, without the causal mask and, unless keys are centred, with it. Appends a row for each case,
@@ -86,13 +91,15 @@ struct ErrorsCommand {
   std::string as_table(const std::vector<ErrorRow>& rows) const {
     std::ostringstream text;
     text << "| layers |" << (each ? " network |" : "")
-         << " R | degree | out | dX | dprompt | dW_Q | dW_K | dW_V | dW_O |\n|---|" << (each ? "---|" : "")
-         << "---|---|---|---|---|---|---|---|---|\n";
+         << " R | degree | out | dX | dprompt | dW_Q | dW_K | dW_V | dW_O |" << (feed_forward ? " dW_1 | dW_2 |" : "")
+         << "\n|---|" << (each ? "---|" : "") << "---|---|---|---|---|---|---|---|---|"
+         << (feed_forward ? "---|---|" : "") << "\n";
     for (const ErrorRow& row : rows) {
       const NetworkErrors& e = row.errors;
       text << "| " << row.network.layers << " | " << (each ? row.of + " | " : "") << std::defaultfloat
            << row.network.largest_score << " | " << row.degree << std::scientific << std::setprecision(0);
       for (const double error : {e.out, e.x, e.prompt, e.w_q, e.w_k, e.w_v, e.w_o}) text << " | " << error;
+      if (feed_forward) text << " | " << e.w_1 << " | " << e.w_2;
       text << " |\n";
     }
     return text.str();
@@ -108,6 +115,7 @@ struct ErrorsCommand {
            {"channels", row.network.channels},
            {"center", row.network.center},
            {"mean", row.network.mean},
+           {"feed_forward", row.network.feed_forward},
            {"network", row.of},
            {"largest_score", row.network.largest_score},
            {"degree", row.degree},
@@ -115,6 +123,7 @@ struct ErrorsCommand {
            {"out", e.out},
            {"gradients",
             {{"x", e.x}, {"prompt", e.prompt}, {"w_q", e.w_q}, {"w_k", e.w_k}, {"w_v", e.w_v}, {"w_o", e.w_o}}}});
+      if (feed_forward) list.back()["gradients"].update({{"w_1", e.w_1}, {"w_2", e.w_2}});
     }
     return list.dump() + "\n";
   }
@@ -144,6 +153,8 @@ Command add_errors_command(CLI::App& subcommand) {
       ->capture_default_str();
   subcommand.add_flag("--center", command->center,
                       "centre the keys before the polynomial sees them; networks with the causal mask are left out");
+  subcommand.add_flag("--feed-forward", command->feed_forward,
+                      "layers with layer normalisation and a feed-forward part, not attention alone");
   subcommand
       .add_option("--mean", command->mean,
                   "deviation of a random vector that all tokens share: what --center takes out of the keys")

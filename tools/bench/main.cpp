@@ -15,8 +15,11 @@ const std::vector<geosft::Subcommand> subcommands = {
 #endif
     {"errors", "how far polynomial attention is from softmax, in output and gradients",
      geosft::bench::add_errors_command},
+    {"almost-linear", "time and errors of polynomial attention where n grows, d as log n and the tolerance is 1/n",
+     geosft::bench::add_almost_linear_command},
     {"follow", "train with polynomial and with exact attention, and compare the losses",
      geosft::bench::add_follow_command},
+    {"parts", "operations and time of a layer's forward pass, by submodule", geosft::bench::add_parts_command},
     {"machine", "what this processor can do, and which vector instructions run", geosft::bench::add_machine_command},
 };
 

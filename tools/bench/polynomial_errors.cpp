@@ -18,7 +18,12 @@ namespace geosft::bench {
 namespace {
 
 constexpr int64_t kErrorTokens = 160, kErrorPrompt = 10;
-constexpr size_t first_weight = 2;  // among the leaves: prompt, tokens, then W_Q, W_K, W_V, W_O of each layer
+constexpr size_t first_weight = 2;  // among the leaves: prompt, tokens, then the weights of each layer
+
+// The weights of a layer in their order: W_Q, W_K, W_V, W_O and, with a feed-forward part, W_1, W_2.
+size_t weights_per_layer(const ErrorNetwork& network) {
+  return network.feed_forward ? 6 : 4;
+}
 
 struct ErrorParameters {
   explicit ErrorParameters(const ErrorNetwork& network) {
@@ -29,7 +34,13 @@ struct ErrorParameters {
     };
     leaf({kErrorPrompt, width}, 1);
     leaf({kErrorTokens - kErrorPrompt, width}, 1);
-    for (int64_t w = 0; w < 4 * network.layers; ++w) leaf({width, width}, 1 / std::sqrt(static_cast<double>(width)));
+    const double deviation = 1 / std::sqrt(static_cast<double>(width));
+    for (int64_t layer = 0; layer < network.layers; ++layer) {
+      for (int64_t w = 0; w < 4; ++w) leaf({width, width}, deviation);
+      if (!network.feed_forward) continue;
+      leaf({width, 4 * width}, deviation);
+      leaf({4 * width, width}, deviation / 2);
+    }
     target = at::randn({kErrorTokens, width}, random, at::kDouble);
     classes = at::randint(width, {kErrorTokens}, random, at::kLong);
     mean = at::randn({width}, random, at::kDouble) * network.mean;
@@ -62,9 +73,13 @@ AttentionOfAll polynomial_of_all(const ErrorNetwork& network, int64_t degree, Po
 Tensors run_network(const ErrorNetwork& network, const ErrorParameters& p, const AttentionOfAll& attention,
                     std::vector<double>& scales) {
   at::Tensor x = at::cat({p.leaves[0], p.leaves[1]}) + p.mean;
+  const auto normalised = [&] { return network.feed_forward ? at::layer_norm(x, {x.size(1)}) : x; };
   for (int64_t layer = 0; layer < network.layers; ++layer) {
-    const size_t at = first_weight + 4 * static_cast<size_t>(layer);
-    const auto map = [&](size_t n) { return at::matmul(x, p.leaves[at + n]).view({kErrorTokens, network.heads, -1}); };
+    const size_t at = first_weight + weights_per_layer(network) * static_cast<size_t>(layer);
+    const at::Tensor input = normalised();
+    const auto map = [&](size_t n) {
+      return at::matmul(input, p.leaves[at + n]).view({kErrorTokens, network.heads, -1});
+    };
     const at::Tensor q = map(0), k = map(1), v = map(2);
     if (!attention) {
       scales.push_back(network.largest_score / at::einsum("ihc,jhc->hij", {q, k}).abs().max().item<double>());
@@ -72,6 +87,9 @@ Tensors run_network(const ErrorNetwork& network, const ErrorParameters& p, const
     const double scale = scales[static_cast<size_t>(layer)];
     const at::Tensor mixed = attention ? attention(q, k, v, scale) : softmax_of_all(q, k, v, scale, network.causal);
     x = x + at::matmul(mixed.flatten(1), p.leaves[at + 3]);
+    if (network.feed_forward) {
+      x = x + at::matmul(at::gelu(at::matmul(normalised(), p.leaves[at + 4])), p.leaves[at + 5]);
+    }
   }
   const at::Tensor loss =
       network.cross_entropy ? at::cross_entropy_loss(x, p.classes) : 0.5 * (x - p.target).square().sum();
@@ -89,13 +107,14 @@ double larger(double a, double b) {
 
 double NetworkErrors::largest_gradient() const {
   double largest = x;
-  for (const double error : {prompt, w_q, w_k, w_v, w_o}) largest = larger(largest, error);
+  for (const double error : {prompt, w_q, w_k, w_v, w_o, w_1, w_2}) largest = larger(largest, error);
   return largest;
 }
 
 void NetworkErrors::raise(const NetworkErrors& other) {
-  for (const auto member : {&NetworkErrors::out, &NetworkErrors::x, &NetworkErrors::prompt, &NetworkErrors::w_q,
-                            &NetworkErrors::w_k, &NetworkErrors::w_v, &NetworkErrors::w_o}) {
+  for (const auto member :
+       {&NetworkErrors::out, &NetworkErrors::x, &NetworkErrors::prompt, &NetworkErrors::w_q, &NetworkErrors::w_k,
+        &NetworkErrors::w_v, &NetworkErrors::w_o, &NetworkErrors::w_1, &NetworkErrors::w_2}) {
     this->*member = larger(this->*member, other.*member);
   }
 }
@@ -107,8 +126,10 @@ NetworkErrors network_errors(const ErrorNetwork& network, int64_t degree, Polyno
   const Tensors ours = run_network(network, parameters, polynomial_of_all(network, degree, gradient), scales);
   const auto error = [&](size_t i) { return ((ours[i] - exact[i]).norm() / exact[i].norm()).item<double>(); };
   NetworkErrors errors{.out = error(0), .x = error(2), .prompt = error(1)};
-  for (size_t i = 1 + first_weight; i < exact.size(); i += 4) {
-    errors.raise({.w_q = error(i), .w_k = error(i + 1), .w_v = error(i + 2), .w_o = error(i + 3)});
+  for (size_t i = 1 + first_weight; i < exact.size(); i += weights_per_layer(network)) {
+    NetworkErrors layer{.w_q = error(i), .w_k = error(i + 1), .w_v = error(i + 2), .w_o = error(i + 3)};
+    if (network.feed_forward) layer.w_1 = error(i + 4), layer.w_2 = error(i + 5);
+    errors.raise(layer);
   }
   return errors;
 }

@@ -31,6 +31,35 @@ TEST_CASE("the leaky relu probability is pseudoconvex in each orthant, softmax i
   }
 }
 
+TEST_CASE("maxout attention is pseudoconvex in its weights in each region, softmax of dot products is not", "[sft]") {
+  constexpr int64_t pairs = 4000, keys = 3, width = 3, channels = 2;
+  const at::Tensor tokens = normal({1 + keys, width}, 3);
+  const at::Tensor w1 = normal({pairs, 2 * width * channels}, 4);
+  const at::Tensor w2 = w1 + 0.3 * normal({pairs, 2 * width * channels}, 5);
+  const at::Tensor same = in_one_region(tokens, w1, w2);
+  REQUIRE(same.sum().item<int64_t>() > pairs / 10);
+  REQUIRE(same.sum().item<int64_t>() < pairs);
+  const at::Tensor x1 = w1.index({same}), x2 = w2.index({same});
+  const auto maxout = [&](const at::Tensor& w) { return leaky_relu_probability(maxout_scores_of_weights(tokens, w)); };
+  const auto dot = [&](const at::Tensor& w) { return softmax_probability(dot_scores_of_weights(tokens, w)); };
+  CHECK(contradictions(maxout, x1, x2).empty());      // theorems B.6 and B.8
+  CHECK(contradictions(dot, x1, x2).size() > 100);    // theorem B.3
+  CHECK(contradictions(maxout, w1, w2).size() > 10);  // across regions there is no such theorem
+}
+
+TEST_CASE("scores of weights are those of the queries and keys", "[sft]") {
+  const at::Tensor tokens = normal({4, 3}, 6), weights = normal({2, 12}, 7);
+  for (int64_t row = 0; row < 2; ++row) {
+    const at::Tensor w_q = weights[row].slice(0, 0, 6).view({3, 2}), w_k = weights[row].slice(0, 6).view({3, 2});
+    for (int64_t key = 0; key < 3; ++key) {
+      const at::Tensor q = at::matmul(tokens[0], w_q), k = at::matmul(tokens[1 + key], w_k);
+      const auto score = [&](const at::Tensor& all) { return all[row][key].item<double>(); };
+      CHECK(score(maxout_scores_of_weights(tokens, weights)) == Approx(at::maximum(q, k).sum().item<double>()));
+      CHECK(score(dot_scores_of_weights(tokens, weights)) == Approx(at::dot(q, k).item<double>() / std::sqrt(2.0)));
+    }
+  }
+}
+
 TEST_CASE("softmax with X = W_V = I has the counterexample of theorem B.2", "[sft]") {
   // From (1, 2, 2) to (1, 3, 1) the gradient of the first component says that nothing changes.
   const at::Tensor x1 = at::tensor({1.0, 2.0, 2.0}, at::kDouble).view({1, 3}),

@@ -16,4 +16,13 @@ TEST_CASE("the leaky relu has no contradictions, softmax has, and they are shown
   CHECK(std::stol(csv[2].substr(csv[2].rfind(',') + 1)) > 10);
 }
 
+TEST_CASE("in the weights, maxout has no contradictions in a region, softmax of dot products has") {
+  const AnalysisShop shop;
+  shop.analyze_well({"pseudoconvexity", "--in", "weights", "--segments", "1000", "--keys", "3"});
+  const Words csv = shop.csv();
+  REQUIRE(csv.size() == 3);
+  CHECK(csv[1] == "leaky relu of maxout scores,1000,3,0");
+  CHECK(std::stol(csv[2].substr(csv[2].rfind(',') + 1)) > 10);
+}
+
 }  // namespace geosft::test::test_pseudoconvexity_command

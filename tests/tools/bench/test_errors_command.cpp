@@ -77,6 +77,22 @@ TEST_CASE("errors takes heads of other widths, and centres keys where no mask is
   CHECK(rows[0]["gradients"]["w_q"].get<double>() == Approx(network_errors(network, 12).w_q).epsilon(1e-6));
 }
 
+TEST_CASE("errors has columns for the feed-forward part", "[bench]") {
+  const std::vector<std::string> words{"errors", "--layers", "1", "--degrees", "4", "--feed-forward"};
+  const std::string text = run_bench_well(words).out;
+  CHECK_THAT(text, Contains("| dW_O | dW_1 | dW_2 |"));
+  for (const std::string& line :
+       {text.substr(0, text.find('\n')), text.substr(text.rfind('\n', text.size() - 2) + 1)}) {
+    CHECK(std::count(line.begin(), line.end(), '|') == 13);
+  }
+  std::vector<std::string> more = words;
+  more.emplace_back("--json");
+  const nlohmann::json row = nlohmann::json::parse(run_bench_well(more).out)[0];
+  CHECK(row["feed_forward"] == true);
+  CHECK(row["gradients"]["w_1"] > 0);
+  CHECK(row["gradients"]["w_2"] > 0);
+}
+
 TEST_CASE("errors refuses what it cannot compute", "[bench]") {
   require_wrong_use({"errors", "--degrees", "40"}, {"--degrees", "40"});
   require_wrong_use({"errors", "--degrees", "12"}, {"--degrees", "12", "8 channels", "125970"});

@@ -44,6 +44,22 @@ TEST_CASE("gradients through networks of polynomial attention are as exact as th
   }
 }
 
+TEST_CASE("normalisation and a feed-forward part keep the gradients as exact as the degree", "[bench]") {
+  for (const int64_t layers : {1, 2, 4}) {
+    for (const auto& [degree, order] : std::map<int64_t, double>{{4, 1e-3}, {8, 4e-7}}) {
+      ErrorNetwork network{.layers = layers, .heads = 2};
+      network.feed_forward = true;
+      const NetworkErrors errors = network_errors(network, degree);
+      INFO("layers " << layers << ", degree " << degree);
+      CHECK(errors.largest_gradient() < 3 * static_cast<double>(layers) * order);
+      CHECK(errors.w_1 > 0);
+      CHECK(errors.w_2 > 0);
+      network.feed_forward = false;
+      CHECK(network_errors(network, degree).w_1 == 0);
+    }
+  }
+}
+
 TEST_CASE("even degrees take larger scores at a larger degree", "[bench]") {
   for (const auto& [largest_score, degree, most] :
        {std::tuple(0.5, 6, 1e-6), std::tuple(1.0, 10, 1e-6), std::tuple(2.0, 10, 1e-5)}) {
