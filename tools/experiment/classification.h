@@ -26,7 +26,7 @@ struct Classification {
   static Model make_model(const Settings& settings, const Outputs& outputs) {
     return Model(settings.classifier(static_cast<int64_t>(outputs.class_names.size())));
   }
-  static ScoreStyle score() { return {}; }
+  static ScoreStyle score(const Settings&, const Outputs&) { return {}; }
 };
 
 using RunModel = TrainedRun<Classification>;

@@ -42,10 +42,19 @@ std::map<std::string, std::string> run_texts(const std::string& kind, const std:
   return {{"kind", kind}, {"config", config}, {"classes", lines}, {"version", version_text()}};
 }
 
+void check_kind(const Checkpoint& checkpoint, const std::string& kind, const std::filesystem::path& file,
+                const std::string& tool) {
+  const std::string& found = text_of(checkpoint, tool, "kind", file);
+  if (found == kind) return;
+  const auto schema = checkpoint.texts.find("schema");
+  const bool sequences =
+      schema != checkpoint.texts.end() && schema->second.find(R"("items":"sequences")") != std::string::npos;
+  throw DataError(file.string(), "a checkpoint of " + tool, "one of " + (sequences ? "geosft-sequence" : found));
+}
+
 std::string run_text(const Checkpoint& checkpoint, const std::string& kind, const std::string& name,
                      const std::filesystem::path& file) {
-  const std::string& found = text_of(checkpoint, kind, "kind", file);
-  if (found != kind) throw DataError(file.string(), "a checkpoint of " + kind, "one of " + found);
+  check_kind(checkpoint, kind, file, kind);
   return text_of(checkpoint, kind, name, file);
 }
 

@@ -43,7 +43,7 @@ struct Segmentation {
     return Model(settings.segmenter(static_cast<int64_t>(outputs.parts.size()),
                                     static_cast<int64_t>(outputs.class_names.size())));
   }
-  static ScoreStyle score() { return {.name = "instance_iou"}; }
+  static ScoreStyle score(const Settings&, const Outputs&) { return {.name = "instance_iou"}; }
 };
 
 using SegmentRun = TrainedRun<Segmentation>;

@@ -26,9 +26,14 @@ GraphLoaderOptions loader_options(const GraphSettings& settings, const Communica
 
 }  // namespace
 
-std::optional<Part> validation_part(const DatasetSplit& split, const SplitSettings& settings) {
-  if (!split.validation.empty()) return Part::validation;
-  return settings.monitor_test ? std::optional(Part::test) : std::nullopt;
+std::optional<GraphSplit> validation_part(const DatasetSplit& split, const SplitSettings& settings) {
+  if (!split.validation.empty()) return GraphSplit::validation;
+  return settings.monitor_test ? std::optional(GraphSplit::test) : std::nullopt;
+}
+
+std::string GraphTrainingData::text() const {
+  return c10::str(task_name(graphs.schema.task), ": training on ", split.train.size(), " ", graphs.schema.items,
+                  ", validation on ", split.validation.size(), ", test on ", split.test.size());
 }
 
 GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split,
@@ -61,7 +66,7 @@ void GraphTraining::take_batch() {
 }
 
 GraphTraining::LossTargets GraphTraining::loss_targets(const LabelledItems& batch) const {
-  const at::Tensor values = target_of_part(batch.target, batch.node_split, Part::train);
+  const at::Tensor values = targets_of_split(batch.target, batch.node_split, GraphSplit::train);
   return {values, known_targets(graphs_.schema.task, values)};
 }
 
@@ -140,9 +145,9 @@ std::map<std::string, at::Tensor> GraphTraining::last_batch() const {
 }
 
 std::optional<MetricSum> GraphTraining::validate() {
-  const std::optional<Part> part = validation_part(split_, settings_.splits);
+  const std::optional<GraphSplit> part = validation_part(split_, settings_.splits);
   if (!part) return std::nullopt;
-  const std::vector<int64_t>& items = items_of_part(split_, *part);
+  const std::vector<int64_t>& items = items_of_split(split_, *part);
   const GraphOutputs outputs = graph_outputs(model_, graphs_, items, *part, settings_.evaluation, std::nullopt,
                                              [](int64_t) { throw_if_interrupted("in the middle of a validation"); });
   const NamedValues values =

@@ -5,12 +5,22 @@
 
 #include "data/graphs/graph_loader.h"
 #include "models/training/training_loop.h"
-#include "tools/graph/graph_evaluation.h"
+#include "tools/experiment/graph_evaluation.h"
 
 namespace geosft {
 
 // Returns the split for validation: the held-out one, else the monitored test split, else nullopt.
-std::optional<Part> validation_part(const DatasetSplit& split, const SplitSettings& settings);
+std::optional<GraphSplit> validation_part(const DatasetSplit& split, const SplitSettings& settings);
+
+// The graphs of a training, and the outputs that a model for them has. The members outlive it.
+struct GraphTrainingData {
+  const PackedItems& graphs;
+  const DatasetSplit& split;
+  ItemOutputs outputs;
+
+  std::string text() const;
+  bool held_out() const { return !split.validation.empty(); }
+};
 
 // Graph tasks for the training loop: batches, loss, validation.
 class GraphTraining : public ReplayableTask {

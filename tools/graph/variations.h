@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/graph/graph_settings.h"
+#include "tools/experiment/graph_settings.h"
 #include "tools/graph/sweep_list.h"
 
 namespace geosft {

@@ -11,7 +11,7 @@
 #include "tests/models/training/replayed_runs.h"
 #include "tests/support.h"
 #include "tests/tools/classify/small_classifier.h"
-#include "tests/tools/graph/small_graph_model.h"
+#include "tests/tools/experiment/small_graph_model.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/classify_task.h"
