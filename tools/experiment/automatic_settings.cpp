@@ -52,7 +52,7 @@ double dropout_of(const DataSizes& sizes, int64_t patch) {
 double beta_of(const GraphModelSettings& model, const std::string& data) {
   const auto found = model.beta_by_set.find(series_name(data));
   if (found == model.beta_by_set.end() || found->second.empty()) return PrimalSettings().beta;
-  const bool scaled = model.attention.find("sh") != std::string::npos;
+  const bool scaled = !model.layer().primal.pool.empty();
   return scaled ? found->second.back() : found->second.front();
 }
 

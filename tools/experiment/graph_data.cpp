@@ -62,17 +62,23 @@ DatasetSplit random_split(const PackedItems& graphs, uint64_t seed) {
 }
 
 DatasetSplit split_of_graphs(const PackedItems& graphs, const SplitSettings& settings) {
-  std::string chosen = settings.split;
-  if (chosen == "auto") chosen = graphs.split ? "file" : graphs.smiles.empty() ? "folds" : "scaffold";
-  if (chosen == "file") {
-    if (!graphs.split) throw UsageError("split file needs data with a published split");
-    return *graphs.split;
+  switch (settings.split) {
+    case SplitKind::automatic:
+      if (graphs.split) return *graphs.split;
+      if (!graphs.smiles.empty()) return scaffold_split(graphs.smiles, default_cache_folder());
+      break;
+    case SplitKind::file:
+      if (!graphs.split) throw UsageError("split file needs data with a published split");
+      return *graphs.split;
+    case SplitKind::scaffold:
+      if (graphs.smiles.empty()) throw UsageError("split scaffold needs molecules with SMILES");
+      return scaffold_split(graphs.smiles, default_cache_folder());
+    case SplitKind::random:
+      return random_split(graphs, settings.split_seed);
+    case SplitKind::folds:
+      break;
   }
-  if (chosen == "scaffold") {
-    if (graphs.smiles.empty()) throw UsageError("split scaffold needs molecules with SMILES");
-    return scaffold_split(graphs.smiles, default_cache_folder());
-  }
-  return chosen == "random" ? random_split(graphs, settings.split_seed) : fold_split(graphs, settings);
+  return fold_split(graphs, settings);
 }
 
 // Moves a fraction of the training split to the validation split.

@@ -71,8 +71,14 @@ at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tenso
   const at::Tensor found = outputs.flatten().index_select(0, known);
   const at::Tensor truth = targets.flatten().index_select(0, known).to(outputs.dtype());
   if (task == GraphTask::regression) {
-    if (options.regression == "mse") return at::mse_loss(found, truth);
-    return options.regression == "huber" ? at::huber_loss(found, truth) : at::l1_loss(found, truth);
+    switch (options.regression) {
+      case RegressionLoss::l1:
+        return at::l1_loss(found, truth);
+      case RegressionLoss::mse:
+        return at::mse_loss(found, truth);
+      case RegressionLoss::huber:
+        return at::huber_loss(found, truth);
+    }
   }
   const at::Tensor smooth = truth * (1.0 - options.label_smoothing) + 0.5 * options.label_smoothing;
   return at::binary_cross_entropy_with_logits(found, smooth);

@@ -9,13 +9,21 @@
 #include <vector>
 
 #include "data/packed_items.h"
+#include "tools/experiment/enum_names.h"
 #include "tools/experiment/metrics_csv.h"
 
 namespace geosft {
 
+enum class RegressionLoss { l1, mse, huber };
+template <>
+inline constexpr auto enum_table<RegressionLoss> =
+    std::to_array<EnumName<RegressionLoss>>({{"l1", RegressionLoss::l1},
+                                             {"mse", RegressionLoss::mse},
+                                             {"huber", RegressionLoss::huber}});
+
 struct LossOptions {
   double label_smoothing = 0.0;
-  std::string regression = "l1";  // of standardised targets: l1, mse, or huber with a threshold of 1
+  RegressionLoss regression = RegressionLoss::l1;  // of standardised targets; huber has a threshold of 1
 };
 
 // Returns the differentiable mean loss over the known targets: cross entropy for classes, binary cross entropy for

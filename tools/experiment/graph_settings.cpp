@@ -11,7 +11,7 @@ namespace {
 
 void add_splits(Config& config, SplitSettings& splits) {
   config
-      .add_choice("splits", "split", &splits.split, {"auto", "file", "scaffold", "random", "folds"},
+      .add_enum("splits", "split", &splits.split,
                   "file: the published one; scaffold: of molecules, 80/10/10 by their ring systems; random: 80/10/10; "
                   "auto: the published one, else scaffold for molecules, else folds")
       .add("splits", "split_folder", &splits.split_folder,
@@ -46,7 +46,7 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
 
 void add_graph_model(Config& config, GraphModelSettings& model) {
   config
-      .add_choice("model", "encoding", &model.encoding, {"none", "rwpe", "lappe"},
+      .add_enum("model", "encoding", &model.encoding,
                   "encoding of nodes: none, random walks, Laplacian eigenvectors")
       .add("model", "encoding_columns", &model.encoding_columns, "steps of the walks, or eigenvectors", positive)
       .add("model", "encoding_walks", &model.encoding_walks,
@@ -59,7 +59,7 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add("model", "encoding_layers", &model.encoding_layers, "of this network", positive)
       .add("model", "max_degree", &model.max_degree,
            "add an embedding of the degree of a node, at most this one, to its token; 0: none", not_negative)
-      .add_choice("model", "positions", &model.positions, {"none", "added", "relative"},
+      .add_enum("model", "positions", &model.positions,
                   "places of nodes in their order: added to the tokens, or seen by sampling attention")
       .add("model", "position_channels", &model.position_channels,
            "of the sinusoids that it sees; 0: as many as the tokens have, as in the paper", not_negative)
@@ -80,7 +80,7 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add_enum("model", "jumping_knowledge", &model.jumping_knowledge,
                 "how the tokens of all layers are combined; none: those of the last layer")
       .add("model", "virtual_node", &model.virtual_node, "one more node per graph, connected with all others")
-      .add_choice("model", "head", &model.head, {"softmax_pool", "sample_max", "sum", "mean", "max"},
+      .add_enum("model", "head", &model.head,
                   "pooling of the nodes of a graph: weighted mean, maximum over a sample, sum, mean or maximum")
       .add("model", "head_layers", &model.head_layers,
            "linear maps of the network after pooling, of nodes instead of it", positive)
@@ -91,15 +91,16 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
 
 void check_walks(const GraphModelSettings& model) {
   if (model.encoding_walks == 0) return;
-  if (model.encoding != "rwpe") {
-    throw UsageError("encoding_walks estimates random walks: encoding must be rwpe, found " + model.encoding);
+  if (model.encoding != NodeEncoding::random_walk) {
+    throw UsageError(std::string("encoding_walks estimates random walks: encoding must be rwpe, found ") +
+                     name_of(model.encoding));
   }
   if (model.encoding_walks == 1) throw UsageError("encoding_walks must be 0 or at least 2, found 1");
 }
 
 // Other attentions would ignore the positions, and so the order.
 void check_positions(const GraphModelSettings& model) {
-  if (model.positions == "relative" && model.attention != "sampling") {
+  if (model.positions == NodePositions::relative && model.kind() != AttentionKind::sampling) {
     throw UsageError("positions relative are seen by attention sampling alone, found attention " + model.attention +
                      ": take positions added");
   }
@@ -107,10 +108,10 @@ void check_positions(const GraphModelSettings& model) {
 
 // Throws UsageError for layers without attention and convolution, and for an encoding as wide as the tokens.
 void check_layers(const GraphModelSettings& model) {
-  if (model.attention == "none" && model.local == LocalKind::none) {
+  if (model.kind() == AttentionKind::none && model.local == LocalKind::none) {
     throw UsageError("attention none needs a graph convolution: local must be gcn, gine or gatedgcn, found none");
   }
-  if (model.encoding != "none" && model.encoding_channels >= model.width) {
+  if (model.encoding != NodeEncoding::none && model.encoding_channels >= model.width) {
     throw UsageError("encoding_channels must be below dim: " + std::to_string(model.encoding_channels) + " and " +
                      std::to_string(model.width));
   }
@@ -118,7 +119,7 @@ void check_layers(const GraphModelSettings& model) {
 
 // Masks are derived from the inputs of relative encodings.
 void check_mask(const GraphModelSettings& model) {
-  if (model.attention == "sampling" || !model.sees_relative()) return;
+  if (model.kind() == AttentionKind::sampling || !model.sees_relative()) return;
   if (!model.relative) throw UsageError(std::string("mask ") + name_of(model.primal.mask) + " needs relative = true");
   if (model.primal.mask == MaskKind::nearest && model.distance_channels == 0) {
     throw UsageError("mask nearest needs nodes with coordinates: distance_channels must be at least 1");
@@ -127,8 +128,8 @@ void check_mask(const GraphModelSettings& model) {
 
 // Rejects options that need per-batch lookups or random numbers from the CPU.
 void check_replayable(const GraphModelSettings& model) {
-  if (model.encoding == "lappe") throw UsageError("replay_steps needs another encoding than lappe");
-  const bool sees_edges = model.attention == "sampling" && model.relative && model.positions != "relative";
+  if (model.encoding == NodeEncoding::laplacian) throw UsageError("replay_steps needs another encoding than lappe");
+  const bool sees_edges = model.kind() == AttentionKind::sampling && model.relative && model.positions != NodePositions::relative;
   if (!sees_edges) return;
   if (model.distance_channels > 0) throw UsageError("replay_steps needs distance_channels 0");
   if (model.score != ScoreKind::maxout || model.probability != ProbabilityKind::leaky_relu) {
@@ -146,10 +147,7 @@ GraphModelSettings::GraphModelSettings() {
 }
 
 NodeEncodingOptions GraphModelSettings::node_encoding() const {
-  const NodeEncoding kind = encoding == "none"   ? NodeEncoding::none
-                            : encoding == "rwpe" ? NodeEncoding::random_walk
-                                                 : NodeEncoding::laplacian;
-  return {kind, encoding_columns, encoding_walks, encoding_seed};
+  return {encoding, encoding_columns, encoding_walks, encoding_seed};
 }
 
 LayerOptions GraphModelSettings::layer() const {
@@ -161,18 +159,19 @@ LayerOptions GraphModelSettings::layer() const {
 }
 
 std::vector<KeyUse> GraphModelSettings::key_uses() const {
-  const bool samples = attention == "sampling", head_samples = head == "sample_max";
+  const bool samples = kind() == AttentionKind::sampling, head_samples = head == GraphHead::sample_max;
   const bool near = sparse() && primal.mask == MaskKind::nearest;
-  const std::string found = "attention " + attention;
-  const bool deep = head_layers > 1 || head == "mean" || head == "max";
+  const bool ordered = positions == NodePositions::relative;
+  const std::string found = "attention " + attention, found_head = std::string("head ") + name_of(head);
+  const bool deep = head_layers > 1 || head == GraphHead::mean || head == GraphHead::max;
   const std::vector<KeyUse> own = {
-      {{"head_num_samples"}, head_samples, "head sample_max", "head " + head},
-      {{"head_dropout"}, head_samples || deep, "head sample_max, mean, max or head_layers above 1", "head " + head},
-      {{"encoding_channels"}, encoding != "none", "an encoding", "encoding none"},
+      {{"head_num_samples"}, head_samples, "head sample_max", found_head},
+      {{"head_dropout"}, head_samples || deep, "head sample_max, mean, max or head_layers above 1", found_head},
+      {{"encoding_channels"}, encoding != NodeEncoding::none, "an encoding", "encoding none"},
       {{"encoding_layers"}, encoding_channels > 0, "encoding_channels above 0", "encoding_channels 0"},
-      {{"position_channels"}, positions == "relative", "positions relative", "positions " + positions},
+      {{"position_channels"}, ordered, "positions relative", std::string("positions ") + name_of(positions)},
       {{"distance_channels"}, samples || near, "attention sampling and mask nearest", found},
-      {{"distance_channels"}, positions != "relative", "attention that sees edges", "positions relative"},
+      {{"distance_channels"}, !ordered, "attention that sees edges", "positions relative"},
       {{"distance_channels"}, relative, "attention that sees edges", "relative = false"},
       {{"distance_range"}, samples, "attention sampling", found},
       {{"distance_range"}, distance_channels > 0, "distances", "distance_channels 0"},
@@ -227,7 +226,7 @@ Config GraphSettings::config() {
   keys.add("train", "drop_token_rate", &train.drop_tokens, "share of the nodes that training leaves out",
            probability_range)
       .add("train", "max_steps", &train.max_steps, "steps of a run, which limit its epochs; 0: no limit", not_negative)
-      .add_choice("train", "regression_loss", &train.regression_loss, {"l1", "mse", "huber"},
+      .add_enum("train", "regression_loss", &train.regression_loss,
                   "of standardised targets: absolute or squared error, or squared up to 1 and absolute from there")
       .add(
           "train", "metric", &train.metric,
@@ -299,15 +298,12 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.edge_values = schema.edge_values;
   options.graph_features = schema.graph_features;
   if (schema.graph_features > 0) options.graph_counts = molecules.vector().count_columns();
-  const NodeEncoding encoding = model.node_encoding().encoding;
-  options.encoding = encoding == NodeEncoding::none ? 0 : model.encoding_columns;
-  options.signed_encoding = encoding == NodeEncoding::laplacian;
+  options.encoding = model.encoding == NodeEncoding::none ? 0 : model.encoding_columns;
+  options.signed_encoding = model.encoding == NodeEncoding::laplacian;
   options.encoding_channels = options.encoding > 0 ? model.encoding_channels : 0;
   options.encoding_layers = model.encoding_layers;
   options.max_degree = model.max_degree;
-  options.positions = model.positions == "added"      ? NodePositions::added
-                      : model.positions == "relative" ? NodePositions::relative
-                                                      : NodePositions::none;
+  options.positions = model.positions;
   options.position_channels = model.position_channels;
   options.relative = model.relative && model.sees_relative();
   options.distance_channels = options.relative ? model.distance_channels : 0;
@@ -319,11 +315,7 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.head_sampler = model.sampler(model.head_bins);
   options.head_dropout = model.head_dropout;
   options.head_layers = model.head_layers;
-  options.head = model.head == "sum"          ? GraphHead::sum
-                 : model.head == "mean"       ? GraphHead::mean
-                 : model.head == "max"        ? GraphHead::max
-                 : model.head == "sample_max" ? GraphHead::sample_max
-                                              : GraphHead::softmax_pool;
+  options.head = model.head;
   if (is_of_nodes(schema.task)) options.head = GraphHead::nodes;
   if (schema.documents) {
     if (train.replay_steps) throw UsageError("replay_steps needs items that are no pairs of documents");

@@ -33,10 +33,38 @@ inline constexpr auto enum_table<JumpingKnowledge> =
                                                {"max", JumpingKnowledge::max},
                                                {"sum", JumpingKnowledge::sum}});
 
-// Section [splits]. `split` chooses the published split (file), a split of molecules by scaffold, a random one, or
-// folds, one of which is the test set; auto: the published one, else by scaffold for molecules with SMILES, else folds.
+template <>
+inline constexpr auto enum_table<NodeEncoding> =
+    std::to_array<EnumName<NodeEncoding>>({{"none", NodeEncoding::none},
+                                           {"rwpe", NodeEncoding::random_walk},
+                                           {"lappe", NodeEncoding::laplacian}});
+template <>
+inline constexpr auto enum_table<NodePositions> =
+    std::to_array<EnumName<NodePositions>>({{"none", NodePositions::none},
+                                            {"added", NodePositions::added},
+                                            {"relative", NodePositions::relative}});
+// The poolings of the nodes of a graph.
+template <>
+inline constexpr auto enum_table<GraphHead> =
+    std::to_array<EnumName<GraphHead>>({{"softmax_pool", GraphHead::softmax_pool},
+                                        {"sample_max", GraphHead::sample_max},
+                                        {"sum", GraphHead::sum},
+                                        {"mean", GraphHead::mean},
+                                        {"max", GraphHead::max}});
+
+// How a dataset is split: as published, molecules by scaffold, at random, or into folds, one of which is the test set.
+enum class SplitKind { automatic, file, scaffold, random, folds };
+template <>
+inline constexpr auto enum_table<SplitKind> =
+    std::to_array<EnumName<SplitKind>>({{"auto", SplitKind::automatic},
+                                        {"file", SplitKind::file},
+                                        {"scaffold", SplitKind::scaffold},
+                                        {"random", SplitKind::random},
+                                        {"folds", SplitKind::folds}});
+
+// Section [splits]. The automatic split is the published one, else by scaffold for molecules with SMILES, else folds.
 struct SplitSettings {
-  std::string split = "auto";
+  SplitKind split = SplitKind::automatic;
   std::string split_folder;  // with the lists of a split of a CSV table
   int64_t folds = 10, fold = 0;
   uint64_t split_seed = 0;
@@ -50,7 +78,8 @@ struct SplitSettings {
 struct GraphModelSettings : EncoderSettings {
   GraphModelSettings();
 
-  std::string encoding = "none", head = "softmax_pool";
+  NodeEncoding encoding = NodeEncoding::none;
+  GraphHead head = GraphHead::softmax_pool;
   int64_t encoding_columns = 20, encoding_walks = 0, head_bins = 64, distance_channels = 0;
   int64_t encoding_channels = 0, encoding_layers = 1, max_degree = 0, head_layers = 1;
   LocalKind local = LocalKind::none;
@@ -59,7 +88,7 @@ struct GraphModelSettings : EncoderSettings {
   bool residual = true, virtual_node = false;
   uint64_t encoding_seed = 0;  // separate from the run's seed: evaluation uses the same encoding as training
   double distance_range = 5.0;
-  std::string positions = "none";
+  NodePositions positions = NodePositions::none;
   int64_t position_channels = 0;  // 0: the width
   NamedLists beta_by_set = {};    // by the name of a set of series: beta of bn attentions, and of bn_sh ones
   bool relative = true;
@@ -90,7 +119,7 @@ struct GraphTrainSettings : TrainSettings {
   double drop_tokens = 0.0;
   int64_t max_steps = 0;        // of a run, which limits its epochs; 0: no limit
   std::string metric = "auto";  // selects the checkpoint: names separated by commas, the first that the task has
-  std::string regression_loss = "l1";
+  RegressionLoss regression_loss = RegressionLoss::l1;
 
   LossOptions loss() const { return {label_smoothing, regression_loss}; }
   LossOptions evaluation_loss() const { return {0.0, regression_loss}; }  // without smoothing

@@ -151,11 +151,12 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
 }  // namespace
 
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
-  const std::string& split = settings.splits.split;
-  if (settings.every_fold && split != "auto" && split != "folds") {
-    throw UsageError("cross_validation needs split folds, found " + split);
+  const SplitKind split = settings.splits.split;
+  const bool automatic = split == SplitKind::automatic;
+  if (settings.every_fold && !automatic && split != SplitKind::folds) {
+    throw UsageError(std::string("cross_validation needs split folds, found ") + name_of(split));
   }
-  if (settings.every_fold && ((split == "auto" && graphs.split) || graphs.node_split.defined())) {
+  if (settings.every_fold && ((automatic && graphs.split) || graphs.node_split.defined())) {
     throw UsageError("cross_validation needs data without a published split");
   }
   std::vector<PlannedRun> runs;
@@ -169,7 +170,7 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
       if (settings.repeats > 1) run.name = "seed_" + std::to_string(run.settings.seed);
       if (settings.every_fold) {
         run.settings.splits.fold = fold;
-        run.settings.splits.split = "folds";
+        run.settings.splits.split = SplitKind::folds;
         run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
       }
       runs.push_back(run);

@@ -74,7 +74,7 @@ TEST_CASE("the split is the one that the settings name") {
   settings.folds = 2;
   const DatasetSplit folds = split_of(graphs, settings);
   REQUIRE(folds.validation.empty());
-  settings.split = "random";
+  settings.split = SplitKind::random;
   const DatasetSplit random = split_of(graphs, settings);
   REQUIRE(random.train.size() == 5);
   REQUIRE(random.validation.size() == 1);
@@ -86,18 +86,18 @@ TEST_CASE("the split is the one that the settings name") {
   }
   REQUIRE(differs);
   settings.split_seed = 0;
-  for (const char* split : {"file", "scaffold"}) {
+  for (const SplitKind split : {SplitKind::file, SplitKind::scaffold}) {
     settings.split = split;
-    require_error([&] { split_of(graphs, settings); }, {"split", split});
+    require_error([&] { split_of(graphs, settings); }, {"split", name_of(split)});
   }
   graphs.smiles = {"C1CC1", "C1CC1C", "CC1CC1", "c1ccccc1", "Cc1ccccc1", "C1CCC1", "CC"};
   const DatasetSplit scaffold = split_of(graphs, settings);
   REQUIRE(scaffold.train == std::vector<int64_t>{0, 1, 2, 3, 4});
-  settings.split = "auto";
+  settings.split = SplitKind::automatic;
   REQUIRE(split_of(graphs, settings).test == scaffold.test);
   graphs.split = DatasetSplit{{0, 1, 2, 3}, {4}, {5, 6}};
   REQUIRE(split_of(graphs, settings).test == graphs.split->test);
-  settings.split = "folds";
+  settings.split = SplitKind::folds;
   REQUIRE(split_of(graphs, settings).test == folds.test);
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("the encoding that is asked for is there, and that it is estimated is 
   require_error([&] { open_encoded_graphs(settings); }, {"--data"});
   settings.data = (folder / "data").string();
   CHECK_FALSE(open_encoded_graphs(settings).node_encoding.defined());
-  settings.model.encoding = "rwpe";
+  settings.model.encoding = NodeEncoding::random_walk;
   settings.model.encoding_columns = 3;
   const PackedItems graphs = open_encoded_graphs(settings);
   CHECK(graphs.node_encoding.sizes() == at::IntArrayRef({graphs.graphs.graph.nodes(), 3}));

@@ -38,7 +38,7 @@ TEST_CASE("losses of labels and targets leave out what is missing") {
   CHECK(graph_loss(GraphTask::multi_label, logits(), labels).item<double>() == Approx(expected));
   const at::Tensor targets = at::tensor({1.0f, nan, 0.0f, 1.0f, nan, nan, 1.0f, 0.0f}).view({4, 2});
   CHECK(graph_loss(GraphTask::regression, logits(), targets).item<double>() == Approx((1 + 1 + 0.5 + 1 + 3) / 5));
-  CHECK(graph_loss(GraphTask::regression, logits(), targets, {.regression = "mse"}).item<double>() ==
+  CHECK(graph_loss(GraphTask::regression, logits(), targets, {.regression = RegressionLoss::mse}).item<double>() ==
         Approx((1 + 1 + 0.25 + 1 + 9) / 5));
   const at::Tensor none = at::full({4, 2}, nan);
   const at::Tensor free = logits().requires_grad_(true);
@@ -82,12 +82,12 @@ TEST_CASE("the metric is the first of a list that the task has") {
 TEST_CASE("the loss of a regression is absolute, squared, or both") {
   const at::Tensor outputs = at::tensor({0.0f, 0.5f, 3.0f, 1.0f}).view({2, 2});
   const at::Tensor targets = at::tensor({0.0f, 0.0f, 0.0f, nan}).view({2, 2});
-  const auto loss = [&](const char* name) {
-    return graph_loss(GraphTask::regression, outputs, targets, {.regression = name}).item<double>();
+  const auto loss = [&](RegressionLoss kind) {
+    return graph_loss(GraphTask::regression, outputs, targets, {.regression = kind}).item<double>();
   };
-  REQUIRE(loss("l1") == Approx(3.5 / 3));
-  REQUIRE(loss("mse") == Approx(9.25 / 3));
-  REQUIRE(loss("huber") == Approx((0.125 + 2.5) / 3));
+  REQUIRE(loss(RegressionLoss::l1) == Approx(3.5 / 3));
+  REQUIRE(loss(RegressionLoss::mse) == Approx(9.25 / 3));
+  REQUIRE(loss(RegressionLoss::huber) == Approx((0.125 + 2.5) / 3));
 }
 
 TEST_CASE("macro F1 counts a class that is never predicted, over the nodes that have a class") {

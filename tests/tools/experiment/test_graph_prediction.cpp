@@ -19,7 +19,7 @@ const std::vector<int64_t> all = {0, 1, 2, 3, 4, 5, 6};
 
 GraphRun encoding_run(const ItemSchema& schema) {
   GraphSettings settings = small_graph_settings();
-  settings.model.encoding = "rwpe";
+  settings.model.encoding = NodeEncoding::random_walk;
   settings.model.encoding_columns = 4;
   settings.evaluation.votes = 2;
   return small_graph_run(schema, settings);

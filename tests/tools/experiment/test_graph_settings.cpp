@@ -43,12 +43,12 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
   CHECK(sequences.graph_model(schema).position_channels == 6);
   sequences.model.position_channels = 0;
   CHECK(GraphModel(sequences.graph_model(schema))->options.position_channels == sequences.model.width);
-  sequences.model.positions = "added";
+  sequences.model.positions = NodePositions::added;
   CHECK(sequences.graph_model(schema).positions == NodePositions::added);
   GraphSettings molecules;
   molecules.model.distance_channels = 4;
   molecules.model.distance_range = 2.0;
-  molecules.model.head = "sum";
+  molecules.model.head = GraphHead::sum;
   CHECK(molecules.graph_model(schema).distance_channels == 4);
   CHECK(molecules.graph_model(schema).distance_range == 2.0);
   CHECK(molecules.graph_model(schema).head == GraphHead::sum);
@@ -56,9 +56,9 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
     schema.task = task;
     CHECK((settings.graph_model(schema).head == GraphHead::nodes) == is_of_nodes(task));
   }
-  settings.model.encoding = "none";
+  settings.model.encoding = NodeEncoding::none;
   CHECK(settings.graph_model(schema).encoding == 0);
-  settings.model.encoding = "rwpe";
+  settings.model.encoding = NodeEncoding::random_walk;
   settings.model.encoding_walks = 50;
   settings.model.encoding_seed = 6;
   CHECK(settings.model.node_encoding().encoding == NodeEncoding::random_walk);
@@ -79,7 +79,7 @@ TEST_CASE("settings of graphs that contradict each other are refused") {
   settings.splits.fold = 0;
   settings.model.encoding_walks = 50;
   require_error([&] { settings.check(); }, {"encoding_walks", "rwpe", "none"});
-  settings.model.encoding = "rwpe";
+  settings.model.encoding = NodeEncoding::random_walk;
   settings.check();
   settings.model.encoding_walks = 1;
   require_error([&] { settings.check(); }, {"encoding_walks", "2", "1"});
@@ -111,13 +111,13 @@ TEST_CASE("attention sees the edges where it samples or takes its mask from them
 
 TEST_CASE("relative positions are refused where attention does not see them") {
   GraphSettings settings;
-  settings.model.positions = "relative";
+  settings.model.positions = NodePositions::relative;
   settings.check();
   for (const char* attention : {"softmax", "polynomial", "bn_sh", "sparse"}) {
     settings.model.attention = attention;
     require_error([&] { settings.check(); }, {"positions relative", "sampling", attention, "added"});
   }
-  settings.model.positions = "added";
+  settings.model.positions = NodePositions::added;
   settings.check();
 }
 
@@ -239,11 +239,11 @@ TEST_CASE("keys of convolutions and heads reach the options of the model") {
   REQUIRE(options.head == GraphHead::mean);
   REQUIRE(options.head_layers == 3);
   REQUIRE(settings.train.options(1).optimization.warmup_epochs == 2.5);
-  settings.model.encoding = "none";
+  settings.model.encoding = NodeEncoding::none;
   REQUIRE(settings.graph_model(schema).encoding_channels == 0);
   settings.config().set_text("[model]\nlocal = 'gine'\n");
   REQUIRE(settings.graph_model(schema).layer.local.kind == LocalKind::gine);
-  settings.model.head = "max";
+  settings.model.head = GraphHead::max;
   settings.model.normalization = NormKind::none;
   settings.model.jumping_knowledge = JumpingKnowledge::concatenate;
   REQUIRE(settings.graph_model(schema).head == GraphHead::max);
@@ -261,7 +261,7 @@ TEST_CASE("settings of convolutions that contradict each other are refused") {
   settings.model.local = LocalKind::gcn;
   settings.model.width = 275;  // which no number of heads must divide
   settings.check();
-  settings.model.encoding = "rwpe";
+  settings.model.encoding = NodeEncoding::random_walk;
   settings.model.encoding_channels = 275;
   require_error([&] { settings.check(); }, {"encoding_channels", "275", "dim"});
   settings.model.encoding_channels = 0;
@@ -302,7 +302,7 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   REQUIRE(vector.fingerprints == std::vector<std::string>{"ecfp4", "path"});
   REQUIRE(vector.fingerprint_bits == 512);
   REQUIRE(vector.descriptors);
-  REQUIRE(settings.train.loss().regression == "huber");
+  REQUIRE(settings.train.loss().regression == RegressionLoss::huber);
   REQUIRE(settings.train.loss().label_smoothing == 0.25);
   ItemSchema schema{GraphTask::regression, {3, 4}, 0, {5}, 0, false, {"a"}};
   schema.graph_features = 1100;

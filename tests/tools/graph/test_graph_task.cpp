@@ -140,7 +140,7 @@ TEST_CASE("parts of a batch add up to the batch in a model with a convolution") 
     example.settings.model.local = local;
     example.settings.model.attention = "none";
     example.settings.model.token_dropout = 0.3;
-    example.settings.model.head = "mean";
+    example.settings.model.head = GraphHead::mean;
     example.settings.model.head_layers = 2;
     example.settings.model.head_dropout = 0.3;
     example.settings.model.virtual_node = true;

@@ -35,10 +35,10 @@ TEST_CASE("a value brings others along, and lists stay whole") {
       variations({.set = {"positions=added"}, .vary = {"attention=sampling+positions=relative+num_samples=7,softmax"}});
   REQUIRE(all.size() == 2);
   CHECK(all[0].name == "attention=sampling+positions=relative+num_samples=7");
-  CHECK(all[0].settings.model.positions == "relative");
+  CHECK(all[0].settings.model.positions == NodePositions::relative);
   CHECK(all[0].settings.model.bins == 7);
   CHECK(all[1].name == "attention=softmax");
-  CHECK(all[1].settings.model.positions == "added");
+  CHECK(all[1].settings.model.positions == NodePositions::added);
   CHECK(variations({.set = {"lr=1e+0"}})[0].settings.train.learning_rate == 1.0);
   const std::vector<Variation> pools =
       variations({.set = {"attention=sh", "num_heads=2"}, .vary = {"pool=[1,2],[2,4]"}});
