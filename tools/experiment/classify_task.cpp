@@ -21,7 +21,7 @@ TrainingTask::Step ClassifyTask::step_on(const PointBatch& batch, SamplingContex
 CloudTask::Means ClassifyTask::validate_on(const PointDataset& clouds, const std::function<void(int64_t)>& progress) {
   const ClassificationMetrics metrics =
       classification_metrics({dataset_logits(model_, clouds, with_one_vote(settings_), Rotation::none, 0, progress)});
-  return {metrics.loss, metrics.accuracy};
+  return {metrics.loss, metrics.accuracy, clouds.size()};
 }
 
 }  // namespace geosft

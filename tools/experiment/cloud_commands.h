@@ -147,9 +147,9 @@ struct CloudReading {
 void print_shape_file(const std::filesystem::path& file, const FileOptions& options, bool json);
 
 // The members that the subcommands need (experiment_commands.h), from those of an experiment with point clouds.
-template <class Experiment, class CloudTask>
+template <class Experiment, class Trained>
 struct CloudExperiment {
-  using Task = CloudTask;
+  using Task = Trained;
   using Run = TrainedRun<Task>;
   using Outputs = typename Task::Outputs;
   using Train = CloudTrainCommand<Experiment>;

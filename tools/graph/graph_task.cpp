@@ -8,8 +8,6 @@
 #include "models/summary.h"
 #include "models/training/autocast.h"
 #include "models/training/host_copy.h"
-#include "tools/experiment/main_guard.h"
-#include "tools/experiment/shared_batch.h"
 
 namespace geosft {
 namespace {
@@ -38,14 +36,13 @@ std::string GraphTrainingData::text() const {
 
 GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split,
                              const GraphSettings& settings, const Communicator& processes)
-    : model_(std::move(model)),
-      processes_(processes),
+    : LoaderTask(processes, graphs, split.train, loader_options(settings, processes)),
+      model_(std::move(model)),
       graphs_(graphs),
       split_(split),
       settings_(settings),
       batch_norms_(batch_norm_count(*model_)),
-      style_(score_style(graphs.schema.task, settings.train.metric)),
-      loader_(graphs, split.train, loader_options(settings, processes)) {
+      style_(score_style(graphs.schema.task, settings.train.metric)) {
   settings_.evaluation.votes = 1;  // enough for a learning curve
 }
 
@@ -144,17 +141,16 @@ std::map<std::string, at::Tensor> GraphTraining::last_batch() const {
   return tensors;
 }
 
-std::optional<MetricSum> GraphTraining::validate() {
+std::optional<GraphTraining::Means> GraphTraining::validation(const std::function<void(int64_t)>& progress) {
   const std::optional<GraphSplit> part = validation_part(split_, settings_.splits);
   if (!part) return std::nullopt;
   const std::vector<int64_t>& items = items_of_split(split_, *part);
-  const GraphOutputs outputs = graph_outputs(model_, graphs_, items, *part, settings_.evaluation, std::nullopt,
-                                             [](int64_t) { throw_if_interrupted("in the middle of a validation"); });
+  const GraphOutputs outputs =
+      graph_outputs(model_, graphs_, items, *part, settings_.evaluation, std::nullopt, progress);
   const NamedValues values =
       evaluation_metrics(model_, graphs_.schema.task, outputs, settings_.train.evaluation_loss());
-  const int64_t count = static_cast<int64_t>(items.size());
-  const double score = style_.value(value_of(values, style_.name));
-  return MetricSum{value_of(values, "loss") * static_cast<double>(count), score * static_cast<double>(count), count};
+  return Means{value_of(values, "loss"), style_.value(value_of(values, style_.name)),
+               static_cast<int64_t>(items.size())};
 }
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/experiment/shared_batch.h"
+#include "tools/experiment/loader_task.h"
 
 #include <memory>
 

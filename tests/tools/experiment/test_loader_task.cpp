@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/experiment/shared_batch.h"
+#include "tools/experiment/loader_task.h"
 
 #include <catch2/catch.hpp>
 
 #include "tests/models/training/distributed/thread_processes.h"
 #include "tests/support.h"
 
-namespace geosft::test::test_shared_batch {
+namespace geosft::test::test_loader_task {
 
 TEST_CASE("processes that share a batch draw for their items what one would draw for all") {
   // Items of two documents each: sizes of documents 2 3 | 1 4 | 5 2.
@@ -31,4 +31,4 @@ TEST_CASE("processes that share a batch draw for their items what one would draw
   require_equal(same.next_seeds(6, at::kCPU), seeds, "alone");
 }
 
-}  // namespace geosft::test::test_shared_batch
+}  // namespace geosft::test::test_loader_task
