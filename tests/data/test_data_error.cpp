@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/broken_files.h"
+#include "data/data_error.h"
 
 #include <catch2/catch.hpp>
 
