@@ -11,7 +11,7 @@
 #include "models/layers/forward_trace.h"
 #include "tools/experiment/classify_settings.h"
 #include "tools/experiment/cloud_transforms.h"
-#include "tools/experiment/file_options.h"
+#include "tools/experiment/input_files.h"
 #include "tools/experiment/trained_run.h"
 
 namespace geosft {

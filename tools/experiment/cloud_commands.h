@@ -32,7 +32,6 @@
 #include "tools/experiment/cloud_training_data.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/experiment_commands.h"
-#include "tools/experiment/file_options.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
 

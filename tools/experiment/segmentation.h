@@ -12,7 +12,7 @@
 #include "data/formats/file_shape.h"
 #include "data/points/part_dataset.h"
 #include "tools/experiment/blocks.h"
-#include "tools/experiment/file_options.h"
+#include "tools/experiment/input_files.h"
 #include "tools/experiment/segment_settings.h"
 #include "tools/experiment/trained_run.h"
 

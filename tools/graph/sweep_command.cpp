@@ -10,8 +10,7 @@
 #include "data/atomic_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/graph/graph_experiment.h"
-#include "tools/graph/sweep_curves.h"
-#include "tools/graph/variations.h"
+#include "tools/graph/sweep.h"
 
 namespace geosft {
 namespace {
