@@ -139,7 +139,7 @@ TEST_CASE("the lists that come along compare different models with the first") {
       models.insert(settings.config().to_toml());
       folders.insert(folder_name(variation.name));
       scores.insert(std::string(name_of(settings.model.score)) + " " + name_of(settings.model.probability));
-      encodings.insert(settings.model.encoding);
+      encodings.insert(name_of(settings.model.encoding));
       bins.insert(settings.model.bins);
       without_edges += settings.model.relative ? 0 : 1;
     }
