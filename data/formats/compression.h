@@ -12,7 +12,7 @@
 namespace geosft {
 
 // Decompresses `bytes` if they are gzip (one or more members), otherwise returns them unchanged. Throws DataError,
-// naming `file`, if they are damaged, truncated, or unpack to more than data/formats/compression.h allows. Memory
+// naming `file`, if they are damaged, truncated, or unpack to more than max_unpacked allows. Memory
 // grows with the actual data, not with sizes claimed by a header.
 std::string gunzipped(std::string bytes, const std::string& file);
 

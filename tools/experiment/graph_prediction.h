@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicts outputs for graphs and sequences, and formats them as text and JSON.
+// Predicts outputs for graphs and sequences.
 #pragma once
 
 #include <ATen/ATen.h>
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
 
 #include "tools/experiment/graph_learning.h"
 
@@ -28,16 +26,5 @@ at::Tensor predict_dataset(GraphRun& trained, const std::filesystem::path& datas
 // Returns unlabelled graphs as dataset items, encoded for the model, with placeholder targets. Throws as
 // predict_graphs.
 PackedItems unlabelled_items(const GraphRun& trained, const FeaturedGraphs& graphs);
-
-// Returns the prediction for one graph: outputs in the dataset's units, [outputs], or [n, outputs] for its nodes.
-//   classification       {"class", "probability", "top": [[class, p], …]}, the `top` most probable
-//   multi_label          {"probabilities": {label: p}}
-//   regression           {"values": {target: value}}
-//   node_classification  {"classes": [class of every node]}
-//   node_multi_label     {"labels": [label, …], "probabilities": [[p of every label] of every node]}
-nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
-
-// Returns one line of text: "mutagenic 92.1 %  other 7.9 %"; for node labels those of at least 50 %: "a+c  -  b".
-std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
 
 }  // namespace geosft
