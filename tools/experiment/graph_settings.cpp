@@ -12,8 +12,8 @@ namespace {
 void add_splits(Config& config, SplitSettings& splits) {
   config
       .add_enum("splits", "split", &splits.split,
-                  "file: the published one; scaffold: of molecules, 80/10/10 by their ring systems; random: 80/10/10; "
-                  "auto: the published one, else scaffold for molecules, else folds")
+                "file: the published one; scaffold: of molecules, 80/10/10 by their ring systems; random: 80/10/10; "
+                "auto: the published one, else scaffold for molecules, else folds")
       .add("splits", "split_folder", &splits.split_folder,
            "of a table of molecules: folder with train.csv, valid.csv and test.csv, lists of its rows from 0")
       .add("splits", "folds", &splits.folds, "parts of a set without a published split", {.low = 2})
@@ -45,9 +45,7 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
 }
 
 void add_graph_model(Config& config, GraphModelSettings& model) {
-  config
-      .add_enum("model", "encoding", &model.encoding,
-                  "encoding of nodes: none, random walks, Laplacian eigenvectors")
+  config.add_enum("model", "encoding", &model.encoding, "encoding of nodes: none, random walks, Laplacian eigenvectors")
       .add("model", "encoding_columns", &model.encoding_columns, "steps of the walks, or eigenvectors", positive)
       .add("model", "encoding_walks", &model.encoding_walks,
            "random walks: estimate from so many a node, where exact ones take too long; 0: exact", not_negative)
@@ -60,7 +58,7 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add("model", "max_degree", &model.max_degree,
            "add an embedding of the degree of a node, at most this one, to its token; 0: none", not_negative)
       .add_enum("model", "positions", &model.positions,
-                  "places of nodes in their order: added to the tokens, or seen by sampling attention")
+                "places of nodes in their order: added to the tokens, or seen by sampling attention")
       .add("model", "position_channels", &model.position_channels,
            "of the sinusoids that it sees; 0: as many as the tokens have, as in the paper", not_negative)
       .add("model", "relative", &model.relative, "let attention see the edges")
@@ -81,7 +79,7 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
                 "how the tokens of all layers are combined; none: those of the last layer")
       .add("model", "virtual_node", &model.virtual_node, "one more node per graph, connected with all others")
       .add_enum("model", "head", &model.head,
-                  "pooling of the nodes of a graph: weighted mean, maximum over a sample, sum, mean or maximum")
+                "pooling of the nodes of a graph: weighted mean, maximum over a sample, sum, mean or maximum")
       .add("model", "head_layers", &model.head_layers,
            "linear maps of the network after pooling, of nodes instead of it", positive)
       .add("model", "head_num_samples", &model.head_bins, "nodes that sample_max samples", positive)
@@ -129,7 +127,8 @@ void check_mask(const GraphModelSettings& model) {
 // Rejects options that need per-batch lookups or random numbers from the CPU.
 void check_replayable(const GraphModelSettings& model) {
   if (model.encoding == NodeEncoding::laplacian) throw UsageError("replay_steps needs another encoding than lappe");
-  const bool sees_edges = model.kind() == AttentionKind::sampling && model.relative && model.positions != NodePositions::relative;
+  const bool sees_edges =
+      model.kind() == AttentionKind::sampling && model.relative && model.positions != NodePositions::relative;
   if (!sees_edges) return;
   if (model.distance_channels > 0) throw UsageError("replay_steps needs distance_channels 0");
   if (model.score != ScoreKind::maxout || model.probability != ProbabilityKind::leaky_relu) {
@@ -227,7 +226,7 @@ Config GraphSettings::config() {
            probability_range)
       .add("train", "max_steps", &train.max_steps, "steps of a run, which limit its epochs; 0: no limit", not_negative)
       .add_enum("train", "regression_loss", &train.regression_loss,
-                  "of standardised targets: absolute or squared error, or squared up to 1 and absolute from there")
+                "of standardised targets: absolute or squared error, or squared up to 1 and absolute from there")
       .add(
           "train", "metric", &train.metric,
           "what validation goes by: the first of these, separated by commas, that the task has, of accuracy, macro_f1, "

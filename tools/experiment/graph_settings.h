@@ -34,33 +34,28 @@ inline constexpr auto enum_table<JumpingKnowledge> =
                                                {"sum", JumpingKnowledge::sum}});
 
 template <>
-inline constexpr auto enum_table<NodeEncoding> =
-    std::to_array<EnumName<NodeEncoding>>({{"none", NodeEncoding::none},
-                                           {"rwpe", NodeEncoding::random_walk},
-                                           {"lappe", NodeEncoding::laplacian}});
+inline constexpr auto enum_table<NodeEncoding> = std::to_array<EnumName<NodeEncoding>>(
+    {{"none", NodeEncoding::none}, {"rwpe", NodeEncoding::random_walk}, {"lappe", NodeEncoding::laplacian}});
 template <>
-inline constexpr auto enum_table<NodePositions> =
-    std::to_array<EnumName<NodePositions>>({{"none", NodePositions::none},
-                                            {"added", NodePositions::added},
-                                            {"relative", NodePositions::relative}});
+inline constexpr auto enum_table<NodePositions> = std::to_array<EnumName<NodePositions>>(
+    {{"none", NodePositions::none}, {"added", NodePositions::added}, {"relative", NodePositions::relative}});
 // The poolings of the nodes of a graph.
 template <>
-inline constexpr auto enum_table<GraphHead> =
-    std::to_array<EnumName<GraphHead>>({{"softmax_pool", GraphHead::softmax_pool},
-                                        {"sample_max", GraphHead::sample_max},
-                                        {"sum", GraphHead::sum},
-                                        {"mean", GraphHead::mean},
-                                        {"max", GraphHead::max}});
+inline constexpr auto enum_table<GraphHead> = std::to_array<EnumName<GraphHead>>({{"softmax_pool",
+                                                                                   GraphHead::softmax_pool},
+                                                                                  {"sample_max", GraphHead::sample_max},
+                                                                                  {"sum", GraphHead::sum},
+                                                                                  {"mean", GraphHead::mean},
+                                                                                  {"max", GraphHead::max}});
 
 // How a dataset is split: as published, molecules by scaffold, at random, or into folds, one of which is the test set.
 enum class SplitKind { automatic, file, scaffold, random, folds };
 template <>
-inline constexpr auto enum_table<SplitKind> =
-    std::to_array<EnumName<SplitKind>>({{"auto", SplitKind::automatic},
-                                        {"file", SplitKind::file},
-                                        {"scaffold", SplitKind::scaffold},
-                                        {"random", SplitKind::random},
-                                        {"folds", SplitKind::folds}});
+inline constexpr auto enum_table<SplitKind> = std::to_array<EnumName<SplitKind>>({{"auto", SplitKind::automatic},
+                                                                                  {"file", SplitKind::file},
+                                                                                  {"scaffold", SplitKind::scaffold},
+                                                                                  {"random", SplitKind::random},
+                                                                                  {"folds", SplitKind::folds}});
 
 // Section [splits]. The automatic split is the published one, else by scaffold for molecules with SMILES, else folds.
 struct SplitSettings {
