@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines the error that every reader throws.
+// Defines the error that every reader throws, and the one that reports all unusable files of a dataset at once.
 #pragma once
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace geosft {
 
@@ -15,5 +16,37 @@ class DataError : public std::runtime_error {
   // `text`: the whole message.
   explicit DataError(const std::string& text) : std::runtime_error(text) {}
 };
+
+// The errors of several files. The message is the only error itself, or "3 broken files: ERROR; ERROR; ERROR", with at
+// most max_named_files of them and the number of the others.
+class BrokenFiles : public DataError {
+ public:
+  explicit BrokenFiles(std::vector<std::string> messages);
+  const std::vector<std::string>& messages() const { return messages_; }
+
+ private:
+  std::vector<std::string> messages_;
+};
+
+constexpr size_t max_named_files = 20;
+
+// Calls every step; throws one BrokenFiles with the errors of all steps, in order. Another DataError of the first step
+// that fails, such as an absent folder, ends them.
+template <class... Steps>
+void throw_all_broken(const Steps&... steps) {
+  std::vector<std::string> messages;
+  const auto attempt = [&](const auto& step) {
+    try {
+      step();
+    } catch (const BrokenFiles& broken) {
+      messages.insert(messages.end(), broken.messages().begin(), broken.messages().end());
+    } catch (const DataError& error) {
+      if (messages.empty()) throw;
+      messages.emplace_back(error.what());
+    }
+  };
+  (attempt(steps), ...);
+  if (!messages.empty()) throw BrokenFiles(messages);
+}
 
 }  // namespace geosft

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "data/formats/numbers.h"
+#include "data/formats/text_lines.h"
 
 namespace geosft {
 namespace {

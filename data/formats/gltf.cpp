@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/gltf.h"
+#include "data/formats/shape_file.h"
 
 #include <tiny_gltf.h>
 
@@ -13,8 +13,8 @@
 
 #include "data/data_error.h"
 #include "data/formats/binary.h"
+#include "data/formats/compression.h"
 #include "data/formats/text_lines.h"
-#include "data/formats/unpacked_size.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"
 

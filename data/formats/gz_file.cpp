@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/gz_file.h"
+#include "data/formats/compression.h"
 
 #include <zlib.h>
 
@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "data/data_error.h"
-#include "data/formats/unpacked_size.h"
 #include "data/read_file.h"
 
 namespace geosft {

@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "data/data_error.h"
+#include "data/formats/compression.h"
 #include "data/formats/hdf5_handles.h"
-#include "data/formats/unpacked_size.h"
 #include "data/reader_process.h"
 
 namespace geosft {

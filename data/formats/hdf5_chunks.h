@@ -22,7 +22,7 @@ struct ChunkedDataset {
 class Hdf5Chunks {
  public:
   // Allocates memory, raising the limit with ReaderRoom. Throws DataError, naming the dataset, if chunks are larger
-  // than data/formats/unpacked_size.h allows for the size of the file, if there are far more chunks than the file has
+  // than data/formats/compression.h allows for the size of the file, if there are far more chunks than the file has
   // room for, and for filters that Hdf5Filters refuses.
   explicit Hdf5Chunks(const ChunkedDataset& of);
 

@@ -31,7 +31,7 @@ class Hdf5File {
   bool has(const std::string& dataset) const;
   // Read a dataset of any integer or floating type, converted to float32 or int64; read_real() to float64 unless
   // float32 holds every number of its type. Throw DataError, naming file and dataset, if it is absent, not numeric,
-  // damaged, stored in another file, or claims a size that its storage cannot hold or data/formats/unpacked_size.h does
+  // damaged, stored in another file, or claims a size that its storage cannot hold or data/formats/compression.h does
   // not allow.
   at::Tensor read_float(const std::string& dataset) const { return read(dataset, at::kFloat); }
   at::Tensor read_real(const std::string& dataset) const { return read(dataset, at::kDouble); }

@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "data/data_error.h"
+#include "data/formats/compression.h"
 #include "data/formats/hdf5_chunks.h"
 #include "data/formats/hdf5_handles.h"
-#include "data/formats/unpacked_size.h"
 
 namespace geosft {
 namespace {

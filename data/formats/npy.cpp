@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/npy.h"
+#include "data/formats/shape_file.h"
 
 #include <c10/util/Half.h>
 
@@ -12,8 +12,8 @@
 
 #include "data/data_error.h"
 #include "data/formats/binary.h"
-#include "data/formats/numbers.h"
 #include "data/formats/point_columns.h"
+#include "data/formats/text_lines.h"
 #include "data/formats/zip_archive.h"
 
 namespace geosft {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "data/data_error.h"
+#include "data/formats/compression.h"
 #include "data/formats/csv_rows.h"
-#include "data/formats/gz_file.h"
-#include "data/formats/numbers.h"
+#include "data/formats/text_lines.h"
 
 namespace geosft {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/numbers.h"
+#include "data/formats/text_lines.h"
 
 #include <charconv>
 #include <cstdlib>

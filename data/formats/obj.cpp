@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/obj.h"
+#include "data/formats/shape_file.h"
 
 #include <limits>
 
-#include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
 
 namespace geosft {

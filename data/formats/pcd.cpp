@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/pcd.h"
+#include "data/formats/shape_file.h"
 
 #include <array>
 
 #include "data/data_error.h"
 #include "data/formats/binary.h"
-#include "data/formats/lzf.h"
+#include "data/formats/compression.h"
 #include "data/formats/pcd_header.h"
 #include "data/formats/text_lines.h"
 

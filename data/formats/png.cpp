@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "data/data_error.h"
-#include "data/formats/unpacked_size.h"
+#include "data/formats/compression.h"
 
 namespace geosft {
 namespace {

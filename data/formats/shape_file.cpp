@@ -7,19 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "data/formats/compression.h"
 #include "data/formats/file_content.h"
-#include "data/formats/gltf.h"
-#include "data/formats/gz_file.h"
-#include "data/formats/kitti_bin.h"
-#include "data/formats/las.h"
-#include "data/formats/npy.h"
-#include "data/formats/obj.h"
-#include "data/formats/off.h"
-#include "data/formats/pcd.h"
-#include "data/formats/ply.h"
-#include "data/formats/stl.h"
 #include "data/formats/text_lines.h"
-#include "data/formats/xyz.h"
 #include "data/seeds.h"
 #include "geometry/surface_sampling.h"
 

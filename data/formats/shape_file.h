@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads shape files of any supported format.
+// Reads shape files: of any supported format, and of each one.
 #pragma once
 
 #include <filesystem>
@@ -33,5 +33,83 @@ FileShape parse_shape(std::string_view bytes, const std::string& file, const Sha
 // unchanged, with its normals. Coordinates far from the origin get an offset (set_points). `file` is for messages;
 // label and name are left empty. Throws DataError for a mesh without area.
 Shape to_cloud(const FileShape& shape, int64_t points, uint64_t seed, const std::string& file);
+
+// Reads glTF 2.0 meshes and clouds: .gltf with its buffers, and .glb.
+// Returns the triangles (lists, strips and fans) of all nodes of the default scene, in world coordinates, or the points
+// (with their normals, if all have some) if there are no triangles. Lines, materials, textures, skins, morph targets
+// and animations are ignored. Buffers are in the file, in data URIs, or in files of the same folder. Throws DataError
+// for a broken file, for sparse accessors, and for compressed or instanced meshes (Draco, meshopt,
+// EXT_mesh_gpu_instancing).
+FileShape read_gltf(std::string_view bytes, const std::string& file);
+
+// Reads the laser scans of KITTI and of datasets in its format.
+// Reads float32 numbers without a header: x, y, z and intensity of each point, and in files *.pcd.bin (nuScenes) the
+// laser's ring as well. Intensity and ring are ignored. Throws DataError for a size that is no multiple of a point and
+// for coordinates beyond 100 km, which no scan has.
+FileShape read_kitti_bin(std::string_view bytes, const std::string& file);
+
+// Follows the name of a compressed LAS file in messages.
+constexpr const char* laz_converters = "`pdal translate IN.laz OUT.las` or `laspy decompress IN.laz` converts it";
+
+// Reads LAS clouds of airborne and terrestrial laser scanners: the coordinates of versions 1.0 to 1.4 with point data
+// record formats 0 to 10: X, Y and Z times the scale plus the offset of the header, in double precision. Everything
+// else (intensity, classes, colours, waveforms) is ignored, and no point is left out. Throws DataError for a broken
+// file and for compressed records (LAZ), naming a converter.
+FileShape read_las(std::string_view bytes, const std::string& file);
+
+// Reads a cloud from a NumPy array (NPY) [N, C] of numbers (float16, 32 or 64, or integers, of either byte order, in C
+// or Fortran order): one point per row, with the columns of data/formats/point_columns.h. Leading dimensions of size 1
+// are dropped, and [3, N] and [6, N] are transposed where N is above 64. `columns` names the columns, such as
+// "x,y,z,r,g,b" (option --columns). Throws DataError for other arrays, such as structured ones and objects.
+FileShape read_npy(std::string_view bytes, const std::string& file, const std::string& columns = {});
+
+// Reads a cloud or a mesh from an archive of arrays (NPZ). The points are the first of points, pos, xyz, coords,
+// vertices, verts, pc, pcd, cloud, point_cloud, data and arr_0, or its only array. Arrays normals or normal [N, 3], and
+// faces or triangles [F, 3], are read with it; others are ignored. Throws DataError as above and if no array is known
+// by name.
+FileShape read_npz(std::string_view bytes, const std::string& file, const std::string& columns = {});
+
+// Reads vertices and faces of Wavefront OBJ; everything else (materials, groups, texture coordinates) is ignored.
+// Accepts corners `v`, `v/vt`, `v//vn`, `v/vt/vn`, counted from 1 or, if negative, from the last vertex so far.
+// Polygons are split into triangles, and faces with fewer than 3 corners are left out with a warning. A backslash
+// continues a line. Without faces the vertices are a cloud, whose normals are the `vn` if there are as many. Throws
+// DataError, with the line, for anything else.
+FileShape read_obj(std::string_view text, const std::string& file);
+
+// Reads OFF meshes, including those of ModelNet.
+// Format: "OFF", then the numbers of vertices, faces and edges (in ModelNet often on the first line, even without a
+// blank: "OFF123 456 0"), then the vertices, then the faces "n i1 … in [colour]", each on a line of its own or, if
+// there are fewer lines than that, with line breaks anywhere. COFF, NOFF, CNOFF, … are accepted, also in lower case,
+// but colours and normals are ignored. A file without faces is a cloud. What follows the faces is ignored. Throws
+// DataError, with the line, for anything else.
+FileShape read_off(std::string_view text, const std::string& file);
+
+// Reads PCD clouds of the Point Cloud Library, versions 0.5 to 0.7: ascii, binary, binary_compressed.
+// Reads the fields x, y, z and, if present, normal_x, normal_y, normal_z; other fields are ignored. Points may
+// be NaN, as holes of organised clouds are. Throws DataError for a broken file.
+FileShape read_pcd(std::string_view bytes, const std::string& file);
+
+// Reads PLY meshes and clouds: text, binary little endian, binary big endian.
+// Reads vertices (x, y, z), their normals (nx, ny, nz) if present, and faces (vertex_indices or vertex_index; polygons
+// are split into triangles) or triangle strips (tristrips). Other properties and elements are ignored. Throws DataError
+// for a broken file.
+FileShape read_ply(std::string_view bytes, const std::string& file);
+
+// Reads STL meshes, binary and text.
+// Returns three vertices per triangle, as stored; the facet normals of the file are ignored. A file whose size matches
+// its binary triangle count is binary, even if it begins with "solid"; another one that begins so is text, whose
+// keywords may be in any case and on any line. Bytes after the last facet are ignored. Throws DataError for a broken
+// file.
+FileShape read_stl(std::string_view bytes, const std::string& file);
+
+// Reads clouds from tables of text: XYZ, TXT, ASC, PTS, CSV.
+// Reads one point per line. Fields are separated by blanks, commas or semicolons; with semicolons a comma is a decimal
+// one. '#' begins a comment. Lines before the first point may name the columns, tell the number of points, or hold
+// anything else. Without names the columns are x, y, z and those of data/formats/point_columns.h; other columns are
+// ignored. Throws DataError, with the line, for a varying number of columns and for coordinates that are not finite
+// numbers.
+// `columns` names the columns of all rows, such as "x,y,z,r,g,b" (option --columns); names in the file are then
+// ignored.
+FileShape read_xyz(std::string_view text, const std::string& file, const std::string& columns = {});
 
 }  // namespace geosft

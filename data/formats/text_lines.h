@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -69,5 +70,12 @@ class TextLines {
   int64_t line_number_ = 0;
   bool at_end_ = false;
 };
+
+// Parses the whole `word` as a number with optional sign, possibly infinite or NaN. The exponent may be written as by
+// Fortran (1.0D+00). Returns nothing if it is not a number.
+std::optional<double> parse_number(std::string_view word);
+
+// Parses the whole `word` as a 64-bit integer.
+std::optional<int64_t> parse_integer(std::string_view word);
 
 }  // namespace geosft

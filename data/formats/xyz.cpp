@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/xyz.h"
+#include "data/formats/shape_file.h"
 
 #include <limits>
 
 #include "data/data_error.h"
-#include "data/formats/numbers.h"
 #include "data/formats/point_columns.h"
 #include "data/formats/text_lines.h"
 

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "data/data_error.h"
-#include "data/formats/unpacked_size.h"
+#include "data/formats/compression.h"
 #include "data/safe_join.h"
 
 namespace geosft {

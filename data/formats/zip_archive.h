@@ -26,7 +26,7 @@ class ZipArchive {
   std::vector<std::string> members() const;
 
   // Returns the bytes of one member. Throws DataError if it is absent, damaged, or unpacks to more than `limit` or than
-  // data/formats/unpacked_size.h allows.
+  // data/formats/compression.h allows.
   std::string read(const std::string& member, uint64_t limit = uint64_t{1} << 30) const;
 
  private:

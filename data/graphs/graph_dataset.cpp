@@ -5,11 +5,8 @@
 #include "data/dataset_formats.h"
 #include "data/graphs/graph_formats.h"
 #include "data/graphs/molecule_table.h"
-#include "data/graphs/ogb_dataset.h"
 #include "data/graphs/packed_graphs_file.h"
-#include "data/graphs/peptides.h"
 #include "data/graphs/tu_dataset.h"
-#include "data/graphs/xyz_molecules.h"
 #include "data/safe_join.h"
 
 namespace geosft {

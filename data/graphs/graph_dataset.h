@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens graph datasets of any supported format.
+// Opens graph datasets: of any supported format, and of each one.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "data/graphs/graph_cache.h"
 #include "data/packed_items.h"
@@ -19,5 +21,73 @@ PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphR
 // Returns whether `folder` is a folder in one of these formats; lists them with the files that identify them.
 bool is_graph_dataset(const std::filesystem::path& folder);
 std::string graph_formats_text();
+
+// Reads datasets in the raw format of the Open Graph Benchmark (Hu et al., 2020): many graphs (ogbg-mol* and others) or
+// one graph (ogbn-*).
+
+// Returns whether `folder` holds raw/graph-label.csv or raw/node-label.csv, plain or .gz.
+bool is_ogb_dataset(const std::filesystem::path& folder);
+
+// Reads the tables num-node-list, num-edge-list, edge, graph-label or node-label, and, if present, node-feat and
+// edge-feat from raw/, each .csv or .csv.gz without a header, and the lists train, valid and test from split/NAME/.
+// Missing edge directions are added unless `directed`. Features become categories if all are integers, otherwise
+// values. The 9 and 3 columns of molecules get the vocabularies of molecule_features.h if they fit; other vocabulary
+// sizes are the largest category + 1. The labels determine the task. Graph labels: 0, 1 or missing: multi_label; one
+// column of other integers: classification; otherwise regression. Node labels (one graph, with the split in
+// `node_split`): one column of integers or missing: node_classification; several columns of 0, 1 or missing:
+// node_multi_label. mapping/mol.csv, if present, has the SMILES of molecules. Other tables (node_species, node_year)
+// are left out with a warning. The result is stored in the cache of `options`, keyed by the contents of raw/, split/
+// and mapping/. Throws DataError, naming file and line: counts that do not match the tables, nodes out of range,
+// several splits but none named, an absent split, other kinds of labels.
+PackedItems read_ogb_dataset(const std::filesystem::path& folder, const GraphReadOptions& options = {});
+
+// Reads Peptides-func and Peptides-struct of the Long Range Graph Benchmark (Dwivedi et al., 2022): 15,535 peptides as
+// graphs of their heavy atoms, with 10 binary labels (func) or 11 structural properties (struct).
+
+// Returns whether `folder` holds one of the tables that `read_peptides` reads.
+bool is_peptides(const std::filesystem::path& folder);
+
+// Reads from `folder` the published table, peptide_multi_class_dataset.csv (func), peptide_structure_dataset.csv or
+// peptide_structure_normalized_dataset.csv (struct), and the official split, split_train.txt, split_val.txt and
+// split_test.txt (one row index of the table per line, from 0), each plain or .gz. The targets of struct are
+// standardised to mean 0 and deviation 1 over all rows, as in the benchmark. Rows with an invalid SMILES are left out,
+// and `warnings` names them. The result is cached, keyed by the contents of the files and RDKit's version. Throws
+// DataError, naming file and line: an absent split, columns or labels that differ from the published ones, items out of
+// range; std::runtime_error in a build without RDKit.
+PackedItems read_peptides(const std::filesystem::path& folder, const GraphReadOptions& options = {});
+
+// Reads molecules with coordinates and properties from folders of XYZ files: QM7 (Rupp et al., 2012) and QM9
+// (Ramakrishnan et al., 2014).
+
+// Returns whether `folder` holds hof_qm7.txt or files dsgdb9nsd_*.xyz.
+bool is_xyz_molecules(const std::filesystem::path& folder);
+
+// QM7: hof_qm7.txt, a line "file energy …" per molecule (the target, kcal/mol), and the files in xyz/. Official split:
+// molecules whose file number is a multiple of 5 are the test set, all others the training set; no validation set. QM9:
+// the files dsgdb9nsd_*.xyz, whose comments hold the 15 targets, in the units of the dataset; no split.
+//
+// Nodes have the atomic number - 1 as category (119 values, as in molecule_features.h) and coordinates. Edges are the
+// bonds inferred from the distances (covalent_bonds); the edge value is the bond length divided by the sum of the
+// radii. Throws DataError, naming file and line, for broken or absent files and for files of xyz/ that are listed
+// twice; unlisted files are left out with a warning. The result is stored in the cache of `options`, keyed by the
+// contents of the files.
+PackedItems read_xyz_molecules(const std::filesystem::path& folder, const GraphReadOptions& options = {});
+
+// Reads one molecule from an XYZ file, with the same features; no target, no output names. Throws DataError as above.
+PackedItems read_xyz_graph(const std::filesystem::path& file);
+
+// Reads published splits: text files with one item index per line.
+
+// The three files of a split, each plain or compressed (.gz appended to the name).
+struct SplitFiles {
+  std::filesystem::path train, validation, test;
+};
+
+// Reads items in 0 … count - 1. Throws DataError, naming file and line, for an absent file and for a number that is out
+// of range or duplicated.
+DatasetSplit read_split(const SplitFiles& files, int64_t count);
+
+// Restricts a split to the items `kept` (ascending): kept[i] becomes item i.
+DatasetSplit restricted_split(const DatasetSplit& split, const std::vector<int64_t>& kept, int64_t count);
 
 }  // namespace geosft

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "data/data_error.h"
-#include "data/formats/gz_file.h"
-#include "data/formats/numbers.h"
+#include "data/formats/compression.h"
 #include "data/formats/text_lines.h"
 
 namespace geosft {

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "data/data_error.h"
+#include "data/formats/compression.h"
 #include "data/formats/file_content.h"
-#include "data/formats/gz_file.h"
 #include "data/formats/text_lines.h"
+#include "data/graphs/graph_dataset.h"
 #include "data/graphs/packed_graphs_file.h"
-#include "data/graphs/xyz_molecules.h"
 #include "data/read_file.h"
 #include "geometry/packed.h"
 

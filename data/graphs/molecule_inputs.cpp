@@ -12,7 +12,6 @@
 #include "data/data_error.h"
 #include "data/formats/hdf5_file.h"
 #include "data/graphs/molecule_features.h"
-#include "data/graphs/molecule_scaffold.h"
 #include "data/seeds.h"
 #include "geometry/threads.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the features of whole molecules for a dataset, and stores them in the cache.
+// Computes the features and scaffolds of whole molecules, and stores them in the cache.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -23,5 +24,21 @@ at::Tensor molecule_vectors(const std::vector<std::string>& smiles, const Molecu
 // Returns the scaffold split (grouped_split of scaffold_groups) of molecules, with the groups from `cache` in the same
 // manner.
 DatasetSplit scaffold_split(const std::vector<std::string>& smiles, const std::filesystem::path& cache = {});
+
+// Returns the canonical SMILES, with stereochemistry, of the ring systems of a molecule and the linkers between them
+// (Bemis and Murcko, "The Properties of Known Drugs", 1996); empty for a molecule without rings. Thread-safe. Throws as
+// molecule_from_smiles.
+std::string murcko_scaffold(const std::string& smiles);
+
+// Numbers the scaffolds of molecules in the order of their first occurrence, in parallel. A SMILES that RDKit does not
+// parse has a scaffold of its own.
+std::vector<int64_t> scaffold_groups(const std::vector<std::string>& smiles);
+
+// Assigns whole groups to the splits, the largest first and of equal ones the one that begins last, each to the
+// training split if it fits in the first `train_fraction` of the items, else to the validation split if it fits in
+// train_fraction + validation_fraction, else to the test split: the scaffold split of the Open Graph Benchmark (Hu et
+// al., 2020). group: the group of each item. The items of a split are ascending.
+DatasetSplit grouped_split(const std::vector<int64_t>& group, double train_fraction = 0.8,
+                           double validation_fraction = 0.1);
 
 }  // namespace geosft

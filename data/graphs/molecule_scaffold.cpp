@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/graphs/molecule_scaffold.h"
+#include "data/graphs/molecule_inputs.h"
 
 #include <ATen/Parallel.h>
 

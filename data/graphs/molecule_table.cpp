@@ -10,12 +10,11 @@
 
 #include "data/cache_folder.h"
 #include "data/data_error.h"
-#include "data/formats/gz_file.h"
-#include "data/formats/numbers.h"
+#include "data/formats/compression.h"
 #include "data/formats/text_lines.h"
+#include "data/graphs/graph_dataset.h"
 #include "data/graphs/molecule_features.h"
 #include "data/graphs/smiles.h"
-#include "data/graphs/split_files.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/graphs/ogb_dataset.h"
+#include "data/graphs/graph_dataset.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,10 @@
 
 #include "data/cache_folder.h"
 #include "data/data_error.h"
-#include "data/formats/gz_file.h"
+#include "data/formats/compression.h"
 #include "data/formats/number_table.h"
 #include "data/graphs/molecule_features.h"
 #include "data/graphs/smiles.h"
-#include "data/graphs/split_files.h"
 #include "geometry/packed.h"
 
 namespace geosft {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/graphs/peptides.h"
+#include "data/graphs/graph_dataset.h"
 
 #include <utility>
 
 #include "data/cache_folder.h"
 #include "data/data_error.h"
+#include "data/formats/compression.h"
 #include "data/formats/csv_rows.h"
-#include "data/formats/gz_file.h"
 #include "data/graphs/molecule_features.h"
 #include "data/graphs/smiles.h"
-#include "data/graphs/split_files.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "data/data_error.h"
+#include "data/formats/compression.h"
 #include "data/formats/csv_rows.h"
-#include "data/formats/gz_file.h"
 #include "data/formats/text_lines.h"
 #include "data/graphs/molecule_features.h"
 #include "data/read_file.h"

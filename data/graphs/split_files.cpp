@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/graphs/split_files.h"
+#include "data/graphs/graph_dataset.h"
 
 #include "data/data_error.h"
-#include "data/formats/gz_file.h"
+#include "data/formats/compression.h"
 #include "data/formats/text_lines.h"
 
 namespace geosft {

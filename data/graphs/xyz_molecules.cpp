@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/graphs/xyz_molecules.h"
+#include "data/graphs/graph_dataset.h"
 
 #include <ATen/Parallel.h>
 
@@ -10,7 +10,6 @@
 #include "data/cache_folder.h"
 #include "data/data_error.h"
 #include "data/formats/elements.h"
-#include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
 #include "data/formats/xyz_molecule.h"
 #include "data/read_file.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/points/cloud_files.h"
+#include "data/points/point_formats.h"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <system_error>
 
-#include "data/broken_files.h"
 #include "data/cache_folder.h"
+#include "data/data_error.h"
 #include "data/formats/shape_file.h"
 #include "data/points/array_dataset.h"
 #include "data/read_file.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/points/modelnet_hdf5.h"
+#include "data/points/point_formats.h"
 
 #include "data/points/array_dataset.h"
-#include "data/points/cloud_files.h"
 #include "data/read_file.h"
 
 namespace geosft {

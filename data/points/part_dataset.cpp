@@ -2,8 +2,7 @@
 #include "data/points/part_dataset.h"
 
 #include "data/dataset_formats.h"
-#include "data/points/part_hdf5.h"
-#include "data/points/shapenet_part_text.h"
+#include "data/points/point_formats.h"
 #include "data/safe_join.h"
 
 namespace geosft {

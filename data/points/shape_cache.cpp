@@ -6,7 +6,7 @@
 
 #include "data/cache_folder.h"
 #include "data/checkpoint.h"
-#include "data/formats/numbers.h"
+#include "data/formats/text_lines.h"
 
 namespace geosft {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/points/shapenet_part_text.h"
+#include "data/points/point_formats.h"
 
 #include <ATen/Parallel.h>
 
@@ -8,9 +8,9 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "data/broken_files.h"
+#include "data/data_error.h"
 #include "data/formats/part_text.h"
-#include "data/formats/xyz.h"
+#include "data/formats/shape_file.h"
 #include "data/points/array_dataset.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"

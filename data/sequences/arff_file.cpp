@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/sequences/arff_file.h"
+#include "data/sequences/sequence_dataset.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "data/data_error.h"
-#include "data/formats/gz_file.h"
+#include "data/formats/compression.h"
 #include "data/formats/text_lines.h"
 #include "data/read_file.h"
 

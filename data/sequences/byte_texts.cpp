@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/sequences/byte_texts.h"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/sequences/cifar_images.h"
 
 #include "data/data_error.h"
 #include "data/read_file.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/sequences/document_pairs.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/sequences/idx_images.h"
 
 #include <algorithm>
 
 #include "data/data_error.h"
+#include "data/formats/compression.h"
 #include "data/formats/file_content.h"
-#include "data/formats/gz_file.h"
 #include "data/sequences/sequence_dataset.h"
 
 namespace geosft {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/sequences/patches.h"
 
 #include "data/sequences/sequence_dataset.h"
 

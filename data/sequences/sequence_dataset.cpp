@@ -10,17 +10,10 @@
 
 #include "data/data_error.h"
 #include "data/dataset_formats.h"
-#include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
 #include "data/safe_join.h"
-#include "data/sequences/arff_file.h"
-#include "data/sequences/byte_texts.h"
-#include "data/sequences/cifar_images.h"
-#include "data/sequences/document_pairs.h"
-#include "data/sequences/idx_images.h"
 #include "data/sequences/listops.h"
 #include "data/sequences/pathfinder.h"
-#include "data/sequences/ucr_table.h"
 
 namespace geosft {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/sequences/ts_file.h"
+#include "data/sequences/sequence_dataset.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "data/data_error.h"
-#include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
 #include "data/read_file.h"
 

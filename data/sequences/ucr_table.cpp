@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/sequences/ucr_table.h"
+#include "data/sequences/sequence_dataset.h"
 
 #include <c10/util/StringUtil.h>
 
@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "data/data_error.h"
-#include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
 #include "data/read_file.h"
 

@@ -2,8 +2,8 @@
 // tools/convert_graphs.py and tools/tensor_pickles.py.
 #include <catch2/catch.hpp>
 
+#include "data/graphs/graph_dataset.h"
 #include "data/graphs/packed_graphs_file.h"
-#include "data/graphs/split_files.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/python.h"

@@ -2,7 +2,7 @@
 // tools/random_graph.py.
 #include <catch2/catch.hpp>
 
-#include "data/graphs/ogb_dataset.h"
+#include "data/graphs/graph_dataset.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/command_line.h"
 #include "tests/tools/experiment/python.h"

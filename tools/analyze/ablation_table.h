@@ -9,7 +9,7 @@
 
 #include "tools/experiment/classify_settings.h"
 #include "tools/experiment/gnuplot.h"
-#include "tools/graph/result_table.h"
+#include "tools/experiment/result_table.h"
 
 namespace geosft {
 

@@ -8,7 +8,7 @@
 #include "tools/analyze/commands.h"
 #include "tools/analyze/in_memory_training.h"
 #include "tools/experiment/classification.h"
-#include "tools/experiment/classify_evaluation.h"
+#include "tools/experiment/classify_task.h"
 #include "tools/experiment/main_guard.h"
 
 namespace geosft {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Text documents as byte sequences, and a classifier of them.
 #pragma once
 
+#include <ATen/ATen.h>
 #include <torch/nn/modules/embedding.h>
+
+#include <filesystem>
 
 #include "models/layers/encoder.h"
 #include "models/layers/heads.h"
@@ -22,5 +26,15 @@ class ByteClassifierImpl : public torch::nn::Module {
   SoftmaxPoolHead head{nullptr};
 };
 TORCH_MODULE(ByteClassifier);
+
+struct ByteDocuments {
+  at::Tensor bytes;   // int64 [count, n], 0 … 255
+  at::Tensor labels;  // int64 [count]
+};
+
+// Reads `count` documents of exactly n bytes from lines "label TAB … TAB text" with labels 0 and 1: the texts of each
+// label are concatenated and cut, and the labels alternate. Throws DataError naming file and line for an invalid format
+// or too little text.
+ByteDocuments read_documents(const std::filesystem::path& file, int64_t count, int64_t n);
 
 }  // namespace geosft::bench

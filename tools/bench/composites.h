@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composes attention baselines from LibTorch's operations: contiguous heads-first inputs, and as few passes over n x k
-// numbers as autograd permits.
+// Baselines: attention composed from LibTorch's operations (contiguous heads-first inputs, and as few passes over n x k
+// numbers as autograd permits), plain searches of points, and a transformer encoder layer.
 #pragma once
 
 #include <ATen/ATen.h>
+#include <torch/nn/module.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+#include <torch/nn/modules/transformerlayer.h>
+#include <torch/nn/pimpl.h>
 
 #include <vector>
 
@@ -44,5 +49,31 @@ at::Tensor point_channels(const at::Tensor& x, const at::Tensor& xs, const at::T
 
 // The relative encodings of sequences without forming X_R: s [B, n, ds], ss [B, m, ds].
 DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const BiasWeights& weights);
+
+// Farthest point sampling by the O(n m) loop: float32 points [n, 3], rows int64 [min(m, n)], the same rows as
+// geosft::farthest_point_sampling with start 0.
+at::Tensor plain_farthest_points(const at::Tensor& points, int64_t m);
+
+// Nearest neighbours with nanoflann, used as in its documentation: float32 points [n, 3], the k nearest of each point
+// among all points. Returns squared distances [n, k] in ascending order, k <= n. One tree; the queries run on ATen's
+// thread pool.
+at::Tensor plain_neighbour_distances(const at::Tensor& points, int64_t k);
+
+// Computes Python's nn.TransformerEncoderLayer in training without dropout (post-norm, GELU): a joint projection of q,
+// k and v, and fused softmax attention. The C++ module torch::nn::TransformerEncoderLayer materializes its n x n
+// weights and is slower; both are measured.
+class SdpaEncoderLayerImpl : public torch::nn::Module {
+ public:
+  SdpaEncoderLayerImpl(int64_t width, int64_t heads, int64_t hidden);
+  // x [B, n, width].
+  at::Tensor forward(const at::Tensor& x);
+  // Copies the weights of the C++ module, whose input is [n, B, width].
+  void copy_from(torch::nn::TransformerEncoderLayerImpl& other);
+
+  int64_t heads;
+  torch::nn::Linear projections{nullptr}, output{nullptr}, expand{nullptr}, contract{nullptr};
+  torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};
+};
+TORCH_MODULE(SdpaEncoderLayer);
 
 }  // namespace geosft::bench

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/layers/polynomial_self_attention.h"
-#include "tools/bench/byte_documents.h"
+#include "tools/bench/byte_classifier.h"
 
 namespace geosft::bench {
 

@@ -9,7 +9,7 @@
 #include "models/layers/transformer_layer.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/catalogue.h"
-#include "tools/bench/sdpa_encoder_layer.h"
+#include "tools/bench/composites.h"
 
 namespace geosft::bench {
 namespace {

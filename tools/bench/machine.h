@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes the machine and the software of a measurement.
+// Describes the machine and the software of a measurement, and measures the peak rates of the machine.
 #pragma once
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <iosfwd>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "tools/bench/tile_rate.h"
-
 namespace geosft::bench {
+
+// Peak rates of the two inner loops of attention, with all operands in registers and the L1 cache: the upper bound for
+// a kernel.
+struct TileRates {
+  double max_add = 0;       // elements per second of sum += max(a, b), float32
+  double multiply_add = 0;  // elements per second of sum += a * b, float32
+};
+
+// Measures register tiles of rows x vectors accumulators with a packed vector and a broadcast scalar as operands, as in
+// the attention kernels and with their vector target. Returns the total rate of `threads` threads of ATen's pool for
+// the best of several tile shapes. `seconds` is the duration of the measurement.
+TileRates measure_tile_rates(int64_t threads, double seconds = 0.5);
+
+// For tests: returns the mean of the sums of a 4 x 4 tile after one pass over operands that are both t % 7 at depth t <
+// 64.
+double tile_mean(bool use_max);
+
+// Returns the copy bandwidth in bytes per second, reads plus writes, of `bytes` (larger than any cache) with `threads`
+// threads: the best of several tries.
+double measure_bandwidth(int64_t threads, int64_t bytes = int64_t{256} << 20);
 
 struct Machine {
   std::string processor;             // "AMD EPYC 9654 96-Core Processor"

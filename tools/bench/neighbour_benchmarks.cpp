@@ -6,7 +6,7 @@
 #include "geometry/knn.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/catalogue.h"
-#include "tools/bench/plain_search.h"
+#include "tools/bench/composites.h"
 
 namespace geosft::bench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bench/roofline.h"
+#include "tools/bench/table.h"
 
 #include <algorithm>
 #include <iterator>

@@ -10,7 +10,6 @@
 #include "tools/bench/catalogue.h"
 #include "tools/bench/commands.h"
 #include "tools/bench/measurement.h"
-#include "tools/bench/roofline.h"
 #include "tools/bench/scaling.h"
 #include "tools/bench/table.h"
 #include "tools/experiment/arguments.h"

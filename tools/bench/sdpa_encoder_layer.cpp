@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bench/sdpa_encoder_layer.h"
+#include "tools/bench/composites.h"
 
 #include <ATen/core/grad_mode.h>
 

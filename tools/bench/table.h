@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats measurements as text tables.
+// Formats measurements as text tables, and draws them under the roofline of the machine.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "tools/bench/measurement.h"
+#include "tools/experiment/gnuplot.h"
 
 namespace geosft::bench {
 
@@ -23,5 +25,10 @@ std::string comparison(const Results& before, const Results& now);
 std::string duration(double seconds);
 // Formats as "12.3 MiB".
 std::string memory(int64_t bytes);
+
+// Draws the roofline of the machine with a point for every measurement that has a bound: elements per second (max+adds
+// plus multiply-adds) over elements per byte of inputs and results. The slope is the memory bandwidth, the roofs are
+// the rates of the two register-tile loops. Writes stem.png and stem.svg.
+PlotResult draw_roofline(const Results& results, const std::filesystem::path& stem);
 
 }  // namespace geosft::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bench/tile_rate.h"
+#include "tools/bench/machine.h"
 
 #include <ATen/Parallel.h>
 

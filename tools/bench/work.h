@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tools/bench/tile_rate.h"
+#include "tools/bench/machine.h"
 
 namespace geosft::bench {
 

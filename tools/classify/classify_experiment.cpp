@@ -4,7 +4,7 @@
 #include <iostream>
 #include <numeric>
 
-#include "data/broken_files.h"
+#include "data/data_error.h"
 #include "tools/experiment/plots.h"
 
 namespace geosft {

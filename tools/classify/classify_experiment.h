@@ -21,8 +21,7 @@ struct ClassifyEvaluation {
 };
 
 // For its members see cloud_commands.h.
-struct ClassifyExperiment {
-  using Task = Classification;
+struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> {
   using Evaluation = ClassifyEvaluation;
   using Output = ClassifyOutput;
   using Clouds = TrainingClouds<ClassNames>;
@@ -49,7 +48,7 @@ struct ClassifyExperiment {
 
   static std::string outputs_text(const ClassNames& outputs);
   static void add_outputs(nlohmann::json&, const ClassNames&) {}
-  static bool holds_clouds(const std::filesystem::path& path) { return path == "furniture"; }
+  static bool holds_data(const std::filesystem::path& path) { return path == "furniture"; }
   static void print_dataset(const std::filesystem::path& data, bool json);
 };
 

@@ -29,7 +29,7 @@ install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${
 
 # Private headers, which are not installed: kernels, registration, search trees, containers.
 set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|attention_operator|_solver|_kernels|_plan|_reach|_header)\\.h$"
-    "/(operators|kd_tree|bucketed_cloud|cloud_pose|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_filters|hdf5_handles|hdf5_library|isolated_reader|reader_process|hdf5_file|lzf|gz_file|rdkit_molecule|binary|text_lines)\\.h$"
+    "/(operators|kd_tree|bucketed_cloud|cloud_pose|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_filters|hdf5_handles|hdf5_library|isolated_reader|reader_process|hdf5_file|compression|rdkit_molecule|binary|text_lines)\\.h$"
     "/(rendezvous|ordered_thread|nccl_library|nccl_watchdog)\\.h$")
 list(JOIN private_headers "|" private_headers)
 foreach(source IN ITEMS geometry graph models data)
@@ -39,10 +39,11 @@ endforeach()
 # Headers of the tools that load a RUN.
 set(run_headers classify/prediction.h experiment/arguments.h experiment/blocks.h experiment/classification.h
                 experiment/classify_settings.h experiment/cloud_settings.h experiment/cloud_transforms.h experiment/config.h
-                experiment/config_entry.h experiment/enum_names.h experiment/experiment_settings.h experiment/file_options.h
+                experiment/config_entry.h experiment/enum_names.h experiment/experiment_settings.h experiment/graph_learning.h
+                experiment/graph_metrics.h experiment/graph_prediction.h experiment/graph_settings.h experiment/input_files.h
                 experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h experiment/run_folder.h
                 experiment/run_observer.h experiment/segment_settings.h experiment/segmentation.h experiment/trained_run.h
-                graph/graph_answers.h graph/graph_metrics.h graph/graph_run_model.h graph/graph_settings.h segment/segment_prediction.h)
+                segment/segment_prediction.h)
 if(GEOSFT_TOOLS)
   foreach(header IN LISTS run_headers)
     get_filename_component(below tools/${header} DIRECTORY)

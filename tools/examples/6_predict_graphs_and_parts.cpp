@@ -5,15 +5,15 @@
 #include <iostream>
 
 #include "data/graphs/graph_dataset.h"
-#include "tools/graph/graph_answers.h"
+#include "tools/experiment/graph_prediction.h"
 #include "tools/segment/segment_prediction.h"
 
 namespace {
 
 void answer_graphs(const char* run, const char* dataset) {
-  geosft::GraphRunModel trained = geosft::load_graph_run(run);
-  const at::Tensor answers = geosft::graph_answers(trained, geosft::open_graph_dataset(dataset));
-  if (!answers.allclose(geosft::dataset_answers(trained, dataset))) throw std::runtime_error("two ways, two answers");
+  geosft::GraphRun trained = geosft::load_graph_run(run);
+  const at::Tensor answers = geosft::predict_graphs(trained, geosft::open_graph_dataset(dataset));
+  if (!answers.allclose(geosft::predict_dataset(trained, dataset))) throw std::runtime_error("two ways, two answers");
   for (int64_t graph = 0; graph < answers.size(0); ++graph) {
     const auto best = answers[graph].argmax().item<int64_t>();
     std::cout << "graph " << graph << ": " << trained.schema.output_names.at(static_cast<size_t>(best)) << "\n";

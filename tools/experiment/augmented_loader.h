@@ -6,7 +6,7 @@
 #include "data/points/point_loader.h"
 #include "models/training/distributed/communicator.h"
 #include "tools/experiment/cloud_settings.h"
-#include "tools/experiment/shared_batch.h"
+#include "tools/experiment/loader_task.h"
 
 namespace geosft {
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "tools/experiment/main_guard.h"
-#include "tools/experiment/memory_error.h"
 
 namespace geosft {
 namespace {

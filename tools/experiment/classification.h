@@ -11,7 +11,7 @@
 #include "models/layers/forward_trace.h"
 #include "tools/experiment/classify_settings.h"
 #include "tools/experiment/cloud_transforms.h"
-#include "tools/experiment/file_options.h"
+#include "tools/experiment/input_files.h"
 #include "tools/experiment/trained_run.h"
 
 namespace geosft {
@@ -26,7 +26,7 @@ struct Classification {
   static Model make_model(const Settings& settings, const Outputs& outputs) {
     return Model(settings.classifier(static_cast<int64_t>(outputs.class_names.size())));
   }
-  static ScoreStyle score() { return {}; }
+  static ScoreStyle score(const Settings&, const Outputs&) { return {}; }
 };
 
 using RunModel = TrainedRun<Classification>;

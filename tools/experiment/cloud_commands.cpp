@@ -8,12 +8,12 @@
 namespace geosft {
 
 void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help) {
-  subcommand.add_option("RUN", run, "RUN folder, or a checkpoint file")->required();
+  add_run_to(subcommand);
   subcommand
       .add_option("FILE", files,
                   "meshes or clouds: " + shape_extensions() + "; folders of them, or patterns such as 'a/*.off'")
       ->required();
-  subcommand.add_flag("--json", json, "print one JSON object a file");
+  add_json_to(subcommand, "print one JSON object a file");
   subcommand.add_option("--csv", csv, help.csv)->check(unwritable);
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first file that cannot be read");
   subcommand.add_option("--picture", picture, help.picture);
@@ -21,29 +21,8 @@ void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help) {
   reading.add_to(subcommand);
 }
 
-Command cloud_info_command(CLI::App& subcommand, const std::string& data_help, const CloudDescriptions& descriptions) {
-  struct Arguments {
-    FileOptions reading;
-    bool json = false;
-  };
-  const auto given = std::make_shared<Arguments>();
-  const auto describe = [given, descriptions](const std::filesystem::path& what) {
-    const std::string& columns = given->reading.columns;
-    const bool folder = std::filesystem::is_directory(what);
-    // A name may be that of a dataset and of a pretrained model (furniture): both are described.
-    const bool run = names_run(what),
-               data = !RunFolder::holds_run(what) && (descriptions.holds_clouds(what) || (folder && !run));
-    if (data) descriptions.print_dataset(what, given->json);
-    if (data && run && !given->json) std::cout << "\nthe pretrained model " << what.string() << ":\n";
-    if (run) descriptions.print_run(what, given->json);
-    if (data || run) return;
-    std::cout << (given->json ? json_line(shape_file_json(what, columns)) : shape_file_text(what, columns));
-  };
-  return info_command(subcommand, "RUN folder, checkpoint (*.ckpt), file with a shape, or " + data_help, describe,
-                      [given](CLI::App& app) {
-                        given->reading.add_columns_to(app);
-                        app.add_flag("--json", given->json, "print one JSON object");
-                      });
+void print_shape_file(const std::filesystem::path& file, const FileOptions& options, bool json) {
+  std::cout << (json ? json_line(shape_file_json(file, options.columns)) : shape_file_text(file, options.columns));
 }
 
 }  // namespace geosft

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands train, eval, predict and info of a tool for point clouds, for any experiment.
+// What the experiments with point clouds share: their subcommands train and predict, and their members.
 //
-// An Experiment is a struct with
+// An experiment with point clouds is a struct derived from CloudExperiment with
 //   Task          the trained runs (trained_run.h)
 //   name          the task as reports call it
 //   seed_help     what the seed is of, for the help of eval and predict
@@ -14,11 +14,10 @@
 //                                        clouds done, over all votes and rotations
 //   metrics_json(evaluation), add_json(json, evaluation, outputs)         of its report
 //   metrics_text(evaluation), loss_text(evaluation), table(evaluation, outputs)   the same for people; loss_text is
-//   what
-//                                        rotating loses
+//                                        what rotating loses
 //   draw(report, outputs, folder)        its pictures
 //   outputs_text(outputs), add_outputs(json, outputs)   the outputs of a model, for info
-//   holds_clouds(path), print_dataset(path, json)       the dataset at a path, for info
+//   holds_data(path), print_dataset(path, json)         the dataset at a path, for info
 //   Output        what predict prints and writes (ClassifyOutput, SegmentOutput)
 #pragma once
 
@@ -29,19 +28,12 @@
 #include <vector>
 
 #include "data/atomic_file.h"
-#include "models/summary.h"
 #include "tools/experiment/cloud_report.h"
 #include "tools/experiment/cloud_training_data.h"
 #include "tools/experiment/coloured_ply.h"
-#include "tools/experiment/eval_options.h"
-#include "tools/experiment/file_options.h"
-#include "tools/experiment/fine_tuning.h"
-#include "tools/experiment/info_command.h"
+#include "tools/experiment/experiment_commands.h"
 #include "tools/experiment/input_files.h"
-#include "tools/experiment/list_command.h"
 #include "tools/experiment/output_files.h"
-#include "tools/experiment/train_command.h"
-#include "tools/experiment/zoo.h"
 
 namespace geosft {
 
@@ -50,6 +42,11 @@ template <class Outputs>
 struct TrainingClouds {
   CloudTrainingData data;
   Outputs outputs;
+
+  std::string text() const {
+    return "training on " + std::to_string(data.train().size()) + " clouds of " + outputs.size_text();
+  }
+  bool held_out() const { return data.held_out(); }
 };
 
 template <class Experiment>
@@ -60,78 +57,31 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
 
  protected:
   bool train(const RunFolder& folder) override {
-    return this->within_memory(
-        [&](RunStart start, const Communicator& together) { return train_once(folder, start, together); });
+    return this->within_memory([&](RunStart start, const Communicator& together) {
+      const auto clouds = Experiment::open_training(settings, together);
+      return train_model<Experiment>(settings, clouds, folder, start, device, together);
+    });
   }
 
   void report(const RunFolder& folder) override {
     TrainedRun<Task> trained = load_trained_run<Task>(folder.path());
-    trained.model->to(device);
+    trained.to(device);
     trained.settings.workers = settings.workers;
-    const CloudReport<Experiment> report =
-        this->final_evaluation(folder, [&] { return evaluate<Experiment>(trained, "test", Rotation::none, 1); });
-    Experiment::draw(report, trained, folder);
-    draw_curves(folder, Task::score());
-    const std::string line = report_json(report, trained).dump() + "\n";
-    folder.write_result(line);
-    std::cout << (this->json ? line : report_text(report, trained));
-  }
-
- private:
-  bool train_once(const RunFolder& folder, RunStart start, const Communicator& together) {
-    const auto clouds = Experiment::open_training(settings, together);
-    torch::manual_seed(settings.seed);
-    typename Task::Model model = Task::make_model(settings, clouds.outputs);
-    model->to(device);
-    const RunDescription run = describe_run<Task>(settings, clouds.outputs, clouds.data.held_out());
-    const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
-    const std::string origin = start_from_run(*model, settings.train, run, resumes);
-    const auto task = Experiment::make_task(model, clouds, settings, together);
-    TrainingOptions options = settings.training();
-    options.step_graphs = step_graphs(settings.train, device);
-    TrainingLoop loop(*task, options, together);
-    return train_in_folder(loop, *model, folder, run, start,
-                           "training on " + std::to_string(clouds.data.train().size()) + " clouds of " +
-                               clouds.outputs.size_text() + ", " + std::to_string(parameter_count(*model)) +
-                               " parameters" + origin);
+    const auto report = this->final_evaluation(folder, [&] { return Experiment::report(trained, {}); });
+    leave_report<Experiment>(folder, report, trained);
+    std::cout << (this->json ? report_json(report, trained).dump() + "\n" : report_text(report, trained));
   }
 };
-
-template <class Experiment>
-Command add_cloud_train_command(CLI::App& subcommand) {
-  auto command = std::make_shared<CloudTrainCommand<Experiment>>();
-  command->add_to(subcommand, "--data DIR --epochs 50 --seed 1");
-  return [command] { return command->run(); };
-}
-
-template <class Experiment>
-Command add_cloud_eval_command(CLI::App& subcommand) {
-  struct Arguments {
-    CloudEvalArguments given;
-    CloudOverrides<Experiment> overrides;
-  };
-  const auto arguments = std::make_shared<Arguments>();
-  arguments->given.add_to(subcommand, Experiment::splits());
-  arguments->overrides.add_to(subcommand);
-  return [arguments] {
-    const CloudEvalArguments& given = arguments->given;
-    auto trained = arguments->overrides.load(given.run);
-    const auto report = evaluate<Experiment>(trained, given.split, given.rotation, given.turns());
-    if (RunFolder::holds_run(given.run)) Experiment::draw(report, trained, RunFolder::open(given.run));
-    std::cout << (given.json ? report_json(report, trained).dump() + "\n" : report_text(report, trained));
-    return 0;
-  };
-}
 
 // Help texts of `predict` that depend on the task.
 struct PredictHelp {
   const char *picture, *ply, *csv;
 };
 
-struct PredictArguments {
-  std::string run, picture, ply, csv;
+struct PredictArguments : RunArguments {
+  std::string picture, ply, csv;
   std::vector<std::string> files;
-  bool json = false, fail_fast = false;
+  bool fail_fast = false;
   FileOptions reading;
 
   void add_to(CLI::App& subcommand, const PredictHelp& help);
@@ -142,8 +92,14 @@ struct CloudPredictCommand {
   using Run = TrainedRun<typename Experiment::Task>;
 
   PredictArguments given;
-  CloudOverrides<Experiment> overrides;
+  Overrides<Experiment> overrides;
   typename Experiment::Output output;
+
+  void add_to(CLI::App& subcommand) {
+    given.add_to(subcommand, Experiment::Output::help);
+    output.add_to(subcommand);
+    overrides.add_to(subcommand);
+  }
 
   int execute() {
     Run trained = overrides.load(given.run);
@@ -180,47 +136,60 @@ struct CloudPredictCommand {
   }
 };
 
-template <class Experiment>
-Command add_cloud_predict_command(CLI::App& subcommand) {
-  auto command = std::make_shared<CloudPredictCommand<Experiment>>();
-  command->given.add_to(subcommand, Experiment::Output::help);
-  command->output.add_to(subcommand);
-  command->overrides.add_to(subcommand);
-  return [command] { return command->execute(); };
-}
+// How info reads a file with a shape.
+struct CloudReading {
+  FileOptions options;
 
-// Prints what a RUN folder or a checkpoint holds.
-template <class Experiment>
-void print_run(const std::filesystem::path& run, bool json) {
-  const auto trained = load_trained_run<typename Experiment::Task>(run);
-  auto settings = trained.settings;
-  const std::string config = settings.config().to_toml();
-  if (!json) {
-    std::cout << config << '\n' << Experiment::outputs_text(trained) << '\n' << summary(*trained.model);
-    return;
-  }
-  nlohmann::json object = run_json(run, config, trained.class_names, parameter_count(*trained.model));
-  Experiment::add_outputs(object, trained);
-  std::cout << json_line(object);
-}
-
-// Describe a path for info: a run, a dataset where holds_clouds(path), or a file with a shape.
-struct CloudDescriptions {
-  void (*print_run)(const std::filesystem::path& run, bool json);
-  bool (*holds_clouds)(const std::filesystem::path& path);
-  void (*print_dataset)(const std::filesystem::path& data, bool json);
+  void add_to(CLI::App& subcommand, const ItemWords&) { options.add_columns_to(subcommand); }
 };
-Command cloud_info_command(CLI::App& subcommand, const std::string& data_help, const CloudDescriptions& descriptions);
+// Prints what a file with a shape holds.
+void print_shape_file(const std::filesystem::path& file, const FileOptions& options, bool json);
 
-template <class Experiment>
-Command add_cloud_info_command(CLI::App& subcommand) {
-  return cloud_info_command(subcommand, Experiment::Task::Settings::kDataHelp,
-                            {print_run<Experiment>, Experiment::holds_clouds, Experiment::print_dataset});
-}
+// The members that the subcommands need (experiment_commands.h), from those of an experiment with point clouds.
+template <class Experiment, class Trained>
+struct CloudExperiment {
+  using Task = Trained;
+  using Run = TrainedRun<Task>;
+  using Outputs = typename Task::Outputs;
+  using Train = CloudTrainCommand<Experiment>;
+  using Predict = CloudPredictCommand<Experiment>;
+  using Reading = CloudReading;
 
-template <class Experiment>
-Command add_cloud_list_command(CLI::App& subcommand) {
-  return list_command(subcommand, Experiment::Task::program);
-}
+  struct Overrides {
+    std::optional<int64_t> size;
+
+    void add_to(CLI::App& subcommand, const ItemWords&) { Experiment::size_option.add_to(subcommand, size); }
+    void apply(typename Task::Settings& settings) const {
+      if (size) Experiment::size_of(settings) = *size;
+    }
+  };
+  struct EvalOptions : CloudEvalOptions {
+    void add_to(CLI::App& subcommand, const ItemWords&) { CloudEvalOptions::add_to(subcommand, Experiment::splits()); }
+  };
+
+  static constexpr const char *program = Task::program, *train_example = "--data DIR --epochs 50 --seed 1";
+  static constexpr ItemWords items{"cloud", "clouds"};
+
+  static std::string data_help() { return Task::Settings::kDataHelp; }
+  template <class Clouds>
+  static void initialize(const typename Task::Model&, const Clouds&) {}
+  static auto report(Run& trained, const EvalOptions& options) {
+    return geosft::evaluate<Experiment>(trained, options.split, options.rotation, options.turns());
+  }
+  static nlohmann::json run_json(const std::filesystem::path& run, const std::string& config, const Outputs& outputs,
+                                 int64_t parameters) {
+    nlohmann::json json = geosft::run_json(run, config, outputs.names(), parameters);
+    Experiment::add_outputs(json, outputs);
+    return json;
+  }
+  static std::string info_help() { return "RUN folder, checkpoint (*.ckpt), file with a shape, or " + data_help(); }
+  static void print_data(const std::filesystem::path& path, const CloudReading& reading, bool json) {
+    if (Experiment::holds_data(path) || std::filesystem::is_directory(path)) {
+      Experiment::print_dataset(path, json);
+    } else {
+      print_shape_file(path, reading.options, json);
+    }
+  }
+};
 
 }  // namespace geosft

@@ -2,7 +2,6 @@
 // Evaluates a trained run on a split of its point clouds, and formats the result as text and JSON.
 #pragma once
 
-#include <chrono>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -12,8 +11,6 @@
 #include "models/layers/polynomial_self_attention.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/invariance.h"
-#include "tools/experiment/main_guard.h"
-#include "tools/experiment/progress.h"
 #include "tools/experiment/report_texts.h"
 #include "tools/experiment/trained_run.h"
 
@@ -40,14 +37,9 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
   CloudReport<Experiment> report{split, dataset->size(), rotation, repeats, {}};
   const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright
   const int64_t clouds = passes * dataset->size() * trained.settings.evaluation.votes;
-  ProgressBar bar("evaluating", clouds);
-  const auto start = std::chrono::steady_clock::now();
-  report.evaluation = Experiment::evaluate(trained, *dataset, rotation, repeats, [&](int64_t done) {
-    bar.update(done);
-    throw_if_interrupted("in the middle of an evaluation");
+  report.clouds_per_second = evaluation_rate(clouds, [&](const auto& progress) {
+    report.evaluation = Experiment::evaluate(trained, *dataset, rotation, repeats, progress);
   });
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.clouds_per_second = static_cast<double>(clouds) / seconds;
   report.degrees = worst_degrees(*trained.model);
   return report;
 }

@@ -2,7 +2,6 @@
 #include "tools/experiment/cloud_task.h"
 
 #include "models/training/host_copy.h"
-#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 
@@ -30,11 +29,8 @@ TrainingTask::Step CloudTask::compute_part(int64_t part, int64_t parts, RngBuffe
   return step_on(batch, context);
 }
 
-std::optional<MetricSum> CloudTask::validate() {
-  if (validation_ == nullptr) return std::nullopt;
-  const Means means = validate_on(*validation_, [](int64_t) { throw_if_interrupted("in the middle of a validation"); });
-  const auto items = static_cast<double>(validation_->size());
-  return MetricSum{means.loss * items, means.score * items, validation_->size()};
+std::optional<CloudTask::Means> CloudTask::validation(const std::function<void(int64_t)>& progress) {
+  return validation_ == nullptr ? std::nullopt : std::optional(validate_on(*validation_, progress));
 }
 
 }  // namespace geosft

@@ -27,14 +27,20 @@ void SizeOption::add_to(CLI::App& subcommand, std::optional<int64_t>& size) cons
   subcommand.add_option(name, size, help)->check(CLI::Range(low, int64_t{1} << 30));
 }
 
-void CloudEvalArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
+void RunArguments::add_run_to(CLI::App& subcommand) {
   subcommand.add_option("RUN", run, "RUN folder, or a checkpoint file")->required();
+}
+
+void RunArguments::add_json_to(CLI::App& subcommand, const std::string& help) {
+  subcommand.add_flag("--json", json, help);
+}
+
+void CloudEvalOptions::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
   add_enum_option(subcommand, "--rotate", &rotation, "rotate the clouds: not at all, about z, or by any rotation");
   subcommand.add_option("--repeats", repeats, "rotations a cloud")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   subcommand.add_option("--split", split, "which clouds")->check(CLI::IsMember(splits))->capture_default_str();
-  subcommand.add_flag("--json", json, "print one JSON object");
 }
 
 }  // namespace geosft

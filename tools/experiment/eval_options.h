@@ -33,7 +33,7 @@ class RunOverrides {
   auto load(const std::filesystem::path& run, const Load& load_run) const {
     const at::Device device = apply_runtime();
     auto loaded = load_run(run);
-    loaded.model->to(device);
+    loaded.to(device);
     apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
     return loaded;
   }
@@ -46,7 +46,46 @@ class RunOverrides {
   std::optional<int64_t> votes_;
 };
 
-// An option for a size that the setting of a task has.
+// What the items of an experiment are called, in options and messages.
+struct ItemWords {
+  const char *item, *items;
+  bool edges = false;  // whether items have edges, and unordered nodes
+};
+
+// RUN and --json, which eval and predict have.
+struct RunArguments {
+  std::string run;
+  bool json = false;
+
+  void add_run_to(CLI::App& subcommand);
+  void add_json_to(CLI::App& subcommand, const std::string& help = "print one JSON object");
+};
+
+// Options that override the settings of a trained run of an experiment; for Experiment see experiment_commands.h.
+template <class Experiment>
+class Overrides {
+ public:
+  using Run = TrainedRun<typename Experiment::Task>;
+
+  void add_to(CLI::App& subcommand, const std::string& seed_help = Experiment::seed_help) {
+    common_.add_to(subcommand, Experiment::data_help() + " (default: the one trained on)", seed_help);
+    own_.add_to(subcommand, Experiment::items);
+  }
+  // Loads the run and applies the overrides. Also sets LibTorch's number of threads.
+  Run load(const std::filesystem::path& run) const {
+    Run loaded = common_.load(run, [](const std::filesystem::path& path) {
+      return load_trained_run<typename Experiment::Task>(path, Experiment::program);
+    });
+    own_.apply(loaded.settings);
+    return loaded;
+  }
+
+ private:
+  RunOverrides common_;
+  typename Experiment::Overrides own_;
+};
+
+// An option for a size that the settings of a task have.
 struct SizeOption {
   const char* name;
   const char* help;
@@ -55,34 +94,11 @@ struct SizeOption {
   void add_to(CLI::App& subcommand, std::optional<int64_t>& size) const;
 };
 
-// Options that override the settings of a trained run with point clouds; for Experiment see cloud_commands.h.
-template <class Experiment>
-class CloudOverrides {
- public:
-  using Task = typename Experiment::Task;
-
-  void add_to(CLI::App& subcommand) {
-    common_.add_to(subcommand, std::string(Task::Settings::kDataHelp) + " (default: the one trained on)",
-                   Experiment::seed_help);
-    Experiment::size_option.add_to(subcommand, size_);
-  }
-  // Loads the run and applies the overrides. Also sets LibTorch's number of threads.
-  TrainedRun<Task> load(const std::filesystem::path& run) const {
-    TrainedRun<Task> loaded = common_.load(run, load_trained_run<Task>);
-    if (size_) Experiment::size_of(loaded.settings) = *size_;
-    return loaded;
-  }
-
- private:
-  RunOverrides common_;
-  std::optional<int64_t> size_;
-};
-
-struct CloudEvalArguments {
-  std::string run, split = "test";
+// The options of eval for point clouds.
+struct CloudEvalOptions {
+  std::string split = "test";
   Rotation rotation = Rotation::none;
   int64_t repeats = 1;
-  bool json = false;
 
   void add_to(CLI::App& subcommand, const std::vector<std::string>& splits);
   // Returns the number of rotations per cloud: 1 for upright clouds.

@@ -95,7 +95,7 @@ void EncoderSettings::add_keys(Config& config, bool or_none) {
 }
 
 void EncoderSettings::check() const {
-  if (attention != "none" && width % heads != 0) {
+  if (kind() != AttentionKind::none && width % heads != 0) {
     throw UsageError("num_heads must divide dim: " + std::to_string(heads) + " does not divide " +
                      std::to_string(width));
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws pictures with the gnuplot program.
+// Draws pictures with the gnuplot program, and runs programs.
 #pragma once
 
 #include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace geosft {
 
@@ -33,5 +34,10 @@ PlotResult draw(const Picture& picture, const std::filesystem::path& stem);
 std::string gnuplot_string(std::string_view text);
 // Same for a tic label, where gnuplot would interpret % as a number format.
 std::string gnuplot_tic(std::string_view text);
+
+// Runs a program found in PATH with these arguments (the first is its name) in `folder`, without a shell and without
+// input; its output goes to the file `log` in that folder. Returns the exit status as given by waitpid, or the negated
+// errno if it could not be started (-ENOENT: no such program).
+int run_program(std::vector<std::string> words, const std::filesystem::path& folder, const std::string& log);
 
 }  // namespace geosft

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/input_files.h"
 
-#include <glob.h>
+#include <CLI/CLI.hpp>
 
+#include <glob.h>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -11,9 +12,11 @@
 #include <system_error>
 
 #include "data/data_error.h"
+#include "data/formats/point_columns.h"
 #include "data/formats/shape_file.h"
 
 namespace geosft {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -120,6 +123,19 @@ std::string csv_line(const std::vector<std::string>& fields) {
     line += '"';
   }
   return line + "\n";
+}
+
+void FileOptions::add_columns_to(CLI::App& subcommand) {
+  subcommand
+      .add_option("--columns", columns,
+                  "of tables of text or NumPy, such as x,y,z,r,g,b or x,y,z,nx,ny,nz (default: by header and values)")
+      ->check(columns_error);
+}
+
+void FileOptions::add_to(CLI::App& subcommand) {
+  add_columns_to(subcommand);
+  subcommand.add_flag("--drop-invalid,!--no-drop-invalid", drop_invalid,
+                      "leave out points without finite coordinates (default)");
 }
 
 }  // namespace geosft

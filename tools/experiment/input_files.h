@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a command reads: named one by one, by folder or by pattern.
+// The files that a command reads: named one by one, by folder or by pattern, and how they are read.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "data/points/point_dataset.h"
+
+namespace CLI {
+class App;
+}
 
 namespace geosft {
 
@@ -27,5 +33,18 @@ int for_each_file(const char* tool, size_t count, bool fail_fast, const std::fun
 
 // Formats a line of a CSV file (RFC 4180): fields with commas, quotes or line breaks are quoted.
 std::string csv_line(const std::vector<std::string>& fields);
+
+struct FileOptions {
+  std::string columns = {};  // of tables of text, such as "x,y,z,r,g,b"; empty: by header and values
+  bool drop_invalid = true;  // leave out points without finite coordinates; otherwise they are an error
+
+  // Adds --columns and --drop-invalid; or --columns alone.
+  void add_to(CLI::App& subcommand);
+  void add_columns_to(CLI::App& subcommand);
+  void apply(PointDatasetOptions& options) const {
+    options.columns = columns;
+    options.drop_invalid = drop_invalid;
+  }
+};
 
 }  // namespace geosft

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the main function of every tool: one-line errors on stderr, exit codes, and a clean stop on Ctrl-C.
+// Shared by the main function of every tool: one-line errors on stderr, exit codes, a clean stop on Ctrl-C, and errors
+// of memory.
 #pragma once
 
+#include <exception>
 #include <functional>
+#include <optional>
 #include <stdexcept>
+#include <string>
 
 namespace geosft {
 
@@ -26,5 +30,15 @@ void clear_interrupt();
 // for any other exception. An exception becomes one line on stderr, "geosft-classify: error: …". If stdout is a closed
 // pipe (`geosft-classify … | head -1`), the tool ends silently with 1; other failures to write to it are errors.
 int run_tool(const char* name, const std::function<int()>& body);
+
+// Returns "out of memory" with the requested size if known; nullopt for other errors. Recognises errors of LibTorch's
+// CPU and GPU allocators, of C++ allocation, and of CUDA and its libraries.
+std::optional<std::string> memory_error(const std::exception_ptr& error);
+
+// General advice, appended to the message.
+inline constexpr const char* smaller_batches =
+    ". A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion; of one large cloud, "
+    "geosft-segment's --block N.";
+inline constexpr const char* one_large_cloud = "; of one large cloud, geosft-segment's --block N needs less";
 
 }  // namespace geosft

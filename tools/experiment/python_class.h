@@ -44,8 +44,14 @@ class ServedRun : public torch::CustomClassHolder {
   explicit ServedRun(const std::string& run) : run_(load_trained_run<Task>(run)) {}
   explicit ServedRun(const ServedState& state) : run_(trained_run_of<Task>(checkpoint_of(state), served_state_name)) {}
 
-  ServedState state() const { return served_state(*run_.model, describe_run<Task>(run_.settings, run_).texts()); }
-  std::vector<std::string> class_names() const { return run_.class_names; }
+  ServedState state() const {
+    TORCH_CHECK(run_.more_models.empty(),
+                "the state of a served model must be that of one model, found an ensemble of ",
+                1 + run_.more_models.size());
+    return served_state(*run_.model, describe_run<Task>(run_.settings, run_).texts());
+  }
+  // Returns the names of the classes or targets.
+  std::vector<std::string> names() const { return run_.names(); }
 
  protected:
   TrainedRun<Task> run_;
@@ -55,7 +61,7 @@ class ServedRun : public torch::CustomClassHolder {
 template <class Class, class Define>
 bool register_served_run(const std::string& name, const Define& define) {
   return register_python_class<Class>(name, [&](auto& served) {
-    served.def("class_names", [](const c10::intrusive_ptr<Class>& self) { return self->class_names(); });
+    served.def("class_names", [](const c10::intrusive_ptr<Class>& self) { return self->names(); });
     define(served);
   });
 }

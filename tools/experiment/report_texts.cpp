@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -12,6 +13,8 @@
 #include "data/formats/shape_file.h"
 #include "data/read_file.h"
 #include "geometry/surface_sampling.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/progress.h"
 
 namespace geosft {
 
@@ -33,6 +36,17 @@ std::string coordinate_text(double value, double extent) {
 
 void warn_unless_drawn(const PlotResult& result) {
   if (!result.drawn) std::cerr << "no picture: " << result.reason << '\n';
+}
+
+double evaluation_rate(int64_t total,
+                       const std::function<void(const std::function<void(int64_t done)>& progress)>& evaluate) {
+  ProgressBar bar("evaluating", total);
+  const auto start = std::chrono::steady_clock::now();
+  evaluate([&](int64_t done) {
+    bar.update(done);
+    throw_if_interrupted("in the middle of an evaluation");
+  });
+  return static_cast<double>(total) / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 void draw_curves(const RunFolder& folder, const ScoreStyle& style) {

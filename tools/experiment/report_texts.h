@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ std::string coordinate_text(double value, double extent);
 
 // Prints a line to stderr if the picture could not be drawn.
 void warn_unless_drawn(const PlotResult& result);
+
+// Calls evaluate(progress), with a progress bar of `total` steps on stderr, and returns the steps per second. Throws
+// Interrupted from progress(done) if a signal arrives meanwhile.
+double evaluation_rate(int64_t total,
+                       const std::function<void(const std::function<void(int64_t done)>& progress)>& evaluate);
 
 // Draws the learning curves of a run.
 void draw_curves(const RunFolder& folder, const ScoreStyle& style = {});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/run_checkpoint.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "data/points/shape.h"
@@ -33,6 +34,21 @@ void from_file(const std::filesystem::path& file, const char* expected, const st
   }
 }
 
+// Throws DataError if the folder holds a run for each fold or seed instead of a model; names the first of them.
+void refuse_run_of_runs(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> runs;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool of_experiment = name.starts_with("fold_") || name.starts_with("seed_");
+    if (of_experiment && RunFolder::holds_run(entry.path())) runs.push_back(entry.path());
+  }
+  if (runs.empty()) return;
+  const auto first = std::min_element(runs.begin(), runs.end());
+  throw DataError(
+      folder.string(), "a run with one model",
+      std::to_string(runs.size()) + " runs, one for each fold or seed; pass one of them, such as " + first->string());
+}
+
 }  // namespace
 
 std::map<std::string, std::string> run_texts(const std::string& kind, const std::string& config,
@@ -42,10 +58,19 @@ std::map<std::string, std::string> run_texts(const std::string& kind, const std:
   return {{"kind", kind}, {"config", config}, {"classes", lines}, {"version", version_text()}};
 }
 
+void check_kind(const Checkpoint& checkpoint, const std::string& kind, const std::filesystem::path& file,
+                const std::string& tool) {
+  const std::string& found = text_of(checkpoint, tool, "kind", file);
+  if (found == kind) return;
+  const auto schema = checkpoint.texts.find("schema");
+  const bool sequences =
+      schema != checkpoint.texts.end() && schema->second.find(R"("items":"sequences")") != std::string::npos;
+  throw DataError(file.string(), "a checkpoint of " + tool, "one of " + (sequences ? "geosft-sequence" : found));
+}
+
 std::string run_text(const Checkpoint& checkpoint, const std::string& kind, const std::string& name,
                      const std::filesystem::path& file) {
-  const std::string& found = text_of(checkpoint, kind, "kind", file);
-  if (found != kind) throw DataError(file.string(), "a checkpoint of " + kind, "one of " + found);
+  check_kind(checkpoint, kind, file, kind);
   return text_of(checkpoint, kind, name, file);
 }
 
@@ -74,7 +99,11 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
     throw DataError(run.string(), "a RUN folder, a checkpoint or a pretrained model",
                     "nothing of this name" + nearest_hint(run.string(), zoo_models()));
   }
-  file = std::filesystem::is_directory(found) ? RunFolder::open(found).best_checkpoint() : found;
+  file = found;
+  if (std::filesystem::is_directory(found)) {
+    file = RunFolder::open(found).best_checkpoint();
+    if (!std::filesystem::exists(file)) refuse_run_of_runs(found);
+  }
   return load_checkpoint(file);
 }
 

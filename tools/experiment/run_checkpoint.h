@@ -25,6 +25,11 @@ std::string run_text(const Checkpoint& checkpoint, const std::string& kind, cons
 std::vector<std::string> run_names(const Checkpoint& checkpoint, const std::string& kind,
                                    const std::filesystem::path& file);
 
+// Throws DataError naming `file` if a program other than `kind` wrote the checkpoint; `tool` is the one that is named
+// as expected: geosft-sequence uses the runs of geosft-graph.
+void check_kind(const Checkpoint& checkpoint, const std::string& kind, const std::filesystem::path& file,
+                const std::string& tool);
+
 // Throws DataError naming `data` if a checkpoint to resume from has other classes than the run, or other texts apart
 // from configuration and version (texts missing in earlier versions are skipped); naming `file` if it is of another
 // kind.

@@ -12,7 +12,7 @@
 #include "data/formats/file_shape.h"
 #include "data/points/part_dataset.h"
 #include "tools/experiment/blocks.h"
-#include "tools/experiment/file_options.h"
+#include "tools/experiment/input_files.h"
 #include "tools/experiment/segment_settings.h"
 #include "tools/experiment/trained_run.h"
 
@@ -43,7 +43,7 @@ struct Segmentation {
     return Model(settings.segmenter(static_cast<int64_t>(outputs.parts.size()),
                                     static_cast<int64_t>(outputs.class_names.size())));
   }
-  static ScoreStyle score() { return {.name = "instance_iou"}; }
+  static ScoreStyle score(const Settings&, const Outputs&) { return {.name = "instance_iou"}; }
 };
 
 using SegmentRun = TrainedRun<Segmentation>;

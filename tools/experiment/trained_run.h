@@ -16,6 +16,7 @@ namespace geosft {
 struct ClassNames {
   std::vector<std::string> class_names;
 
+  const std::vector<std::string>& names() const { return class_names; }
   // Returns "2 classes".
   std::string size_text() const { return std::to_string(class_names.size()) + " classes"; }
   // Returns the texts that a checkpoint stores besides the class names.
@@ -26,18 +27,28 @@ struct ClassNames {
   }
 };
 
-// A trained model with its settings and the meaning of its outputs. A task has the types Settings, Outputs (ClassNames
-// or derived from it) and Model, the name of its program, which checkpoints store as their kind, make_model(settings,
-// outputs) and score(), the metric of its learning curves.
+// A trained model with its settings and the meaning of its outputs. A task has the types Settings, Outputs (ClassNames,
+// derived from it, or with the same members) and Model, the name of its program, which checkpoints store as their kind,
+// make_model(settings, outputs) and score(settings, outputs), the metric of its learning curves.
 template <class Task>
 struct TrainedRun : Task::Outputs {
   typename Task::Settings settings;
   typename Task::Model model{nullptr};
+  std::vector<typename Task::Model> more_models = {};  // of an ensemble: outputs are averaged with those of `model`
+
+  // Moves all models.
+  void to(at::Device device) {
+    model->to(device);
+    for (auto& each : more_models) each->to(device);
+  }
 };
 
-// Makes the model of a checkpoint; `file` names it in messages. Throws DataError if another program wrote it.
+// Makes the model of a checkpoint; `file` names it in messages. Throws DataError if another program wrote it; `tool` is
+// the one that is named as expected.
 template <class Task>
-TrainedRun<Task> trained_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file) {
+TrainedRun<Task> trained_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file,
+                                const std::string& tool = Task::program) {
+  check_kind(checkpoint, Task::program, file, tool);
   TrainedRun<Task> loaded;
   loaded.read(checkpoint, Task::program, file);
   read_run_config(file, [&] {
@@ -49,12 +60,27 @@ TrainedRun<Task> trained_run_of(const Checkpoint& checkpoint, const std::filesys
   return loaded;
 }
 
-// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws DataError if another program wrote it.
+// Returns the folder of model `number`, from 1, of an ensemble whose first model is in `run`: a run of its own.
+inline std::filesystem::path ensemble_folder(const std::filesystem::path& run, int64_t number) {
+  return run / ("model_" + std::to_string(number));
+}
+
+// Loads a RUN folder (its best checkpoint), with all models of an ensemble, or a checkpoint file. Throws DataError if
+// another program wrote it; `tool` as above.
 template <class Task>
-TrainedRun<Task> load_trained_run(const std::filesystem::path& run) {
+TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::string& tool = Task::program) {
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file);
-  return trained_run_of<Task>(checkpoint, file);
+  TrainedRun<Task> loaded = trained_run_of<Task>(checkpoint, file, tool);
+  if constexpr (requires { loaded.settings.ensemble; }) {
+    if (!std::filesystem::is_directory(run)) return loaded;
+    for (int64_t number = 1; number < loaded.settings.ensemble; ++number) {
+      const TrainedRun<Task> more = load_trained_run<Task>(ensemble_folder(run, number), tool);
+      loaded.check_same(more, ensemble_folder(run, number).string());
+      loaded.more_models.push_back(more.model);
+    }
+  }
+  return loaded;
 }
 
 // Describes the run of a model for its observer; `held_out`: a held-out split selects the best checkpoint.
@@ -64,13 +90,13 @@ RunDescription describe_run(typename Task::Settings settings, const typename Tas
   RunDescription run;
   run.kind = Task::program;
   run.config = settings.config().to_toml();
-  run.names = outputs.class_names;
+  run.names = outputs.names();
   run.more_texts = outputs.texts();
   run.data = settings.data;
   run.epochs = settings.train.epochs;
   run.checkpoint_every = settings.train.checkpoint_every;
   run.held_out = held_out;
-  run.score = Task::score();
+  run.score = Task::score(settings, outputs);
   return run;
 }
 

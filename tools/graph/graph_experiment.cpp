@@ -1,328 +1,201 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/graph_experiment.h"
 
-#include <ATen/Context.h>
-
-#include <algorithm>
-#include <cmath>
+#include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 
-#include "data/atomic_file.h"
-#include "data/seeds.h"
-#include "models/summary.h"
+#include "data/read_file.h"
 #include "tools/experiment/arguments.h"
-#include "tools/experiment/batch_size_finder.h"
-#include "tools/experiment/fine_tuning.h"
-#include "tools/experiment/main_guard.h"
 #include "tools/experiment/plots.h"
-#include "tools/experiment/training_run.h"
-#include "tools/graph/graph_task.h"
 
 namespace geosft {
 namespace {
 
-bool train_once(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
-                const RunFolder& folder, RunStart start, at::Device device, const Communicator& processes,
-                int64_t epochs) {
-  at::manual_seed(settings.seed);
-  GraphModel model(settings.graph_model(graphs.schema));
-  const LabelledItems training = labelled_items(graphs, split.train);
-  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor(),
-                     training.graph_features);
-  model->to(device);
-  RunDescription run = describe_graph_run(settings, graphs.schema, /*held_out=*/!split.validation.empty());
-  const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
-  const std::string origin = start_from_run(*model, settings.train, run, resumes);
-  GraphTraining task(model, graphs, split, settings, processes);
-  TrainingOptions options = settings.train.options(settings.seed);
-  options.step_graphs = step_graphs(settings.train, device);
-  if (epochs > 0) options.epochs = epochs;
-  run.epochs = options.epochs;
-  TrainingLoop loop(task, options, processes);
-  return train_in_folder(
-      loop, *model, folder, run, start,
-      std::string(task_name(graphs.schema.task)) + ": training on " + std::to_string(split.train.size()) + " " +
-          graphs.schema.items + ", validation on " + std::to_string(split.validation.size()) + ", test on " +
-          std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
+constexpr size_t max_classes = 40;  // more do not fit in a table or picture
+
+at::Tensor confusion_of(const GraphOutputs& outputs) {
+  const int64_t classes = outputs.outputs.size(1);
+  const at::Tensor rows = (outputs.targets >= 0).nonzero().squeeze(1);
+  const at::Tensor cell =
+      outputs.targets.index_select(0, rows) * classes + outputs.outputs.index_select(0, rows).argmax(1);
+  return at::bincount(cell, {}, classes * classes).view({classes, classes});
 }
 
-// Limits the epochs, so that the run takes about max_steps steps.
-void limit_epochs(GraphTrainSettings& train, size_t training_items) {
-  if (train.max_steps == 0) return;
-  const int64_t steps = (static_cast<int64_t>(training_items) + train.batch_size - 1) / train.batch_size;
-  train.epochs = std::min(train.epochs, std::max<int64_t>(1, train.max_steps / steps));
+void compare(GraphReport& report, const at::Tensor& original, const at::Tensor& moved) {
+  report.max_logit_difference = std::max(report.max_logit_difference, (moved - original).abs().max().item<double>());
+  const double agreeing = (moved.argmax(1) == original.argmax(1)).to(at::kDouble).mean().item<double>();
+  report.prediction_agreement += agreeing / static_cast<double>(report.renumberings);
 }
 
-// Trains one run to its end, or for the first `epochs` of those that its schedule has, if that is not 0. Returns false
-// if a signal arrived.
-bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
-               bool resume, at::Device device, const Communicator& processes, int64_t epochs = 0) {
-  limit_epochs(settings.train, split.train.size());
-  return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
-                             [&](int64_t batch_size, RunStart start, const Communicator& together) {
-                               settings.train.batch_size = batch_size;
-                               return train_once(settings, graphs, split, folder, start, device, together, epochs);
-                             });
-}
-
-// Trains the models of an ensemble, each in its own folder; `epochs` as in train_run.
-bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
-                      const RunFolder& folder, bool resume, at::Device device, const Communicator& processes,
-                      int64_t epochs) {
-  if (!train_run(settings, graphs, split, folder, resume, device, processes, epochs)) return false;
-  for (int64_t number = 1; number < settings.ensemble; ++number) {
-    GraphSettings single = settings;
-    single.ensemble = 1;
-    // Configurations hold seeds of 63 bits.
-    single.seed = combine_seeds({settings.seed, static_cast<uint64_t>(number)}) >> 1;
-    const std::filesystem::path path = ensemble_folder(folder.path(), number);
-    const bool again = resume && RunFolder::holds_run(path);
-    const RunFolder own = open_run_folder(path, again, processes);
-    if (processes.is_root()) {
-      std::cerr << "\nmodel " << number + 1 << " of an ensemble of " << settings.ensemble << '\n';
-    }
-    if (!train_run(single, graphs, split, own, again, device, processes, epochs)) return false;
+std::string class_table(const at::Tensor& confusion, const std::vector<std::string>& names) {
+  std::ostringstream out;
+  out << '\n'
+      << std::left << std::setw(24) << "class" << std::right << std::setw(8) << "count" << std::setw(10) << "right"
+      << '\n';
+  for (size_t label = 0; label < names.size(); ++label) {
+    const at::Tensor row = confusion[static_cast<int64_t>(label)];
+    const int64_t total = row.sum().item<int64_t>(), right = row[static_cast<int64_t>(label)].item<int64_t>();
+    out << std::left << std::setw(24) << names[label] << std::right << std::setw(8) << total << std::setw(8)
+        << std::fixed << std::setprecision(1) << (total > 0 ? 100.0 * double(right) / double(total) : 0.0) << " %\n";
   }
-  return true;
-}
-
-// Evaluates the test split and writes the report to the folder.
-RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
-                    const RunFolder& folder, at::Device device) {
-  GraphRunModel trained = load_graph_run(folder.path());
-  trained.to(device);
-  const GraphReport report = evaluate_graphs(trained, graphs, split, Part::test, 0);
-  draw_report(report, trained.schema.output_names, folder);
-  const PlotResult curves = plot_learning_curves(folder.metrics(), folder.learning_curves(),
-                                                 score_style(trained.schema, trained.settings.train.metric));
-  if (!curves.drawn) std::cerr << "no picture: " << curves.reason << '\n';
-  folder.write_result(report_json(report).dump() + "\n");
-  return {planned.name.empty() ? folder.path().filename().string() : planned.name,
-          report.metrics,
-          planned.settings.seed,
-          planned.settings.splits.fold,
-          report.count,
-          report.task,
-          parameter_count(*trained.model) * planned.settings.ensemble,
-          read_metrics(folder.metrics()).back().epoch,
-          read_metrics(folder.metrics()).back().seconds};
-}
-
-DatasetSplit checked_split(const PackedItems& graphs, const SplitSettings& splits) {
-  DatasetSplit split = split_of(graphs, splits);
-  if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
-  return split;
-}
-
-RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool& resume,
-                        const Communicator& processes) {
-  if (planned.name.empty()) return folder;
-  const std::filesystem::path path = folder.path() / planned.name;
-  resume = resume && std::filesystem::exists(path / "config.toml");
-  return open_run_folder(path, resume, processes);
-}
-
-// Throws Interrupted with the command that goes on.
-[[noreturn]] void stop_interrupted(const RunFolder& folder, const RunFolder& parent) {
-  throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
-                    parent.path().string());
-}
-
-// Trains on what is not held out, in the subfolder `selection`, and returns the number of epochs that the validation
-// split chooses.
-int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
-                        const RunFolder& folder, const RunFolder& parent, at::Device device,
-                        const Communicator& processes) {
-  GraphSettings shown = planned.settings;
-  if (processes.is_root()) folder.write_config(shown.config().to_toml());
-  processes.barrier();
-  PlannedRun selection = planned;
-  selection.name = "selection";
-  bool resume = true;
-  const RunFolder inner = run_folder_of(selection, folder, resume, processes);
-  if (!train_run(planned.settings, graphs, split, inner, resume, device, processes)) stop_interrupted(inner, parent);
-  int64_t epochs = 0;
-  if (processes.is_root()) {
-    epochs = chosen_epoch(read_metrics(inner.metrics()), static_cast<int64_t>(split.validation.size()),
-                          score_style(graphs.schema, planned.settings.train.metric));
-    std::cerr << "the validation part chooses " << epochs << " epochs; training anew on all\n";
-  }
-  return processes.broadcast(at::scalar_tensor(epochs, at::kLong)).item<int64_t>();
-}
-
-// Returns nullopt on ranks other than 0.
-std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedItems& graphs, const RunFolder& parent,
-                                      bool resume, at::Device device, const Communicator& processes) {
-  const RunFolder folder = run_folder_of(planned, parent, resume, processes);
-  if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
-  DatasetSplit split = checked_split(graphs, planned.settings.splits);
-  const auto train = [&] {
-    int64_t epochs = 0;
-    if (planned.settings.splits.refit && !split.validation.empty()) {
-      epochs = selected_epochs(planned, graphs, split, folder, parent, device, processes);
-      split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
-      std::sort(split.train.begin(), split.train.end());
-      split.validation.clear();
-      // The configuration exists already: only a checkpoint tells that this training has begun.
-      resume = resume && processes.any(std::filesystem::exists(folder.last_checkpoint()));
-    }
-    return train_all_models(planned.settings, graphs, split, folder, resume, device, processes, epochs);
-  };
-  if (!train_or_clean(folder, processes, train)) stop_interrupted(folder, parent);
-  if (!processes.is_root()) return std::nullopt;
-  return result_of(planned, graphs, split, folder, device);
+  return out.str();
 }
 
 }  // namespace
 
-std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
-  const std::string& split = settings.splits.split;
-  if (settings.every_fold && split != "auto" && split != "folds") {
-    throw UsageError("cross_validation needs split folds, found " + split);
-  }
-  if (settings.every_fold && ((split == "auto" && graphs.split) || graphs.node_split.defined())) {
-    throw UsageError("cross_validation needs data without a published split");
-  }
-  std::vector<PlannedRun> runs;
-  const int64_t folds = settings.every_fold ? settings.splits.folds : 1;
-  for (int64_t repeat = 0; repeat < settings.repeats; ++repeat) {
-    for (int64_t fold = 0; fold < folds; ++fold) {
-      PlannedRun run{"", settings};
-      run.settings.repeats = 1;
-      run.settings.every_fold = false;
-      run.settings.seed = settings.seed + static_cast<uint64_t>(repeat);
-      if (settings.repeats > 1) run.name = "seed_" + std::to_string(run.settings.seed);
-      if (settings.every_fold) {
-        run.settings.splits.fold = fold;
-        run.settings.splits.split = "folds";
-        run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
-      }
-      runs.push_back(run);
-    }
-  }
-  return runs;
+GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split,
+                            int64_t renumberings) {
+  const std::vector<int64_t>& items = items_of_split(splits, split);
+  GraphReport report;
+  report.task = graphs.schema.task;
+  report.split = split;
+  report.items = graphs.schema.items;
+  report.count = static_cast<int64_t>(items.size());
+  report.renumberings = renumberings;
+  if (renumberings > 0) report.prediction_agreement = 0.0;
+  report.items_per_second = evaluation_rate((1 + renumberings) * report.count, [&](const auto& progress) {
+    const auto outputs = [&](int64_t pass) {
+      const auto seed = pass == 0 ? std::nullopt : std::optional(static_cast<uint64_t>(pass) + trained.settings.seed);
+      return run_outputs(trained, graphs, items, split, seed,
+                         [&](int64_t done) { progress(pass * report.count + done); });
+    };
+    const GraphOutputs original = outputs(0);
+    report.metrics = evaluation_metrics(trained.model, report.task, original, trained.settings.train.evaluation_loss());
+    if (has_classes(report.task)) report.confusion = confusion_of(original);
+    report.degrees = worst_degrees(*trained.model);
+    report.head_distances = mean_head_distances(*trained.model);
+    for (int64_t pass = 1; pass <= renumberings; ++pass) compare(report, original.outputs, outputs(pass).outputs);
+  });
+  return report;
 }
 
-std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
-                                      at::Device device, const Communicator& processes) {
-  TrainingGraphs opened = root_first(processes, [&] { return open_training_graphs(settings); });
-  const PackedItems& graphs = opened.graphs;
-  if (!opened.derived.empty() && processes.is_root()) std::cerr << opened.derived << '\n';
-  score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
-  opened.settings.graph_model(graphs.schema);              // validates the model before training
-  const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
-  GraphSettings shown = opened.settings;
-  if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());
-  std::vector<RunResult> results;
-  for (const PlannedRun& run : planned) {
-    const std::optional<RunResult> result = finished_run(run, graphs, folder, resume, device, processes);
-    if (result) results.push_back(*result);
-  }
-  if (results.size() > 1) {
-    const std::vector<ResultRow> rows = experiment_rows(results);
-    write_file_atomically(folder.path() / "table.md", markdown_table(rows));
-    write_file_atomically(folder.path() / "table.csv", csv_table(rows));
-  }
-  return results;
-}
-
-int64_t chosen_epoch(const std::vector<MetricsRow>& rows, int64_t items, const ScoreStyle& style) {
-  double best = -std::numeric_limits<double>::infinity();
-  int64_t chosen = rows.empty() ? 0 : rows.back().epoch;
-  const auto count = static_cast<double>(items);
-  for (const MetricsRow& row : rows) {
-    if (row.split != "validation" || std::isnan(row.score)) continue;
-    const double score = style.value(row.score);  // higher is better
-    best = std::max(best, score);
-    const double share = (best * count + 1.0) / (count + 2.0);
-    const double error = style.share ? std::max(std::sqrt(share * (1.0 - share) / count), 1.0 / count) : 0.0;
-    if (score >= best - error - 1e-9) chosen = row.epoch;
-  }
-  return chosen;
-}
-
-double seconds_of_an_epoch(const GraphSettings& settings, const RunFolder& folder, at::Device device) {
-  const TrainingGraphs opened = open_training_graphs(settings);
-  const PackedItems& graphs = opened.graphs;
-  PlannedRun first = planned_runs(opened.settings, graphs).front();
-  first.settings.train.epochs = 1;
-  const DatasetSplit split = checked_split(graphs, first.settings.splits);
-  if (!train_run(first.settings, graphs, split, folder, /*resume=*/false, device, one_process())) {
-    throw Interrupted("before the time of an epoch was known");
-  }
-  return read_metrics(folder.metrics()).back().seconds;
-}
-
-std::vector<std::pair<std::string, std::string>> cost_labels(const std::vector<RunResult>& results) {
-  double seconds = 0;
-  for (const RunResult& result : results) seconds += result.seconds / static_cast<double>(results.size());
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(1) << seconds;
-  return {{"parameters", std::to_string(results.front().parameters)},
-          {"epochs", std::to_string(results.front().epochs)},
-          {"seconds", text.str()}};
-}
-
-std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results) {
-  std::vector<ResultRow> rows;
-  std::vector<NamedValues> all;
-  for (const RunResult& result : results) {
-    rows.push_back(summarized(result.name, {result.metrics}));
-    all.push_back(result.metrics);
-  }
-  if (results.size() > 1) rows.push_back(summarized("mean ± deviation", all));
-  return rows;
-}
-
-nlohmann::json experiment_json(const std::vector<RunResult>& results) {
-  std::set<uint64_t> seeds;
-  std::set<int64_t> folds;
-  int64_t count = 0;
-  nlohmann::json runs = nlohmann::json::array();
-  for (const RunResult& result : results) {
-    seeds.insert(result.seed);
-    folds.insert(result.fold);
-    count += result.count;
-    nlohmann::json run{{"name", result.name}};
-    for (const auto& [metric, value] : result.metrics) run["metrics"][metric] = value;
-    runs.push_back(run);
-  }
-  const auto repeats = static_cast<int64_t>(seeds.size());
-  nlohmann::json json{{"task", task_name(results.front().task)},
-                      {"split", "test"},
-                      {"count", count / repeats},
+nlohmann::json report_json(const GraphReport& report, const ItemOutputs&) {
+  nlohmann::json metrics = nlohmann::json::object();
+  for (const auto& [name, value] : report.metrics) metrics[name] = value;
+  nlohmann::json json{{"task", task_name(report.task)},
+                      {"split", name_of(report.split)},
+                      {"count", report.count},
                       {"rotation", "none"},
-                      {"repeats", repeats},
-                      {"folds", folds.size()},
-                      {"runs", runs}};
-  const std::vector<ResultRow> rows = experiment_rows(results);
-  for (const auto& [metric, value] : rows.back().values) {
-    json["metrics"][metric] = value.mean;
-    if (!std::isnan(value.deviation)) json["deviations"][metric] = value.deviation;
-    if (value.counted < value.runs) json["counted_runs"][metric] = value.counted;
+                      {"repeats", 1},
+                      {"metrics", metrics},
+                      {report.items + "_per_second", report.items_per_second}};
+  if (report.items == "graphs") {
+    json["renumberings"] = report.renumberings;
+    json["max_logit_difference"] = report.max_logit_difference;
+    if (report.confusion.defined()) json["prediction_agreement"] = report.prediction_agreement;
+  }
+  if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
+  for (const MeanHeadDistance& layer : report.head_distances) {
+    json["head_distances"].push_back({{"tokens", layer.tokens}, {"items", layer.items}});
   }
   return json;
 }
 
-std::vector<std::pair<std::string, Summary>> paired_differences(const std::vector<RunResult>& results,
-                                                                const std::vector<RunResult>& first) {
-  std::vector<NamedValues> differences;
-  for (const RunResult& result : results) {
-    const auto partner = std::find_if(first.begin(), first.end(), [&](const RunResult& other) {
-      return other.seed == result.seed && other.fold == result.fold;
-    });
-    if (partner == first.end()) continue;
-    NamedValues& less = differences.emplace_back();
-    for (const auto& [metric, value] : result.metrics) {
-      less.emplace_back(metric, value - value_of(partner->metrics, metric));
+std::string metrics_text(const NamedValues& metrics) {
+  std::string text;
+  for (const auto& [name, value] : metrics) text += (text.empty() ? "" : "  ") + style_of(name).text(value);
+  return text;
+}
+
+std::string report_text(const GraphReport& report, const ItemOutputs& outputs) {
+  const std::vector<std::string>& names = outputs.names();
+  std::ostringstream out;
+  out << report.count << " " << report.items << " of the " << name_of(report.split) << " part\n"
+      << metrics_text(report.metrics) << std::fixed << std::setprecision(0) << "  (" << report.items_per_second << " "
+      << report.items << "/s)\n";
+  if (report.renumberings > 0) {
+    out << std::defaultfloat << std::setprecision(3) << "largest difference of an output when nodes are renumbered "
+        << report.max_logit_difference;
+    if (report.confusion.defined()) {
+      out << "; same prediction in " << std::fixed << std::setprecision(1) << 100 * report.prediction_agreement << " %";
     }
+    out << '\n';
   }
-  return differences.empty() ? std::vector<std::pair<std::string, Summary>>{} : summarized("", differences).values;
+  out << attention_text(report.degrees);
+  for (size_t layer = 0; layer < report.head_distances.size(); ++layer) {
+    const MeanHeadDistance& distance = report.head_distances[layer];
+    out << "layer " << layer + 1 << ": the attention of two heads is " << std::fixed << std::setprecision(3)
+        << distance.items << " apart (L2, of " << report.items << "), that of a token " << distance.tokens << '\n';
+  }
+  if (report.confusion.defined() && names.size() <= max_classes) out << class_table(report.confusion, names);
+  return out.str();
+}
+
+bool GraphTrainCommand::train(const RunFolder& folder) {
+  results_ = run_experiment(settings, folder, resume, device, processes());
+  return true;
+}
+
+void GraphTrainCommand::report(const RunFolder& folder) {
+  if (results_.size() > 1) {
+    std::cout << (json ? experiment_json(results_).dump() + "\n" : markdown_table(experiment_rows(results_)));
+  } else if (json) {
+    std::cout << read_file(folder.result());
+  } else {
+    std::cout << metrics_text(results_.front().metrics) << " on the test part\n";
+  }
+}
+
+void GraphExperiment::Overrides::add_to(CLI::App& subcommand, const ItemWords& words) {
+  if (!words.edges) return;
+  subcommand.add_option("--split-name", split_name, "which of several published splits of an OGB set");
+}
+
+void GraphExperiment::EvalOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
+  subcommand.add_option("--split", split, "which part of the dataset, as the run was trained")
+      ->check(CLI::IsMember(enum_names<GraphSplit>()))
+      ->capture_default_str();
+  if (words.edges) {
+    subcommand.add_option("--renumber", renumber, "evaluate again with the nodes renumbered, so many times")
+        ->check(CLI::Range(0, 1000000))
+        ->capture_default_str();
+  }
+  subcommand.add_flag("--heads", heads,
+                      "also say how far apart the attention of heads is, layer by layer (primal-dual)");
+}
+
+void GraphExperiment::initialize(GraphModel& model, const GraphTrainingData& data) {
+  const LabelledItems training = labelled_items(data.graphs, data.split.train);
+  model->standardize(training, data.outputs.schema.task == GraphTask::regression ? training.target : at::Tensor(),
+                     training.graph_features);
+}
+
+std::unique_ptr<TrainingTask> GraphExperiment::make_task(const GraphModel& model, const GraphTrainingData& data,
+                                                         const GraphSettings& settings, const Communicator& processes) {
+  return std::make_unique<GraphTraining>(model, data.graphs, data.split, settings, processes);
+}
+
+GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& options) {
+  const PackedItems graphs = open_run_graphs(trained);
+  const DatasetSplit splits = split_of(graphs, trained.settings.splits);
+  const GraphSplit split = value_named<GraphSplit>(options.split, "split");
+  if (items_of_split(splits, split).empty()) {
+    throw UsageError("--split " + options.split + ": the data have no such part");
+  }
+  if (options.heads && watch_heads(*trained.model) == 0) {
+    const GraphModelSettings& model = trained.settings.model;
+    throw UsageError("--heads: the distance is that of several heads of primal-dual attention, found attention " +
+                     model.attention + " with heads " + std::to_string(model.heads));
+  }
+  return evaluate_graphs(trained, graphs, splits, split, options.renumber);
+}
+
+void GraphExperiment::draw(const GraphReport& report, const ItemOutputs& outputs, const RunFolder& folder) {
+  const std::vector<std::string>& names = outputs.names();
+  if (!report.confusion.defined() || names.size() > max_classes) return;
+  const std::string split = name_of(report.split);
+  warn_unless_drawn(plot_confusion_matrix(report.confusion, names, folder.confusion(split),
+                                          split + " part: " + metrics_text({report.metrics.front()})));
+}
+
+nlohmann::json GraphExperiment::run_json(const std::filesystem::path&, const std::string& config,
+                                         const ItemOutputs& outputs, int64_t parameters) {
+  return {{"kind", "run"},
+          {"config", config},
+          {"schema", nlohmann::json::parse(schema_text(outputs.schema))},
+          {"parameters", parameters}};
 }
 
 }  // namespace geosft

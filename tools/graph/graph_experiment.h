@@ -1,70 +1,165 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an experiment: a single run, or one per seed and fold, each in its own folder.
+// Learning on graphs and on sequences as experiments: their evaluation and report, and what their subcommands print.
 #pragma once
 
-#include <filesystem>
-#include <nlohmann/json_fwd.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "models/training/distributed/communicator.h"
-#include "tools/experiment/metrics_csv.h"
-#include "tools/graph/graph_report.h"
-#include "tools/graph/result_table.h"
+#include "models/layers/primal_head_distance.h"
+#include "tools/experiment/experiment_commands.h"
+#include "tools/experiment/graph_evaluation.h"
+#include "tools/graph/experiment_runs.h"
+#include "tools/graph/graph_task.h"
 
 namespace geosft {
 
-struct PlannedRun {
-  std::string name;  // folder name: "seed_1", "fold_3", "seed_1_fold_3"; empty for a single run
-  GraphSettings settings;
-};
-
-// Lists the runs for `repeats` and `every_fold`. Throws UsageError for folds of data with a published split.
-std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs);
-
-struct RunResult {
-  std::string name;
-  NamedValues metrics;  // on the test split
-  uint64_t seed = 0;
-  int64_t fold = 0;
-  int64_t count = 0;  // items in the test split
+struct GraphReport {
   GraphTask task = GraphTask::classification;
-  int64_t parameters = 0, epochs = 0;
-  double seconds = 0.0;  // of the training, including validation
+  GraphSplit split = GraphSplit::test;
+  std::string items = "graphs";  // item name of the dataset
+  int64_t count = 0;             // items in the split
+  NamedValues metrics;           // followed by the loss
+  at::Tensor confusion;          // int64 [classes, classes], rows: true class; undefined without classes
+  int64_t renumberings = 0;
+  double max_logit_difference = 0.0;  // between renumbered graphs and the originals
+  double prediction_agreement = 1.0;  // share of equal predictions among them, for classes
+  double items_per_second = 0.0;
+  std::vector<PolynomialDegree> degrees = {};         // one per layer with polynomial attention
+  std::vector<MeanHeadDistance> head_distances = {};  // one per layer with recorded heads (watch_heads)
 };
 
-// Trains the rest of the experiment in `folder` (created or opened by the caller), evaluates every run on its test
-// split, and writes result.json and pictures to its folder; several runs use subfolders, with a table of all runs in
-// table.md and table.csv. With `refit` a run has a subfolder `selection`, trained without the validation split.
-// Finished runs are evaluated again. Throws Interrupted if a signal arrives. In distributed training only rank 0
-// evaluates: other ranks return no results.
-std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
-                                      at::Device device = at::kCPU, const Communicator& processes = one_process());
+// Evaluates a split of a dataset, and `renumberings` times more with all nodes renumbered. Throws Interrupted if a
+// signal arrives meanwhile.
+GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split,
+                            int64_t renumberings);
 
-// Returns the epoch that a validation split of `items` items chooses: the last whose score is within one standard error
-// of the best up to it, or one item if that is more; for scores that are no shares, the last of the best ones. A small
-// split, which tells epochs apart by chance alone, then chooses the end of the training. Without validated epochs it is
-// the last epoch.
-int64_t chosen_epoch(const std::vector<MetricsRow>& rows, int64_t items, const ScoreStyle& style);
+nlohmann::json report_json(const GraphReport& report, const ItemOutputs& outputs);
+// Returns overall metrics, then, for classes, a table with one line per class.
+std::string report_text(const GraphReport& report, const ItemOutputs& outputs);
+// Returns "accuracy 87.9 %  macro_f1 …".
+std::string metrics_text(const NamedValues& metrics);
 
-// Returns the seconds of the first epoch of the experiment's first run, including validation. The run stays in
-// `folder`, which is new. Throws Interrupted if a signal arrives.
-double seconds_of_an_epoch(const GraphSettings& settings, const RunFolder& folder, at::Device device);
+// The subcommand train: all runs of the experiment, each of which leaves its report in its own folder.
+class GraphTrainCommand : public TrainCommand<GraphSettings> {
+ protected:
+  bool train(const RunFolder& folder) override;
+  void report(const RunFolder& folder) override;
 
-// Returns table columns: number of parameters, epochs, and mean training time in seconds.
-std::vector<std::pair<std::string, std::string>> cost_labels(const std::vector<RunResult>& results);
+ private:
+  std::vector<RunResult> results_;
+};
 
-// Returns one row per run of a finished experiment and, for several runs, their mean.
-std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results);
+// What predict takes: items of the dataset, or graphs, molecules or series in its place.
+struct GraphPredictOptions : RunArguments {
+  std::string split = "all";
+  std::vector<std::string> files, smiles;
+  std::vector<int64_t> chosen;  // of the dataset
+  int64_t top = 3;              // classes that are shown
+  bool fail_fast = false;
 
-// Returns the mean of several runs in the format of a single one: {"task", "split", "count" (of all test splits of a
-// repetition), "rotation", "repeats" (seeds), "folds", "metrics", "deviations", "runs": [{"name", "metrics"}, …]}.
-nlohmann::json experiment_json(const std::vector<RunResult>& results);
+  void add_to(CLI::App& subcommand, const ItemWords& words);
+  // Adds what replaces the dataset, which excludes --data, added before.
+  void add_inputs_to(CLI::App& subcommand, const ItemWords& words);
+  // Prints the predictions, and returns the exit code. `program` is named in messages.
+  int predict(GraphRun& trained, const char* program, const ItemWords& words) const;
+};
 
-// Returns mean and deviation, per metric, of the differences between `results` and the runs of `first` with the same
-// seed and fold. Empty if there are no such pairs.
-std::vector<std::pair<std::string, Summary>> paired_differences(const std::vector<RunResult>& results,
-                                                                const std::vector<RunResult>& first);
+template <class Experiment>
+struct GraphPredictCommand {
+  GraphPredictOptions options;
+  Overrides<Experiment> overrides;
+
+  void add_to(CLI::App& subcommand) {
+    options.add_to(subcommand, Experiment::items);
+    overrides.add_to(subcommand, "as for the other commands; predictions draw nothing from it");
+    options.add_inputs_to(subcommand, Experiment::items);
+  }
+  int execute() const {
+    GraphRun trained = overrides.load(options.run);
+    return options.predict(trained, Experiment::program, Experiment::items);
+  }
+};
+
+// For their members see experiment_commands.h.
+struct GraphExperiment {
+  using Task = GraphLearning;
+  using Train = GraphTrainCommand;
+  using Predict = GraphPredictCommand<GraphExperiment>;
+
+  struct Overrides {
+    std::optional<std::string> split_name;
+
+    void add_to(CLI::App& subcommand, const ItemWords& words);
+    void apply(GraphSettings& settings) const {
+      if (split_name) settings.splits.split_name = *split_name;
+    }
+  };
+  struct EvalOptions {
+    std::string split = "test";
+    int64_t renumber = 0;
+    bool heads = false;
+
+    void add_to(CLI::App& subcommand, const ItemWords& words);
+  };
+  struct Reading {
+    GraphReadOptions options;
+
+    Reading() { options.coalesce = false; }  // what a set lists is counted
+    void add_to(CLI::App& subcommand, const ItemWords& words) {
+      if (words.edges) add_read_options(subcommand, options);
+    }
+  };
+
+  static constexpr const char *program = Task::program, *seed_help = "of the renumberings",
+                              *train_example = "--data DIR --epochs 50 --num-seeds 3 --cross-validation";
+  static constexpr ItemWords items{"graph", "graphs", /*edges=*/true};
+
+  static std::string data_help() { return "dataset: a folder"; }
+  static std::string info_help() {
+    return "RUN folder, checkpoint (*.ckpt), a graph dataset, or one graph as encode takes it";
+  }
+
+  // Takes what the model standardises its inputs and targets by.
+  static void initialize(GraphModel& model, const GraphTrainingData& data);
+  static std::unique_ptr<TrainingTask> make_task(const GraphModel& model, const GraphTrainingData& data,
+                                                 const GraphSettings& settings, const Communicator& processes);
+
+  static GraphReport report(GraphRun& trained, const EvalOptions& options);
+  // Draws the confusion matrix; prints a line to stderr if gnuplot is missing.
+  static void draw(const GraphReport& report, const ItemOutputs& outputs, const RunFolder& folder);
+
+  static std::string outputs_text(const ItemOutputs& outputs) {
+    return "trained on " + schema_text(outputs.schema) + "\n";
+  }
+  static nlohmann::json run_json(const std::filesystem::path& run, const std::string& config,
+                                 const ItemOutputs& outputs, int64_t parameters);
+  static bool holds_data(const std::filesystem::path&) { return false; }
+  static void print_data(const std::filesystem::path& data, const Reading& reading, bool json);
+};
+
+// Sequences are graphs without edges whose nodes stand in their order.
+struct SequenceExperiment : GraphExperiment {
+  using Predict = GraphPredictCommand<SequenceExperiment>;
+
+  static constexpr const char *program = "geosft-sequence", *seed_help = "of what the samplers draw",
+                              *train_example = "--data DIR --attention bn_sh --epochs 50 --num-seeds 3";
+  static constexpr ItemWords items{"sequence", "sequences"};
+
+  static std::string info_help() { return "RUN folder, checkpoint (*.ckpt), or a dataset of sequences"; }
+};
+
+// Further subcommands: node encodings of a dataset, and several configurations with a table of their results.
+Command add_encode_command(CLI::App& subcommand);
+Command add_graph_sweep_command(CLI::App& subcommand, const std::string& example);
+template <class Experiment>
+Command add_sweep_command(CLI::App& subcommand) {
+  return add_graph_sweep_command(subcommand, Experiment::items.edges
+                                                 ? "--vary score=maxout,dot --vary probability=leaky_relu,softmax "
+                                                   "--set num_seeds=3"
+                                                 : "--vary attention=softmax,bn,sh,bn_sh --set num_seeds=5");
+}
 
 }  // namespace geosft

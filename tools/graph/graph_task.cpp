@@ -8,8 +8,6 @@
 #include "models/summary.h"
 #include "models/training/autocast.h"
 #include "models/training/host_copy.h"
-#include "tools/experiment/main_guard.h"
-#include "tools/experiment/shared_batch.h"
 
 namespace geosft {
 namespace {
@@ -26,21 +24,25 @@ GraphLoaderOptions loader_options(const GraphSettings& settings, const Communica
 
 }  // namespace
 
-std::optional<Part> validation_part(const DatasetSplit& split, const SplitSettings& settings) {
-  if (!split.validation.empty()) return Part::validation;
-  return settings.monitor_test ? std::optional(Part::test) : std::nullopt;
+std::optional<GraphSplit> validation_part(const DatasetSplit& split, const SplitSettings& settings) {
+  if (!split.validation.empty()) return GraphSplit::validation;
+  return settings.monitor_test ? std::optional(GraphSplit::test) : std::nullopt;
+}
+
+std::string GraphTrainingData::text() const {
+  return c10::str(task_name(graphs.schema.task), ": training on ", split.train.size(), " ", graphs.schema.items,
+                  ", validation on ", split.validation.size(), ", test on ", split.test.size());
 }
 
 GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split,
                              const GraphSettings& settings, const Communicator& processes)
-    : model_(std::move(model)),
-      processes_(processes),
+    : LoaderTask(processes, graphs, split.train, loader_options(settings, processes)),
+      model_(std::move(model)),
       graphs_(graphs),
       split_(split),
       settings_(settings),
       batch_norms_(batch_norm_count(*model_)),
-      style_(score_style(graphs.schema.task, settings.train.metric)),
-      loader_(graphs, split.train, loader_options(settings, processes)) {
+      style_(score_style(graphs.schema.task, settings.train.metric)) {
   settings_.evaluation.votes = 1;  // enough for a learning curve
 }
 
@@ -61,7 +63,7 @@ void GraphTraining::take_batch() {
 }
 
 GraphTraining::LossTargets GraphTraining::loss_targets(const LabelledItems& batch) const {
-  const at::Tensor values = target_of_part(batch.target, batch.node_split, Part::train);
+  const at::Tensor values = targets_of_split(batch.target, batch.node_split, GraphSplit::train);
   return {values, known_targets(graphs_.schema.task, values)};
 }
 
@@ -139,17 +141,16 @@ std::map<std::string, at::Tensor> GraphTraining::last_batch() const {
   return tensors;
 }
 
-std::optional<MetricSum> GraphTraining::validate() {
-  const std::optional<Part> part = validation_part(split_, settings_.splits);
+std::optional<GraphTraining::Means> GraphTraining::validation(const std::function<void(int64_t)>& progress) {
+  const std::optional<GraphSplit> part = validation_part(split_, settings_.splits);
   if (!part) return std::nullopt;
-  const std::vector<int64_t>& items = items_of_part(split_, *part);
-  const GraphOutputs outputs = graph_outputs(model_, graphs_, items, *part, settings_.evaluation, std::nullopt,
-                                             [](int64_t) { throw_if_interrupted("in the middle of a validation"); });
+  const std::vector<int64_t>& items = items_of_split(split_, *part);
+  const GraphOutputs outputs =
+      graph_outputs(model_, graphs_, items, *part, settings_.evaluation, std::nullopt, progress);
   const NamedValues values =
       evaluation_metrics(model_, graphs_.schema.task, outputs, settings_.train.evaluation_loss());
-  const int64_t count = static_cast<int64_t>(items.size());
-  const double score = style_.value(value_of(values, style_.name));
-  return MetricSum{value_of(values, "loss") * static_cast<double>(count), score * static_cast<double>(count), count};
+  return Means{value_of(values, "loss"), style_.value(value_of(values, style_.name)),
+               static_cast<int64_t>(items.size())};
 }
 
 }  // namespace geosft

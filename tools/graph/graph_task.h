@@ -5,23 +5,32 @@
 
 #include "data/graphs/graph_loader.h"
 #include "models/training/training_loop.h"
-#include "tools/graph/graph_evaluation.h"
+#include "tools/experiment/graph_evaluation.h"
+#include "tools/experiment/loader_task.h"
 
 namespace geosft {
 
 // Returns the split for validation: the held-out one, else the monitored test split, else nullopt.
-std::optional<Part> validation_part(const DatasetSplit& split, const SplitSettings& settings);
+std::optional<GraphSplit> validation_part(const DatasetSplit& split, const SplitSettings& settings);
+
+// The graphs of a training, and the outputs that a model for them has. The members outlive it.
+struct GraphTrainingData {
+  const PackedItems& graphs;
+  const DatasetSplit& split;
+  ItemOutputs outputs;
+
+  std::string text() const;
+  bool held_out() const { return !split.validation.empty(); }
+};
 
 // Graph tasks for the training loop: batches, loss, validation.
-class GraphTraining : public ReplayableTask {
+class GraphTraining : public LoaderTask<GraphLoader> {
  public:
   // The arguments must outlive the task. A batch of settings.train.batch_size graphs is split over the processes.
   GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split, const GraphSettings& settings,
                 const Communicator& processes = one_process());
 
   torch::nn::Module& module() override { return *model_; }
-  int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
-  void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
   void take_batch() override;
   StepInputs inputs() override;
   // The score of a step is its accuracy or the negated absolute error (in the dataset's units); NaN for labels, whose
@@ -29,9 +38,6 @@ class GraphTraining : public ReplayableTask {
   Step compute(RngBuffer& seeds) override;
   BatchSize batch_size() const override;
   Step compute_part(int64_t part, int64_t parts, RngBuffer& seeds) override;
-  // The score is the metric of the run, negated if lower is better. Throws Interrupted if a signal arrives meanwhile.
-  std::optional<MetricSum> validate() override;
-  double seconds_waited() const override { return loader_.seconds_waited(); }
   std::map<std::string, at::Tensor> last_batch() const override;
 
  private:
@@ -47,14 +53,15 @@ class GraphTraining : public ReplayableTask {
   Step step_on(const FeaturedGraphs& graphs, const LossTargets& targets, const BatchSlice& place, double score_weight,
                SamplingContext& context);
 
+  // The score is the metric of the run, negated if lower is better.
+  std::optional<Means> validation(const std::function<void(int64_t)>& progress) override;
+
   GraphModel model_;
-  const Communicator& processes_;
   const PackedItems& graphs_;
   DatasetSplit split_;
   GraphSettings settings_;
   int64_t batch_norms_;
   ScoreStyle style_;
-  GraphLoader loader_;
   std::optional<LabelledItems> last_;
   // The batch on the model's device.
   FeaturedGraphs there_;

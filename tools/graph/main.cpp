@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/experiment/list_command.h"
 #include "tools/experiment/main_guard.h"
-#include "tools/graph/commands.h"
+#include "tools/graph/graph_experiment.h"
 
 namespace {
 
-// Adds a subcommand with the words for graphs.
-template <geosft::Command (*kAdd)(CLI::App&, const geosft::ItemWords&)>
-geosft::Command of_graphs(CLI::App& subcommand) {
-  return kAdd(subcommand, geosft::graph_words());
-}
-
-geosft::Command add_list_command(CLI::App& subcommand) {
-  return geosft::list_command(subcommand, "geosft-graph");
-}
+using geosft::GraphExperiment;
 
 const std::vector<geosft::Subcommand> subcommands = {
     {"train", "train a model on a graph dataset and leave it in a RUN folder",
-     of_graphs<geosft::add_graph_train_command>},
-    {"eval", "metrics of a trained model on a part of a dataset", of_graphs<geosft::add_graph_eval_command>},
-    {"predict", "what a trained model says of each graph of a dataset", of_graphs<geosft::add_graph_predict_command>},
-    {"info", "what a RUN folder, a checkpoint or a graph dataset holds", of_graphs<geosft::add_graph_info_command>},
-    {"encode", "encodings of the nodes of a graph dataset, to a file", geosft::add_graph_encode_command},
-    {"sweep", "train several configurations and tabulate their results", of_graphs<geosft::add_graph_sweep_command>},
-    {"list", "pretrained models: their names may stand for a RUN folder", add_list_command},
+     geosft::add_train_command<GraphExperiment>},
+    {"eval", "metrics of a trained model on a part of a dataset", geosft::add_eval_command<GraphExperiment>},
+    {"predict", "what a trained model says of each graph of a dataset", geosft::add_predict_command<GraphExperiment>},
+    {"info", "what a RUN folder, a checkpoint or a graph dataset holds", geosft::add_info_command<GraphExperiment>},
+    {"encode", "encodings of the nodes of a graph dataset, to a file", geosft::add_encode_command},
+    {"sweep", "train several configurations and tabulate their results", geosft::add_sweep_command<GraphExperiment>},
+    {"list", "pretrained models: their names may stand for a RUN folder", geosft::add_list_command<GraphExperiment>},
 };
 
 constexpr const char* description = "Learning on graphs by the Sampling Foundational Transformer";
@@ -31,6 +22,6 @@ constexpr const char* description = "Learning on graphs by the Sampling Foundati
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-graph",
+  return geosft::run_tool(GraphExperiment::program,
                           [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
 }

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "data/broken_files.h"
+#include "data/data_error.h"
 #include "tools/segment/segment_task.h"
 
 namespace geosft {

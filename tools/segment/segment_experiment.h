@@ -15,8 +15,7 @@
 namespace geosft {
 
 // For its members see cloud_commands.h.
-struct SegmentExperiment {
-  using Task = Segmentation;
+struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
   using Evaluation = SegmentEvaluation;
   using Output = SegmentOutput;
   using Clouds = TrainingClouds<PartNames>;
@@ -43,7 +42,7 @@ struct SegmentExperiment {
 
   static std::string outputs_text(const PartNames& outputs);
   static void add_outputs(nlohmann::json& json, const PartNames& outputs);
-  static bool holds_clouds(const std::filesystem::path&) { return false; }
+  static bool holds_data(const std::filesystem::path&) { return false; }
   static void print_dataset(const std::filesystem::path& data, bool json);
 };
 

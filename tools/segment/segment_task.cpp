@@ -40,7 +40,7 @@ TrainingTask::Step SegmentTask::step_on(const PointBatch& batch, SamplingContext
 CloudTask::Means SegmentTask::validate_on(const PointDataset& clouds, const std::function<void(int64_t)>& progress) {
   const SegmentScores scores =
       evaluate_parts(model_, clouds, with_one_vote(settings_), mask_, Rotation::none, 1, progress).scores;
-  return {scores.loss, scores.parts.instance_iou};
+  return {scores.loss, scores.parts.instance_iou, clouds.size()};
 }
 
 }  // namespace geosft

@@ -9,7 +9,7 @@
 #include "data/sequences/pathfinder.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/key_names.h"
-#include "tools/sequence/commands.h"
+#include "tools/experiment/subcommand.h"
 
 namespace geosft {
 namespace {

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/main_guard.h"
-#include "tools/graph/commands.h"
-#include "tools/sequence/commands.h"
+#include "tools/graph/graph_experiment.h"
+
+namespace geosft {
+
+Command add_generate_command(CLI::App& subcommand);  // generate_command.cpp
+
+}  // namespace geosft
 
 namespace {
 
-// Adds a subcommand of geosft-graph with the words for sequences.
-template <geosft::Command (*kAdd)(CLI::App&, const geosft::ItemWords&)>
-geosft::Command of_sequences(CLI::App& subcommand) {
-  return kAdd(subcommand, geosft::sequence_words());
-}
+using geosft::SequenceExperiment;
 
 const std::vector<geosft::Subcommand> subcommands = {
     {"train", "train a model on a dataset of sequences and leave it in a RUN folder",
-     of_sequences<geosft::add_graph_train_command>},
-    {"eval", "metrics of a trained model on a part of a dataset", of_sequences<geosft::add_graph_eval_command>},
+     geosft::add_train_command<SequenceExperiment>},
+    {"eval", "metrics of a trained model on a part of a dataset", geosft::add_eval_command<SequenceExperiment>},
     {"predict", "what a trained model says of each sequence of a dataset",
-     of_sequences<geosft::add_graph_predict_command>},
-    {"info", "what a RUN folder, a checkpoint or a dataset holds", of_sequences<geosft::add_graph_info_command>},
+     geosft::add_predict_command<SequenceExperiment>},
+    {"info", "what a RUN folder, a checkpoint or a dataset holds", geosft::add_info_command<SequenceExperiment>},
     {"generate", "write a synthetic dataset: ListOps or Pathfinder", geosft::add_generate_command},
-    {"sweep", "train several configurations and tabulate their results", of_sequences<geosft::add_graph_sweep_command>},
+    {"sweep", "train several configurations and tabulate their results", geosft::add_sweep_command<SequenceExperiment>},
+    {"list", "pretrained models: their names may stand for a RUN folder", geosft::add_list_command<SequenceExperiment>},
 };
 
 constexpr const char* description =
@@ -28,6 +30,6 @@ constexpr const char* description =
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-sequence",
+  return geosft::run_tool(SequenceExperiment::program,
                           [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
 }

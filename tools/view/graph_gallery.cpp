@@ -8,8 +8,8 @@
 #include "graph/random_walk_pe.h"
 #include "models/summary.h"
 #include "tools/experiment/arguments.h"
-#include "tools/graph/graph_evaluation.h"
-#include "tools/graph/graph_prediction.h"
+#include "tools/experiment/graph_evaluation.h"
+#include "tools/experiment/graph_prediction.h"
 #include "tools/view/graph_layout.h"
 #include "tools/view/molecule_colours.h"
 
@@ -50,7 +50,7 @@ GraphLayout graph_layout_of(const std::string& name) {
   return GraphLayout::force_directed;
 }
 
-GraphGallery::GraphGallery(PackedItems graphs, std::string name, std::optional<GraphRunModel> trained,
+GraphGallery::GraphGallery(PackedItems graphs, std::string name, std::optional<GraphRun> trained,
                            const GraphGalleryOptions& options)
     : graphs_(std::move(graphs)), name_(std::move(name)), trained_(std::move(trained)), options_(options) {
   if (options.layout == GraphLayout::coordinates && !graphs_.schema.coordinates) {

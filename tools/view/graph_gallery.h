@@ -5,7 +5,7 @@
 #include <string>
 
 #include "data/packed_items.h"
-#include "tools/graph/graph_run_model.h"
+#include "tools/experiment/graph_learning.h"
 #include "tools/view/subject.h"
 
 namespace geosft::view {
@@ -26,7 +26,7 @@ class GraphGallery : public Gallery {
  public:
   // `name` is the name of the dataset in titles. Throws UsageError for the coordinates layout if the dataset has no
   // coordinates.
-  GraphGallery(PackedItems graphs, std::string name, std::optional<GraphRunModel> trained,
+  GraphGallery(PackedItems graphs, std::string name, std::optional<GraphRun> trained,
                const GraphGalleryOptions& options);
 
   int64_t size() const override { return graphs_.size(); }
@@ -39,7 +39,7 @@ class GraphGallery : public Gallery {
 
   PackedItems graphs_;
   std::string name_;
-  std::optional<GraphRunModel> trained_;
+  std::optional<GraphRun> trained_;
   GraphGalleryOptions options_;
 };
 

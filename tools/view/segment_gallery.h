@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/points/part_dataset.h"
-#include "tools/experiment/file_options.h"
+#include "tools/experiment/input_files.h"
 #include "tools/experiment/segmentation.h"
 #include "tools/view/subject.h"
 

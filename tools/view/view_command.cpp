@@ -11,13 +11,13 @@
 #include "tools/experiment/classification.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/eval_options.h"
-#include "tools/experiment/file_options.h"
+#include "tools/experiment/gnuplot.h"
+#include "tools/experiment/graph_data.h"
+#include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/run_folder.h"
-#include "tools/experiment/run_program.h"
 #include "tools/experiment/segmentation.h"
 #include "tools/experiment/zoo.h"
-#include "tools/graph/graph_data.h"
 #include "tools/view/cloud_gallery.h"
 #include "tools/view/graph_gallery.h"
 #include "tools/view/page.h"
@@ -188,7 +188,7 @@ std::unique_ptr<Gallery> ViewOptions::clouds() const {
 
 std::unique_ptr<Gallery> ViewOptions::graphs() const {
   if (!files.empty()) throw UsageError("--graph takes a dataset: --data DIR, and --item for a graph of it");
-  std::optional<GraphRunModel> trained;
+  std::optional<GraphRun> trained;
   if (!run.empty()) trained = load_graph_run(run);
   GraphSettings settings = trained ? trained->settings : GraphSettings{};
   overrides.apply(settings.data, settings.seed, settings.evaluation);
@@ -197,7 +197,7 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
     trained->model->to(device);
   }
   PackedItems set = open_encoded_graphs(settings);
-  if (trained) check_same_schema(*trained, set.schema, settings.data);
+  if (trained) trained->check_same({set.schema}, settings.data);
   GraphGalleryOptions options;
   options.layout = graph_layout_of(layout);
   options.seed = settings.seed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/las.h"
+#include "data/formats/shape_file.h"
 
 #include <catch2/catch.hpp>
 #include <limits>

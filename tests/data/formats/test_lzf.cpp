@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/lzf.h"
+#include "data/formats/compression.h"
 
 #include <catch2/catch.hpp>
 

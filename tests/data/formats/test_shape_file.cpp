@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "data/formats/pcd.h"
 #include "tests/data/files.h"
 #include "tests/data/gz_files.h"
 #include "tests/support.h"

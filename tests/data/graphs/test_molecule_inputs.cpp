@@ -3,8 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "data/graphs/molecule_scaffold.h"
-#include "data/graphs/ogb_dataset.h"
+#include "data/graphs/graph_dataset.h"
 #include "data/graphs/smiles.h"
 #include "tests/data/files.h"
 #include "tests/data/graphs/molecules.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/graphs/split_files.h"
+#include "data/graphs/graph_dataset.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "data/broken_files.h"
+#include "data/data_error.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/points/modelnet_hdf5.h"
+#include "data/points/point_formats.h"
 
 #include <hdf5.h>
 

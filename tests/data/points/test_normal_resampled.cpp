@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/points/normal_resampled.h"
+#include "data/points/point_formats.h"
 
 #include <array>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/points/shapenet_part_text.h"
+#include "data/points/point_formats.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/sequences/cifar_images.h"
+#include "data/sequences/sequence_dataset.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/hdf5_file.h"
-#include "data/points/modelnet_hdf5.h"
+#include "data/points/point_formats.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/gltf.h"
 #include "data/formats/shape_file.h"
 #include "tests/data/formats/gltf_texts.h"
 #include "tests/fuzz/target.h"

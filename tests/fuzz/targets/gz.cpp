@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/gz_file.h"
+#include "data/formats/compression.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {

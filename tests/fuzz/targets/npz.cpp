@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/npy.h"
 #include "data/formats/shape_file.h"
 #include "tests/data/formats/npy_bytes.h"
 #include "tests/data/zip_files.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/graphs/ogb_dataset.h"
+#include "data/graphs/graph_dataset.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {

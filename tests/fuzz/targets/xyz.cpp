@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/formats/xyz.h"
 #include "data/formats/shape_file.h"
 #include "tests/fuzz/target.h"
 

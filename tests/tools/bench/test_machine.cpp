@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/machine.h"
 
+#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include <cmath>
 #include <sstream>
 
 #include "models/ops/cpu/simd.h"
@@ -36,3 +39,15 @@ TEST_CASE("this machine is described", "[bench]") {
 }
 
 }  // namespace geosft::bench::test::test_machine
+
+namespace geosft::bench::test::test_bandwidth {
+
+TEST_CASE("the bandwidth is a positive number for any number of threads", "[bench]") {
+  for (const int64_t threads : {1, 2, 3}) {
+    const double rate = measure_bandwidth(threads, 1000001);
+    CHECK(rate > 0);
+    CHECK(std::isfinite(rate));
+  }
+}
+
+}  // namespace geosft::bench::test::test_bandwidth

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bench/plain_search.h"
+#include "tools/bench/composites.h"
 
 #include <catch2/catch.hpp>
 

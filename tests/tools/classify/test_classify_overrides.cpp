@@ -33,7 +33,7 @@ struct Trained {
   }
   RunModel load(std::vector<const char*> words) const {
     CLI::App app("tool");
-    CloudOverrides<ClassifyExperiment> overrides;
+    Overrides<ClassifyExperiment> overrides;
     overrides.add_to(app);
     words.insert(words.begin(), "tool");
     parse_arguments(app, static_cast<int>(words.size()), words.data(), std::cout);

@@ -2,7 +2,7 @@
 // geosft-classify predict, end to end.
 #include <catch2/catch.hpp>
 
-#include "data/formats/ply.h"
+#include "data/formats/shape_file.h"
 #include "tests/data/points/utm_chair.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/experiment/scan_file.h"

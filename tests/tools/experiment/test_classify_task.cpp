@@ -2,8 +2,12 @@
 #include "tools/experiment/classify_task.h"
 
 #include <catch2/catch.hpp>
+
+#include <cmath>
 #include <csignal>
 
+#include "data/seeds.h"
+#include "geometry/normalize.h"
 #include "models/training/autocast.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/experiment/split_task.h"
@@ -140,3 +144,191 @@ TEST_CASE("a signal breaks a validation off") {
 }
 
 }  // namespace geosft::test::test_classify_task
+
+namespace geosft::test::test_classify_evaluation {
+
+namespace {
+
+at::Tensor logits(std::vector<float> values) {
+  return at::tensor(values).view({-1, 3});
+}
+
+// Clouds that are all the same one, each with its own rotation and samples where an evaluation gives it some.
+ArrayDataset one_cloud_often(int64_t count) {
+  CloudArrays arrays;
+  arrays.points = at::randn({1, 50, 3}, generator(1)).repeat({count, 1, 1});
+  arrays.normals = at::randn({1, 50, 3}, generator(2)).repeat({count, 1, 1});
+  arrays.labels = at::zeros({count}, at::kLong);
+  for (int64_t i = 0; i < count; ++i) arrays.names.push_back(std::to_string(i));
+  return ArrayDataset(arrays, {"a", "b", "c"}, "one cloud");
+}
+
+// What an evaluation computes, cloud by cloud and vote by vote: the vote chooses the points and the samples, the repeat
+// and the cloud choose the rotation, which all votes share.
+at::Tensor slow_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
+                       Rotation rotation, int64_t repeat) {
+  const at::NoGradGuard guard;
+  model->eval();
+  at::Tensor total = at::zeros({dataset.size(), 3});
+  for (int64_t vote = 0; vote < settings.evaluation.votes; ++vote) {
+    PointLoaderOptions options;
+    options.batch_size = 1;
+    options.workers = 0;
+    options.seed = settings.seed;
+    options.transform = [&](Shape shape, at::Generator& of_cloud_and_repeat) {
+      keep_subset(shape, settings.clouds.points, make_generator(static_cast<uint64_t>(vote)));
+      set_precision(shape, at::kDouble);
+      rotate_shape(shape, rotation, of_cloud_and_repeat);
+      shape.points = normalize(shape.points).points;
+      set_precision(shape, at::kFloat);
+      return shape;
+    };
+    PointLoader loader(dataset, options);
+    loader.start_epoch(repeat);
+    for (int64_t row = 0; row < dataset.size(); ++row) {
+      const std::optional<PointBatch> cloud = loader.next();
+      REQUIRE((cloud && cloud->index[0].item<int64_t>() == row));
+      SamplingContext context = settings.evaluation.evaluation == SampleMode::greedy
+                                    ? SamplingContext::greedy()
+                                    : SamplingContext::seeded(static_cast<uint64_t>(vote));
+      total[row] += model->forward(cloud->points, cloud->normals, cloud->ptr, context)[0];
+    }
+  }
+  return total / static_cast<double>(settings.evaluation.votes);
+}
+
+double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
+
+}  // namespace
+
+TEST_CASE("metrics agree with those counted by hand") {
+  // Class 0: right, wrong (taken for 1); class 1: right; class 2 has no cloud.
+  const DatasetLogits first{logits({2, 1, 0, 0, 1, 0}), at::tensor({0, 0}, at::kLong), {}};
+  const DatasetLogits second{logits({0, 3, 0}), at::tensor({1}, at::kLong), {}};
+  const ClassificationMetrics metrics = classification_metrics({first, second});
+  require_equal(metrics.confusion, at::tensor({1, 1, 0, 0, 1, 0, 0, 0, 0}, at::kLong).view({3, 3}), "confusion");
+  CHECK(metrics.accuracy == Approx(2.0 / 3));
+  CHECK(metrics.mean_class_accuracy == Approx(0.75));
+  const double e = std::exp(1.0);
+  const double loss = std::log(e * e + e + 1) - 2 + std::log(e + 2) + std::log(e * e * e + 2) - 3;
+  CHECK(metrics.loss == Approx(loss / 3));
+}
+
+TEST_CASE("differences of moved copies are told apart by what was chosen") {
+  const at::Tensor original_logits = logits({10, 0, 0, 0, 20, 0, 5, 0, 4});
+  const at::Tensor labels = at::tensor({0, 1, 2}, at::kLong), choices = at::tensor({7, 8, 9}, at::kLong);
+  const DatasetLogits original{original_logits, labels, choices};
+  const DatasetLogits same = original;
+  // Rounding in the first cloud, a flipped choice with the same prediction in the second, another one in the third.
+  const DatasetLogits moved{original_logits + logits({0, 5e-4, 0, 0, -1, 0, 0, 0, 2}), labels,
+                            at::tensor({7, 1, 2}, at::kLong)};
+  const Invariance result = invariance(original, {same, moved});
+  CHECK(result.max_logit_difference == Approx(2.0));
+  CHECK(result.max_unflipped_difference == Approx(5e-4));
+  CHECK(result.flipped_share == Approx(2.0 / 6));
+  CHECK(result.ever_flipped_share == Approx(2.0 / 3));
+  CHECK(result.prediction_agreement == Approx(5.0 / 6));
+  CHECK(result.unflipped_agreement == 1.0);
+}
+
+TEST_CASE("logits of invariant models stay the same under rotations, those of absolute ones do not") {
+  const ArrayDataset dataset = random_clouds();
+  const std::string tokens = GENERATE("ones", "radial", "local", "absolute");
+  const NormPlacement norm = GENERATE(NormPlacement::pre, NormPlacement::post);
+  for (const uint64_t seed : {5, 6, 7}) {
+    INFO(tokens << " tokens, " << name_of(norm) << "-norm, seed " << seed);
+    ClassifySettings settings = small_settings(tokens);
+    settings.model.norm = norm;
+    settings.seed = seed;
+    PointClassifier model = small_model(settings, seed);
+    const DatasetLogits upright = dataset_logits(model, dataset, settings, Rotation::none, 0);
+    require_equal(upright.labels, at::arange(10) % 3, "labels");
+    CHECK(upright.logits.sizes() == at::IntArrayRef{10, 3});
+    const DatasetLogits turned = dataset_logits(model, dataset, settings, Rotation::so3, 1);
+    CHECK_FALSE(at::equal(turned.logits, upright.logits));
+    const Invariance result = invariance(upright, {turned});
+    CHECK((result.flipped_share > 0.5) == (tokens == "absolute"));
+    if (tokens == "absolute") {
+      CHECK(result.max_logit_difference > 1e-3);
+    } else {
+      CHECK(result.flipped_share <= 0.1);
+      CHECK(result.max_unflipped_difference < 1e-4 * upright.logits.abs().max().item<double>());
+      CHECK(result.unflipped_agreement == 1.0);
+    }
+  }
+}
+
+TEST_CASE("evaluation does not depend on workers or batches and averages its votes") {
+  const ArrayDataset dataset = random_clouds();
+  ClassifySettings settings = small_settings();
+  PointClassifier model = small_model(settings);
+  settings.evaluation.votes = 2;
+  int64_t last = 0;
+  const DatasetLogits both =
+      dataset_logits(model, dataset, settings, Rotation::so3, 1, [&](int64_t done) { last = done; });
+  CHECK(last == 20);
+  CHECK_FALSE(both.logits.requires_grad());
+  settings.workers = 0;
+  settings.evaluation.evaluation_batch = 10;
+  require_close(dataset_logits(model, dataset, settings, Rotation::so3, 1).logits, both.logits, 1e-5, "logits");
+  settings.evaluation.votes = 1;
+  const at::Tensor first = dataset_logits(model, dataset, settings, Rotation::so3, 1).logits;
+  CHECK((first - both.logits).abs().max().item<double>() > 1e-4);
+  settings.evaluation.evaluation = SampleMode::greedy;
+  CHECK((dataset_logits(model, dataset, settings, Rotation::so3, 1).logits - first).abs().max().item<double>() > 1e-4);
+}
+
+TEST_CASE("votes and rotations are those of an evaluation cloud by cloud") {
+  const ArrayDataset dataset = random_clouds();
+  ClassifySettings settings = small_settings("absolute");
+  settings.seed = 3;
+  PointClassifier model = small_model(settings);
+  for (const SampleMode how : {SampleMode::seeded, SampleMode::greedy}) {
+    settings.evaluation.evaluation = how;
+    settings.evaluation.votes = 3;
+    for (const Rotation rotation : {Rotation::none, Rotation::z, Rotation::so3}) {
+      for (const int64_t repeat : {1, 2}) {
+        INFO(name_of(how) << " " << name_of(rotation) << " repeat " << repeat);
+        require_close(dataset_logits(model, dataset, settings, rotation, repeat).logits,
+                      slow_logits(model, dataset, settings, rotation, repeat), 1e-5, "logits");
+      }
+    }
+  }
+}
+
+TEST_CASE("each vote has points and samples of its own, each cloud and repeat a rotation of its own") {
+  const ArrayDataset dataset = one_cloud_often(3);
+  ClassifySettings settings = small_settings("absolute");
+  PointClassifier model = small_model(settings);
+  const auto of = [&](Rotation rotation, int64_t repeat) {
+    return dataset_logits(model, dataset, settings, rotation, repeat).logits;
+  };
+  const at::Tensor upright = of(Rotation::none, 0);
+  require_close(upright[1], upright[0], 1e-5, "of one cloud under one rotation");
+  require_equal(of(Rotation::none, 1), upright, "of an upright repeat");
+  for (const Rotation rotation : {Rotation::z, Rotation::so3}) {
+    const at::Tensor first = of(rotation, 1), second = of(rotation, 2);
+    for (int64_t cloud = 0; cloud < 3; ++cloud) {
+      CHECK(largest_difference(first[cloud], second[cloud]) > 1e-3);
+      CHECK(largest_difference(first[cloud], upright[cloud]) > 1e-3);
+      CHECK(largest_difference(first[cloud], first[(cloud + 1) % 3]) > 1e-3);
+    }
+  }
+  // All points are kept, so that two votes differ in their samples alone; then greedy votes, in their points alone.
+  settings.clouds.points = 50;
+  const at::Tensor one_sample = of(Rotation::none, 0);
+  settings.evaluation.votes = 2;
+  CHECK(largest_difference(of(Rotation::none, 0), one_sample) > 1e-4);
+  settings.evaluation.evaluation = SampleMode::greedy;
+  const at::Tensor whole = of(Rotation::none, 0);
+  settings.evaluation.votes = 1;
+  require_close(of(Rotation::none, 0), whole, 1e-6, "greedy votes on all points");
+  settings.clouds.points = 40;
+  const at::Tensor one_subset = of(Rotation::none, 0);
+  settings.evaluation.votes = 2;
+  CHECK(largest_difference(of(Rotation::none, 0), one_subset) > 1e-4);
+}
+
+}  // namespace geosft::test::test_classify_evaluation

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "data/formats/ply.h"
+#include "data/formats/shape_file.h"
 #include "data/read_file.h"
 #include "tests/data/files.h"
 #include "tests/support.h"

@@ -30,10 +30,14 @@ struct Used {
   }
 };
 
-CloudEvalArguments parsed(const std::vector<const char*>& words) {
+struct Given : RunArguments, CloudEvalOptions {};
+
+Given parsed(const std::vector<const char*>& words) {
   CLI::App app;
-  CloudEvalArguments given;
+  Given given;
+  given.add_run_to(app);
   given.add_to(app, {"train", "test"});
+  given.add_json_to(app);
   std::ostringstream out;
   parse_arguments(app, static_cast<int>(words.size()), words.data(), out);
   return given;
@@ -65,12 +69,14 @@ TEST_CASE("overrides set the threads and refuse what they cannot use") {
 }
 
 TEST_CASE("clouds are evaluated upright once, and turned as often as asked") {
-  const CloudEvalArguments upright = parsed({"eval", "run", "--repeats", "7"});
+  const Given upright = parsed({"eval", "run", "--repeats", "7"});
   CHECK(upright.run == "run");
+  CHECK_FALSE(upright.json);
+  CHECK(parsed({"eval", "run", "--json"}).json);
   CHECK(upright.split == "test");
   CHECK(upright.rotation == Rotation::none);
   CHECK(upright.turns() == 1);
-  const CloudEvalArguments turned = parsed({"eval", "run", "--rotate", "so3", "--repeats", "7", "--split", "train"});
+  const Given turned = parsed({"eval", "run", "--rotate", "so3", "--repeats", "7", "--split", "train"});
   CHECK(turned.rotation == Rotation::so3);
   CHECK(turned.turns() == 7);
   CHECK(turned.split == "train");

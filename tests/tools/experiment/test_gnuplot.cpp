@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/gnuplot.h"
 
+#include <catch2/catch.hpp>
+
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <catch2/catch.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <set>
 
+#include "data/read_file.h"
 #include "tests/data/files.h"
 #include "tests/environment.h"
 #include "tests/tools/experiment/pictures.h"
@@ -121,3 +123,21 @@ TEST_CASE("titles and labels show as they are") {
 }
 
 }  // namespace geosft::test::test_gnuplot
+
+namespace geosft::test::test_run_program {
+
+TEST_CASE("a program runs in its folder, without a shell, and what it prints is kept") {
+  const TemporaryFolder folder;
+  const int status = run_program({"sh", "-c", "pwd; echo \"$0\" >&2; exit 3", "a 'b' $HOME"}, folder.path(), "log.txt");
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+  CHECK(read_file(folder / "log.txt") == folder.path().string() + "\na 'b' $HOME\n");
+}
+
+TEST_CASE("a program that is not there is told from one that fails") {
+  const TemporaryFolder folder;
+  CHECK(run_program({"geosft-no-such-program"}, folder.path(), "log.txt") == -ENOENT);
+  CHECK(run_program({"false"}, folder.path(), "log.txt") > 0);
+}
+
+}  // namespace geosft::test::test_run_program

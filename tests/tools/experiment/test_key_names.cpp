@@ -6,7 +6,7 @@
 #include "tests/support.h"
 #include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/experiment/unused_options.h"
-#include "tools/graph/graph_settings.h"
+#include "tools/experiment/graph_settings.h"
 
 namespace geosft::test::test_key_names {
 

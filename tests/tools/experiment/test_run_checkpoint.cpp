@@ -32,6 +32,25 @@ TEST_CASE("a checkpoint says what it is of") {
   require_error([&] { run_names({}, "tool", "f.ckpt"); }, {"f.ckpt", "no text 'kind'"});
 }
 
+TEST_CASE("a checkpoint of another program is refused by the tool that was called, and names its own") {
+  Checkpoint checkpoint = example();
+  check_kind(checkpoint, "tool", "f.ckpt", "other-tool");
+  require_error([&] { check_kind(checkpoint, "another", "f.ckpt", "the-tool"); },
+                {"f.ckpt", "a checkpoint of the-tool", "one of tool"});
+  checkpoint.texts["kind"] = "geosft-graph";
+  checkpoint.texts["schema"] = R"({"items":"sequences"})";
+  require_error([&] { check_kind(checkpoint, "tool", "f.ckpt", "tool"); }, {"one of geosft-sequence"});
+}
+
+TEST_CASE("a folder of runs names the first of them") {
+  const TemporaryFolder folder;
+  const std::filesystem::path all = folder / "run";
+  for (const char* name : {"", "fold_1", "fold_0", "pictures"}) RunFolder::create(all / name).write_config("");
+  std::filesystem::path file;
+  require_error([&] { load_run_checkpoint(all, file); }, {all.string(), "2 runs", (all / "fold_0").string()});
+  require_error([&] { load_run_checkpoint(all / "fold_0", file); }, {"best.ckpt"});
+}
+
 TEST_CASE("a run is resumed with the outputs and texts that it was begun with") {
   const Checkpoint checkpoint = example();
   std::map<std::string, std::string> texts = checkpoint.texts;

@@ -11,7 +11,7 @@
 #include "tests/models/training/replayed_runs.h"
 #include "tests/support.h"
 #include "tests/tools/classify/small_classifier.h"
-#include "tests/tools/graph/small_graph_model.h"
+#include "tests/tools/experiment/small_graph_model.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/classify_task.h"
@@ -136,12 +136,12 @@ TEST_CASE("trainings of segmenters are the same when their steps are replayed", 
 TEST_CASE("trainings on graphs and sequences are the same when their steps are replayed", "[replay]") {
   for (const GraphTask kind :
        {GraphTask::classification, GraphTask::multi_label, GraphTask::regression, GraphTask::node_classification}) {
-    for (const std::string positions : {"none", "added", "relative"}) {
+    for (const NodePositions positions : {NodePositions::none, NodePositions::added, NodePositions::relative}) {
       const PackedItems graphs = small_graphs(kind);
       const DatasetSplit split{{1, 1, 1, 1, 1, 1, 1}, {4}, {5, 6}};
       GraphSettings settings = small_graph_settings();
       settings.model.positions = positions;
-      INFO(task_name(kind) << ", positions " << positions);
+      INFO(task_name(kind) << ", positions " << name_of(positions));
       require_replayed(
           [&] { return GraphTraining(moved(small_graph_run(graphs.schema, settings).model), graphs, split, settings); },
           5);
@@ -162,10 +162,10 @@ TEST_CASE("trainings in half types are the same when their steps are replayed", 
     segment.model.category = true;
     require_replayed([&] { return SegmentTask(moved(small_segmenter(segment)), shapes, nullptr, segment, mask); }, 5,
                      half);
-    for (const std::string positions : {"none", "added", "relative"}) {
+    for (const NodePositions positions : {NodePositions::none, NodePositions::added, NodePositions::relative}) {
       GraphSettings settings = small_graph_settings();
       settings.model.positions = positions;
-      INFO("positions " << positions);
+      INFO("positions " << name_of(positions));
       require_replayed(
           [&] { return GraphTraining(moved(small_graph_run(graphs.schema, settings).model), graphs, split, settings); },
           5, half);

@@ -6,8 +6,8 @@
 #include <csignal>
 
 #include "models/training/autocast.h"
+#include "tests/tools/experiment/small_graph_model.h"
 #include "tests/tools/experiment/split_task.h"
-#include "tests/tools/graph/small_graph_model.h"
 #include "tools/experiment/main_guard.h"
 
 namespace geosft::test::test_graph_task {
@@ -75,9 +75,9 @@ TEST_CASE("validation is the metric over the held-out part, negative where lower
     REQUIRE(tally);
     CHECK(tally->items == 4);
     GraphModel model = small_graph_run(example.graphs.schema, example.settings).model;
-    const NamedValues values = evaluation_metrics(
-        model, kind,
-        graph_outputs(model, example.graphs, example.split.validation, Part::validation, example.settings.evaluation));
+    const NamedValues values = evaluation_metrics(model, kind,
+                                                  graph_outputs(model, example.graphs, example.split.validation,
+                                                                GraphSplit::validation, example.settings.evaluation));
     CHECK(tally->mean_loss() == Approx(value_of(values, "loss")));
     CHECK(tally->mean_score() == Approx((kind == GraphTask::regression ? -1 : 1) * values.front().second));
   }
@@ -85,10 +85,10 @@ TEST_CASE("validation is the metric over the held-out part, negative where lower
 
 TEST_CASE("validation runs on the held-out part, else on the monitored test part") {
   SplitSettings settings;
-  CHECK(validation_part({{0}, {1}, {2}}, settings) == Part::validation);
+  CHECK(validation_part({{0}, {1}, {2}}, settings) == GraphSplit::validation);
   CHECK_FALSE(validation_part({{0}, {}, {2}}, settings));
   settings.monitor_test = true;
-  CHECK(validation_part({{0}, {}, {2}}, settings) == Part::test);
+  CHECK(validation_part({{0}, {}, {2}}, settings) == GraphSplit::test);
   Example example(GraphTask::classification);
   example.split.validation.clear();
   CHECK_FALSE(example.task().validate());
@@ -140,7 +140,7 @@ TEST_CASE("parts of a batch add up to the batch in a model with a convolution") 
     example.settings.model.local = local;
     example.settings.model.attention = "none";
     example.settings.model.token_dropout = 0.3;
-    example.settings.model.head = "mean";
+    example.settings.model.head = GraphHead::mean;
     example.settings.model.head_layers = 2;
     example.settings.model.head_dropout = 0.3;
     example.settings.model.virtual_node = true;

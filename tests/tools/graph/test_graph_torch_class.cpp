@@ -3,16 +3,16 @@
 
 #include "data/graphs/packed_graphs_file.h"
 #include "tests/tools/experiment/served.h"
-#include "tests/tools/graph/small_graph_model.h"
-#include "tools/graph/graph_answers.h"
+#include "tests/tools/experiment/small_graph_model.h"
+#include "tools/experiment/graph_prediction.h"
 
 namespace geosft::test::test_graph_torch_class {
 namespace {
 
 struct ServedRun {
   ServedRun() {
-    GraphRunModel model = small_graph_run(graphs.schema);
-    write_run(run, describe_graph_run(model.settings, graphs.schema, false), *model.model);
+    GraphRun model = small_graph_run(graphs.schema);
+    write_run(run, describe_run<GraphLearning>(model.settings, {graphs.schema}, false), *model.model);
   }
 
   PackedItems graphs = small_graphs();
@@ -42,16 +42,16 @@ TEST_CASE("a RUN of graphs is served by its names and the answers to a dataset")
   CHECK(served.names("output_names") == std::vector<std::string>{"a", "b", "c"});
   CHECK(served.call("task", {}).toStringRef() == "classification");
   write_packed_graphs(made.folder / "set.h5", made.graphs);
-  GraphRunModel run = load_graph_run(made.run);
+  GraphRun run = load_graph_run(made.run);
   const at::Tensor found = served.call("predict_data", {(made.folder / "set.h5").string()}).toTensor();
-  require_equal(found, graph_answers(run, made.graphs), "answers");
+  require_equal(found, predict_graphs(run, made.graphs), "answers");
 }
 
 TEST_CASE("graphs that are handed over as lists of edges have the answers of their dataset") {
   const ServedRun made;
-  GraphRunModel run = load_graph_run(made.run);
+  GraphRun run = load_graph_run(made.run);
   const at::Tensor found = Served("GraphPredictor", made.run).call("predict", arguments_of(made.graphs)).toTensor();
-  require_close(found, graph_answers(run, made.graphs), 1e-5,
+  require_close(found, predict_graphs(run, made.graphs), 1e-5,
                 "answers");  // edges of a node are summed in another order
 }
 

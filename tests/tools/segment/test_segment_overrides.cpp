@@ -23,7 +23,7 @@ SegmentRun loaded(std::vector<const char*> words) {
   }
   save_checkpoint(folder / "x.ckpt", checkpoint);
   CLI::App app("tool");
-  CloudOverrides<SegmentExperiment> overrides;
+  Overrides<SegmentExperiment> overrides;
   overrides.add_to(app);
   words.insert(words.begin(), "tool");
   parse_arguments(app, static_cast<int>(words.size()), words.data(), std::cout);

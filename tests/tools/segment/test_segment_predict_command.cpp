@@ -2,8 +2,7 @@
 // geosft-segment predict, end to end.
 #include <catch2/catch.hpp>
 
-#include "data/formats/off.h"
-#include "data/formats/ply.h"
+#include "data/formats/shape_file.h"
 #include "tests/data/points/utm_chair.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"

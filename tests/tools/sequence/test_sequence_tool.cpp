@@ -109,7 +109,7 @@ TEST_CASE("a sweep over attentions ends with a table") {
 
 TEST_CASE("geosft-sequence speaks of sequences") {
   const SequenceShop shop;
-  for (const char* subcommand : {"train", "eval", "predict", "info", "sweep"}) {
+  for (const char* subcommand : {"train", "eval", "predict", "info", "sweep", "list"}) {
     const std::string help = shop.run_well({subcommand, "--help"}).out;
     for (const char* word : {"graph", "node", "edge", "OGB"}) {
       INFO(subcommand);
@@ -131,6 +131,16 @@ TEST_CASE("geosft-sequence speaks of sequences") {
   for (const char* word : {"renumberings", "max_logit_difference", "prediction_agreement"}) {
     CHECK_FALSE(evaluated.contains(word));
   }
+}
+
+TEST_CASE("geosft-sequence lists its models, and says whose a pretrained model of another tool is") {
+  const SequenceShop shop;
+  const ProcessResult list = shop.run_well({"list"});
+  CHECK(list.out.empty());
+  CHECK_THAT(list.err, Catch::Contains("no pretrained models of geosft-sequence are installed"));
+  CHECK(nlohmann::json::parse(shop.run_well({"list", "--json"}).out).at("models").empty());
+  shop.require_failure(shop.run({"info", "furniture"}), 1,
+                       {"a checkpoint of geosft-sequence", "one of geosft-classify"});
 }
 
 TEST_CASE("predict takes series without classes") {

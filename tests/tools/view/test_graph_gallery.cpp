@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/tools/graph/small_graph_model.h"
+#include "tests/tools/experiment/small_graph_model.h"
 #include "tools/experiment/arguments.h"
-#include "tools/graph/graph_evaluation.h"
-#include "tools/graph/graph_prediction.h"
+#include "tools/experiment/graph_evaluation.h"
+#include "tools/experiment/graph_prediction.h"
 
 namespace geosft::test::test_graph_gallery {
 using namespace view;
@@ -15,7 +15,7 @@ TEST_CASE("a graph has places, edges once, walks, and what a model makes of it")
   const PackedItems set = small_graphs();
   const int64_t nodes = (set.graphs.ptr[1] - set.graphs.ptr[0]).item<int64_t>();
   for (const bool with_model : {false, true}) {
-    std::optional<GraphRunModel> trained;
+    std::optional<GraphRun> trained;
     if (with_model) trained = small_graph_run(set.schema);
     GraphGallery gallery(set, "small", std::move(trained), {.layout = GraphLayout::force_directed, .walk_steps = 5});
     REQUIRE(gallery.size() == set.size());
@@ -46,8 +46,8 @@ TEST_CASE("a prediction is over all votes, the trace of the first one") {
   };
   GraphSettings settings = small_graph_settings();
   settings.evaluation.votes = 5;
-  GraphRunModel run = small_graph_run(set.schema, settings);
-  const at::Tensor outputs = graph_outputs(run.model, set, {2}, Part::test, settings.evaluation).outputs;
+  GraphRun run = small_graph_run(set.schema, settings);
+  const at::Tensor outputs = graph_outputs(run.model, set, {2}, GraphSplit::test, settings.evaluation).outputs;
   const at::Tensor in_unit = in_units(run.model, set.schema.task, outputs);
   const Subject one = looked(1), five = looked(5);
   CHECK(five.prediction == prediction_text(set.schema, in_unit[0], 1).substr(2));

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists or opens the datasets of clouds and meshes of each format.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/points/array_dataset.h"
+#include "data/points/file_dataset.h"
+#include "data/points/part_dataset.h"
+#include "data/points/point_dataset.h"
+
+namespace geosft {
+
+// Lists the shape files of a folder tree with one folder per class.
+
+// Layouts: train/CLASS/FILE and test/CLASS/FILE; CLASS/train/FILE and CLASS/test/FILE (ModelNet's own); CLASS/FILE,
+// where every `test_every`-th file of a class by sorted name is test and the others train (0: all are in both). A class
+// or split folder may also hold a folder per shape, with model*.obj in it or in its folder models/, as ShapeNetCore
+// does. Split folders are recognised in any case. Of files that differ in the extension only, one is taken: off, obj,
+// ply, stl, pcd, xyz or txt, in this order, and a warning says so. Classes are the folders that hold a shape file in
+// any split, sorted. Hidden files and files with other extensions are ignored. The warnings report everything left out
+// except hidden files: loose shape files, folders that are not a class, classes without a shape in this split, and in
+// one line the numbers of shape files and links nested below a class folder and of files with other extensions. Throws
+// DataError if there is no shape file at all or in this split, and if an entry named like a shape or folder cannot be
+// read, e.g. a dangling link.
+DatasetListing list_folder_tree(const std::filesystem::path& root, Split split, int64_t test_every);
+
+// Lists the default dataset: 429 models of Debian's sweethome3d-furniture, with this project's class and split labels.
+
+// Lists 17 classes with 301 train and 128 test models (data/points/furniture_labels.csv, compiled into the library).
+// `folder` is where the package installs its *.sh3f files. Throws DataError if one of them is missing.
+DatasetListing list_furniture(Split split, const std::filesystem::path& folder = "/usr/share/sweethome3d/furniture");
+
+// Lists the shapes of ModelNet's normal_resampled text format.
+
+// Returns whether `source` is one of the lists modelnet<N>_{train,test,shape_names}.txt, or a folder that holds
+// modelnet40_shape_names.txt or modelnet10_shape_names.txt.
+bool is_normal_resampled(const std::filesystem::path& source);
+
+// Lists the shapes CLASS_NUMBER of modelnet40_train.txt or modelnet40_test.txt, each in CLASS/CLASS_NUMBER.txt
+// ("x,y,z,nx,ny,nz" lines), with classes from modelnet40_shape_names.txt. A ModelNet10 list as `source` selects
+// ModelNet10; of a folder with both ModelNet40 is taken, with a warning. Classes whose folder is absent are left out
+// with a warning. Any other absent shape throws DataError or, with `allow_missing`, adds a warning.
+DatasetListing list_normal_resampled(const std::filesystem::path& source, Split split, bool allow_missing);
+
+// Reads clouds of equal size from HDF5 files in the format of ModelNet40, ShapeNetPart and similar datasets.
+
+// Returns the files listed in a text file, one per line. Only the file name of each path is used: the files lie next to
+// the list, and a path cannot lead elsewhere.
+std::vector<std::filesystem::path> listed_clouds(const std::filesystem::path& list);
+
+// Returns all ply_data_SPLIT*.h5 of a folder, sorted; `split` is train, val or test.
+std::vector<std::filesystem::path> unlisted_clouds(const std::filesystem::path& folder, const std::string& split);
+
+// Reads and concatenates the files. Each holds `data` [N, P, 3] (set_clouds), `label` [N] or [N, 1] below `classes`,
+// either all or none `normal` [N, P, 3], and, if `with_parts`, `pid` [N, P], the parts of the points. Throws DataError
+// naming the file and the broken cloud.
+CloudArrays read_clouds(const std::vector<std::filesystem::path>& files, size_t classes, bool with_parts = false);
+
+// Reads the HDF5 format of ModelNet40.
+
+// Returns whether `folder` holds this format: train_files.txt or test_files.txt, or ply_data_train*.h5 or
+// ply_data_test*.h5.
+bool is_modelnet_hdf5(const std::filesystem::path& folder);
+
+// Opens the files listed in train_files.txt or test_files.txt (only their file names are used: they lie in `folder`)
+// or, without a list, all ply_data_train*.h5 or ply_data_test*.h5. Each holds `data` [N, P, 3], `label` [N] or [N, 1],
+// and either all or none `normal` [N, P, 3]. Coordinates in float64 that are far from the origin are centred
+// (set_clouds). Class names: shape_names.txt, one per line; a warning names those without a cloud. Throws DataError.
+std::unique_ptr<PointDataset> open_modelnet_hdf5(const std::filesystem::path& folder, Split split);
+
+// Reads the HDF5 format of ScanObjectNN.
+
+// Returns whether `source` is a file *_objectdataset*.h5, or a folder that holds such files directly or in main_split/.
+bool is_scan_object_nn(const std::filesystem::path& source);
+
+// Opens training_objectdataset.h5 or test_objectdataset.h5. A file selects its variant:
+// …/training_objectdataset_augmentedrot_scale75.h5 selects both splits of that variant. A folder selects the plain
+// variant, with a warning if there are others, or the only one in it. Coordinates in float64 that are far from the
+// origin are centred (set_clouds). The files hold `data` [N, P, 3], `label` [N], `mask` [N, P] (-1: background), 15
+// classes, no normals. Throws DataError.
+std::unique_ptr<PointDataset> open_scan_object_nn(const std::filesystem::path& source, Split split,
+                                                  bool drop_background);
+
+// Reads datasets in the HDF5 format of ShapeNetPart; see open_part_dataset.
+
+bool is_part_hdf5(const std::filesystem::path& folder);
+bool part_hdf5_has_validation(const std::filesystem::path& folder);
+// Opens a split of the dataset. Throws DataError.
+std::unique_ptr<PartDataset> open_part_hdf5(const std::filesystem::path& folder, PartSplit split);
+
+// Reads the two text formats of ShapeNetPart; see open_part_dataset.
+
+bool is_shapenet_part_text(const std::filesystem::path& folder);
+// Opens a split of the dataset. Throws DataError; broken shapes are detected only when they are read.
+std::unique_ptr<PartDataset> open_shapenet_part_text(const std::filesystem::path& folder, PartSplit split,
+                                                     const ShapeReadOptions& options = {});
+
+}  // namespace geosft

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_data.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "graph/random_walk_pe_estimate.h"
+#include "tests/data/graphs/molecules.h"
+#include "tests/environment.h"
+#include "tests/tools/experiment/captured_stderr.h"
+#include "tests/tools/experiment/small_graph_model.h"
+#include "tests/tools/graph/graph_tool.h"
+
+namespace geosft::test::test_graph_data {
+namespace {
+
+// Every graph of the dataset, ascending.
+std::vector<int64_t> all_of(const DatasetSplit& split) {
+  std::vector<int64_t> all = split.train;
+  all.insert(all.end(), split.validation.begin(), split.validation.end());
+  all.insert(all.end(), split.test.begin(), split.test.end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("folds test every graph once, and a share of the rest can be held out") {
+  const TemporaryFolder folder;
+  write_tiny_graphs(folder / "data");
+  GraphSettings settings;
+  settings.data = (folder / "data").string();
+  settings.splits.folds = 4;
+  const PackedItems graphs = open_encoded_graphs(settings);
+  std::vector<int64_t> tested;
+  for (settings.splits.fold = 0; settings.splits.fold < 4; ++settings.splits.fold) {
+    const DatasetSplit split = split_of(graphs, settings.splits);
+    CHECK(split.test.size() == 6);
+    CHECK(split.validation.empty());
+    CHECK(all_of(split).size() == 24);
+    tested.insert(tested.end(), split.test.begin(), split.test.end());
+  }
+  std::sort(tested.begin(), tested.end());
+  CHECK(std::adjacent_find(tested.begin(), tested.end()) == tested.end());
+  settings.splits.fold = 1;
+  settings.splits.validation_fraction = 0.25;
+  const DatasetSplit split = split_of(graphs, settings.splits);
+  CHECK(split.validation.size() == 4);
+  CHECK(split.train.size() == 14);
+  const std::vector<int64_t> all = all_of(split);
+  CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
+  CHECK(items_of_split(split, GraphSplit::validation) == split.validation);
+  settings.splits.folds = 25;
+  require_error([&] { split_of(graphs, settings.splits); }, {"folds", "24", "25"});
+}
+
+TEST_CASE("a published split is taken as it is") {
+  PackedItems graphs = small_graphs();
+  graphs.split = DatasetSplit{{0, 1, 2, 3}, {4}, {5, 6}};
+  SplitSettings settings;
+  settings.validation_fraction = 0.5;
+  const DatasetSplit split = split_of(graphs, settings);
+  CHECK(split.train == graphs.split->train);
+  CHECK(split.validation == graphs.split->validation);
+  CHECK(split.test == graphs.split->test);
+  CHECK(enum_names<GraphSplit>() == std::vector<std::string>{"train", "validation", "test"});
+}
+
+TEST_CASE("the split is the one that the settings name") {
+  if (!has_rdkit()) return;
+  PackedItems graphs = small_graphs();
+  SplitSettings settings;
+  settings.folds = 2;
+  const DatasetSplit folds = split_of(graphs, settings);
+  REQUIRE(folds.validation.empty());
+  settings.split = SplitKind::random;
+  const DatasetSplit random = split_of(graphs, settings);
+  REQUIRE(random.train.size() == 5);
+  REQUIRE(random.validation.size() == 1);
+  REQUIRE(random.test.size() == 1);
+  REQUIRE(all_of(random) == std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6});
+  bool differs = false;
+  for (settings.split_seed = 1; settings.split_seed < 5; ++settings.split_seed) {
+    differs = differs || split_of(graphs, settings).train != random.train;
+  }
+  REQUIRE(differs);
+  settings.split_seed = 0;
+  for (const SplitKind split : {SplitKind::file, SplitKind::scaffold}) {
+    settings.split = split;
+    require_error([&] { split_of(graphs, settings); }, {"split", name_of(split)});
+  }
+  graphs.smiles = {"C1CC1", "C1CC1C", "CC1CC1", "c1ccccc1", "Cc1ccccc1", "C1CCC1", "CC"};
+  const DatasetSplit scaffold = split_of(graphs, settings);
+  REQUIRE(scaffold.train == std::vector<int64_t>{0, 1, 2, 3, 4});
+  settings.split = SplitKind::automatic;
+  REQUIRE(split_of(graphs, settings).test == scaffold.test);
+  graphs.split = DatasetSplit{{0, 1, 2, 3}, {4}, {5, 6}};
+  REQUIRE(split_of(graphs, settings).test == graphs.split->test);
+  settings.split = SplitKind::folds;
+  REQUIRE(split_of(graphs, settings).test == folds.test);
+}
+
+TEST_CASE("features of molecules need SMILES, and have a column each") {
+  if (!has_rdkit()) return;
+  PackedItems graphs = small_graphs();
+  MoleculeSettings settings;
+  take_molecule_inputs(graphs, settings, "data");
+  REQUIRE_FALSE(graphs.graph_features.defined());
+  settings.fingerprint = "ecfp2,torsion";
+  settings.fingerprint_bits = 32;
+  require_error([&] { take_molecule_inputs(graphs, settings, "some/data"); }, {"SMILES", "some/data"});
+  graphs.smiles.assign(7, "CCO");
+  take_molecule_inputs(graphs, settings, "data");
+  REQUIRE(graphs.schema.graph_features == 64);
+  REQUIRE(graphs.graph_features.sizes() == at::IntArrayRef({7, 64}));
+  check_packed_items(graphs, "data");
+}
+
+TEST_CASE("where nodes are split every part has all graphs, and targets of the part alone") {
+  PackedItems graphs = small_graphs(GraphTask::node_classification);
+  graphs.node_split = at::arange(24) % 3;
+  const DatasetSplit split = split_of(graphs, {});
+  CHECK(split.train.size() == 7);
+  CHECK(split.test == split.train);
+  const at::Tensor test = targets_of_split(graphs.target, graphs.node_split, GraphSplit::test);
+  CHECK((test.masked_select(graphs.node_split != 2) == -1).all().item<bool>());
+  require_equal(test.masked_select(graphs.node_split == 2), graphs.target.masked_select(graphs.node_split == 2),
+                "test");
+  require_equal(targets_of_split(graphs.target, {}, GraphSplit::test), graphs.target, "no split of nodes");
+  const PackedItems labelled = small_graphs(GraphTask::node_multi_label);
+  const at::Tensor labels = targets_of_split(labelled.target, graphs.node_split, GraphSplit::test);
+  const at::Tensor rows = (graphs.node_split == 2).nonzero().squeeze(1);
+  require_equal(labels.isnan().any(1), graphs.node_split != 2, "missing");
+  require_equal(labels.index_select(0, rows), labelled.target.index_select(0, rows), "labels");
+}
+
+TEST_CASE("a part in which no node has a target is empty") {
+  PackedItems graphs = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
+  graphs.node_split = at::arange(24) % 3;
+  const at::Tensor validation = graphs.node_split == 1;
+  SplitSettings settings;
+  SECTION("no node is of the part") {
+    graphs.node_split.masked_fill_(validation, -1);
+  }
+  SECTION("its nodes have none") {
+    if (graphs.target.is_floating_point()) {
+      graphs.target.masked_fill_(validation.unsqueeze(1), std::numeric_limits<double>::quiet_NaN());
+    } else {
+      graphs.target.masked_fill_(validation, -1);
+    }
+  }
+  const DatasetSplit split = split_of(graphs, settings);
+  CHECK(split.validation.empty());
+  CHECK(split.train.size() == 7);
+  CHECK(split.test == split.train);
+  settings.validation_fraction = 0.2;
+  require_error([&] { split_of(graphs, settings); }, {"validation_fraction", "nodes"});
+}
+
+TEST_CASE("the encoding that is asked for is there, and that it is estimated is said") {
+  const TemporaryFolder folder;
+  const EnvironmentVariable cache("XDG_CACHE_HOME", (folder / "cache").string());
+  write_tiny_graphs(folder / "data");
+  GraphSettings settings;
+  require_error([&] { open_encoded_graphs(settings); }, {"--data"});
+  settings.data = (folder / "data").string();
+  CHECK_FALSE(open_encoded_graphs(settings).node_encoding.defined());
+  settings.model.encoding = NodeEncoding::random_walk;
+  settings.model.encoding_columns = 3;
+  const PackedItems graphs = open_encoded_graphs(settings);
+  CHECK(graphs.node_encoding.sizes() == at::IntArrayRef({graphs.graphs.graph.nodes(), 3}));
+  settings.model.encoding_walks = 40;
+  settings.model.encoding_seed = 2;
+  const CapturedStderr said;
+  const at::Tensor estimate = open_encoded_graphs(settings).node_encoding;
+  CHECK_THAT(said.text(), Catch::Contains("estimated from 40 walks") && Catch::Contains("standard error"));
+  require_equal(
+      estimate,
+      random_walk_pe_estimate(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, 3, 40, 2).mean.to(at::kFloat),
+      "the estimate");
+  CHECK(at::allclose(estimate, graphs.node_encoding, 0, 0.5));
+}
+
+}  // namespace geosft::test::test_graph_data

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_evaluation.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/experiment/small_graph_model.h"
+
+namespace geosft::test::test_graph_evaluation {
+namespace {
+
+const std::vector<int64_t> some = {5, 0, 3};
+
+}  // namespace
+
+TEST_CASE("outputs of many graphs are the mean over the votes, in the order that was asked for") {
+  const PackedItems graphs = small_graphs();
+  GraphRun run = small_graph_run(graphs.schema);
+  run.settings.evaluation.votes = 2;
+  int64_t done = 0;
+  const GraphOutputs found = graph_outputs(run.model, graphs, some, GraphSplit::test, run.settings.evaluation,
+                                           std::nullopt, [&](int64_t graph) { done = graph; });
+  CHECK(done == 3);
+  require_equal(found.targets, at::tensor({2, 0, 0}, at::kLong), "targets");
+  at::Tensor expected = at::zeros({3, 3});
+  for (uint64_t vote = 0; vote < 2; ++vote) {
+    SamplingContext context = SamplingContext::seeded(vote);
+    expected += run.model->forward(items_of(graphs, some), context).detach() / 2;
+  }
+  require_close(found.outputs, expected, 1e-5, "outputs");
+  require_error([&] { graph_outputs(run.model, graphs, {}, GraphSplit::test, run.settings.evaluation); },
+                {"test part"});
+}
+
+TEST_CASE("renumbered nodes answer in the order of the dataset") {
+  const PackedItems graphs = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
+  GraphRun run = small_graph_run(graphs.schema);
+  run.settings.evaluation.evaluation = SampleMode::greedy;
+  const auto outputs = [&](std::optional<uint64_t> seed) {
+    return graph_outputs(run.model, graphs, some, GraphSplit::test, run.settings.evaluation, seed).outputs;
+  };
+  require_close(outputs(7), outputs(std::nullopt), 1e-4, "greedy", 1.0);
+}
+
+TEST_CASE("targets are standardised for the model and errors are in the dataset's units") {
+  const PackedItems graphs = small_graphs(GraphTask::regression);
+  GraphRun run = small_graph_run(graphs.schema);
+  run.model->standardize(graphs, graphs.target);
+  const at::Tensor standard = standardized_targets(run.model, GraphTask::regression, graphs.target);
+  require_close(standard.mean(0), at::zeros({3}), 1e-5, "mean");
+  require_close(in_units(run.model, GraphTask::regression, standard), graphs.target, 1e-5, "units");
+  const GraphOutputs shifted{standard + 0.5, graphs.target};
+  const NamedValues values = evaluation_metrics(run.model, GraphTask::regression, shifted);
+  CHECK(value_of(values, "loss") == Approx(0.5));
+  CHECK(value_of(values, "mae") == Approx(0.5 * run.model->target_deviation.mean().item<double>()));
+  const at::Tensor classes = at::tensor({1, 2}, at::kLong);
+  require_equal(standardized_targets(run.model, GraphTask::classification, classes), classes, "classes");
+}
+
+namespace {
+
+ItemSchema schema(GraphTask task) {
+  ItemSchema found;
+  found.task = task;
+  found.output_names = {"a", "b", "c"};
+  return found;
+}
+
+const at::Tensor outputs() {
+  return at::tensor({0.0f, 2.0f, -1.0f});
+}
+
+}  // namespace
+
+TEST_CASE("a class is predicted with the most probable ones") {
+  const nlohmann::json json = prediction_json(schema(GraphTask::classification), outputs(), 2);
+  CHECK(json.at("class") == "b");
+  CHECK(json.at("probability").get<double>() == Approx(outputs().softmax(0)[1].item<double>()));
+  REQUIRE(json.at("top").size() == 2);
+  CHECK(json.at("top")[1][0] == "a");
+  CHECK(prediction_text(schema(GraphTask::classification), outputs(), 5) == "  b 84.4 %  a 11.4 %  c 4.2 %");
+}
+
+TEST_CASE("labels get probabilities, targets values, nodes classes") {
+  const nlohmann::json labels = prediction_json(schema(GraphTask::multi_label), outputs(), 2);
+  CHECK(labels.at("probabilities").at("a") == 0.5);
+  CHECK(prediction_text(schema(GraphTask::multi_label), outputs(), 2) == "  a 50.0 %  b 88.1 %  c 26.9 %");
+  const nlohmann::json values = prediction_json(schema(GraphTask::regression), outputs(), 2);
+  CHECK(values.at("values").at("c") == -1.0);
+  CHECK(prediction_text(schema(GraphTask::regression), outputs(), 2) == "  a 0  b 2  c -1");
+  const at::Tensor nodes = at::stack({outputs(), -outputs()});
+  CHECK(prediction_json(schema(GraphTask::node_classification), nodes, 2).at("classes") == nlohmann::json({"b", "c"}));
+  CHECK(prediction_text(schema(GraphTask::node_classification), nodes, 2) == "  b  c");
+}
+
+TEST_CASE("nodes with labels get the probability of each, and as text those of at least a half") {
+  const at::Tensor nodes = at::stack({outputs(), -outputs() - 0.5, -outputs()});
+  const nlohmann::json json = prediction_json(schema(GraphTask::node_multi_label), nodes, 2);
+  CHECK(json.at("labels") == nlohmann::json({"a", "b", "c"}));
+  REQUIRE(json.at("probabilities").size() == 3);
+  CHECK(json.at("probabilities")[0][0] == 0.5);
+  CHECK(json.at("probabilities")[2][1].get<double>() == Approx(1 / (1 + std::exp(2.0))));
+  CHECK(prediction_text(schema(GraphTask::node_multi_label), nodes, 2) == "  a+b  c  a+c");
+  CHECK(prediction_text(schema(GraphTask::node_multi_label), nodes - 3, 2) == "  -  -  -");
+}
+
+}  // namespace geosft::test::test_graph_evaluation

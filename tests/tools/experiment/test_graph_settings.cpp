@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_settings.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "tests/support.h"
+#include "tests/tools/experiment/small_graph_model.h"
+#include "tests/tools/experiment/unused_options.h"
+#include "tests/tools/graph/graph_tool.h"
+#include "tests/tools/sequence/sequence_tool.h"
+#include "tools/experiment/arguments.h"
+
+namespace geosft::test::test_graph_settings {
+
+TEST_CASE("keys of a graph experiment reach the options of the model") {
+  GraphSettings settings;
+  settings.config().set_text(
+      "data = 'x'\nrepeats = 3\nevery_fold = true\n[splits]\nfold = 2\nfolds = 5\n[model]\nencoding = 'lappe'\n"
+      "encoding_columns = 7\nrelative = false\nhead = 'sample_max'\nhead_bins = 9\nhead_dropout = 0.25\nlayers = 2\n"
+      "[train]\ndrop_tokens = 0.5\nmetric = 'roc_auc'\n");
+  ItemSchema schema{GraphTask::classification, {3, 4}, 2, {5}, 1, false, {"a", "b", "c"}};
+  GraphModelOptions options = settings.graph_model(schema);
+  CHECK(options.node_vocabulary == std::vector<int64_t>{3, 4});
+  CHECK(options.node_values == 2);
+  CHECK(options.edge_vocabulary == std::vector<int64_t>{5});
+  CHECK(options.edge_values == 1);
+  CHECK(options.encoding == 7);
+  CHECK(options.signed_encoding);
+  CHECK_FALSE(options.relative);
+  CHECK(options.outputs == 3);
+  CHECK(options.distance_channels == 0);
+  CHECK(options.layers == 2);
+  CHECK(options.positions == NodePositions::none);
+  CHECK(options.head == GraphHead::sample_max);
+  CHECK(options.head_sampler.num_samples == 9);
+  CHECK(options.head_dropout == 0.25);
+  GraphSettings sequences;
+  sequences.config().set_text("[model]\npositions = 'relative'\nposition_channels = 6\n");
+  CHECK(sequences.graph_model(schema).positions == NodePositions::relative);
+  CHECK(sequences.graph_model(schema).position_channels == 6);
+  sequences.model.position_channels = 0;
+  CHECK(GraphModel(sequences.graph_model(schema))->options.position_channels == sequences.model.width);
+  sequences.model.positions = NodePositions::added;
+  CHECK(sequences.graph_model(schema).positions == NodePositions::added);
+  GraphSettings molecules;
+  molecules.model.distance_channels = 4;
+  molecules.model.distance_range = 2.0;
+  molecules.model.head = GraphHead::sum;
+  CHECK(molecules.graph_model(schema).distance_channels == 4);
+  CHECK(molecules.graph_model(schema).distance_range == 2.0);
+  CHECK(molecules.graph_model(schema).head == GraphHead::sum);
+  for (const GraphTask task : graph_tasks) {
+    schema.task = task;
+    CHECK((settings.graph_model(schema).head == GraphHead::nodes) == is_of_nodes(task));
+  }
+  settings.model.encoding = NodeEncoding::none;
+  CHECK(settings.graph_model(schema).encoding == 0);
+  settings.model.encoding = NodeEncoding::random_walk;
+  settings.model.encoding_walks = 50;
+  settings.model.encoding_seed = 6;
+  CHECK(settings.model.node_encoding().encoding == NodeEncoding::random_walk);
+  CHECK(settings.model.node_encoding().columns == 7);
+  CHECK(settings.model.node_encoding().walks == 50);
+  CHECK(settings.model.node_encoding().seed == 6);
+  CHECK_FALSE(settings.graph_model(schema).signed_encoding);
+  GraphSettings again;
+  again.config().set_text(settings.config().to_toml());
+  CHECK(again.config().to_toml() == settings.config().to_toml());
+}
+
+TEST_CASE("settings of graphs that contradict each other are refused") {
+  GraphSettings settings;
+  settings.check();
+  settings.splits.fold = 10;
+  require_error([&] { settings.check(); }, {"fold", "10"});
+  settings.splits.fold = 0;
+  settings.model.encoding_walks = 50;
+  require_error([&] { settings.check(); }, {"encoding_walks", "rwpe", "none"});
+  settings.model.encoding = NodeEncoding::random_walk;
+  settings.check();
+  settings.model.encoding_walks = 1;
+  require_error([&] { settings.check(); }, {"encoding_walks", "2", "1"});
+  settings.model.encoding_walks = 0;
+  settings.model.heads = 5;
+  require_error([&] { settings.check(); }, {"heads", "5", "144"});
+}
+
+TEST_CASE("attention sees the edges where it samples or takes its mask from them") {
+  const ItemSchema schema{GraphTask::classification, {}, 1, {}, 1, false, {"a", "b"}};
+  GraphSettings settings;
+  settings.model.distance_channels = 4;
+  settings.model.attention = "bn";
+  CHECK_FALSE(settings.graph_model(schema).relative);
+  CHECK(settings.graph_model(schema).distance_channels == 0);
+  settings.model.attention = "sparse";
+  settings.model.primal.mask = MaskKind::neighbours;
+  CHECK(settings.graph_model(schema).relative);
+  settings.check();
+  settings.model.relative = false;
+  require_error([&] { settings.check(); }, {"mask neighbours", "relative"});
+  settings.model.relative = true;
+  settings.model.primal.mask = MaskKind::nearest;
+  settings.check();
+  CHECK(settings.graph_model(schema).distance_channels == 4);
+  settings.model.distance_channels = 0;
+  require_error([&] { settings.check(); }, {"mask nearest", "distance_channels"});
+}
+
+TEST_CASE("relative positions are refused where attention does not see them") {
+  GraphSettings settings;
+  settings.model.positions = NodePositions::relative;
+  settings.check();
+  for (const char* attention : {"softmax", "polynomial", "bn_sh", "sparse"}) {
+    settings.model.attention = attention;
+    require_error([&] { settings.check(); }, {"positions relative", "sampling", attention, "added"});
+  }
+  settings.model.positions = NodePositions::added;
+  settings.check();
+}
+
+TEST_CASE("options of graphs that nothing uses are refused") {
+  const auto said = [](const std::string& toml, const std::vector<std::string>& options) {
+    return said_of_unused<GraphSettings>(toml, options);
+  };
+  const std::string softmax = "[model]\nattention = 'softmax'\n", sampled = "[model]\nhead = 'sample_max'\n";
+  CHECK(said(softmax, {"--beta", "0.1"}) == "--beta is for the bn attentions, not for attention softmax");
+  CHECK(said(softmax, {"--tau", "2"}) == "--tau is for sampling, not for attention softmax");
+  CHECK(said(sampled, {"--tau", "2", "--attention", "softmax"}).empty());
+  CHECK(said("", {"--head-num-samples", "4"}) ==
+        "--head-num-samples is for head sample_max, not for head softmax_pool");
+  CHECK(said("", {"--head", "sum", "--head-dropout", "0"}) ==
+        "--head-dropout is for head sample_max, mean, max or head_layers above 1, not for head sum");
+  CHECK(said(sampled, {"--head-num-samples", "4", "--head-dropout", "0"}).empty());
+  const std::vector<std::string> places = {"--position-channels", "4"};
+  CHECK(said("", places) == "--position-channels is for positions relative, not for positions none");
+  CHECK(said("[model]\npositions = 'relative'", places).empty());
+  CHECK(said("[model]\nhead_bins = 4\nposition_channels = 4\ndistance_range = 2.0", {"--epochs", "1"}).empty());
+}
+
+TEST_CASE("options of distances are refused where attention sees none") {
+  const auto said = [](const std::string& model, const std::vector<std::string>& options) {
+    return said_of_unused<GraphSettings>("[model]\n" + model, options);
+  };
+  const std::vector<std::string> channels = {"--distance-channels", "4"}, range = {"--distance-range", "2"};
+  CHECK(said("", {"--distance-channels", "4", "--distance-range", "2"}).empty());
+  CHECK(said("attention = 'sparse'\nmask = 'nearest'", channels).empty());
+  CHECK(said("attention = 'sparse'", channels) ==
+        "--distance-channels is for attention sampling and mask nearest, not for attention sparse");
+  CHECK_THAT(said("positions = 'relative'", channels), Catch::Contains("not for positions relative"));
+  CHECK_THAT(said("relative = false", channels), Catch::Contains("not for relative = false"));
+  CHECK(said("", range) == "--distance-range is for distances, not for distance_channels 0");
+  CHECK(said("attention = 'bn'\ndistance_channels = 4", range) ==
+        "--distance-range is for attention sampling, not for attention bn");
+}
+
+TEST_CASE("sequences alone are cut on the command line") {
+  const TemporaryFolder folder;
+  write_tiny_graphs(folder / "graphs");
+  write_waves(folder / "waves");
+  const auto said = [&](const std::string& data, const std::string& longest) {
+    return said_of_unused<GraphSettings>("data = '" + (folder / data).string() + "'", {"--max-length", longest});
+  };
+  CHECK(said("graphs", "3") == "--max-length is for sequences, not for the graphs in " + (folder / "graphs").string());
+  CHECK(said("graphs", "0").empty());
+  CHECK(said("waves", "3").empty());
+  CHECK(said("absent", "3").empty());
+}
+
+TEST_CASE("images and pairs of documents have models of their own") {
+  ItemSchema images{GraphTask::classification, {}, 1, {}, 0, false, {"a", "b"}};
+  GraphSettings settings;
+  settings.model.attention = "conv2d";
+  require_error([&] { settings.graph_model(images); }, {"attention", "conv2d", "grid"});
+  images.grid_height = 3;
+  images.grid_width = 5;
+  CHECK(settings.graph_model(images).layer.primal.grid_height == 3);
+  CHECK(settings.graph_model(images).layer.primal.grid_width == 5);
+  settings.train.drop_tokens = 0.1;
+  require_error([&] { settings.check(); }, {"drop_token_rate", "conv2d"});
+  ItemSchema documents{GraphTask::classification, {256, 2}, 0, {}, 0, false, {"a", "b"}};
+  documents.documents = true;
+  settings.model.attention = "bn";
+  const GraphModelOptions options = settings.graph_model(documents);
+  CHECK(options.documents);
+  CHECK(options.head == GraphHead::pairs);
+  CHECK(options.node_vocabulary == std::vector<int64_t>{256});
+}
+
+TEST_CASE("the configurations that come along load") {
+  const std::map<std::string, std::set<std::string>> expected = {
+      {"graph",
+       {"enzymes", "molecules", "mutag", "mutag_gcn", "mutag_gine", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe",
+        "peptides_func", "peptides_func_gatedgcn", "peptides_func_gcn", "peptides_func_gine", "peptides_func_rwpe",
+        "peptides_func_short", "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
+      {"sequence",
+       {"basic_motions", "image_bn_sh", "image_sft", "image_small", "japanese_vowels", "listops_bn_sh", "listops_sft",
+        "listops_small", "pathfinder_bn_sh", "pathfinder_sft", "regression", "retrieval_bn_sh", "retrieval_sft",
+        "text_bn_sh", "text_sft", "text_small", "uea", "uwave_gestures"}}};
+  for (const auto& [kind, names] : expected) {
+    std::set<std::string> found;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/" + kind)) {
+      if (entry.path().stem().string().rfind("ablations_", 0) == 0) continue;  // a list for sweep
+      GraphSettings settings;
+      settings.config().load_toml(entry.path());
+      settings.check();
+      CHECK_FALSE(settings.data.empty());
+      CHECK_FALSE(settings.splits.monitor_test);
+      found.insert(entry.path().stem().string());
+    }
+    CHECK(found == names);
+  }
+}
+
+TEST_CASE("keys of convolutions and heads reach the options of the model") {
+  GraphSettings settings;
+  settings.config().set_text(
+      "[model]\nencoding = 'rwpe'\nencoding_columns = 20\nencoding_channels = 28\nencoding_layers = 2\n"
+      "max_degree = 9\nattention = 'none'\nlocal = 'gatedgcn'\nnormalization = 'batch'\nresidual = false\n"
+      "jumping_knowledge = 'max'\nvirtual_node = true\nhead = 'mean'\nhead_layers = 3\nmlp_ratio = 0\ndim = 275\n"
+      "[train]\nwarmup_epochs = 2.5\nweight_decay = 0.0\n");
+  settings.check();
+  ItemSchema schema{GraphTask::classification, {3, 4}, 2, {5}, 1, false, {"a", "b", "c"}};
+  const GraphModelOptions options = settings.graph_model(schema);
+  REQUIRE(options.encoding_channels == 28);
+  REQUIRE(options.encoding_layers == 2);
+  REQUIRE(options.max_degree == 9);
+  REQUIRE(options.layer.kind == AttentionKind::none);
+  REQUIRE(options.layer.local.kind == LocalKind::gated_gcn);
+  REQUIRE(options.layer.normalization == NormKind::batch);
+  REQUIRE_FALSE(options.layer.residual);
+  REQUIRE(options.layer.expansion == 0);
+  REQUIRE(options.encoder.jumping == JumpingKnowledge::max);
+  REQUIRE(options.encoder.virtual_node);
+  REQUIRE_FALSE(options.relative);
+  REQUIRE(options.head == GraphHead::mean);
+  REQUIRE(options.head_layers == 3);
+  REQUIRE(settings.train.options(1).optimization.warmup_epochs == 2.5);
+  settings.model.encoding = NodeEncoding::none;
+  REQUIRE(settings.graph_model(schema).encoding_channels == 0);
+  settings.config().set_text("[model]\nlocal = 'gine'\n");
+  REQUIRE(settings.graph_model(schema).layer.local.kind == LocalKind::gine);
+  settings.model.head = GraphHead::max;
+  settings.model.normalization = NormKind::none;
+  settings.model.jumping_knowledge = JumpingKnowledge::concatenate;
+  REQUIRE(settings.graph_model(schema).head == GraphHead::max);
+  REQUIRE(settings.graph_model(schema).layer.normalization == NormKind::none);
+  REQUIRE(settings.graph_model(schema).encoder.jumping == JumpingKnowledge::concatenate);
+  GraphSettings again;
+  again.config().set_text(settings.config().to_toml());
+  REQUIRE(again.config().to_toml() == settings.config().to_toml());
+}
+
+TEST_CASE("settings of convolutions that contradict each other are refused") {
+  GraphSettings settings;
+  settings.model.attention = "none";
+  require_error([&] { settings.check(); }, {"attention none", "local", "gatedgcn"});
+  settings.model.local = LocalKind::gcn;
+  settings.model.width = 275;  // which no number of heads must divide
+  settings.check();
+  settings.model.encoding = NodeEncoding::random_walk;
+  settings.model.encoding_channels = 275;
+  require_error([&] { settings.check(); }, {"encoding_channels", "275", "dim"});
+  settings.model.encoding_channels = 0;
+  ItemSchema documents{GraphTask::classification, {256, 2}, 0, {}, 0, false, {"a", "b"}};
+  documents.documents = true;
+  settings.model.head_layers = 2;
+  require_error([&] { settings.graph_model(documents); }, {"head_layers", "documents"});
+}
+
+TEST_CASE("options of convolutions that nothing uses are refused") {
+  const auto said = [](const std::string& toml, const std::vector<std::string>& options) {
+    return said_of_unused<GraphSettings>(toml, options);
+  };
+  REQUIRE(said("", {"--encoding-channels", "4"}) == "--encoding-channels is for an encoding, not for encoding none");
+  REQUIRE(said("[model]\nencoding = 'rwpe'", {"--encoding-layers", "2"}) ==
+          "--encoding-layers is for encoding_channels above 0, not for encoding_channels 0");
+  REQUIRE(said("[model]\nattention = 'none'\nlocal = 'gcn'", {"--num-heads", "2"}) ==
+          "--num-heads is for attention, not for attention none");
+  REQUIRE(said("[model]\nmlp_ratio = 0", {"--feed-forward-dropout", "0.1"}) ==
+          "--feed-forward-dropout is for feed-forward networks, not for mlp_ratio 0");
+  REQUIRE(said("", {"--head", "mean", "--head-dropout", "0.1"}).empty());
+  REQUIRE(said("", {"--head-layers", "2", "--head-dropout", "0.1"}).empty());
+}
+
+TEST_CASE("keys of molecules reach the reader and the features") {
+  GraphSettings settings;
+  settings.config().set_text(
+      "data = 'x'\nensemble = 3\n[splits]\nsplit = 'random'\nsplit_folder = 'lists'\n[molecules]\nsmiles_column = "
+      "'mol'\n"
+      "label_columns = 'a,\"b, c\"'\nfingerprint = 'ecfp4,path'\nfingerprint_bits = 512\ndescriptors = true\n"
+      "[train]\nregression_loss = 'huber'\nlabel_smoothing = 0.25\nmetric = 'roc_auc,rmse'\nmax_steps = 7\n");
+  settings.check();
+  const GraphReadOptions reading = settings.reading();
+  REQUIRE(reading.smiles_column == "mol");
+  REQUIRE(reading.label_columns == std::vector<std::string>{"a", "b, c"});
+  REQUIRE(reading.split_folder == "lists");
+  const MoleculeVectorOptions vector = settings.molecules.vector();
+  REQUIRE(vector.fingerprints == std::vector<std::string>{"ecfp4", "path"});
+  REQUIRE(vector.fingerprint_bits == 512);
+  REQUIRE(vector.descriptors);
+  REQUIRE(settings.train.loss().regression == RegressionLoss::huber);
+  REQUIRE(settings.train.loss().label_smoothing == 0.25);
+  ItemSchema schema{GraphTask::regression, {3, 4}, 0, {5}, 0, false, {"a"}};
+  schema.graph_features = 1100;
+  REQUIRE(settings.graph_model(schema).graph_features == 1100);
+  REQUIRE(settings.graph_model(schema).graph_counts == 1024);
+  settings.molecules.label_columns = "\"a";
+  REQUIRE_THROWS_AS(settings.check(), UsageError);
+  settings.molecules.label_columns = "";
+  settings.molecules.fingerprint = "ecfp7";
+  REQUIRE_THROWS_AS(settings.check(), UsageError);
+}
+
+}  // namespace geosft::test::test_graph_settings

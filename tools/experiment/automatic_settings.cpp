@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/automatic_settings.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "data/sequences/sequence_dataset.h"
+
+namespace geosft {
+namespace {
+
+constexpr int64_t tokens_wanted = 32, max_patch = 32, max_numbers = 512, steps_wanted = 600;
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+int64_t patch_of(const DataSizes& sizes) {
+  if (!sizes.series) return 1;
+  const int64_t most = std::clamp<int64_t>(max_numbers / std::max<int64_t>(sizes.values, 1), 1, max_patch);
+  return std::clamp<int64_t>(ceil_div(sizes.longest, tokens_wanted), 1, most);
+}
+
+int64_t batch_of(const DataSizes& sizes) {
+  const auto share = static_cast<uint64_t>(sizes.items / 32);
+  return std::clamp<int64_t>(static_cast<int64_t>(std::bit_floor(share)), 16, 64);
+}
+
+int64_t epochs_of(const DataSizes& sizes, int64_t batch_size) {
+  return std::clamp<int64_t>(ceil_div(steps_wanted, ceil_div(sizes.items, batch_size)), 30, 200);
+}
+
+double validation_of(const DataSizes& sizes) {
+  constexpr double fraction = 0.2;
+  return std::llround(fraction * static_cast<double>(sizes.common_class)) > 0 ? fraction : 0.0;
+}
+
+// Returns the number of items of the most common class among the training items.
+int64_t common_class(const PackedItems& items, int64_t training) {
+  if (items.schema.task != GraphTask::classification) return training;
+  at::Tensor classes = items.target;
+  if (items.split) classes = classes.index_select(0, at::tensor(items.split->train, at::kLong));
+  classes = classes.masked_select(classes >= 0);
+  return classes.numel() > 0 ? at::bincount(classes).max().item<int64_t>() : 0;
+}
+
+double dropout_of(const DataSizes& sizes, int64_t patch) {
+  return patch * sizes.values > sizes.items ? 0.2 : 0.1;
+}
+
+double beta_of(const GraphModelSettings& model, const std::string& data) {
+  const auto found = model.beta_by_set.find(series_name(data));
+  if (found == model.beta_by_set.end() || found->second.empty()) return PrimalSettings().beta;
+  const bool scaled = !model.layer().primal.pool.empty();
+  return scaled ? found->second.back() : found->second.front();
+}
+
+// Calls assign(key, value) for each automatic setting, and collects them as text.
+class Resolver {
+ public:
+  template <typename Number, typename Rule>
+  void operator()(const char* key, Number& value, const Rule& rule) {
+    if (!is_automatic(value)) return;
+    value = rule();
+    ConfigEntry entry{"", key, "", &value};
+    text_ += (text_.empty() ? "" : ", ") + std::string(key) + " " + entry.value_text();
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits) {
+  DataSizes sizes;
+  const at::Tensor lengths = items.graphs.ptr.diff();
+  if (lengths.numel() > 0) sizes.longest = std::max<int64_t>(lengths.max().item<int64_t>(), 1);
+  const int64_t all = items.size();
+  sizes.items = std::max<int64_t>(items.split                  ? static_cast<int64_t>(items.split->train.size())
+                                  : items.node_split.defined() ? all
+                                                               : all - all / splits.folds,
+                                  1);
+  sizes.common_class = common_class(items, sizes.items);
+  const ItemSchema& schema = items.schema;
+  sizes.values = schema.node_values;
+  sizes.series = schema.items == "sequences" && schema.node_values > 0 && schema.grid_height == 0;
+  return sizes;
+}
+
+std::string resolve_automatic(GraphSettings& settings, const PackedItems& items) {
+  const DataSizes sizes = data_sizes(items, settings.splits);
+  Resolver resolve;
+  resolve("patch_size", settings.patch, [&] { return patch_of(sizes); });
+  resolve("batch_size", settings.train.batch_size, [&] { return batch_of(sizes); });
+  resolve("epochs", settings.train.epochs, [&] { return epochs_of(sizes, settings.train.batch_size); });
+  resolve("validation_fraction", settings.splits.validation_fraction, [&] { return validation_of(sizes); });
+  const auto dropout = [&] { return dropout_of(sizes, settings.patch); };
+  resolve("token_dropout", settings.model.token_dropout, dropout);
+  resolve("feed_forward_dropout", settings.model.feed_forward_dropout, dropout);
+  resolve("beta", settings.model.primal.beta, [&] { return beta_of(settings.model, settings.data); });
+  return resolve.text();
+}
+
+}  // namespace geosft

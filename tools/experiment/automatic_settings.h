@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derives the settings that are "auto" from the sizes of a dataset.
+#pragma once
+
+#include <string>
+
+#include "data/packed_items.h"
+#include "tools/experiment/graph_settings.h"
+
+namespace geosft {
+
+// Sizes of the training data that the rules depend on.
+struct DataSizes {
+  int64_t items = 1;         // to train on, before any are held out
+  int64_t longest = 1;       // of them: steps or nodes
+  int64_t values = 0;        // numbers per step or node
+  int64_t common_class = 1;  // items of the most common class; all items if there are no classes
+  bool series = true;        // numbers in order: may be grouped into patches
+};
+DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits);
+
+// Replaces every automatic setting:
+//   patch_size            ceil(longest / 32) steps, so 17 to 32 tokens, but at most 32 steps and at most 512 numbers
+//   per
+//                         token (at least one step); 1 for data other than series
+//   batch_size            items / 32, rounded down to a power of two from 16 to 64
+//   epochs                as many as 600 optimiser steps take, from 30 to 200
+//   validation_fraction   0.2; 0 if no class has three items, of which one could be held out: the last epoch is taken
+//   token_dropout, feed_forward_dropout   0.1; 0.2 if a token has more numbers than there are items
+//   beta                  of beta_by_set for the name of the set of series (its second number for the bn_sh
+//   attentions),
+//                         0.5 for others
+// Items must be as they were read, not yet in patches. Returns "batch_size 16, epochs 75", the settings replaced;
+// empty if there is none.
+std::string resolve_automatic(GraphSettings& settings, const PackedItems& items);
+
+}  // namespace geosft

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/experiment_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+#include <system_error>
+
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/key_names.h"
+
+namespace geosft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns "accuracy 85.2 % (so3)": the first evaluation by its main metric.
+std::string score_text(const nlohmann::json& card) {
+  const nlohmann::json& score = card.at("scores").at(0);
+  const std::string metric = score.at("metric"), unit = score.at("unit");
+  const double value = score.at("metrics").at(metric).get<double>();
+  std::ostringstream text;
+  text << metric << ' ';
+  if (unit == "%") {
+    text << percent(value);
+  } else {
+    text << std::setprecision(3) << value << ' ' << unit;
+  }
+  const std::string rotation = score.value("rotation", "none");
+  if (rotation != "none") text << " (" << rotation << ')';
+  return text.str();
+}
+
+std::string megabytes(const fs::path& file) {
+  std::error_code error;
+  const auto bytes = static_cast<double>(fs::file_size(file, error));
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << (error ? 0.0 : bytes / 1e6) << " MB";
+  return text.str();
+}
+
+struct ListCommand {
+  std::string tool, name;
+  bool json = false;
+  RuntimeOptions runtime;
+  uint64_t seed = 0;
+
+  void print_all(const std::vector<std::string>& names) const {
+    if (json) {
+      nlohmann::json cards = nlohmann::json::array();
+      for (const std::string& one : names) cards.push_back(zoo_card(one));
+      std::cout << json_line({{"folder", zoo_folder().string()}, {"models", cards}});
+      return;
+    }
+    size_t widest = 0;
+    for (const std::string& one : names) widest = std::max(widest, one.size());
+    for (const std::string& one : names) {
+      const nlohmann::json card = zoo_card(one);
+      std::cout << std::left << std::setw(static_cast<int>(widest) + 2) << one << card.at("summary").get<std::string>()
+                << "; " << score_text(card) << "; " << megabytes(RunFolder::open(zoo_folder() / one).best_checkpoint())
+                << "; data: " << card.at("data").at("licence").get<std::string>() << '\n';
+    }
+    if (names.empty()) std::cerr << "no pretrained models of " << tool << " are installed\n";
+  }
+
+  int execute() const {
+    const std::vector<std::string> names = zoo_models(tool);
+    if (name.empty()) {
+      print_all(names);
+      return 0;
+    }
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw UsageError("no pretrained model '" + name + "' of " + tool + nearest_hint(name, names));
+    }
+    const nlohmann::json card = zoo_card(name);
+    std::cout << (json ? json_line(card) : card.dump(2) + "\n");
+    return 0;
+  }
+};
+
+struct InfoArguments {
+  std::filesystem::path what;
+  uint64_t seed = 0;
+  RuntimeOptions runtime;
+};
+
+}  // namespace
+
+Command info_command(CLI::App& subcommand, const std::string& what_help, bool& json,
+                     const std::function<void(CLI::App&)>& add_reading,
+                     const std::function<void(const std::filesystem::path&)>& describe) {
+  auto given = std::make_shared<InfoArguments>();
+  subcommand.add_option("WHAT", given->what, what_help)->required();
+  subcommand.add_option("--seed", given->seed, "as for the other commands; this one draws nothing")
+      ->check(CLI::NonNegativeNumber);
+  add_reading(subcommand);
+  subcommand.add_flag("--json", json, "print one JSON object");
+  given->runtime.add_to(subcommand);
+  return [given, describe] {
+    given->runtime.apply();
+    describe(given->what);
+    return 0;
+  };
+}
+
+Command list_command(CLI::App& subcommand, const std::string& tool) {
+  auto command = std::make_shared<ListCommand>();
+  command->tool = tool;
+  subcommand.add_option("NAME", command->name, "print the card of this model: data, licence, command, scores");
+  subcommand.add_flag("--json", command->json, "print one JSON object");
+  subcommand.add_option("--seed", command->seed, "as for the other commands; this one samples nothing")
+      ->check(CLI::NonNegativeNumber);
+  command->runtime.add_to(subcommand);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands train, eval, predict, info and list of a trainer, for any experiment.
+//
+// An Experiment is a struct with
+//   Task           the trained runs (trained_run.h)
+//   program        the name of the tool
+//   items          what its items are called (ItemWords)
+//   train_example  options that the help of train shows
+//   data_help(), seed_help   what the dataset is, and what the seed is of, for the help of eval and predict
+//   Overrides      options of eval and predict that override settings: add_to(subcommand, items), apply(settings)
+//   Train          the subcommand train, a TrainCommand
+//   initialize(model, data)   what the model takes from its training data before it is moved to the device
+//   make_task(model, data, settings, processes)   the task of the training loop; the data of a training have `outputs`,
+//                  the outputs of a model for them, text(), a sentence on them, and held_out(), whether a held-out
+//                  split selects the best checkpoint
+//   EvalOptions    what an evaluation can be asked for: add_to(subcommand, items)
+//   report(run, options)      evaluates a run; report_json(report, outputs) and report_text(report, outputs) are its
+//   texts draw(report, outputs, folder)   its pictures Predict        the subcommand predict: add_to(subcommand),
+//   execute() outputs_text(outputs), run_json(run, config, outputs, parameters)   a trained run, for info info_help()
+//   what info describes Reading        how info reads data: add_to(subcommand, items) holds_data(path)          whether
+//   a name that may be that of a pretrained model is also that of data print_data(path, reading, json)   the dataset or
+//   file at a path, for info
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "models/summary.h"
+#include "tools/experiment/eval_options.h"
+#include "tools/experiment/fine_tuning.h"
+#include "tools/experiment/report_texts.h"
+#include "tools/experiment/train_command.h"
+#include "tools/experiment/zoo.h"
+
+namespace geosft {
+
+// Trains the rest of a run; if `epochs` is not 0, only the first so many of those that its schedule has. Returns false
+// if a signal arrived.
+template <class Experiment, class Settings, class Data>
+bool train_model(const Settings& settings, const Data& data, const RunFolder& folder, RunStart start, at::Device device,
+                 const Communicator& processes, int64_t epochs = 0) {
+  using Task = typename Experiment::Task;
+  torch::manual_seed(settings.seed);
+  typename Task::Model model = Task::make_model(settings, data.outputs);
+  Experiment::initialize(model, data);
+  model->to(device);
+  RunDescription run = describe_run<Task>(settings, data.outputs, data.held_out());
+  const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
+  const std::string origin = start_from_run(*model, settings.train, run, resumes);
+  const auto task = Experiment::make_task(model, data, settings, processes);
+  TrainingOptions options = settings.train.options(settings.seed);
+  options.step_graphs = step_graphs(settings.train, device);
+  if (epochs > 0) options.epochs = run.epochs = epochs;
+  TrainingLoop loop(*task, options, processes);
+  return train_in_folder(loop, *model, folder, run, start,
+                         data.text() + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
+}
+
+// Leaves the result and the pictures of a finished run in its folder.
+template <class Experiment, class Report, class Run>
+void leave_report(const RunFolder& folder, const Report& report, const Run& trained) {
+  Experiment::draw(report, trained, folder);
+  draw_curves(folder, Experiment::Task::score(trained.settings, trained));
+  folder.write_result(report_json(report, trained).dump() + "\n");
+}
+
+template <class Experiment>
+Command add_train_command(CLI::App& subcommand) {
+  auto command = std::make_shared<typename Experiment::Train>();
+  command->add_to(subcommand, Experiment::train_example);
+  return [command] { return command->run(); };
+}
+
+template <class Experiment>
+Command add_eval_command(CLI::App& subcommand) {
+  struct Arguments : RunArguments {
+    typename Experiment::EvalOptions options;
+    Overrides<Experiment> overrides;
+  };
+  const auto given = std::make_shared<Arguments>();
+  given->add_run_to(subcommand);
+  given->options.add_to(subcommand, Experiment::items);
+  given->add_json_to(subcommand);
+  given->overrides.add_to(subcommand);
+  return [given] {
+    auto trained = given->overrides.load(given->run);
+    const auto report = Experiment::report(trained, given->options);
+    if (RunFolder::holds_run(given->run)) Experiment::draw(report, trained, RunFolder::open(given->run));
+    std::cout << (given->json ? report_json(report, trained).dump() + "\n" : report_text(report, trained));
+    return 0;
+  };
+}
+
+template <class Experiment>
+Command add_predict_command(CLI::App& subcommand) {
+  auto command = std::make_shared<typename Experiment::Predict>();
+  command->add_to(subcommand);
+  return [command] { return command->execute(); };
+}
+
+// Prints what a RUN folder or a checkpoint holds.
+template <class Experiment>
+void print_run(const std::filesystem::path& run, bool json) {
+  const auto trained = load_trained_run<typename Experiment::Task>(run, Experiment::program);
+  auto settings = trained.settings;
+  const std::string config = settings.config().to_toml();
+  if (json) {
+    std::cout << json_line(Experiment::run_json(run, config, trained, parameter_count(*trained.model)));
+  } else {
+    std::cout << config << '\n' << Experiment::outputs_text(trained) << '\n' << summary(*trained.model);
+  }
+}
+
+// Adds WHAT (with help `what_help`), --seed, the options of `add_reading`, --json and the runtime options; the command
+// passes WHAT to `describe`, which prints.
+Command info_command(CLI::App& subcommand, const std::string& what_help, bool& json,
+                     const std::function<void(CLI::App&)>& add_reading,
+                     const std::function<void(const std::filesystem::path&)>& describe);
+
+template <class Experiment>
+Command add_info_command(CLI::App& subcommand) {
+  struct Arguments {
+    typename Experiment::Reading reading;
+    bool json = false;
+  };
+  const auto given = std::make_shared<Arguments>();
+  const auto describe = [given](const std::filesystem::path& what) {
+    // A name may be that of data and of a pretrained model (furniture): both are described.
+    const bool run = names_run(what), data = !RunFolder::holds_run(what) && (!run || Experiment::holds_data(what));
+    if (data) Experiment::print_data(what, given->reading, given->json);
+    if (data && run && !given->json) std::cout << "\nthe pretrained model " << what.string() << ":\n";
+    if (run) print_run<Experiment>(what, given->json);
+  };
+  const auto add_reading = [&](CLI::App& app) { given->reading.add_to(app, Experiment::items); };
+  return info_command(subcommand, Experiment::info_help(), given->json, add_reading, describe);
+}
+
+// Adds the subcommand that lists the pretrained models of one tool, or prints the card of one.
+Command list_command(CLI::App& subcommand, const std::string& tool);
+
+template <class Experiment>
+Command add_list_command(CLI::App& subcommand) {
+  return list_command(subcommand, Experiment::program);
+}
+
+}  // namespace geosft

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_data.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "data/cache_folder.h"
+#include "data/data_error.h"
+#include "data/folds.h"
+#include "data/graphs/encoding_cache.h"
+#include "data/graphs/graph_dataset.h"
+#include "data/graphs/graph_formats.h"
+#include "data/graphs/molecule_inputs.h"
+#include "data/graphs/molecule_table.h"
+#include "data/points/point_loader.h"
+#include "data/seeds.h"
+#include "data/sequences/sequence_dataset.h"
+#include "geometry/packed.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/automatic_settings.h"
+#include "tools/experiment/graph_metrics.h"
+#include "tools/experiment/progress.h"
+
+namespace geosft {
+namespace {
+
+// Returns the classes by which folds are stratified: those of graphs, or a constant.
+at::Tensor strata(const PackedItems& graphs) {
+  if (graphs.schema.task == GraphTask::classification) return graphs.target;
+  return at::zeros({graphs.size()}, at::kLong);
+}
+
+DatasetSplit fold_split(const PackedItems& graphs, const SplitSettings& settings) {
+  if (settings.folds > graphs.size()) {
+    throw UsageError("folds must be at most the number of graphs, " + std::to_string(graphs.size()) + ", found " +
+                     std::to_string(settings.folds));
+  }
+  const at::Tensor folds = stratified_folds(strata(graphs), settings.folds, settings.split_seed);
+  DatasetSplit split;
+  for (int64_t item = 0; item < graphs.size(); ++item) {
+    (folds[item].item<int64_t>() == settings.fold ? split.test : split.train).push_back(item);
+  }
+  return split;
+}
+
+// Divides the graphs at random, 80/10/10.
+DatasetSplit random_split(const PackedItems& graphs, uint64_t seed) {
+  const uint64_t stream = combine_seeds({seed, text_hash("random split")});
+  const std::vector<int64_t> order = epoch_order(graphs.size(), /*shuffle=*/true, stream, /*epoch=*/0);
+  const auto train_end = order.begin() + graphs.size() * 8 / 10,
+             validation_end = order.begin() + graphs.size() * 9 / 10;
+  DatasetSplit split{{order.begin(), train_end}, {train_end, validation_end}, {validation_end, order.end()}};
+  for (std::vector<int64_t>* part : {&split.train, &split.validation, &split.test})
+    std::sort(part->begin(), part->end());
+  return split;
+}
+
+DatasetSplit split_of_graphs(const PackedItems& graphs, const SplitSettings& settings) {
+  switch (settings.split) {
+    case SplitKind::automatic:
+      if (graphs.split) return *graphs.split;
+      if (!graphs.smiles.empty()) return scaffold_split(graphs.smiles, default_cache_folder());
+      break;
+    case SplitKind::file:
+      if (!graphs.split) throw UsageError("split file needs data with a published split");
+      return *graphs.split;
+    case SplitKind::scaffold:
+      if (graphs.smiles.empty()) throw UsageError("split scaffold needs molecules with SMILES");
+      return scaffold_split(graphs.smiles, default_cache_folder());
+    case SplitKind::random:
+      return random_split(graphs, settings.split_seed);
+    case SplitKind::folds:
+      break;
+  }
+  return fold_split(graphs, settings);
+}
+
+// Moves a fraction of the training split to the validation split.
+void hold_out(DatasetSplit& split, const PackedItems& graphs, const SplitSettings& settings) {
+  const at::Tensor all = strata(graphs);
+  std::vector<int64_t> labels;
+  labels.reserve(split.train.size());
+  for (const int64_t item : split.train) labels.push_back(all[item].item<int64_t>());
+  const auto [kept, held] = stratified_split(labels, settings.validation_fraction, settings.split_seed);
+  if (kept.empty() || held.empty()) {
+    throw UsageError("validation_fraction " + std::to_string(settings.validation_fraction) + " splits the " +
+                     std::to_string(labels.size()) + " training graphs into " + std::to_string(kept.size()) + " and " +
+                     std::to_string(held.size()));
+  }
+  const std::vector<int64_t> items = split.train;
+  split.train.clear();
+  for (const int64_t place : kept) split.train.push_back(items[static_cast<size_t>(place)]);
+  for (const int64_t place : held) split.validation.push_back(items[static_cast<size_t>(place)]);
+}
+
+// For node splits: puts all graphs in each split in which a node has a target.
+DatasetSplit node_parts(const PackedItems& graphs) {
+  std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
+  std::iota(all.begin(), all.end(), 0);
+  const auto items = [&](GraphSplit part) {
+    const at::Tensor targets = targets_of_split(graphs.target, graphs.node_split, part);
+    return known_targets(graphs.schema.task, targets).size(0) > 0 ? all : std::vector<int64_t>();
+  };
+  return {items(GraphSplit::train), items(GraphSplit::validation), items(GraphSplit::test)};
+}
+
+PackedItems in_patches(const PackedItems& graphs, int64_t patch) {
+  const ItemSchema& schema = graphs.schema;
+  if (schema.grid_height > 0) {
+    if (schema.grid_height % patch != 0 || schema.grid_width % patch != 0) {
+      throw UsageError("patch_size must divide the height and width of images: " + std::to_string(patch) + " and " +
+                       std::to_string(schema.grid_height) + " x " + std::to_string(schema.grid_width));
+    }
+    return image_patches(graphs, patch);
+  }
+  if (schema.items != "sequences" || schema.node_values == 0) {
+    throw UsageError("patch_size is for images and series of numbers, not for texts and graphs");
+  }
+  return series_patches(graphs, patch);
+}
+
+// Throws DataError for a source that neither the readers of graphs nor those of sequences know, listing their formats.
+void check_known_format(const std::string& source) {
+  if (!std::filesystem::exists(source)) return;  // reported when it is opened
+  const bool folder = std::filesystem::is_directory(source);
+  if (folder && (is_sequence_dataset(source) || is_graph_dataset(source))) return;
+  if (!folder && find_graph_file_format(source) != nullptr) return;
+  throw DataError(source,
+                  (folder ? "a folder with " + graph_formats_text() : "graphs: " + graph_file_formats_text()) +
+                      "; or, of sequences, a folder with " + sequence_formats_text(),
+                  "none of these");
+}
+
+}  // namespace
+
+void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
+  subcommand.add_option("--split-name", options.split, "which of several published splits of an OGB set");
+  subcommand.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
+  subcommand.add_flag("--coalesce,!--no-coalesce", options.coalesce,
+                      std::string("leave out self-loops and repeated edges of TU sets, as PyG does (default: ") +
+                          (options.coalesce ? "on)" : "off)"));
+  subcommand.add_option("--smiles-column", options.smiles_column, "column of SMILES of a CSV table");
+  subcommand.add_option("--label-columns", options.label_columns, "columns of labels of a CSV table")->delimiter(',');
+}
+
+PackedItems open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
+  if (!is_molecule_table(source, options) && is_graph_file(source)) {
+    throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
+  }
+  if (!is_molecule_table(source, options)) check_known_format(source);
+  std::unique_ptr<ProgressBar> bar;
+  options.progress = [&](int64_t done, int64_t total) {
+    if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
+    bar->update(done);
+  };
+  PackedItems graphs =
+      is_sequence_dataset(source) ? open_sequence_dataset(source, longest) : open_graph_dataset(source, options);
+  if (bar) bar->finish();
+  for (const std::string& warning : graphs.warnings) std::cerr << warning << '\n';
+  return graphs;
+}
+
+OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options) {
+  if (!is_graph_file(source)) return {open_graphs(source, options).graphs, {}};
+  const FileGraph found = read_graph_file(source, options.directed);
+  return {{found.graph, offsets_tensor({0, found.graph.nodes()})}, found.ids};
+}
+
+void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options) {
+  graphs.node_encoding = encoded.values;
+  if (!encoded.standard_error.defined() || encoded.standard_error.numel() == 0) return;
+  std::cerr << "random walks are estimated from " << options.walks << " walks a node: standard error up to "
+            << encoded.standard_error.max().item<double>() << '\n';
+}
+
+void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings, const std::string& source) {
+  const MoleculeVectorOptions options = settings.vector();
+  if (!options.any()) return;
+  if (graphs.smiles.empty()) {
+    throw UsageError("fingerprint and descriptors need molecules with SMILES, which " + source + " does not have");
+  }
+  std::unique_ptr<ProgressBar> bar;
+  graphs.graph_features =
+      molecule_vectors(graphs.smiles, options, default_cache_folder(), [&](int64_t done, int64_t total) {
+        if (!bar) bar = std::make_unique<ProgressBar>("describing molecules", total);
+        bar->update(done);
+      });
+  if (bar) bar->finish();
+  graphs.schema.graph_features = graphs.graph_features.size(1);
+}
+
+PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
+  if (settings.patch > 1) items = in_patches(items, settings.patch);
+  if (settings.longest > 0) items = truncated(items, settings.longest);
+  return items;
+}
+
+namespace {
+
+PackedItems open_for(const GraphSettings& settings) {
+  if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
+  PackedItems graphs = open_graphs(settings.data, settings.reading(), settings.longest);
+  take_molecule_inputs(graphs, settings.molecules, settings.data);
+  return graphs;
+}
+
+PackedItems encoded(PackedItems graphs, const GraphSettings& settings) {
+  graphs = in_tokens(std::move(graphs), settings);
+  const NodeEncodingOptions encoding = settings.model.node_encoding();
+  take_encoding(graphs, cached_encoding(default_cache_folder(), graphs.graphs, encoding), encoding);
+  return graphs;
+}
+
+}  // namespace
+
+PackedItems open_encoded_graphs(const GraphSettings& settings) {
+  return encoded(open_for(settings), settings);
+}
+
+TrainingGraphs open_training_graphs(GraphSettings settings) {
+  PackedItems graphs = open_for(settings);
+  std::string derived = resolve_automatic(settings, graphs);
+  if (!derived.empty()) {
+    const DataSizes sizes = data_sizes(graphs, settings.splits);
+    derived = "automatic, for " + std::to_string(sizes.items) + " training " + graphs.schema.items + " of at most " +
+              std::to_string(sizes.longest) + (graphs.schema.items == "graphs" ? " nodes: " : " steps: ") + derived;
+  }
+  graphs = encoded(std::move(graphs), settings);
+  return {std::move(settings), std::move(graphs), std::move(derived)};
+}
+
+DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings) {
+  const bool of_nodes = graphs.node_split.defined();
+  DatasetSplit split = of_nodes ? node_parts(graphs) : split_of_graphs(graphs, settings);
+  if (!split.validation.empty() || settings.validation_fraction == 0) return split;
+  if (of_nodes) throw UsageError("validation_fraction holds graphs out, and here nodes are split");
+  hold_out(split, graphs, settings);
+  return split;
+}
+
+const std::vector<int64_t>& items_of_split(const DatasetSplit& split, GraphSplit part) {
+  return part == GraphSplit::train ? split.train : (part == GraphSplit::validation ? split.validation : split.test);
+}
+
+at::Tensor targets_of_split(const at::Tensor& target, const at::Tensor& node_split, GraphSplit part) {
+  if (!node_split.defined()) return target;
+  const at::Tensor outside = node_split != static_cast<int64_t>(part);
+  if (!target.is_floating_point()) return target.masked_fill(outside, -1);
+  return target.masked_fill(outside.unsqueeze(1), std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace geosft

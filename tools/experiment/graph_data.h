@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens, encodes and splits the dataset of an experiment.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/graphs/graph_cache.h"
+#include "data/packed_items.h"
+#include "tools/experiment/graph_settings.h"
+
+namespace CLI {
+class App;
+}
+
+namespace geosft {
+
+enum class GraphSplit { train, validation, test };
+template <>
+inline constexpr auto enum_table<GraphSplit> = std::to_array<EnumName<GraphSplit>>(
+    {{"train", GraphSplit::train}, {"validation", GraphSplit::validation}, {"test", GraphSplit::test}});
+
+// Adds --split-name, --directed, --coalesce, --smiles-column and --label-columns, for subcommands without a
+// configuration.
+void add_read_options(CLI::App& subcommand, GraphReadOptions& options);
+
+// Opens a dataset; prints its warnings, and the progress of converting published files, to stderr. `longest` is passed
+// to open_sequence_dataset. Throws UsageError for a single graph without labels.
+PackedItems open_graphs(const std::string& source, GraphReadOptions options = {}, int64_t longest = 0);
+
+// Graphs to encode: those of a dataset, or the one in an edge list or a Matrix Market file.
+struct OpenedStructure {
+  GraphBatch graphs;
+  at::Tensor ids;  // int64 [N], node IDs in the file of a single graph; else undefined
+};
+OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options);
+
+// Stores the node encoding in the graphs. For an estimated encoding, prints its standard error to stderr.
+void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options);
+
+// Computes the features of whole molecules that the settings name, from the SMILES; unchanged if they name none. Throws
+// UsageError, naming `source`, for graphs without SMILES.
+void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings, const std::string& source);
+
+// Splits items into patches and truncates them, as the settings say.
+PackedItems in_tokens(PackedItems items, const GraphSettings& settings);
+
+// Opens the dataset of the settings with its node encoding and features of molecules, read from the cache if possible.
+PackedItems open_encoded_graphs(const GraphSettings& settings);
+
+// Opens the dataset to train on, with what its settings are once those that are automatic are derived from it
+// (automatic_settings.h).
+struct TrainingGraphs {
+  GraphSettings settings;
+  PackedItems graphs;
+  std::string derived;  // the derived settings for the user; empty: none
+};
+TrainingGraphs open_training_graphs(GraphSettings settings);
+
+// Returns the splits of a dataset as `settings.split` says (SplitSettings): for node splits, every graph in each split
+// where a node has a target; folds are stratified by the class of a graph if any. Without a validation split, a
+// fraction of the training graphs is held out. Throws UsageError if a required split is empty, for a fraction of nodes,
+// for a published split that the dataset does not have, and for scaffolds of graphs without SMILES.
+DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings);
+
+const std::vector<int64_t>& items_of_split(const DatasetSplit& split, GraphSplit part);
+
+// Marks targets of nodes outside the split as missing (-1 for classes, NaN for labels); unchanged without a node_split.
+at::Tensor targets_of_split(const at::Tensor& target, const at::Tensor& node_split, GraphSplit part);
+
+}  // namespace geosft

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_evaluation.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "data/graphs/graph_loader.h"
+#include "data/seeds.h"
+#include "models/summary.h"
+#include "models/training/host_copy.h"
+#include "tools/experiment/batch_size_finder.h"
+
+namespace geosft {
+namespace {
+
+// Evaluates one vote on one batch; rows are in the order of the batch.
+at::Tensor one_vote(GraphModel& model, const LabelledItems& batch, const EvaluationSettings& settings, uint64_t vote,
+                    std::optional<uint64_t> renumbering) {
+  SamplingContext context = settings.context(vote);
+  const at::Device device = device_of(*model);
+  const auto outputs_of = [&](const FeaturedGraphs& graphs) {
+    const FeaturedGraphs there = on_device(graphs, device);
+    return model->forward(there, context, there.graph_features).cpu();
+  };
+  if (!renumbering) return outputs_of(batch);
+  const uint64_t seed = combine_seeds({*renumbering, static_cast<uint64_t>(batch.items.front())});
+  const RenumberedGraphs moved = renumbered(batch, make_generator(seed));
+  at::Tensor outputs = outputs_of(moved.graphs);
+  if (model->options.head != GraphHead::nodes) return outputs;
+  return at::empty_like(outputs).index_copy_(0, moved.order, outputs);
+}
+
+// Evaluates all items in order.
+GraphOutputs all_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items,
+                         GraphSplit part, const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
+                         const BatchProgress& progress) {
+  GraphLoader loader(graphs, items, {.batch_size = settings.evaluation_batch});
+  loader.start_epoch(0);
+  std::vector<at::Tensor> outputs, targets;
+  int64_t done = 0;
+  while (const auto batch = loader.next()) {
+    at::Tensor sum;
+    for (int64_t vote = 0; vote < settings.votes; ++vote) {
+      const at::Tensor one = one_vote(model, *batch, settings, static_cast<uint64_t>(vote), renumbering);
+      sum = vote == 0 ? one : sum + one;
+    }
+    outputs.push_back(sum / static_cast<double>(settings.votes));
+    targets.push_back(targets_of_split(batch->target, batch->node_split, part));
+    done += static_cast<int64_t>(batch->items.size());
+    progress(done);
+  }
+  return {at::cat(outputs), at::cat(targets)};
+}
+
+struct Ranked {
+  std::string name;
+  double probability;
+};
+
+// Returns the `top` most probable classes.
+std::vector<Ranked> ranking(const ItemSchema& schema, const at::Tensor& logits, int64_t top) {
+  const at::Tensor share = logits.to(at::kDouble).softmax(0);
+  const auto [values, labels] = share.topk(std::min(top, share.size(0)));
+  std::vector<Ranked> ranked;
+  ranked.reserve(static_cast<size_t>(values.size(0)));
+  for (int64_t i = 0; i < values.size(0); ++i) {
+    ranked.push_back({schema.output_names[static_cast<size_t>(labels[i].item<int64_t>())], values[i].item<double>()});
+  }
+  return ranked;
+}
+
+// Returns one value per output.
+std::vector<Ranked> every_output(const ItemSchema& schema, const at::Tensor& values) {
+  std::vector<Ranked> all;
+  all.reserve(static_cast<size_t>(schema.outputs()));
+  for (int64_t i = 0; i < schema.outputs(); ++i) {
+    all.push_back({schema.output_names[static_cast<size_t>(i)], values[i].item<double>()});
+  }
+  return all;
+}
+
+std::vector<std::string> node_classes(const ItemSchema& schema, const at::Tensor& logits) {
+  const at::Tensor labels = logits.argmax(1);
+  std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(labels.size(0)));
+  for (int64_t i = 0; i < labels.size(0); ++i) {
+    names.push_back(schema.output_names[static_cast<size_t>(labels[i].item<int64_t>())]);
+  }
+  return names;
+}
+
+// Returns the probability of every label per node.
+std::vector<std::vector<double>> node_probabilities(const at::Tensor& logits) {
+  const at::Tensor shares = logits.to(at::kDouble).sigmoid().contiguous();
+  const int64_t labels = shares.size(1);
+  const double* const first = shares.const_data_ptr<double>();
+  std::vector<std::vector<double>> rows;
+  rows.reserve(static_cast<size_t>(shares.size(0)));
+  for (int64_t i = 0; i < shares.size(0); ++i) rows.emplace_back(first + i * labels, first + (i + 1) * labels);
+  return rows;
+}
+
+std::vector<std::string> node_labels(const ItemSchema& schema, const at::Tensor& logits) {
+  std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(logits.size(0)));
+  for (const std::vector<double>& node : node_probabilities(logits)) {
+    std::string joined;
+    for (size_t i = 0; i < node.size(); ++i) {
+      if (node[i] >= 0.5) joined += (joined.empty() ? "" : "+") + schema.output_names[i];
+    }
+    names.push_back(joined.empty() ? "-" : joined);
+  }
+  return names;
+}
+
+std::string percentages(const std::vector<Ranked>& ranked) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1);
+  for (const Ranked& entry : ranked) out << "  " << entry.name << ' ' << 100 * entry.probability << " %";
+  return out.str();
+}
+
+}  // namespace
+
+FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
+  FeaturedGraphs there = graphs;
+  CsrGraph& graph = there.graphs.graph;
+  for (at::Tensor* tensor :
+       {&graph.rowptr, &graph.col, &graph.edge_attr, &graph.weight, &there.node_categories, &there.node_values,
+        &there.edge_categories, &there.edge_values, &there.coordinates, &there.node_encoding, &there.graph_features}) {
+    *tensor = device_copy(*tensor, device);
+  }
+  there.graphs.ptr = offsets_for(graphs.graphs.ptr, device);
+  if (graphs.document_ptr.defined()) there.document_ptr = offsets_for(graphs.document_ptr, device);
+  return there;
+}
+
+PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settings) {
+  PackedItems graphs = open_encoded_graphs(settings);
+  trained.check_same({graphs.schema}, settings.data);
+  return graphs;
+}
+
+GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items,
+                           GraphSplit part, const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
+                           const std::function<void(int64_t)>& progress) {
+  TORCH_CHECK(!items.empty(), "the ", name_of(part), " part has no graphs");
+  at::NoGradGuard guard;
+  if (model->is_training()) model->eval();  // threads may share a loaded model
+  return evaluate_within_memory(settings.evaluation_batch, progress,
+                                [&](int64_t batch_size, const BatchProgress& heard) {
+                                  EvaluationSettings some = settings;
+                                  some.evaluation_batch = batch_size;
+                                  return all_outputs(model, graphs, items, part, some, renumbering, heard);
+                                });
+}
+
+GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
+                         GraphSplit part, std::optional<uint64_t> renumbering,
+                         const std::function<void(int64_t)>& progress) {
+  const EvaluationSettings& settings = trained.settings.evaluation;
+  GraphOutputs mean = graph_outputs(trained.model, graphs, items, part, settings, renumbering, progress);
+  for (GraphModel& model : trained.more_models) {
+    mean.outputs = mean.outputs + graph_outputs(model, graphs, items, part, settings, renumbering).outputs;
+  }
+  mean.outputs = mean.outputs / static_cast<double>(1 + trained.more_models.size());
+  return mean;
+}
+
+at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs) {
+  if (task != GraphTask::regression) return outputs;
+  return outputs.to(at::kDouble) * model->target_deviation.to(outputs.device()) +
+         model->target_mean.to(outputs.device());
+}
+
+at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets) {
+  if (task != GraphTask::regression) return targets;
+  return (targets - model->target_mean.to(targets.device())) / model->target_deviation.to(targets.device());
+}
+
+double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                       const LossOptions& options) {
+  return graph_loss(task, outputs.outputs, standardized_targets(model, task, outputs.targets), options).item<double>();
+}
+
+NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                               const LossOptions& options) {
+  NamedValues values = graph_metrics(task, in_units(model, task, outputs.outputs), outputs.targets);
+  values.emplace_back("loss", evaluation_loss(model, task, outputs, options));
+  return values;
+}
+
+nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outputs, int64_t top) {
+  if (schema.task == GraphTask::node_classification) return {{"classes", node_classes(schema, outputs)}};
+  if (schema.task == GraphTask::node_multi_label) {
+    return {{"labels", schema.output_names}, {"probabilities", node_probabilities(outputs)}};
+  }
+  nlohmann::json found = nlohmann::json::object();
+  if (schema.task != GraphTask::classification) {
+    const bool labels = schema.task == GraphTask::multi_label;
+    for (const Ranked& entry : every_output(schema, labels ? outputs.sigmoid() : outputs)) {
+      found[entry.name] = entry.probability;
+    }
+    return {{labels ? "probabilities" : "values", found}};
+  }
+  const std::vector<Ranked> ranked = ranking(schema, outputs, top);
+  nlohmann::json list = nlohmann::json::array();
+  for (const Ranked& entry : ranked) list.push_back({entry.name, entry.probability});
+  return {{"class", ranked.front().name}, {"probability", ranked.front().probability}, {"top", list}};
+}
+
+std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top) {
+  std::ostringstream out;
+  if (schema.task == GraphTask::classification) return percentages(ranking(schema, outputs, top));
+  if (schema.task == GraphTask::multi_label) return percentages(every_output(schema, outputs.sigmoid()));
+  if (is_of_nodes(schema.task)) {
+    const bool labels = has_labels(schema.task);
+    for (const std::string& name : labels ? node_labels(schema, outputs) : node_classes(schema, outputs)) {
+      out << "  " << name;
+    }
+    return out.str();
+  }
+  for (const Ranked& entry : every_output(schema, outputs)) out << "  " << entry.name << ' ' << entry.probability;
+  return out.str();
+}
+
+}  // namespace geosft

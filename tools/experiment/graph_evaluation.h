@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evaluates a model on many graphs, and formats its predictions as text and JSON.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/experiment/graph_data.h"
+#include "tools/experiment/graph_learning.h"
+#include "tools/experiment/graph_metrics.h"
+
+namespace geosft {
+
+// Moves the model inputs of graphs to `device`; ptr stays on the CPU, see offsets_for.
+FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device);
+
+// Opens the dataset of the settings, those of the run by default, with its encodings. Throws DataError if its features
+// or outputs are not those trained on.
+PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settings);
+inline PackedItems open_run_graphs(const GraphRun& trained) {
+  return open_run_graphs(trained, trained.settings);
+}
+
+struct GraphOutputs {
+  at::Tensor
+      outputs;  // [n, outputs], one row per graph or node, averaged over the votes: logits, or standardised targets
+  at::Tensor targets;  // as in PackedItems; missing for nodes outside the split
+};
+
+// Runs the model on some items of a dataset. `renumbering` is a seed for a random permutation of the nodes of every
+// graph; node rows are returned in the dataset's order. `progress` receives the number of graphs done.
+GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items,
+                           GraphSplit part, const EvaluationSettings& settings,
+                           std::optional<uint64_t> renumbering = std::nullopt,
+                           const std::function<void(int64_t)>& progress = {});
+
+// Same for a run: the mean over the models of an ensemble. `progress` receives the graphs done by the first model.
+GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
+                         GraphSplit part, std::optional<uint64_t> renumbering = std::nullopt,
+                         const std::function<void(int64_t)>& progress = {});
+
+// Converts outputs to the dataset's units: undoes the standardisation of regression targets.
+at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs);
+
+// Returns the loss of raw model outputs.
+double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                       const LossOptions& options = {});
+
+// Returns the targets used in training.
+at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets);
+
+// Returns the metrics of the task, then "loss".
+NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                               const LossOptions& options = {});
+
+// Returns the prediction for one graph: outputs in the dataset's units, [outputs], or [n, outputs] for its nodes.
+//   classification       {"class", "probability", "top": [[class, p], …]}, the `top` most probable
+//   multi_label          {"probabilities": {label: p}}
+//   regression           {"values": {target: value}}
+//   node_classification  {"classes": [class of every node]}
+//   node_multi_label     {"labels": [label, …], "probabilities": [[p of every label] of every node]}
+nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
+
+// Returns one line of text: "mutagenic 92.1 %  other 7.9 %"; for node labels those of at least 50 %: "a+c  -  b".
+std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
+
+}  // namespace geosft

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_learning.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "data/data_error.h"
+
+namespace geosft {
+namespace {
+
+GraphTask task_of(const std::string& name) {
+  if (const std::optional<GraphTask> task = task_named(name)) return *task;
+  throw std::invalid_argument("no task " + name);
+}
+
+// Reads the labels from the checkpoint; those of earlier versions have none.
+void take_labels(const Checkpoint& checkpoint, const std::string& file, ItemSchema& schema) {
+  const auto text = checkpoint.texts.find("labels");
+  if (text == checkpoint.texts.end()) return;
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text->second);
+    json.at("nodes").get_to(schema.node_labels);
+    json.at("edges").get_to(schema.edge_labels);
+  } catch (const std::exception& error) {
+    throw DataError(file, "the labels of a graph dataset", error.what());
+  }
+}
+
+std::string labels_text(const ItemSchema& schema) {
+  return nlohmann::json{{"nodes", schema.node_labels}, {"edges", schema.edge_labels}}.dump();
+}
+
+}  // namespace
+
+std::map<std::string, std::string> ItemOutputs::texts() const {
+  return {{"schema", schema_text(schema)}, {"labels", labels_text(schema)}};
+}
+
+void ItemOutputs::read(const Checkpoint& checkpoint, const std::string& program, const std::filesystem::path& file) {
+  schema = schema_of(run_text(checkpoint, program, "schema", file), file.string());
+  take_labels(checkpoint, file.string(), schema);
+}
+
+std::string schema_text(const ItemSchema& schema) {
+  nlohmann::json json{{"task", task_name(schema.task)},      {"node_vocabulary", schema.node_vocabulary},
+                      {"node_values", schema.node_values},   {"edge_vocabulary", schema.edge_vocabulary},
+                      {"edge_values", schema.edge_values},   {"coordinates", schema.coordinates},
+                      {"output_names", schema.output_names}, {"items", schema.items},
+                      {"grid_height", schema.grid_height},   {"grid_width", schema.grid_width},
+                      {"documents", schema.documents}};
+  // Runs without such features keep the text of earlier versions, by which they are resumed.
+  if (schema.graph_features > 0) json["graph_features"] = schema.graph_features;
+  return json.dump();
+}
+
+ItemSchema schema_of(const std::string& text, const std::string& file) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    return {task_of(json.at("task")),
+            json.at("node_vocabulary"),
+            json.at("node_values"),
+            json.at("edge_vocabulary"),
+            json.at("edge_values"),
+            json.at("coordinates"),
+            json.at("output_names"),
+            json.value("items", "graphs"),
+            json.value("grid_height", 0),
+            json.value("grid_width", 0),
+            json.value("documents", false),
+            {},
+            {},
+            json.value("graph_features", 0)};
+  } catch (const std::exception& error) {
+    throw DataError(file, "the schema of a graph dataset", error.what());
+  }
+}
+
+void ItemOutputs::check_same(const ItemOutputs& other, const std::string& data) const {
+  ItemSchema found = other.schema, expected = schema;
+  // Ignores labels that one side lacks: packed graph files and runs of earlier versions have none.
+  for (const auto labels : {&ItemSchema::node_labels, &ItemSchema::edge_labels}) {
+    if ((found.*labels).empty() || (expected.*labels).empty()) (found.*labels) = (expected.*labels) = {};
+  }
+  if (found == expected) return;
+  const bool labels = schema_text(found) == schema_text(expected);  // only the labels differ
+  const auto text = labels ? labels_text : schema_text;
+  throw DataError(
+      data,
+      std::string("the ") + (labels ? "labels" : "features and outputs") + " of the trained model, " + text(expected),
+      text(found));
+}
+
+}  // namespace geosft

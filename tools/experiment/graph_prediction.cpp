@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_prediction.h"
+
+#include <limits>
+#include <numeric>
+
+#include "tools/experiment/graph_evaluation.h"
+
+namespace geosft {
+namespace {
+
+// Returns placeholder targets for the task.
+at::Tensor no_targets(const ItemSchema& schema, const GraphBatch& graphs) {
+  const bool of_nodes = is_of_nodes(schema.task);
+  const int64_t rows = of_nodes ? graphs.graph.nodes() : graphs.items();
+  if (has_classes(schema.task)) return at::full({rows}, of_nodes ? -1 : 0, at::kLong);
+  return at::full({rows, schema.outputs()}, std::numeric_limits<float>::quiet_NaN());
+}
+
+at::Tensor predictions(GraphRun& trained, const PackedItems& encoded) {
+  const GraphTask task = trained.schema.task;
+  std::vector<int64_t> all(static_cast<size_t>(encoded.size()));
+  std::iota(all.begin(), all.end(), 0);
+  const at::Tensor outputs = run_outputs(trained, encoded, all, GraphSplit::test).outputs;
+  if (task == GraphTask::regression) return in_units(trained.model, task, outputs);
+  return has_labels(task) ? outputs.sigmoid() : outputs.softmax(1);
+}
+
+}  // namespace
+
+PackedItems unlabelled_items(const GraphRun& trained, const FeaturedGraphs& graphs) {
+  check_batch(graphs.graphs);
+  PackedItems packed;
+  static_cast<FeaturedGraphs&>(packed) = graphs;
+  packed.schema = trained.schema;
+  packed.target = no_targets(trained.schema, graphs.graphs);
+  check_packed_items(packed, "graphs");
+  const NodeEncodingOptions encoding = trained.settings.model.node_encoding();
+  take_encoding(packed, encoded_nodes(packed.graphs, encoding), encoding);
+  return packed;
+}
+
+at::Tensor predict_graphs(GraphRun& trained, const FeaturedGraphs& graphs) {
+  return predictions(trained, unlabelled_items(trained, graphs));
+}
+
+at::Tensor predict_dataset(GraphRun& trained, const std::filesystem::path& dataset) {
+  GraphSettings settings = trained.settings;
+  settings.data = dataset.string();
+  const PackedItems graphs = open_run_graphs(trained, settings);
+  return predictions(trained, graphs);
+}
+
+}  // namespace geosft

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of a graph experiment: one TOML file, one command-line option per key.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/graphs/graph_cache.h"
+#include "data/graphs/molecule_vector.h"
+#include "data/packed_items.h"
+#include "graph/node_encoding.h"
+#include "models/graph_model.h"
+#include "tools/experiment/experiment_settings.h"
+#include "tools/experiment/graph_metrics.h"
+
+namespace geosft {
+
+template <>
+inline constexpr auto enum_table<LocalKind> = std::to_array<EnumName<LocalKind>>({{"none", LocalKind::none},
+                                                                                  {"gcn", LocalKind::gcn},
+                                                                                  {"gine", LocalKind::gine},
+                                                                                  {"gatedgcn", LocalKind::gated_gcn}});
+template <>
+inline constexpr auto enum_table<NormKind> = std::to_array<EnumName<NormKind>>({{"layer", NormKind::layer},
+                                                                                {"batch", NormKind::batch},
+                                                                                {"none", NormKind::none}});
+template <>
+inline constexpr auto enum_table<JumpingKnowledge> =
+    std::to_array<EnumName<JumpingKnowledge>>({{"none", JumpingKnowledge::none},
+                                               {"concatenate", JumpingKnowledge::concatenate},
+                                               {"max", JumpingKnowledge::max},
+                                               {"sum", JumpingKnowledge::sum}});
+
+template <>
+inline constexpr auto enum_table<NodeEncoding> = std::to_array<EnumName<NodeEncoding>>(
+    {{"none", NodeEncoding::none}, {"rwpe", NodeEncoding::random_walk}, {"lappe", NodeEncoding::laplacian}});
+template <>
+inline constexpr auto enum_table<NodePositions> = std::to_array<EnumName<NodePositions>>(
+    {{"none", NodePositions::none}, {"added", NodePositions::added}, {"relative", NodePositions::relative}});
+// The poolings of the nodes of a graph.
+template <>
+inline constexpr auto enum_table<GraphHead> = std::to_array<EnumName<GraphHead>>({{"softmax_pool",
+                                                                                   GraphHead::softmax_pool},
+                                                                                  {"sample_max", GraphHead::sample_max},
+                                                                                  {"sum", GraphHead::sum},
+                                                                                  {"mean", GraphHead::mean},
+                                                                                  {"max", GraphHead::max}});
+
+// How a dataset is split: as published, molecules by scaffold, at random, or into folds, one of which is the test set.
+enum class SplitKind { automatic, file, scaffold, random, folds };
+template <>
+inline constexpr auto enum_table<SplitKind> = std::to_array<EnumName<SplitKind>>({{"auto", SplitKind::automatic},
+                                                                                  {"file", SplitKind::file},
+                                                                                  {"scaffold", SplitKind::scaffold},
+                                                                                  {"random", SplitKind::random},
+                                                                                  {"folds", SplitKind::folds}});
+
+// Section [splits]. The automatic split is the published one, else by scaffold for molecules with SMILES, else folds.
+struct SplitSettings {
+  SplitKind split = SplitKind::automatic;
+  std::string split_folder;  // with the lists of a split of a CSV table
+  int64_t folds = 10, fold = 0;
+  uint64_t split_seed = 0;
+  double validation_fraction = 0.0;
+  bool refit = false;  // the validation split chooses the number of epochs of a training on both splits
+  bool monitor_test = false;
+  std::string split_name;  // if several splits are published
+};
+
+// The defaults are those of the paper for Peptides-func.
+struct GraphModelSettings : EncoderSettings {
+  GraphModelSettings();
+
+  NodeEncoding encoding = NodeEncoding::none;
+  GraphHead head = GraphHead::softmax_pool;
+  int64_t encoding_columns = 20, encoding_walks = 0, head_bins = 64, distance_channels = 0;
+  int64_t encoding_channels = 0, encoding_layers = 1, max_degree = 0, head_layers = 1;
+  LocalKind local = LocalKind::none;
+  NormKind normalization = NormKind::layer;
+  JumpingKnowledge jumping_knowledge = JumpingKnowledge::none;
+  bool residual = true, virtual_node = false;
+  uint64_t encoding_seed = 0;  // separate from the run's seed: evaluation uses the same encoding as training
+  double distance_range = 5.0;
+  NodePositions positions = NodePositions::none;
+  int64_t position_channels = 0;  // 0: the width
+  NamedLists beta_by_set = {};    // by the name of a set of series: beta of bn attentions, and of bn_sh ones
+  bool relative = true;
+  double head_dropout = 0.0;
+
+  NodeEncodingOptions node_encoding() const;
+  // Returns the layer of the encoder, with its local branch.
+  LayerOptions layer() const;
+  // Includes those of the encoder.
+  std::vector<KeyUse> key_uses() const;
+};
+
+// Section [molecules]: a CSV table of SMILES, and what is computed from the SMILES of any dataset.
+struct MoleculeSettings {
+  std::string smiles_column, label_columns;  // the latter in the form of a line of CSV
+  std::string fingerprint = "none";          // names separated by commas
+  int64_t fingerprint_bits = 2048;
+  bool descriptors = false;
+
+  // Throws UsageError for unknown fingerprints and unclosed quotes.
+  MoleculeVectorOptions vector() const;
+  std::vector<std::string> labels() const;
+};
+
+struct GraphTrainSettings : TrainSettings {
+  GraphTrainSettings();
+
+  double drop_tokens = 0.0;
+  int64_t max_steps = 0;        // of a run, which limits its epochs; 0: no limit
+  std::string metric = "auto";  // selects the checkpoint: names separated by commas, the first that the task has
+  RegressionLoss regression_loss = RegressionLoss::l1;
+
+  LossOptions loss() const { return {label_smoothing, regression_loss}; }
+  LossOptions evaluation_loss() const { return {0.0, regression_loss}; }  // without smoothing
+};
+
+struct GraphSettings {
+  std::string data;
+  uint64_t seed = 0;
+  int64_t repeats = 1;      // runs with the seeds seed, seed + 1, …
+  bool every_fold = false;  // one run per fold
+  int64_t ensemble = 1;     // models of a run, trained one after the other, whose outputs are averaged
+  int64_t longest = 0;      // maximum number of tokens of a sequence, from its beginning; 0: all
+  bool directed = false;    // keep the edge directions of OGB datasets
+  bool coalesce = true;     // leave out self-loops and repeated edges of TU datasets
+  int64_t patch = 1;        // side of square image patches, or steps per patch of a series
+  SplitSettings splits;
+  MoleculeSettings molecules;
+  GraphModelSettings model;
+  GraphTrainSettings train;
+  EvaluationSettings evaluation;
+
+  // Returns a configuration whose targets are these members; it refers to this object.
+  Config config();
+  // Checks combinations of keys. Throws UsageError naming the keys and their values.
+  void check() const;
+  // Lists the keys that are used only with some values of other keys.
+  std::vector<KeyUse> key_uses() const;
+  // Makes `data` valid in any working directory. Throws UsageError if it is not set.
+  void locate_data();
+  // Copies the settings that do not affect the steps of a run: the location of the data, how often it is evaluated and
+  // saved, and the number of epochs, to which a cosine schedule is adapted.
+  void take_resumable(const GraphSettings& other);
+  static constexpr const char* kResumable =
+      "--data, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps and the keys of "
+      "[evaluation]";
+
+  // Returns how the dataset is read.
+  GraphReadOptions reading() const;
+  GraphModelOptions graph_model(const ItemSchema& schema) const;
+};
+
+}  // namespace geosft

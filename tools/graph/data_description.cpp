@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What info prints of a dataset of graphs or sequences, and of a single graph.
+#include <algorithm>
+#include <iostream>
+
+#include "data/graphs/graph_formats.h"
+#include "data/sequences/sequence_dataset.h"
+#include "tools/graph/graph_experiment.h"
+
+namespace geosft {
+namespace {
+
+constexpr size_t names_shown = 40;
+
+void print(const nlohmann::json& json) {
+  std::cout << json_line(json);
+}
+
+std::string sizes_text(const std::vector<int64_t>& vocabulary) {
+  std::string text;
+  for (const int64_t size : vocabulary) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return vocabulary.empty() ? "none" : "columns of " + text;
+}
+
+// Returns the number of items of each class.
+at::Tensor class_counts(const PackedItems& graphs) {
+  return at::bincount(graphs.target.masked_select(graphs.target >= 0), {}, graphs.schema.outputs());
+}
+
+void describe_targets(const PackedItems& graphs) {
+  const ItemSchema& schema = graphs.schema;
+  const bool classes = has_classes(schema.task);
+  at::Tensor counts;
+  if (classes) counts = class_counts(graphs);
+  std::cout << "task: " << task_name(schema.task) << ", " << schema.outputs() << (classes ? " classes" : " targets");
+  for (size_t i = 0; i < std::min(schema.output_names.size(), names_shown); ++i) {
+    std::cout << (i == 0 ? ": " : ", ") << schema.output_names[i];
+    if (classes) std::cout << " (" << counts[static_cast<int64_t>(i)].item<int64_t>() << ')';
+  }
+  std::cout << (schema.output_names.size() > names_shown ? ", …\n" : "\n");
+}
+
+std::string counts_text(const CsrGraph& graph) {
+  return std::to_string(graph.nodes()) + " nodes, " + std::to_string(graph.edges()) + " directed edges";
+}
+
+std::string redundant_text(const CsrGraph& graph) {
+  const RedundantEdges found = redundant_edges(graph);
+  return std::to_string(found.self_loops) + " self-loops and " + std::to_string(found.repeated) + " repeated edges";
+}
+
+void describe_single_graph(const std::string& source, const GraphReadOptions& options, bool json) {
+  const CsrGraph graph = open_structure(source, options).graphs.graph;
+  const at::Tensor degree = graph.rowptr.diff();
+  const auto least = degree.min().item<int64_t>(), most = degree.max().item<int64_t>();
+  if (json) {
+    const RedundantEdges found = redundant_edges(graph);
+    return print({{"kind", "graph"},
+                  {"file", source},
+                  {"nodes", graph.nodes()},
+                  {"edges", graph.edges()},
+                  {"min_degree", least},
+                  {"max_degree", most},
+                  {"weights", graph.weight.defined()},
+                  {"self_loops", found.self_loops},
+                  {"repeated_edges", found.repeated}});
+  }
+  std::cout << source << ": one graph without labels, " << counts_text(graph) << "; " << least << " to " << most
+            << " edges a node; weights: " << (graph.weight.defined() ? "yes" : "no") << "; " << redundant_text(graph)
+            << '\n';
+}
+
+// Returns the number of nodes in each split, by name; graphs are in all splits where a node is.
+std::vector<std::pair<std::string, int64_t>> node_split_counts(const at::Tensor& node_split) {
+  const at::Tensor counts = at::bincount(node_split + 1, {}, 4);
+  const auto count = [&](int64_t part) { return counts[part + 1].item<int64_t>(); };
+  return {{"train", count(0)}, {"validation", count(1)}, {"test", count(2)}, {"none", count(-1)}};
+}
+
+void describe_node_split(const at::Tensor& node_split) {
+  std::cout << "\npublished split of the nodes: ";
+  for (const auto& [part, count] : node_split_counts(node_split)) {
+    std::cout << (part == "train" ? "" : ", ") << count << (part == "none" ? " in " : " ") << part;
+  }
+}
+
+void describe_edges(const PackedItems& graphs) {
+  const ItemSchema& schema = graphs.schema;
+  std::cout << "\nedge categories: " << sizes_text(schema.edge_vocabulary) << "; edge values: " << schema.edge_values
+            << "; " << redundant_text(graphs.graphs.graph) << "\ncoordinates: " << (schema.coordinates ? "yes" : "no");
+}
+
+void describe_sequences(const ItemSchema& schema) {
+  if (schema.documents) std::cout << "\npairs of documents: the last category says of which a step is";
+  if (schema.grid_height > 0) std::cout << "\nimages of " << schema.grid_height << " x " << schema.grid_width;
+}
+
+nlohmann::json dataset_json(const std::string& source, const PackedItems& graphs, bool sequences) {
+  const ItemSchema& schema = graphs.schema;
+  const std::string part = sequences ? "step" : "node";
+  const at::Tensor sizes = graphs.graphs.ptr.diff();
+  nlohmann::json json{{"kind", "dataset"},
+                      {"file", source},
+                      {"items", schema.items},
+                      {"count", graphs.size()},
+                      {part + "s", graphs.graphs.graph.nodes()},
+                      {"min_" + part + "s", sizes.min().item<int64_t>()},
+                      {"max_" + part + "s", sizes.max().item<int64_t>()},
+                      {"task", task_name(schema.task)},
+                      {"outputs", schema.output_names},
+                      {part + "_vocabulary", schema.node_vocabulary},
+                      {part + "_values", schema.node_values}};
+  if (has_classes(schema.task)) {
+    const at::Tensor counts = class_counts(graphs);
+    json["class_counts"] =
+        std::vector<int64_t>(counts.const_data_ptr<int64_t>(), counts.const_data_ptr<int64_t>() + counts.numel());
+  }
+  if (sequences) {
+    json["documents"] = schema.documents;
+    if (schema.grid_height > 0) json["grid"] = {schema.grid_height, schema.grid_width};
+  } else {
+    const RedundantEdges found = redundant_edges(graphs.graphs.graph);
+    json["edges"] = graphs.graphs.graph.edges();
+    json["edge_vocabulary"] = schema.edge_vocabulary;
+    json["edge_values"] = schema.edge_values;
+    json["coordinates"] = schema.coordinates;
+    json["self_loops"] = found.self_loops;
+    json["repeated_edges"] = found.repeated;
+  }
+  if (graphs.split) {
+    json["split"] = {{"train", graphs.split->train.size()},
+                     {"validation", graphs.split->validation.size()},
+                     {"test", graphs.split->test.size()}};
+  }
+  if (graphs.node_split.defined()) {
+    for (const auto& [name, count] : node_split_counts(graphs.node_split)) json["node_split"][name] = count;
+  }
+  return json;
+}
+
+}  // namespace
+
+void GraphExperiment::print_data(const std::filesystem::path& data, const Reading& reading, bool json) {
+  const std::string source = data.string();
+  const GraphReadOptions& options = reading.options;
+  if (is_graph_file(source)) return describe_single_graph(source, options, json);
+  const PackedItems graphs = open_graphs(source, options);
+  const bool sequences = is_sequence_dataset(source);
+  if (json) return print(dataset_json(source, graphs, sequences));
+  const std::string part = sequences ? "step" : "node";
+  const at::Tensor sizes = graphs.graphs.ptr.diff();
+  std::cout << source << ": " << graphs.size() << " " << graphs.schema.items << ", "
+            << (sequences ? std::to_string(graphs.graphs.graph.nodes()) + " steps" : counts_text(graphs.graphs.graph))
+            << "; " << sizes.min().item<int64_t>() << " to " << sizes.max().item<int64_t>() << " " << part
+            << "s each\n";
+  describe_targets(graphs);
+  std::cout << part << " categories: " << sizes_text(graphs.schema.node_vocabulary) << "; " << part
+            << " values: " << graphs.schema.node_values;
+  if (sequences) {
+    describe_sequences(graphs.schema);
+  } else {
+    describe_edges(graphs);
+  }
+  if (graphs.split) {
+    std::cout << "\npublished split: " << graphs.split->train.size() << " train, " << graphs.split->validation.size()
+              << " validation, " << graphs.split->test.size() << " test";
+  }
+  if (graphs.node_split.defined()) describe_node_split(graphs.node_split);
+  std::cout << '\n';
+}
+
+}  // namespace geosft

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/experiment_runs.h"
+
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "data/atomic_file.h"
+#include "data/seeds.h"
+#include "models/summary.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/batch_size_finder.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/graph/graph_experiment.h"
+
+namespace geosft {
+namespace {
+
+// Limits the epochs, so that the run takes about max_steps steps.
+void limit_epochs(GraphTrainSettings& train, size_t training_items) {
+  if (train.max_steps == 0) return;
+  const int64_t steps = (static_cast<int64_t>(training_items) + train.batch_size - 1) / train.batch_size;
+  train.epochs = std::min(train.epochs, std::max<int64_t>(1, train.max_steps / steps));
+}
+
+// Trains one run to its end, or for the first `epochs` of those that its schedule has, if that is not 0. Returns false
+// if a signal arrived.
+bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
+               bool resume, at::Device device, const Communicator& processes, int64_t epochs = 0) {
+  limit_epochs(settings.train, split.train.size());
+  const GraphTrainingData data{graphs, split, {graphs.schema}};
+  return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
+                             [&](int64_t batch_size, RunStart start, const Communicator& together) {
+                               settings.train.batch_size = batch_size;
+                               return train_model<GraphExperiment>(settings, data, folder, start, device, together,
+                                                                   epochs);
+                             });
+}
+
+// Trains the models of an ensemble, each in its own folder; `epochs` as in train_run.
+bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
+                      const RunFolder& folder, bool resume, at::Device device, const Communicator& processes,
+                      int64_t epochs) {
+  if (!train_run(settings, graphs, split, folder, resume, device, processes, epochs)) return false;
+  for (int64_t number = 1; number < settings.ensemble; ++number) {
+    GraphSettings single = settings;
+    single.ensemble = 1;
+    // Configurations hold seeds of 63 bits.
+    single.seed = combine_seeds({settings.seed, static_cast<uint64_t>(number)}) >> 1;
+    const std::filesystem::path path = ensemble_folder(folder.path(), number);
+    const bool again = resume && RunFolder::holds_run(path);
+    const RunFolder own = open_run_folder(path, again, processes);
+    if (processes.is_root()) {
+      std::cerr << "\nmodel " << number + 1 << " of an ensemble of " << settings.ensemble << '\n';
+    }
+    if (!train_run(single, graphs, split, own, again, device, processes, epochs)) return false;
+  }
+  return true;
+}
+
+// Evaluates the test split and writes the report to the folder.
+RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
+                    const RunFolder& folder, at::Device device) {
+  GraphRun trained = load_graph_run(folder.path());
+  trained.to(device);
+  const GraphReport report = evaluate_graphs(trained, graphs, split, GraphSplit::test, 0);
+  leave_report<GraphExperiment>(folder, report, trained);
+  return {planned.name.empty() ? folder.path().filename().string() : planned.name,
+          report.metrics,
+          planned.settings.seed,
+          planned.settings.splits.fold,
+          report.count,
+          report.task,
+          parameter_count(*trained.model) * planned.settings.ensemble,
+          read_metrics(folder.metrics()).back().epoch,
+          read_metrics(folder.metrics()).back().seconds};
+}
+
+DatasetSplit checked_split(const PackedItems& graphs, const SplitSettings& splits) {
+  DatasetSplit split = split_of(graphs, splits);
+  if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
+  return split;
+}
+
+RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool& resume,
+                        const Communicator& processes) {
+  if (planned.name.empty()) return folder;
+  const std::filesystem::path path = folder.path() / planned.name;
+  resume = resume && std::filesystem::exists(path / "config.toml");
+  return open_run_folder(path, resume, processes);
+}
+
+// Throws Interrupted with the command that goes on.
+[[noreturn]] void stop_interrupted(const RunFolder& folder, const RunFolder& parent) {
+  throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
+                    parent.path().string());
+}
+
+// Trains on what is not held out, in the subfolder `selection`, and returns the number of epochs that the validation
+// split chooses.
+int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
+                        const RunFolder& folder, const RunFolder& parent, at::Device device,
+                        const Communicator& processes) {
+  GraphSettings shown = planned.settings;
+  if (processes.is_root()) folder.write_config(shown.config().to_toml());
+  processes.barrier();
+  PlannedRun selection = planned;
+  selection.name = "selection";
+  bool resume = true;
+  const RunFolder inner = run_folder_of(selection, folder, resume, processes);
+  if (!train_run(planned.settings, graphs, split, inner, resume, device, processes)) stop_interrupted(inner, parent);
+  int64_t epochs = 0;
+  if (processes.is_root()) {
+    epochs = chosen_epoch(read_metrics(inner.metrics()), static_cast<int64_t>(split.validation.size()),
+                          score_style(graphs.schema, planned.settings.train.metric));
+    std::cerr << "the validation part chooses " << epochs << " epochs; training anew on all\n";
+  }
+  return processes.broadcast(at::scalar_tensor(epochs, at::kLong)).item<int64_t>();
+}
+
+// Returns nullopt on ranks other than 0.
+std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedItems& graphs, const RunFolder& parent,
+                                      bool resume, at::Device device, const Communicator& processes) {
+  const RunFolder folder = run_folder_of(planned, parent, resume, processes);
+  if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
+  DatasetSplit split = checked_split(graphs, planned.settings.splits);
+  const auto train = [&] {
+    int64_t epochs = 0;
+    if (planned.settings.splits.refit && !split.validation.empty()) {
+      epochs = selected_epochs(planned, graphs, split, folder, parent, device, processes);
+      split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
+      std::sort(split.train.begin(), split.train.end());
+      split.validation.clear();
+      // The configuration exists already: only a checkpoint tells that this training has begun.
+      resume = resume && processes.any(std::filesystem::exists(folder.last_checkpoint()));
+    }
+    return train_all_models(planned.settings, graphs, split, folder, resume, device, processes, epochs);
+  };
+  if (!train_or_clean(folder, processes, train)) stop_interrupted(folder, parent);
+  if (!processes.is_root()) return std::nullopt;
+  return result_of(planned, graphs, split, folder, device);
+}
+
+}  // namespace
+
+std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
+  const SplitKind split = settings.splits.split;
+  const bool automatic = split == SplitKind::automatic;
+  if (settings.every_fold && !automatic && split != SplitKind::folds) {
+    throw UsageError(std::string("cross_validation needs split folds, found ") + name_of(split));
+  }
+  if (settings.every_fold && ((automatic && graphs.split) || graphs.node_split.defined())) {
+    throw UsageError("cross_validation needs data without a published split");
+  }
+  std::vector<PlannedRun> runs;
+  const int64_t folds = settings.every_fold ? settings.splits.folds : 1;
+  for (int64_t repeat = 0; repeat < settings.repeats; ++repeat) {
+    for (int64_t fold = 0; fold < folds; ++fold) {
+      PlannedRun run{"", settings};
+      run.settings.repeats = 1;
+      run.settings.every_fold = false;
+      run.settings.seed = settings.seed + static_cast<uint64_t>(repeat);
+      if (settings.repeats > 1) run.name = "seed_" + std::to_string(run.settings.seed);
+      if (settings.every_fold) {
+        run.settings.splits.fold = fold;
+        run.settings.splits.split = SplitKind::folds;
+        run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
+      }
+      runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
+                                      at::Device device, const Communicator& processes) {
+  TrainingGraphs opened = root_first(processes, [&] { return open_training_graphs(settings); });
+  const PackedItems& graphs = opened.graphs;
+  if (!opened.derived.empty() && processes.is_root()) std::cerr << opened.derived << '\n';
+  score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
+  opened.settings.graph_model(graphs.schema);              // validates the model before training
+  const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
+  GraphSettings shown = opened.settings;
+  if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());
+  std::vector<RunResult> results;
+  for (const PlannedRun& run : planned) {
+    const std::optional<RunResult> result = finished_run(run, graphs, folder, resume, device, processes);
+    if (result) results.push_back(*result);
+  }
+  if (results.size() > 1) {
+    const std::vector<ResultRow> rows = experiment_rows(results);
+    write_file_atomically(folder.path() / "table.md", markdown_table(rows));
+    write_file_atomically(folder.path() / "table.csv", csv_table(rows));
+  }
+  return results;
+}
+
+int64_t chosen_epoch(const std::vector<MetricsRow>& rows, int64_t items, const ScoreStyle& style) {
+  double best = -std::numeric_limits<double>::infinity();
+  int64_t chosen = rows.empty() ? 0 : rows.back().epoch;
+  const auto count = static_cast<double>(items);
+  for (const MetricsRow& row : rows) {
+    if (row.split != "validation" || std::isnan(row.score)) continue;
+    const double score = style.value(row.score);  // higher is better
+    best = std::max(best, score);
+    const double share = (best * count + 1.0) / (count + 2.0);
+    const double error = style.share ? std::max(std::sqrt(share * (1.0 - share) / count), 1.0 / count) : 0.0;
+    if (score >= best - error - 1e-9) chosen = row.epoch;
+  }
+  return chosen;
+}
+
+double seconds_of_an_epoch(const GraphSettings& settings, const RunFolder& folder, at::Device device) {
+  const TrainingGraphs opened = open_training_graphs(settings);
+  const PackedItems& graphs = opened.graphs;
+  PlannedRun first = planned_runs(opened.settings, graphs).front();
+  first.settings.train.epochs = 1;
+  const DatasetSplit split = checked_split(graphs, first.settings.splits);
+  if (!train_run(first.settings, graphs, split, folder, /*resume=*/false, device, one_process())) {
+    throw Interrupted("before the time of an epoch was known");
+  }
+  return read_metrics(folder.metrics()).back().seconds;
+}
+
+std::vector<std::pair<std::string, std::string>> cost_labels(const std::vector<RunResult>& results) {
+  double seconds = 0;
+  for (const RunResult& result : results) seconds += result.seconds / static_cast<double>(results.size());
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << seconds;
+  return {{"parameters", std::to_string(results.front().parameters)},
+          {"epochs", std::to_string(results.front().epochs)},
+          {"seconds", text.str()}};
+}
+
+std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results) {
+  std::vector<ResultRow> rows;
+  std::vector<NamedValues> all;
+  for (const RunResult& result : results) {
+    rows.push_back(summarized(result.name, {result.metrics}));
+    all.push_back(result.metrics);
+  }
+  if (results.size() > 1) rows.push_back(summarized("mean ± deviation", all));
+  return rows;
+}
+
+nlohmann::json experiment_json(const std::vector<RunResult>& results) {
+  std::set<uint64_t> seeds;
+  std::set<int64_t> folds;
+  int64_t count = 0;
+  nlohmann::json runs = nlohmann::json::array();
+  for (const RunResult& result : results) {
+    seeds.insert(result.seed);
+    folds.insert(result.fold);
+    count += result.count;
+    nlohmann::json run{{"name", result.name}};
+    for (const auto& [metric, value] : result.metrics) run["metrics"][metric] = value;
+    runs.push_back(run);
+  }
+  const auto repeats = static_cast<int64_t>(seeds.size());
+  nlohmann::json json{{"task", task_name(results.front().task)},
+                      {"split", "test"},
+                      {"count", count / repeats},
+                      {"rotation", "none"},
+                      {"repeats", repeats},
+                      {"folds", folds.size()},
+                      {"runs", runs}};
+  const std::vector<ResultRow> rows = experiment_rows(results);
+  for (const auto& [metric, value] : rows.back().values) {
+    json["metrics"][metric] = value.mean;
+    if (!std::isnan(value.deviation)) json["deviations"][metric] = value.deviation;
+    if (value.counted < value.runs) json["counted_runs"][metric] = value.counted;
+  }
+  return json;
+}
+
+std::vector<std::pair<std::string, Summary>> paired_differences(const std::vector<RunResult>& results,
+                                                                const std::vector<RunResult>& first) {
+  std::vector<NamedValues> differences;
+  for (const RunResult& result : results) {
+    const auto partner = std::find_if(first.begin(), first.end(), [&](const RunResult& other) {
+      return other.seed == result.seed && other.fold == result.fold;
+    });
+    if (partner == first.end()) continue;
+    NamedValues& less = differences.emplace_back();
+    for (const auto& [metric, value] : result.metrics) {
+      less.emplace_back(metric, value - value_of(partner->metrics, metric));
+    }
+  }
+  return differences.empty() ? std::vector<std::pair<std::string, Summary>>{} : summarized("", differences).values;
+}
+
+}  // namespace geosft

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <numeric>
+
+#include "data/data_error.h"
+#include "data/graphs/unlabelled_graphs.h"
+#include "data/sequences/sequence_dataset.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/graph_prediction.h"
+#include "tools/experiment/input_files.h"
+#include "tools/graph/graph_experiment.h"
+
+namespace geosft {
+namespace {
+
+// Title of an item: before the prediction as text, or as additional JSON fields.
+struct ItemTitle {
+  std::string text;
+  nlohmann::json fields;
+};
+
+// Predicts by a trained model, and prints.
+struct Predictor {
+  const GraphPredictOptions& options;
+  GraphRun& trained;
+  const ItemWords& words;
+
+  std::vector<int64_t> chosen(const PackedItems& graphs) const {
+    for (const int64_t item : options.chosen) {
+      if (item >= graphs.size()) {
+        throw UsageError(
+            c10::str("--", words.items, ": the data have ", words.items, " 0 … ", graphs.size() - 1, ", found ", item));
+      }
+    }
+    if (!options.chosen.empty()) return options.chosen;
+    if (options.split == "all") return all_of(graphs);
+    return items_of_split(split_of(graphs, trained.settings.splits), value_named<GraphSplit>(options.split, "split"));
+  }
+
+  static std::vector<int64_t> all_of(const PackedItems& graphs) {
+    std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  void print(const at::Tensor& outputs, const ItemTitle& title) const {
+    if (!options.json) {
+      std::cout << title.text << ':' << prediction_text(trained.schema, outputs, options.top) << '\n';
+      return;
+    }
+    nlohmann::json line = prediction_json(trained.schema, outputs, options.top);
+    line.update(title.fields);
+    std::cout << json_line(line);
+  }
+
+  // Predicts some items in their order.
+  template <class TitleOf>
+  void predict(const PackedItems& graphs, const std::vector<int64_t>& wanted, const TitleOf& title_of) const {
+    const GraphTask task = trained.schema.task;
+    const GraphOutputs found = run_outputs(trained, graphs, wanted, GraphSplit::test);
+    const at::Tensor outputs = in_units(trained.model, task, found.outputs);
+    const bool of_nodes = is_of_nodes(task);
+    const at::Tensor& ptr = graphs.graphs.ptr;
+    int64_t row = 0;
+    for (const int64_t item : wanted) {
+      const int64_t nodes = (ptr[item + 1] - ptr[item]).item<int64_t>();
+      print(of_nodes ? outputs.narrow(0, row, nodes) : outputs[row], title_of(item));
+      row += of_nodes ? nodes : 1;
+    }
+  }
+
+  void predict_unlabelled(UnlabelledGraphs given, const std::string& source) const {
+    for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
+    take_molecule_inputs(given.packed, trained.settings.molecules, source);
+    const PackedItems graphs = unlabelled_items(trained, given.packed);
+    const auto title_of = [&](int64_t item) {
+      const std::string& name = given.names[static_cast<size_t>(item)];
+      ItemTitle title{name.empty() ? source : name, {{"file", source}, {words.item, item}}};
+      if (name.empty() && graphs.size() > 1) title.text += " " + std::to_string(item);
+      if (!name.empty()) title.fields["name"] = name;
+      const at::Tensor& ids = given.node_ids;
+      if (ids.defined() && is_of_nodes(trained.schema.task)) {
+        title.fields["nodes"] =
+            std::vector<int64_t>(ids.const_data_ptr<int64_t>(), ids.const_data_ptr<int64_t>() + ids.numel());
+      }
+      return title;
+    };
+    predict(graphs, all_of(graphs), title_of);
+  }
+
+  UnlabelledGraphs unlabelled_series(const std::string& file) const {
+    PackedItems series = in_tokens(read_unlabelled_series(file), trained.settings);
+    const ItemSchema& schema = trained.schema;
+    if (schema.node_values != series.schema.node_values || !schema.node_vocabulary.empty() || schema.grid_height > 0) {
+      const bool numbers = schema.node_vocabulary.empty() && schema.grid_height == 0;
+      throw DataError(file,
+                      numbers ? "series of " + std::to_string(schema.node_values) + " values a step, as trained on"
+                              : "what the model was trained on, texts or images",
+                      "series of " + std::to_string(series.schema.node_values));
+    }
+    std::vector<std::string> names(static_cast<size_t>(series.size()));
+    return {std::move(series), std::move(names), {}};
+  }
+
+  void predict_file(const std::string& file) const {
+    predict_unlabelled(words.edges ? read_unlabelled_graphs(file, trained.schema, trained.settings.reading())
+                                   : unlabelled_series(file),
+                       file);
+  }
+
+  void predict_dataset() const {
+    const PackedItems graphs = open_run_graphs(trained);
+    const std::vector<int64_t> wanted = chosen(graphs);
+    if (wanted.empty()) throw UsageError("--split " + options.split + ": the data have no such part");
+    const std::string& data = trained.settings.data;
+    predict(graphs, wanted, [&](int64_t item) {
+      return ItemTitle{std::to_string(item), {{"file", data}, {words.item, item}}};
+    });
+  }
+};
+
+}  // namespace
+
+void GraphPredictOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
+  const std::string name = words.item, names = words.items;
+  add_run_to(subcommand);
+  subcommand.add_option("--" + names, chosen, "numbers of " + names + " of the dataset, from 0, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1000000000));
+  std::vector<std::string> splits = enum_names<GraphSplit>();
+  splits.insert(splits.begin(), "all");
+  subcommand.add_option("--split", split, "without --" + names + ": which part of the dataset, as the run was trained")
+      ->check(CLI::IsMember(splits))
+      ->capture_default_str();
+  subcommand.add_option("--top", top, "classes to show a " + name)
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  add_json_to(subcommand, "print one JSON object a " + name);
+}
+
+void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& words) {
+  const auto replaces_dataset = [&](CLI::Option* option) {
+    for (const std::string& one : {std::string("--") + words.items, std::string("--split"), std::string("--data")}) {
+      option->excludes(one);
+    }
+    if (words.edges) option->excludes("--split-name");
+  };
+  auto* given = subcommand.add_option(
+      "FILE", files,
+      words.edges ? "graphs in place of the dataset: " + graph_file_formats_text() + ", or a folder in TU's form"
+                  : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored");
+  replaces_dataset(given);
+  subcommand.add_flag("--fail-fast", fail_fast, "stop at the first FILE that cannot be read")->needs(given);
+  if (!words.edges) return;
+  auto* molecules = subcommand.add_option("--smiles", smiles, "a molecule in place of the dataset; may be repeated");
+  molecules->allow_extra_args(false);  // the next argument is a FILE
+  replaces_dataset(molecules);
+}
+
+int GraphPredictOptions::predict(GraphRun& trained, const char* program, const ItemWords& words) const {
+  const Predictor predictor{*this, trained, words};
+  if (files.empty() && smiles.empty()) {
+    predictor.predict_dataset();
+    return 0;
+  }
+  if (!smiles.empty()) {
+    predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
+  }
+  return for_each_file(program, files.size(), fail_fast, [&](size_t i) { predictor.predict_file(files[i]); });
+}
+
+}  // namespace geosft

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "data/atomic_file.h"
+#include "tools/experiment/arguments.h"
+#include "tools/graph/graph_experiment.h"
+#include "tools/graph/sweep.h"
+
+namespace geosft {
+namespace {
+
+struct SweepCommand {
+  SweepList given;  // from the command line
+  std::filesystem::path list, out;
+  std::string data;
+  std::optional<uint64_t> seed;
+  std::optional<double> seconds;
+  bool csv = false, json = false;
+  RuntimeOptions runtime;
+
+  // Merges the file with the command line; named changes are applied after `set`.
+  SweepList planned() const {
+    SweepList plan = list.empty() ? SweepList() : read_sweep_list(list);
+    plan.configs.insert(plan.configs.end(), given.configs.begin(), given.configs.end());
+    plan.set.insert(plan.set.end(), given.set.begin(), given.set.end());
+    plan.vary.insert(plan.vary.end(), given.vary.begin(), given.vary.end());
+    if (!data.empty()) plan.set.push_back("data=" + data);
+    if (seed) plan.set.push_back("seed=" + std::to_string(*seed));
+    return plan;
+  }
+
+  // Returns the number of epochs that take the given seconds, extrapolated from a trial epoch that is discarded.
+  int64_t epochs_that_fit(const Variation& variation, at::Device device) const {
+    const std::filesystem::path trial = out / (folder_name(variation.name) + ".trial");
+    std::filesystem::remove_all(trial);
+    std::cerr << "\nthe time of an epoch of " << variation.name << '\n';
+    const double one = seconds_of_an_epoch(variation.settings, RunFolder::create(trial), device);
+    std::filesystem::remove_all(trial);
+    return std::max<int64_t>(1, std::llround(*seconds / one));
+  }
+
+  // Continues the experiment if its folder exists.
+  std::vector<RunResult> results_of(const Variation& variation, at::Device device) const {
+    const std::filesystem::path path = out / folder_name(variation.name);
+    const bool begun = std::filesystem::exists(path / "config.toml");
+    GraphSettings settings = variation.settings;
+    if (seconds && !begun) settings.train.epochs = epochs_that_fit(variation, device);
+    const RunFolder folder = begun ? RunFolder::resume(path) : RunFolder::create(path);
+    settings.data = std::filesystem::absolute(settings.data).lexically_normal().string();
+    if (begun) {
+      GraphSettings before;
+      before.config().load_toml(folder.config());
+      if (seconds) settings.train.epochs = before.train.epochs;
+      settings.config().take_automatic(before.config());
+      if (before.config().to_toml() != settings.config().to_toml()) {
+        throw UsageError(path.string() + " holds a run of another configuration: name another folder");
+      }
+    }
+    std::cerr << "\nconfiguration " << variation.name << '\n';
+    return run_experiment(settings, folder, begun, device);
+  }
+
+  int execute() const {
+    const at::Device device = runtime.apply();
+    const SweepList plan = planned();
+    check_epochs(plan);
+    const std::vector<Variation> all = variations(plan);
+    std::set<std::string> folders;
+    for (const Variation& variation : all) {
+      const GraphSettings& settings = variation.settings;
+      if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
+      check_replay(settings.train, settings.model, device, one_process());
+      if (!folders.insert(folder_name(variation.name)).second) {
+        throw UsageError("two configurations are called " + variation.name);
+      }
+    }
+    std::vector<ResultRow> rows;
+    std::vector<RunResult> first;
+    std::vector<Curve> curves;
+    for (const Variation& variation : all) {
+      const std::vector<RunResult> results = results_of(variation, device);
+      curves.push_back(mean_learning_curve(variation.name.empty() ? "run" : variation.name,
+                                           metrics_files(out / folder_name(variation.name), results)));
+      ResultRow& row = rows.emplace_back(experiment_rows(results).back());
+      row.name = variation.name;
+      row.labels = cost_labels(results);
+      if (rows.size() == 1) first = results;
+      if (rows.size() > 1) row.differences = paired_differences(results, first);
+      if (json) print(variation.name, results, row);
+      write_file_atomically(out / "table.md", markdown_table(rows));
+      write_file_atomically(out / "table.csv", csv_table(rows));
+    }
+    const PlotResult drawn = leave_learning_curves(
+        curves, score_style(first.front().task, all.front().settings.train.metric), out / "curves");
+    if (!drawn.drawn) std::cerr << "no picture: " << drawn.reason << '\n';
+    if (!json) std::cout << (csv ? csv_table(rows) : markdown_table(rows));
+    return 0;
+  }
+
+  // Returns the metrics files of the runs of a configuration; of those that were refitted, the files of the selection.
+  static std::vector<std::filesystem::path> metrics_files(const std::filesystem::path& folder,
+                                                          const std::vector<RunResult>& results) {
+    std::vector<std::filesystem::path> files;
+    for (const RunResult& result : results) {
+      const std::filesystem::path run = results.size() > 1 ? folder / result.name : folder;
+      for (const std::filesystem::path& file : {run / "selection/metrics.csv", run / "metrics.csv"}) {
+        if (!std::filesystem::exists(file)) continue;
+        files.push_back(file);
+        break;
+      }
+    }
+    return files;
+  }
+
+  void check_epochs(const SweepList& plan) const {
+    const auto with_epochs = [](const std::vector<std::string>& entries) {
+      return std::any_of(entries.begin(), entries.end(), [](const auto& e) { return e.rfind("epochs=", 0) == 0; });
+    };
+    if (seconds && (with_epochs(plan.set) || with_epochs(plan.vary) ||
+                    std::any_of(plan.variations.begin(), plan.variations.end(),
+                                [&](const NamedChange& change) { return with_epochs(change.set); }))) {
+      throw UsageError("either --seconds, which says how many epochs there are, or epochs, not both");
+    }
+  }
+
+  // Prints one line per configuration.
+  static void print(const std::string& name, const std::vector<RunResult>& results, const ResultRow& row) {
+    nlohmann::json line = experiment_json(results);
+    line["configuration"] = name;
+    line["parameters"] = results.front().parameters;
+    line["epochs"] = results.front().epochs;
+    for (const RunResult& result : results) line["seconds"].push_back(result.seconds);
+    for (const auto& [metric, value] : row.differences) {
+      line["differences"][metric] = value.mean;
+      if (!std::isnan(value.deviation)) line["difference_deviations"][metric] = value.deviation;
+    }
+    std::cout << line.dump() << '\n' << std::flush;
+  }
+};
+
+}  // namespace
+
+Command add_graph_sweep_command(CLI::App& subcommand, const std::string& example) {
+  auto command = std::make_shared<SweepCommand>();
+  subcommand.add_option("CONFIG", command->given.configs,
+                        "TOML files, an experiment each (default: one, with the defaults)");
+  subcommand.add_option("--list", command->list,
+                        "TOML file of what is compared (configs, set, vary, variations), to be added to");
+  subcommand.add_option("--out", command->out, "folder for the runs and the table; one that is there is continued")
+      ->required();
+  subcommand.add_option("--data", command->data, "dataset: a folder (default: the configuration's)");
+  subcommand.add_option("--set", command->given.set, "KEY=VALUE for all configurations; may be repeated")->take_all();
+  subcommand.add_option("--vary", command->given.vary, "KEY=VALUE,VALUE: every combination is run; may be repeated")
+      ->take_all();
+  subcommand
+      .add_option("--seed", command->seed, "of the first run of every configuration (default: the configuration's)")
+      ->check(CLI::NonNegativeNumber);
+  subcommand
+      .add_option("--seconds", command->seconds,
+                  "of training a run: as many epochs as fit, found by training one; validations are included")
+      ->check(CLI::Range(1e-3, 1e9));
+  auto* csv = subcommand.add_flag("--csv", command->csv, "print the table as CSV instead of Markdown");
+  subcommand.add_flag("--json", command->json, "print one JSON object a configuration instead")->excludes(csv);
+  command->runtime.add_to(subcommand);
+  subcommand.footer("For example: " + example);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft
