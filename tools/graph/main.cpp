@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/fetch_command.h"
 #include "tools/experiment/list_command.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/graph/commands.h"
@@ -24,6 +25,8 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"encode", "encodings of the nodes of a graph dataset, to a file", geosft::add_graph_encode_command},
     {"sweep", "train several configurations and tabulate their results", of_graphs<geosft::add_graph_sweep_command>},
     {"list", "pretrained models: their names may stand for a RUN folder", add_list_command},
+    {"fetch", "download a published dataset, such as MUTAG",
+     [](CLI::App& subcommand) { return geosft::fetch_command(subcommand, "geosft-graph"); }},
 };
 
 constexpr const char* description = "Learning on graphs by the Sampling Foundational Transformer";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/fetch_command.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/graph/commands.h"
 #include "tools/sequence/commands.h"
@@ -20,6 +21,8 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"info", "what a RUN folder, a checkpoint or a dataset holds", of_sequences<geosft::add_graph_info_command>},
     {"generate", "write a synthetic dataset: ListOps or Pathfinder", geosft::add_generate_command},
     {"sweep", "train several configurations and tabulate their results", of_sequences<geosft::add_graph_sweep_command>},
+    {"fetch", "download a published dataset, such as BasicMotions",
+     [](CLI::App& subcommand) { return geosft::fetch_command(subcommand, "geosft-sequence"); }},
 };
 
 constexpr const char* description =
