@@ -21,6 +21,15 @@ void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help) {
   reading.add_to(subcommand);
 }
 
+void ReportArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
+  subcommand.add_option("RUN", run, "RUN folder")->required();
+  subcommand.add_option("--out", out, "HTML file to write (default: RUN/report.html)");
+  subcommand.add_option("--split", split, "which clouds")->check(CLI::IsMember(splits))->capture_default_str();
+  subcommand.add_option("--mistakes", mistakes, "how many of the worst predictions are drawn")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+}
+
 Command cloud_info_command(CLI::App& subcommand, const std::string& data_help, const CloudDescriptions& descriptions) {
   struct Arguments {
     FileOptions reading;

@@ -17,6 +17,7 @@
 //   what
 //                                        rotating loses
 //   draw(report, outputs, folder)        its pictures
+//   mistakes(run, clouds, count)         the worst predictions, for an HTML report
 //   outputs_text(outputs), add_outputs(json, outputs)   the outputs of a model, for info
 //   holds_clouds(path), print_dataset(path, json)       the dataset at a path, for info
 //   Output        what predict prints and writes (ClassifyOutput, SegmentOutput)
@@ -34,8 +35,10 @@
 #include "tools/experiment/cloud_training_data.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/eval_options.h"
+#include "tools/experiment/fetch_command.h"
 #include "tools/experiment/file_options.h"
 #include "tools/experiment/fine_tuning.h"
+#include "tools/experiment/html_report.h"
 #include "tools/experiment/info_command.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/list_command.h"
@@ -60,8 +63,16 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
 
  protected:
   bool train(const RunFolder& folder) override {
-    return this->within_memory(
-        [&](RunStart start, const Communicator& together) { return train_once(folder, start, together); });
+    std::optional<typename Experiment::Clouds> opened;  // by the first try
+    if (settings.has_automatic()) {
+      opened = Experiment::open_training(settings, this->processes());
+      const int64_t clouds = opened->data.train().size();
+      chosen_ = settings.resolve(clouds, Task::Settings::kSmallSizes);
+    }
+    return this->within_memory([&](RunStart start, const Communicator& together) {
+      if (opened) return train_once(folder, start, together, *std::exchange(opened, std::nullopt));
+      return train_once(folder, start, together, Experiment::open_training(settings, together));
+    });
   }
 
   void report(const RunFolder& folder) override {
@@ -72,14 +83,18 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
         this->final_evaluation(folder, [&] { return evaluate<Experiment>(trained, "test", Rotation::none, 1); });
     Experiment::draw(report, trained, folder);
     draw_curves(folder, Task::score());
-    const std::string line = report_json(report, trained).dump() + "\n";
+    const ChosenCheckpoint chosen = chosen_checkpoint(folder.best_checkpoint());
+    nlohmann::json object = report_json(report, trained);
+    object["checkpoint"] = {{"file", "best.ckpt"}, {"epoch", chosen.epoch}, {"chosen_by", chosen.by}};
+    const std::string line = object.dump() + "\n";
     folder.write_result(line);
-    std::cout << (this->json ? line : report_text(report, trained));
+    std::cout << (this->json ? line : report_text(report, trained) + chosen.text(settings.train.epochs));
   }
 
  private:
-  bool train_once(const RunFolder& folder, RunStart start, const Communicator& together) {
-    const auto clouds = Experiment::open_training(settings, together);
+  bool train_once(const RunFolder& folder, RunStart start, const Communicator& together,
+                  const typename Experiment::Clouds& clouds) {
+    settings.clouds.validation_fraction = clouds.data.validation_fraction();
     torch::manual_seed(settings.seed);
     typename Task::Model model = Task::make_model(settings, clouds.outputs);
     model->to(device);
@@ -90,11 +105,18 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
     TrainingOptions options = settings.training();
     options.step_graphs = step_graphs(settings.train, device);
     TrainingLoop loop(*task, options, together);
+    std::string summary = clouds.data.note() + (clouds.data.note().empty() ? "" : "\n");
+    if (!chosen_.empty()) summary += "sizes that fit the data: " + chosen_ + " (--preset paper: those of the paper)\n";
+    summary +=
+        "training on " + std::to_string(clouds.data.train().size()) + " clouds of " + clouds.outputs.size_text() + ", ";
+    if (clouds.data.held_out()) {
+      summary += std::to_string(clouds.data.validation()->size()) + " more choose the best checkpoint, ";
+    }
     return train_in_folder(loop, *model, folder, run, start,
-                           "training on " + std::to_string(clouds.data.train().size()) + " clouds of " +
-                               clouds.outputs.size_text() + ", " + std::to_string(parameter_count(*model)) +
-                               " parameters" + origin);
+                           summary + std::to_string(parameter_count(*model)) + " parameters" + origin);
   }
+
+  std::string chosen_;  // the sizes that were automatic
 };
 
 template <class Experiment>
@@ -216,6 +238,65 @@ template <class Experiment>
 Command add_cloud_info_command(CLI::App& subcommand) {
   return cloud_info_command(subcommand, Experiment::Task::Settings::kDataHelp,
                             {print_run<Experiment>, Experiment::holds_clouds, Experiment::print_dataset});
+}
+
+struct ReportArguments {
+  std::string run, split = "test", out;
+  int64_t mistakes = 12;
+
+  void add_to(CLI::App& subcommand, const std::vector<std::string>& splits);
+};
+
+// Evaluates a run, and writes one HTML page with its curves, its pictures, a table and its worst mistakes.
+template <class Experiment>
+struct CloudReportCommand {
+  using Task = typename Experiment::Task;
+
+  ReportArguments given;
+  CloudOverrides<Experiment> overrides;
+
+  int execute() const {
+    const RunFolder folder = RunFolder::open(given.run);
+    const std::filesystem::path file =
+        given.out.empty() ? folder.path() / "report.html" : std::filesystem::path(given.out);
+    TrainedRun<Task> trained = overrides.load(given.run);
+    const auto report = evaluate<Experiment>(trained, given.split, Rotation::none, 1);
+    Experiment::draw(report, trained, folder);
+    draw_curves(folder, Task::score());
+    HtmlReport page;
+    page.title = std::string(Experiment::name) + ": " + folder.path().filename().string();
+    page.facts = {{"run", std::filesystem::absolute(folder.path()).lexically_normal().string()},
+                  {"data", trained.settings.data},
+                  {"outputs", trained.size_text()},
+                  {"parameters", std::to_string(parameter_count(*trained.model))},
+                  {std::to_string(report.count) + " clouds of the " + report.split + " set",
+                   Experiment::metrics_text(report.evaluation)}};
+    const std::string chosen = chosen_checkpoint(folder.best_checkpoint()).choice(trained.settings.train.epochs);
+    if (!chosen.empty()) page.facts.emplace_back("best.ckpt", chosen);
+    const auto svg = [](std::filesystem::path stem) { return stem += ".svg"; };
+    page.pictures = {{"Learning curves", svg(folder.learning_curves())},
+                     {"Confusion matrix", svg(folder.confusion((given.split == "test" ? "" : given.split + "_") +
+                                                               std::string(name_of(Rotation::none))))}};
+    page.table = Experiment::table(report.evaluation, trained);
+    page.mistakes = Experiment::mistakes(trained, *Experiment::open_split(trained, given.split), given.mistakes);
+    page.config = trained.settings.config().to_toml();
+    write_file_atomically(file, html_page(page));
+    std::cout << file.string() << '\n';
+    return 0;
+  }
+};
+
+template <class Experiment>
+Command add_cloud_report_command(CLI::App& subcommand) {
+  auto command = std::make_shared<CloudReportCommand<Experiment>>();
+  command->given.add_to(subcommand, Experiment::splits());
+  command->overrides.add_to(subcommand);
+  return [command] { return command->execute(); };
+}
+
+template <class Experiment>
+Command add_cloud_fetch_command(CLI::App& subcommand) {
+  return fetch_command(subcommand, Experiment::Task::program);
 }
 
 template <class Experiment>

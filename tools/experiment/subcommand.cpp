@@ -18,7 +18,7 @@ std::string help_on(const CLI::App& app, const std::string& name) {
   if (name.empty()) return app.help();
   const auto found = app.get_subcommands([&](const CLI::App* one) { return one->check_name(name); });
   if (found.empty()) throw UsageError(unknown_option_message(app, name));
-  return found.front()->help();
+  return found.front()->help(app.get_name());
 }
 
 }  // namespace

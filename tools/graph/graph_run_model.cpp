@@ -40,6 +40,7 @@ RunDescription describe_graph_run(GraphSettings settings, const ItemSchema& sche
   run.data = settings.data;
   run.epochs = settings.train.epochs;
   run.checkpoint_every = settings.train.checkpoint_every;
+  run.tensorboard = settings.train.tensorboard;
   run.held_out = held_out;
   run.score = score_style(schema, settings.train.metric);
   return run;

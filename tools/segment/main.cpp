@@ -15,6 +15,9 @@ const std::vector<geosft::Subcommand> subcommands = {
      geosft::add_cloud_info_command<SegmentExperiment>},
     {"list", "pretrained models: their names may stand for a RUN folder",
      geosft::add_cloud_list_command<SegmentExperiment>},
+    {"report", "one HTML page on a run: curves, tables, and its worst mistakes, drawn",
+     geosft::add_cloud_report_command<SegmentExperiment>},
+    {"fetch", "download a published dataset", geosft::add_cloud_fetch_command<SegmentExperiment>},
 };
 
 constexpr const char* description = "Parts of 3D shapes by the Sampling Foundational Transformer";
