@@ -40,7 +40,7 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& tra
                     std::to_string(dataset->class_names().size()) + " classes, or other names");
   }
   if (!settings.clouds.normals) return dataset;
-  return with_noted_normals(std::move(dataset), settings.data);
+  return with_normals(std::move(dataset), settings.data);
 }
 
 ClassifyEvaluation ClassifyExperiment::evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation,

@@ -139,6 +139,7 @@ Command add_cloud_eval_command(CLI::App& subcommand) {
     const CloudEvalArguments& given = arguments->given;
     auto trained = arguments->overrides.load(given.run);
     const auto report = evaluate<Experiment>(trained, given.split, given.rotation, given.turns());
+    if (!report.note.empty()) std::cerr << report.note << '\n';
     if (RunFolder::holds_run(given.run)) Experiment::draw(report, trained, RunFolder::open(given.run));
     std::cout << (given.json ? report_json(report, trained).dump() + "\n" : report_text(report, trained));
     return 0;

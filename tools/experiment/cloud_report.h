@@ -11,6 +11,7 @@
 
 #include "models/layers/polynomial_self_attention.h"
 #include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/invariance.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/progress.h"
@@ -29,6 +30,7 @@ struct CloudReport {
   typename Experiment::Evaluation evaluation;
   double clouds_per_second = 0.0;
   std::vector<PolynomialDegree> degrees = {};  // one per layer with polynomial attention
+  std::string note = {};                       // that normals are estimated; empty if they are not
 };
 
 // Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr. Throws
@@ -49,6 +51,7 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.clouds_per_second = static_cast<double>(clouds) / seconds;
   report.degrees = worst_degrees(*trained.model);
+  report.note = estimation_note(*dataset);
   return report;
 }
 

@@ -24,7 +24,9 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
       monitor_test_(clouds.monitor_test) {
   if (clouds.normals) {
     for (auto* split : {&training_, &held_out_, &test_}) {
-      if (*split) *split = with_normals(std::move(*split), data, note_);
+      if (!*split) continue;
+      *split = with_normals(std::move(*split), data);
+      if (note_.empty()) note_ = estimation_note(**split);
     }
   }
   choose_rows(clouds, seed);

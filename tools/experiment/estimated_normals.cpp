@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/estimated_normals.h"
 
-#include <iostream>
-
 #include "geometry/normals.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/progress.h"
 
 namespace geosft {
 
-EstimatedNormals::EstimatedNormals(std::unique_ptr<PointDataset> clouds) : clouds_(std::move(clouds)) {
+EstimatedNormals::EstimatedNormals(std::unique_ptr<PointDataset> clouds, const std::string& data)
+    : clouds_(std::move(clouds)) {
+  const std::string file = clouds_->file_without_normals();
+  note_ = (file.empty() ? data : file) + ": coordinates alone, so normals are estimated (--normals false: none)";
   const int64_t count = clouds_->size();
   normals_.resize(static_cast<size_t>(count));
   ProgressBar bar("estimating normals", count);
@@ -27,21 +28,14 @@ Shape EstimatedNormals::get(int64_t index) const {
   return shape;
 }
 
-std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data,
-                                           std::string& note) {
+std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data) {
   if (dataset->has_normals()) return dataset;
-  if (note.empty()) {
-    const std::string file = dataset->file_without_normals();
-    note = (file.empty() ? data : file) + ": coordinates alone, so normals are estimated (--normals false: none)";
-  }
-  return std::make_unique<EstimatedNormals>(std::move(dataset));
+  return std::make_unique<EstimatedNormals>(std::move(dataset), data);
 }
 
-std::unique_ptr<PointDataset> with_noted_normals(std::unique_ptr<PointDataset> dataset, const std::string& data) {
-  std::string note;
-  dataset = with_normals(std::move(dataset), data, note);
-  if (!note.empty()) std::cerr << note << '\n';
-  return dataset;
+std::string estimation_note(const PointDataset& dataset) {
+  const auto* const estimated = dynamic_cast<const EstimatedNormals*>(&dataset);
+  return estimated == nullptr ? "" : estimated->note();
 }
 
 }  // namespace geosft
