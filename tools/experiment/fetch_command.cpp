@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include "data/data_error.h"
 #include "data/read_file.h"
@@ -27,7 +28,8 @@ std::string last_line(const fs::path& log) {
   std::string found;
   std::error_code error;
   if (!fs::exists(log, error)) return found;
-  for (const std::string& line : read_lines(log)) {
+  std::istringstream in(read_file(log));
+  for (std::string line; std::getline(in, line);) {
     if (!trimmed(line).empty()) found = trimmed(line);
   }
   return found;
@@ -45,7 +47,7 @@ void download(const std::string& url, const fs::path& file, const std::string& b
     status =
         run_program({"wget", "--no-verbose", "--tries=3", "--timeout=20", "-O", partial.string(), url}, folder, log);
   }
-  const std::string said = last_line(folder / log);
+  const std::string said = status == 0 ? "" : last_line(folder / log);
   fs::remove(folder / log, ignored);
   if (status == 0) return fs::rename(folder / partial, file);
   fs::remove(folder / partial, ignored);
