@@ -13,6 +13,9 @@
 namespace geosft {
 namespace {
 
+// Thrown where the numbers of a file end too early.
+struct EndOfNumbers {};
+
 // Reads the numbers after the header in sequence. A double holds every PLY type exactly.
 class TextValues {
  public:
@@ -22,6 +25,7 @@ class TextValues {
   double next(PlyType) {
     std::string_view word = lines_.word();
     while (word.empty() && lines_.next()) word = lines_.word();
+    if (word.empty()) throw EndOfNumbers();
     return lines_.to_any_number(word, "a number");
   }
   size_t bytes_left() const { return lines_.bytes_left() + lines_.rest().size(); }
@@ -32,8 +36,8 @@ class TextValues {
 
 class BinaryValues {
  public:
-  BinaryValues(std::string_view bytes, const PlyHeader& header, const std::string& file)
-      : bytes_(bytes), at_(header.size), big_endian_(header.encoding == PlyEncoding::big_endian), file_(file) {}
+  BinaryValues(std::string_view bytes, const PlyHeader& header)
+      : bytes_(bytes), at_(header.size), big_endian_(header.encoding == PlyEncoding::big_endian) {}
   double next(PlyType type) {
     switch (type) {
       case PlyType::int8:
@@ -60,17 +64,13 @@ class BinaryValues {
  private:
   template <class Number>
   double take() {
-    if (bytes_left() < sizeof(Number)) {
-      throw DataError(file_, "the elements that the header announces",
-                      "the end of the file after " + std::to_string(bytes_.size()) + " bytes");
-    }
+    if (bytes_left() < sizeof(Number)) throw EndOfNumbers();
     at_ += sizeof(Number);
     return load_number<Number>(bytes_, at_ - sizeof(Number), big_endian_);
   }
   std::string_view bytes_;
   size_t at_;
   bool big_endian_;
-  const std::string& file_;
 };
 
 template <class Values>
@@ -80,16 +80,26 @@ class PlyBody {
 
   FileShape read(const PlyHeader& header) {
     for (const PlyElement& element : header.elements) {
-      if (element.name == "vertex") {
-        read_vertices(element);
-      } else {
-        read_others(element);
+      try {
+        if (element.name == "vertex") {
+          read_vertices(element);
+        } else {
+          read_others(element);
+        }
+      } catch (const EndOfNumbers&) {
+        throw DataError(file_, counted(element.count, element.name) + ", as the header announces",
+                        "the end of the file after " + std::to_string(done_) + ": it is cut off");
       }
     }
     return builder_.finish();
   }
 
  private:
+  static std::string counted(int64_t count, const std::string& name) {
+    const std::string words = name == "vertex" ? "vertices" : name == "face" ? "faces" : "elements \"" + name + "\"";
+    return std::to_string(count) + " " + words;
+  }
+
   void read_vertices(const PlyElement& element) {
     constexpr std::array<std::string_view, 6> names = {"x", "y", "z", "nx", "ny", "nz"};
     std::vector<size_t> role;
@@ -104,10 +114,10 @@ class PlyBody {
     }
     const bool has_normals = has[3] && has[4] && has[5];
     std::array<double, names.size() + 1> value{};
-    for (int64_t i = 0; i < element.count; ++i) {
+    for (done_ = 0; done_ < element.count; ++done_) {
       for (size_t p = 0; p < role.size(); ++p) {
         if (element.properties[p].is_list) {
-          read_list(element.properties[p], i + 1, false);
+          read_list(element.properties[p], done_ + 1, false);
         } else {
           value[role[p]] = values_.next(element.properties[p].type);
         }
@@ -118,7 +128,7 @@ class PlyBody {
   }
 
   void read_others(const PlyElement& element) {
-    for (int64_t i = 0; i < element.count; ++i) {
+    for (done_ = 0; done_ < element.count; ++done_) {
       for (const PlyProperty& property : element.properties) {
         if (!property.is_list) {
           values_.next(property.type);
@@ -127,9 +137,9 @@ class PlyBody {
         const bool is_strip = element.name == "tristrips";
         const bool has_corners = (element.name == "face" || is_strip) &&
                                  (property.name == "vertex_indices" || property.name == "vertex_index");
-        read_list(property, i + 1, has_corners);
-        if (has_corners && is_strip) builder_.add_strip(list_, i + 1);
-        if (has_corners && !is_strip) builder_.add_polygon(list_, i + 1);
+        read_list(property, done_ + 1, has_corners);
+        if (has_corners && is_strip) builder_.add_strip(list_, done_ + 1);
+        if (has_corners && !is_strip) builder_.add_polygon(list_, done_ + 1);
       }
     }
   }
@@ -159,6 +169,7 @@ class PlyBody {
   const std::string& file_;
   FileShapeBuilder builder_;
   std::vector<int64_t> list_;
+  int64_t done_ = 0;  // of the present element
 };
 
 }  // namespace
@@ -166,7 +177,7 @@ class PlyBody {
 FileShape read_ply(std::string_view bytes, const std::string& file) {
   const PlyHeader header = read_ply_header(bytes, file);
   if (header.encoding == PlyEncoding::text) return PlyBody(TextValues(bytes, header, file), file).read(header);
-  return PlyBody(BinaryValues(bytes, header, file), file).read(header);
+  return PlyBody(BinaryValues(bytes, header), file).read(header);
 }
 
 }  // namespace geosft

@@ -108,6 +108,18 @@ class TreeScan {
     remark_passed_by();
   }
 
+  // Says why no class has a file to test with, which holds for few files that are split by their number; else empty.
+  std::string too_few(int64_t test_every) const {
+    const bool lacks =
+        std::all_of(classes.begin(), classes.end(), [](const auto& one) { return one.second.test.empty(); });
+    if (!by_number_ || !lacks) return "";
+    size_t largest = 0;
+    for (const auto& [name, files] : classes) largest = std::max(largest, files.train.size());
+    return "at most " + std::to_string(largest) + " files per class, of which every " + std::to_string(test_every) +
+           "th is for testing; --test-every " + std::to_string(std::max<size_t>(largest, 2)) +
+           " takes one of these, --test-every 0 tests on all files, and folders train/ and test/ split them your way";
+  }
+
   // Says what was found in place of a class.
   std::string found_instead() const {
     if (first_nested_.empty()) return "none of these";
@@ -228,6 +240,7 @@ class TreeScan {
     ClassFiles& files = classes[folder.filename()];
     const Entries beside = entries_of(folder);
     if (!has_split_folders(beside)) {
+      by_number_ = true;
       split_by_rule(shapes_of(folder), test_every, files);
       return;
     }
@@ -262,6 +275,7 @@ class TreeScan {
   }
 
   std::map<std::string, size_t> others_;  // number of non-shape files by extension
+  bool by_number_ = false;                // some class is split by test_every
   size_t nested_ = 0, linked_ = 0, variants_ = 0;
   fs::path root_, first_nested_;
   std::string variant_;  // the first one: what was taken, and what was not
@@ -303,7 +317,9 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
     throw DataError(root.string(), "a point dataset: " + point_formats_text(), scan.found_instead());
   }
   if (listing.items.empty()) {
-    throw DataError(root.string(), split == Split::train ? "shapes to train with" : "shapes to test with", "none");
+    const std::string few = split == Split::test ? scan.too_few(test_every) : "";
+    throw DataError(root.string(), split == Split::train ? "shapes to train with" : "shapes to test with",
+                    few.empty() ? "none" : few);
   }
   remark_empty_classes(root, scan.classes, split, listing.warnings);
   return listing;

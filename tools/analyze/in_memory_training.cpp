@@ -56,7 +56,8 @@ RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& t
 
 void refuse_unused(const CLI::App& subcommand) {
   refuse_given(subcommand,
-               {"--validation-fraction", "--monitor-test", "--validate-every", "--checkpoint-every", "--replay-steps"},
+               {"--validation-fraction", "--monitor-test", "--validate-every", "--checkpoint-every", "--replay-steps",
+                "--tensorboard"},
                "this analysis neither validates nor saves, nor replays steps");
 }
 

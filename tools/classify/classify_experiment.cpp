@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "data/data_error.h"
+#include "tools/experiment/colour_map.h"
+#include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/plots.h"
 
 namespace geosft {
@@ -13,8 +15,9 @@ ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySetti
                                                              const Communicator& processes) {
   return root_first(processes, [&] {
     std::unique_ptr<PointDataset> training, test;
-    throw_all_broken([&] { training = open_dataset(settings, Split::train); },
-                     [&] { test = open_dataset(settings, Split::test); });
+    // The test split, smaller, comes first: without one the run ends early.
+    throw_all_broken([&] { test = open_dataset(settings, Split::test); },
+                     [&] { training = open_dataset(settings, Split::train); });
     ClassNames outputs{training->class_names()};
     return Clouds{
         CloudTrainingData(std::move(training), nullptr, std::move(test), settings.clouds, settings.seed, settings.data),
@@ -36,8 +39,8 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& tra
                     "the " + std::to_string(trained.class_names.size()) + " classes of the trained model",
                     std::to_string(dataset->class_names().size()) + " classes, or other names");
   }
-  if (settings.clouds.normals) require_normals(*dataset, settings.data);
-  return dataset;
+  if (!settings.clouds.normals) return dataset;
+  return with_normals(std::move(dataset), settings.data);
 }
 
 ClassifyEvaluation ClassifyExperiment::evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation,
@@ -90,6 +93,28 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
   warn_unless_drawn(plot_confusion_matrix(metrics.confusion, outputs.class_names, folder.confusion(stem), title));
 }
 
+Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, int64_t count) {
+  Mistakes found{"wrong classes, by the probability of the right one", {}};
+  if (count == 0) return found;
+  const DatasetLogits all = dataset_logits(trained.model, clouds, trained.settings, Rotation::none, 0);
+  const at::Tensor shares = all.logits.to(at::kDouble).softmax(1), guesses = all.logits.argmax(1);
+  const at::Tensor right = shares.gather(1, all.labels.unsqueeze(1)).squeeze(1);
+  const at::Tensor order = right.argsort();
+  for (int64_t place = 0; place < order.size(0) && static_cast<int64_t>(found.worst.size()) < count; ++place) {
+    const auto row = order[place].item<int64_t>(), label = all.labels[row].item<int64_t>(),
+               guess = guesses[row].item<int64_t>();
+    if (guess == label) continue;
+    const auto share = [&](int64_t of) {
+      return trained.class_names[static_cast<size_t>(of)] + " " + percent(shares[row][of].item<double>());
+    };
+    const Shape shape = clouds.get(row);
+    const at::Tensor depth = shape.points.select(1, 2);
+    DrawnCloud drawn{"", shape.points, colours_of(ColourMap::viridis, depth, scale_of(depth))};
+    found.worst.push_back({shape.name, "predicted " + share(guess) + ", is " + share(label), {std::move(drawn)}});
+  }
+  return found;
+}
+
 std::string ClassifyExperiment::outputs_text(const ClassNames& outputs) {
   std::string text = "classes (" + std::to_string(outputs.class_names.size()) + "):";
   for (const std::string& one : outputs.class_names) text += " " + one;
@@ -119,8 +144,9 @@ void ClassifyExperiment::print_dataset(const std::filesystem::path& data, bool j
     return;
   }
   for (const std::string& warning : found.warnings) std::cerr << warning << '\n';
-  std::cout << data.string() << ": " << found.format << ", " << total(found.train) << " clouds to train with, "
-            << total(found.test) << " to test with";
+  const std::string name = data.string() == found.format ? "" : data.string() + ": ";
+  std::cout << name << found.format << ", " << total(found.train) << " clouds to train with, " << total(found.test)
+            << " to test with";
   if (found.normals) std::cout << (*found.normals ? ", with normals" : ", without normals");
   std::cout << '\n' << found.class_names.size() << " classes:\n" << lines;
 }

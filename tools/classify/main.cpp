@@ -13,6 +13,9 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"info", "what a RUN folder, a checkpoint or a shape file holds", geosft::add_info_command<ClassifyExperiment>},
     {"export", "write a dataset as arrays, in the HDF5 form of ModelNet40", geosft::add_export_command},
     {"list", "pretrained models: their names may stand for a RUN folder", geosft::add_list_command<ClassifyExperiment>},
+    {"report", "one HTML page on a run: curves, tables, and its worst mistakes, drawn",
+     geosft::add_report_command<ClassifyExperiment>},
+    {"fetch", "download a published dataset", geosft::add_fetch_command<ClassifyExperiment>},
 };
 
 constexpr const char* description = "Classification of 3D shapes by the Sampling Foundational Transformer";

@@ -32,7 +32,7 @@ std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Spl
   PointDatasetOptions options = settings.dataset();
   std::unique_ptr<ProgressBar> bar;
   options.progress = [&](int64_t done, int64_t total) {
-    if (!bar) bar = std::make_unique<ProgressBar>("sampling meshes", total);
+    if (!bar) bar = std::make_unique<ProgressBar>("reading shapes", total);
     bar->update(done);
   };
   auto dataset = open_point_dataset(settings.data, split, options);

@@ -42,4 +42,44 @@ PointDatasetOptions ClassifySettings::dataset() const {
   return options;
 }
 
+const char* ClassifySettings::small_preset() {
+  return R"([clouds]
+points = 256
+validation_fraction = "auto"
+
+[augment]
+scale_low = 0.8
+scale_high = 1.25
+stretch = 0.25
+jitter = 0.005
+
+[model]
+tokens = "local"
+dim = "auto"
+num_heads = "auto"
+depth = "auto"
+num_samples = "auto"
+head_num_samples = "auto"
+norm = "pre"
+score_dropout = 0.0
+token_dropout = 0.0
+feed_forward_dropout = 0.1
+
+[train]
+epochs = "auto"
+batch_size = "auto"
+lr = 2e-3
+weight_decay = 0.05
+beta2 = 0.98
+schedule = "cosine"
+ema_decay = "auto"
+label_smoothing = 0.1
+validate_every = 5
+checkpoint_every = 10
+
+[evaluation]
+votes = 10
+)";
+}
+
 }  // namespace geosft

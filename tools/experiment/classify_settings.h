@@ -22,6 +22,8 @@ struct ClassifyModelSettings : PointModelSettings {
   int64_t head_bins = 512;
   double head_dropout = 0.0;
 
+  int64_t* head_samples() { return &head_bins; }
+  const int64_t* head_samples() const { return &head_bins; }
   void add_keys(Config& config);
 };
 
@@ -30,14 +32,17 @@ struct ClassifySettings : CloudExperimentSettings<ClassifyCloudSettings, Classif
 
   static constexpr const char* kDataHelp = "dataset: furniture, or a folder";
   Config config() { return CloudExperimentSettings::config(kDataHelp); }
+  // The values, as TOML, of a training without a configuration file; those of the struct are the paper's.
+  static const char* small_preset();
+  static constexpr SmallSizes kSmallSizes = {.num_samples = 32, .head_num_samples = 128, .batch_size = 16};
   // Lists the keys that are used only with some values of other keys.
   std::vector<KeyUse> key_uses() const { return model.key_uses(/*head_samples=*/true); }
   // Makes `data` valid in any working directory.
   void locate_data() { data = absolute_source(data).string(); }
   // Names what take_resumable copies.
   static constexpr const char* kResumable =
-      "--data, --workers, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps and the keys "
-      "of [evaluation]";
+      "--data, --workers, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps, "
+      "--tensorboard and the keys of [evaluation]";
 
   PointClassifierOptions classifier(int64_t classes) const;
   PointDatasetOptions dataset() const;

@@ -16,6 +16,7 @@
 //   metrics_text(evaluation), loss_text(evaluation), table(evaluation, outputs)   the same for people; loss_text is
 //                                        what rotating loses
 //   draw(report, outputs, folder)        its pictures
+//   mistakes(run, clouds, count)         the worst predictions, for an HTML report
 //   outputs_text(outputs), add_outputs(json, outputs)   the outputs of a model, for info
 //   holds_data(path), print_dataset(path, json)         the dataset at a path, for info
 //   Output        what predict prints and writes (ClassifyOutput, SegmentOutput)
@@ -24,7 +25,9 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/atomic_file.h"
@@ -32,6 +35,7 @@
 #include "tools/experiment/cloud_training_data.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/experiment_commands.h"
+#include "tools/experiment/html_report.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
 
@@ -42,9 +46,14 @@ template <class Outputs>
 struct TrainingClouds {
   CloudTrainingData data;
   Outputs outputs;
+  std::string sizes = {};  // those of the model and the training that were chosen to fit the data
 
   std::string text() const {
-    return "training on " + std::to_string(data.train().size()) + " clouds of " + outputs.size_text();
+    std::string text = data.note() + (data.note().empty() ? "" : "\n");
+    if (!sizes.empty()) text += "sizes that fit the data: " + sizes + " (--preset paper: those of the paper)\n";
+    text += "training on " + std::to_string(data.train().size()) + " clouds of " + outputs.size_text();
+    if (held_out()) text += ", " + std::to_string(data.validation()->size()) + " more choose the best checkpoint";
+    return text;
   }
   bool held_out() const { return data.held_out(); }
 };
@@ -57,8 +66,16 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
 
  protected:
   bool train(const RunFolder& folder) override {
+    std::optional<typename Experiment::Clouds> opened;  // by the first try
+    std::string sizes;
+    if (settings.has_automatic()) {
+      opened = Experiment::open_training(settings, this->processes());
+      sizes = settings.resolve(opened->data.train().size(), Task::Settings::kSmallSizes);
+    }
     return this->within_memory([&](RunStart start, const Communicator& together) {
-      const auto clouds = Experiment::open_training(settings, together);
+      auto clouds = opened ? *std::exchange(opened, std::nullopt) : Experiment::open_training(settings, together);
+      clouds.sizes = sizes;
+      settings.clouds.validation_fraction = clouds.data.validation_fraction();
       return train_model<Experiment>(settings, clouds, folder, start, device, together);
     });
   }
@@ -68,8 +85,9 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
     trained.to(device);
     trained.settings.workers = settings.workers;
     const auto report = this->final_evaluation(folder, [&] { return Experiment::report(trained, {}); });
-    leave_report<Experiment>(folder, report, trained);
-    std::cout << (this->json ? report_json(report, trained).dump() + "\n" : report_text(report, trained));
+    const nlohmann::json result = leave_report<Experiment>(folder, report, trained);
+    const std::string chosen = chosen_checkpoint(folder.best_checkpoint()).text(settings.train.epochs);
+    std::cout << (this->json ? result.dump() + "\n" : report_text(report, trained) + chosen);
   }
 };
 
@@ -191,5 +209,58 @@ struct CloudExperiment {
     }
   }
 };
+struct ReportArguments {
+  std::string run, split = "test", out;
+  int64_t mistakes = 12;
+
+  void add_to(CLI::App& subcommand, const std::vector<std::string>& splits);
+};
+
+// Evaluates a run, and writes one HTML page with its curves, its pictures, a table and its worst mistakes.
+template <class Experiment>
+struct CloudReportCommand {
+  using Task = typename Experiment::Task;
+
+  ReportArguments given;
+  Overrides<Experiment> overrides;
+
+  int execute() const {
+    const RunFolder folder = RunFolder::open(given.run);
+    const std::filesystem::path file =
+        given.out.empty() ? folder.path() / "report.html" : std::filesystem::path(given.out);
+    TrainedRun<Task> trained = overrides.load(given.run);
+    const auto report = evaluate<Experiment>(trained, given.split, Rotation::none, 1);
+    Experiment::draw(report, trained, folder);
+    draw_curves(folder, Task::score(trained.settings, trained));
+    HtmlReport page;
+    page.title = std::string(Experiment::name) + ": " + folder.path().filename().string();
+    page.facts = {{"run", std::filesystem::absolute(folder.path()).lexically_normal().string()},
+                  {"data", trained.settings.data},
+                  {"outputs", trained.size_text()},
+                  {"parameters", std::to_string(parameter_count(*trained.model))},
+                  {std::to_string(report.count) + " clouds of the " + report.split + " set",
+                   Experiment::metrics_text(report.evaluation)}};
+    const std::string chosen = chosen_checkpoint(folder.best_checkpoint()).choice(trained.settings.train.epochs);
+    if (!chosen.empty()) page.facts.emplace_back("best.ckpt", chosen);
+    const auto svg = [](std::filesystem::path stem) { return stem += ".svg"; };
+    page.pictures = {{"Learning curves", svg(folder.learning_curves())},
+                     {"Confusion matrix", svg(folder.confusion((given.split == "test" ? "" : given.split + "_") +
+                                                               std::string(name_of(Rotation::none))))}};
+    page.table = Experiment::table(report.evaluation, trained);
+    page.mistakes = Experiment::mistakes(trained, *Experiment::open_split(trained, given.split), given.mistakes);
+    page.config = trained.settings.config().to_toml();
+    write_file_atomically(file, html_page(page));
+    std::cout << file.string() << '\n';
+    return 0;
+  }
+};
+
+template <class Experiment>
+Command add_report_command(CLI::App& subcommand) {
+  auto command = std::make_shared<CloudReportCommand<Experiment>>();
+  command->given.add_to(subcommand, Experiment::splits());
+  command->overrides.add_to(subcommand);
+  return [command] { return command->execute(); };
+}
 
 }  // namespace geosft

@@ -10,6 +10,7 @@
 
 #include "models/layers/polynomial_self_attention.h"
 #include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/invariance.h"
 #include "tools/experiment/report_texts.h"
 #include "tools/experiment/trained_run.h"
@@ -26,6 +27,7 @@ struct CloudReport {
   typename Experiment::Evaluation evaluation;
   double clouds_per_second = 0.0;
   std::vector<PolynomialDegree> degrees = {};  // one per layer with polynomial attention
+  std::string note = {};                       // that normals are estimated; empty if they are not
 };
 
 // Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr. Throws
@@ -41,6 +43,7 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
     report.evaluation = Experiment::evaluate(trained, *dataset, rotation, repeats, progress);
   });
   report.degrees = worst_degrees(*trained.model);
+  report.note = estimation_note(*dataset);
   return report;
 }
 

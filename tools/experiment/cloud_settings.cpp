@@ -7,15 +7,18 @@ namespace geosft {
 
 void CloudSettings::add_keys(Config& config) {
   config.add("clouds", "points", &points, "points of a cloud that the model sees", positive)
-      .add("clouds", "normals", &normals, "give the model the normals")
+      .add("clouds", "normals", &normals, "give the model the normals; clouds without any get estimated ones")
       .add("clouds", "points_per_mesh", &points_per_mesh, "points sampled once from every mesh", positive)
       .add("clouds", "max_per_class", &max_per_class,
            "training clouds of each class that are used, sampled with the seed; 0: all", not_negative)
       .add("clouds", "validation_fraction", &validation_fraction,
-           "share of the training set held out to choose the best checkpoint; 0: the last one is the best",
+           "share of the training set held out to choose the best checkpoint; 0: the last one is the best; auto: 0.1, "
+           "or "
+           "0 where this is fewer than 5 clouds",
            probability_range)
       .add("clouds", "monitor_test", &monitor_test,
-           "show the test set in the learning curves (it never chooses a checkpoint)");
+           "show the test set in the learning curves (it never chooses a checkpoint)")
+      .allow_automatic({"validation_fraction"});
 }
 
 void CloudSettings::add_reading_keys(Config& config) {

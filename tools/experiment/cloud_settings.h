@@ -7,6 +7,7 @@
 
 #include "geometry/augment_options.h"
 #include "models/ops/point_tokens.h"
+#include "tools/experiment/automatic_sizes.h"
 #include "tools/experiment/experiment_settings.h"
 
 namespace geosft {
@@ -24,11 +25,11 @@ inline constexpr auto enum_table<PointTokens> =
 
 // Section [clouds].
 struct CloudSettings {
-  int64_t points = 1024;           // per cloud, as input of the model
-  bool normals = true;             // pass normals to the model
-  int64_t points_per_mesh = 4096;  // sampled once per mesh; subsets are sampled from these
-  int64_t max_per_class = 0;       // training clouds of each class; 0: all
-  double validation_fraction = 0.0;
+  int64_t points = 1024;                                   // per cloud, as input of the model
+  bool normals = true;                                     // pass normals to the model
+  int64_t points_per_mesh = 4096;                          // sampled once per mesh; subsets are sampled from these
+  int64_t max_per_class = 0;                               // training clouds of each class; 0: all
+  double validation_fraction = automatic_value<double>();  // see CloudTrainingData
   bool monitor_test = false;
   std::string columns = {};   // of tables of text, see ShapeReadOptions
   bool drop_invalid = false;  // drop points without finite coordinates
@@ -57,6 +58,8 @@ struct PointModelSettings : EncoderSettings {
   PointTokens tokens = PointTokens::radial;
   bool canonical_order = true;
 
+  // The number of samples of the head, of a model that has one; hidden by such a model's own.
+  static constexpr int64_t* head_samples() { return nullptr; }
   void add_keys(Config& config);
   // Adds the key `canonical_order`; it follows the first keys of a task.
   void add_order_key(Config& config);
@@ -86,6 +89,11 @@ struct CloudExperimentSettings {
   void take_resumable(const CloudExperimentSettings& other);
 
   TrainingOptions training() const { return train.options(seed); }
+  // Returns whether keys are automatic that resolve() sets.
+  bool has_automatic() const { return has_automatic_sizes(model, model.head_samples(), train); }
+  // Sets automatic keys but validation_fraction by the number of training clouds (automatic_sizes.h); `small` are the
+  // sizes of the task. Returns them as text. Throws UsageError, as check() does.
+  std::string resolve(int64_t training_clouds, const SmallSizes& small);
   // Returns the options that the models of all tasks have.
   template <class ModelOptions>
   ModelOptions model_options() const;
@@ -102,6 +110,8 @@ Config CloudExperimentSettings<Clouds, Model>::config(const std::string& data_he
   model.add_keys(keys);
   train.add_keys(keys, "clouds");
   evaluation.add_keys(keys, "clouds");
+  keys.allow_automatic({"dim", "num_heads", "depth", "num_samples", "batch_size", "epochs", "ema_decay"});
+  if (model.head_samples() != nullptr) keys.allow_automatic({"head_num_samples"});
   return keys;
 }
 
@@ -110,6 +120,13 @@ void CloudExperimentSettings<Clouds, Model>::check() const {
   model.check();
   augment.check();
   clouds.check();
+}
+
+template <class Clouds, class Model>
+std::string CloudExperimentSettings<Clouds, Model>::resolve(int64_t training_clouds, const SmallSizes& small) {
+  std::string chosen = resolve_sizes(model, model.head_samples(), train, training_clouds, small);
+  model.check();
+  return chosen;
 }
 
 template <class Clouds, class Model>

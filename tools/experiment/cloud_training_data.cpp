@@ -4,9 +4,16 @@
 #include <numeric>
 #include <tuple>
 
-#include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/estimated_normals.h"
 
 namespace geosft {
+namespace {
+
+// What is held out where the settings leave it open.
+constexpr double automatic_fraction = 0.1;
+constexpr int64_t min_automatic = 5;
+
+}  // namespace
 
 CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std::unique_ptr<PointDataset> published,
                                      std::unique_ptr<PointDataset> test, const CloudSettings& clouds, uint64_t seed,
@@ -16,8 +23,11 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
       test_(std::move(test)),
       monitor_test_(clouds.monitor_test) {
   if (clouds.normals) {
-    require_normals(*training_, data);
-    require_normals(*test_, data);
+    for (auto* split : {&training_, &held_out_, &test_}) {
+      if (!*split) continue;
+      *split = with_normals(std::move(*split), data);
+      if (note_.empty()) note_ = estimation_note(**split);
+    }
   }
   choose_rows(clouds, seed);
 }
@@ -25,8 +35,18 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
 void CloudTrainingData::choose_rows(const CloudSettings& clouds, uint64_t seed) {
   std::vector<int64_t> rows(static_cast<size_t>(training_->size())), validation;
   std::iota(rows.begin(), rows.end(), int64_t{0});
-  if (!held_out_ && clouds.validation_fraction > 0) {
-    std::tie(rows, validation) = stratified_split(*training_, clouds.validation_fraction, seed);
+  const bool automatic = is_automatic(clouds.validation_fraction);
+  if (!held_out_) validation_fraction_ = automatic ? automatic_fraction : clouds.validation_fraction;
+  if (validation_fraction_ > 0) {
+    std::tie(rows, validation) = stratified_split(*training_, validation_fraction_, seed);
+    if (automatic && static_cast<int64_t>(validation.size()) < min_automatic) {
+      validation_fraction_ = 0;
+      validation.clear();
+      rows.resize(static_cast<size_t>(training_->size()));
+      std::iota(rows.begin(), rows.end(), int64_t{0});
+    }
+  }
+  if (validation_fraction_ > 0) {
     if (rows.empty() || validation.empty()) {
       throw UsageError("validation_fraction " + std::to_string(clouds.validation_fraction) + " splits the " +
                        std::to_string(training_->size()) + " training clouds into " + std::to_string(rows.size()) +

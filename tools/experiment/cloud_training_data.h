@@ -12,10 +12,11 @@ namespace geosft {
 class CloudTrainingData {
  public:
   // `published` is a validation split that comes with the dataset, or null: then the fraction
-  // clouds.validation_fraction of `training` is held out, sampled with the seed. Of the others, clouds.max_per_class of
-  // each class are used. `data` names the dataset in messages.
-  // The test set is opened before training, so that a missing file ends the run early. Throws DataError for missing
-  // normals, UsageError if one split would be empty.
+  // clouds.validation_fraction of each class of `training` is held out, sampled with the seed; if it is automatic, a
+  // tenth, or nothing where that is fewer than 5 clouds. Of the others, clouds.max_per_class of each class are used.
+  // Clouds without normals get estimated ones if the settings want normals. `data` names the dataset in messages.
+  // The test set is opened before training, so that a missing file ends the run early. Throws UsageError if one split
+  // would be empty.
   CloudTrainingData(std::unique_ptr<PointDataset> training, std::unique_ptr<PointDataset> published,
                     std::unique_ptr<PointDataset> test, const CloudSettings& clouds, uint64_t seed,
                     const std::string& data);
@@ -24,6 +25,10 @@ class CloudTrainingData {
   // Returns the held-out clouds, else the monitored test set, else null.
   const PointDataset* validation() const;
   bool held_out() const { return held_out_ != nullptr; }
+  // Returns the fraction that was held out: that of the settings, unless it is automatic.
+  double validation_fraction() const { return validation_fraction_; }
+  // Returns a sentence for the user: that normals are estimated. Empty if they are not.
+  const std::string& note() const { return note_; }
 
  private:
   // Chooses the rows of `training_` that are used, and holds some out.
@@ -32,6 +37,8 @@ class CloudTrainingData {
   std::unique_ptr<PointDataset> training_, held_out_, test_;
   std::unique_ptr<PointSubset> kept_;  // refers to training_, as held_out_ may do
   bool monitor_test_;
+  double validation_fraction_ = 0.0;
+  std::string note_;
 };
 
 }  // namespace geosft

@@ -49,12 +49,6 @@ void set_precision(Shape& shape, at::ScalarType type) {
   if (shape.normals.defined()) shape.normals = shape.normals.to(type);
 }
 
-void require_normals(const PointDataset& dataset, const std::string& data) {
-  if (dataset.has_normals()) return;
-  const std::string file = dataset.file_without_normals();
-  throw DataError(data, "normals (or --no-normals)", "coordinates alone" + (file.empty() ? "" : " in " + file));
-}
-
 void prepare_normals(Shape& shape, bool wanted) {
   if (!wanted) {
     shape.normals = at::Tensor();

@@ -27,8 +27,6 @@ void rotate_shape(Shape& shape, Rotation rotation, const at::Generator& generato
 // Casts coordinates and normals. Poses are changed in double precision and rounded once, at the end.
 void set_precision(Shape& shape, at::ScalarType type);
 
-// Throws DataError unless every cloud has normals; `data` and the file without normals are named in the message.
-void require_normals(const PointDataset& dataset, const std::string& data);
 // Drops the normals unless they are wanted. Throws DataError if wanted normals are missing.
 void prepare_normals(Shape& shape, bool wanted);
 // Estimates normals if the shape, or some of its points, has none, and adds a message to `warnings`.

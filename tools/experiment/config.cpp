@@ -215,9 +215,11 @@ void Config::add_options(CLI::App& app, bool listed) {
     // const: CLI11 takes a mutable string for the variable that stores the value.
     const std::string help = entry.help + (!entry.is_bool() ? "" : entry.value_text() == "true" ? " [on]" : " [off]");
     const auto add = [&](const std::string& option, const std::string& group) {
-      CLI::Option* const added = entry.is_bool()
-                                     ? app.add_flag(option + ",!--no-" + option.substr(2), help)
-                                     : app.add_option(option, help)->expected(1)->default_str(entry.value_text());
+      const std::string alias = option == name ? option_alias(entry.key) : "";
+      CLI::Option* const added = entry.is_bool() ? app.add_flag(option + ",!--no-" + option.substr(2), help)
+                                                 : app.add_option(option + (alias.empty() ? "" : "," + alias), help)
+                                                       ->expected(1)
+                                                       ->default_str(entry.value_text());
       return added->take_last()->group(group);
     };
     entry.option = add(name, !listed ? "" : entry.section.empty() ? "general" : entry.section);

@@ -5,7 +5,9 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <functional>
 #include <optional>
 #include <string>
@@ -35,10 +37,13 @@ const char* name_of(Enum value) {
   return "unnamed";
 }
 
+// Finds a value by its name, in any case.
 template <class Enum>
 std::optional<Enum> find_named(std::string_view name) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
   for (const EnumName<Enum>& one : enum_table<Enum>) {
-    if (one.name == name) return one.value;
+    const std::string_view known = one.name;
+    if (std::equal(known.begin(), known.end(), name.begin(), name.end(), same)) return one.value;
   }
   return std::nullopt;
 }

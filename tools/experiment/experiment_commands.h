@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands train, eval, predict, info and list of a trainer, for any experiment.
+// The subcommands train, eval, predict, info, list and fetch of a trainer, for any experiment.
 //
 // An Experiment is a struct with
 //   Task           the trained runs (trained_run.h)
@@ -14,12 +14,14 @@
 //                  the outputs of a model for them, text(), a sentence on them, and held_out(), whether a held-out
 //                  split selects the best checkpoint
 //   EvalOptions    what an evaluation can be asked for: add_to(subcommand, items)
-//   report(run, options)      evaluates a run; report_json(report, outputs) and report_text(report, outputs) are its
-//   texts draw(report, outputs, folder)   its pictures Predict        the subcommand predict: add_to(subcommand),
-//   execute() outputs_text(outputs), run_json(run, config, outputs, parameters)   a trained run, for info info_help()
-//   what info describes Reading        how info reads data: add_to(subcommand, items) holds_data(path)          whether
-//   a name that may be that of a pretrained model is also that of data print_data(path, reading, json)   the dataset or
-//   file at a path, for info
+//   report(run, options)      evaluates a run; report_json(report, outputs) and report_text(report, outputs) are its texts
+//   draw(report, outputs, folder)   its pictures
+//   Predict        the subcommand predict: add_to(subcommand), execute()
+//   outputs_text(outputs), run_json(run, config, outputs, parameters)   a trained run, for info
+//   info_help()    what info describes
+//   Reading        how info reads data: add_to(subcommand, items)
+//   holds_data(path)          whether a name that may be that of a pretrained model is also that of data
+//   print_data(path, reading, json)   the dataset or file at a path, for info
 #pragma once
 
 #include <filesystem>
@@ -31,6 +33,7 @@
 
 #include "models/summary.h"
 #include "tools/experiment/eval_options.h"
+#include "tools/experiment/fetch_command.h"
 #include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/report_texts.h"
 #include "tools/experiment/train_command.h"
@@ -60,12 +63,17 @@ bool train_model(const Settings& settings, const Data& data, const RunFolder& fo
                          data.text() + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
 }
 
-// Leaves the result and the pictures of a finished run in its folder.
+// Leaves the result and the pictures of a finished run in its folder. Returns the result, which names the checkpoint
+// that was evaluated and what chose it.
 template <class Experiment, class Report, class Run>
-void leave_report(const RunFolder& folder, const Report& report, const Run& trained) {
+nlohmann::json leave_report(const RunFolder& folder, const Report& report, const Run& trained) {
   Experiment::draw(report, trained, folder);
   draw_curves(folder, Experiment::Task::score(trained.settings, trained));
-  folder.write_result(report_json(report, trained).dump() + "\n");
+  nlohmann::json result = report_json(report, trained);
+  const ChosenCheckpoint chosen = chosen_checkpoint(folder.best_checkpoint());
+  result["checkpoint"] = {{"file", "best.ckpt"}, {"epoch", chosen.epoch}, {"chosen_by", chosen.by}};
+  folder.write_result(result.dump() + "\n");
+  return result;
 }
 
 template <class Experiment>
@@ -89,6 +97,9 @@ Command add_eval_command(CLI::App& subcommand) {
   return [given] {
     auto trained = given->overrides.load(given->run);
     const auto report = Experiment::report(trained, given->options);
+    if constexpr (requires { report.note; }) {
+      if (!report.note.empty()) std::cerr << report.note << '\n';
+    }
     if (RunFolder::holds_run(given->run)) Experiment::draw(report, trained, RunFolder::open(given->run));
     std::cout << (given->json ? report_json(report, trained).dump() + "\n" : report_text(report, trained));
     return 0;
@@ -145,6 +156,11 @@ Command list_command(CLI::App& subcommand, const std::string& tool);
 template <class Experiment>
 Command add_list_command(CLI::App& subcommand) {
   return list_command(subcommand, Experiment::program);
+}
+
+template <class Experiment>
+Command add_fetch_command(CLI::App& subcommand) {
+  return fetch_command(subcommand, Experiment::program);
 }
 
 }  // namespace geosft

@@ -95,6 +95,7 @@ void EncoderSettings::add_keys(Config& config, bool or_none) {
 }
 
 void EncoderSettings::check() const {
+  if (is_automatic(width) || is_automatic(heads)) return;  // checked once they are known
   if (kind() != AttentionKind::none && width % heads != 0) {
     throw UsageError("num_heads must divide dim: " + std::to_string(heads) + " does not divide " +
                      std::to_string(width));
@@ -199,7 +200,8 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
            above_zero)
       .add("train", "freeze_encoder", &freeze_encoder, "train the head alone, on the encoder of init_from")
       .add("train", "validate_every", &validate_every, "epochs between validations", positive)
-      .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive);
+      .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive)
+      .add("train", "tensorboard", &tensorboard, "write the metrics for TensorBoard too, in RUN/tensorboard");
 }
 
 TrainingOptions TrainSettings::options(uint64_t seed) const {
@@ -231,6 +233,7 @@ void TrainSettings::take_resumable(const TrainSettings& other) {
   checkpoint_every = other.checkpoint_every;
   on_non_finite = other.on_non_finite;
   replay_steps = other.replay_steps;
+  tensorboard = other.tensorboard;
 }
 
 void EvaluationSettings::add_keys(Config& config, const std::string& items) {

@@ -126,6 +126,7 @@ struct TrainSettings {
   Precision precision = Precision::float32;
   NonFiniteStepAction on_non_finite = NonFiniteStepAction::skip;
   bool replay_steps = false;
+  bool tensorboard = false;    // also write the metrics as TensorBoard event files
   std::string init_from = {};  // run, checkpoint or pretrained model whose weights are the initial ones (fine_tuning.h)
   double head_lr_factor = 1.0;
   bool freeze_encoder = false;

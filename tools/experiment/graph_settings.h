@@ -148,7 +148,8 @@ struct GraphSettings {
   // saved, and the number of epochs, to which a cosine schedule is adapted.
   void take_resumable(const GraphSettings& other);
   static constexpr const char* kResumable =
-      "--data, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps and the keys of "
+      "--data, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps, --tensorboard and the "
+      "keys of "
       "[evaluation]";
 
   // Returns how the dataset is read.

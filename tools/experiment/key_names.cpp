@@ -30,6 +30,9 @@ constexpr NamePair renamed[] = {
     {"most_tokens", "max_tokens"},
 };
 
+// Shorter names of options; those of a key of clouds are the names that `eval` has.
+constexpr NamePair aliases[] = {{"validation_fraction", "--validation"}, {"rotate_training", "--rotate"}};
+
 // What other libraries call an option, and what it is called here.
 constexpr NamePair synonyms[] = {
     {"ema", "ema_decay"},
@@ -92,6 +95,12 @@ std::string former_key(std::string_view key) {
   const auto* const found =
       std::find_if(std::begin(renamed), std::end(renamed), [&](const NamePair& pair) { return pair.to == key; });
   return found == std::end(renamed) ? std::string() : std::string(found->from);
+}
+
+std::string option_alias(std::string_view key) {
+  const auto* const found =
+      std::find_if(std::begin(aliases), std::end(aliases), [&](const NamePair& pair) { return pair.from == key; });
+  return found == std::end(aliases) ? std::string() : std::string(found->to);
 }
 
 std::string renaming_notice(const std::string& former_option, const std::string& option) {

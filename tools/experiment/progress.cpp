@@ -99,6 +99,7 @@ void ProgressBar::note(const std::string& line) noexcept {
   quietly([&] {
     if (output_.terminal && shown_ && !finished_) *output_.out << "\r\x1b[K";
     *output_.out << line << std::endl;
+    if (!output_.terminal) shown_at_ = output_.seconds();
     if (output_.terminal && shown_ && !finished_) show(output_.seconds(), false);
   });
 }

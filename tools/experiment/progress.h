@@ -36,7 +36,7 @@ class ProgressBar {
   // Sets the initial count of a resumed run; the remaining time is estimated from there.
   void start_at(int64_t done) noexcept;
   void update(int64_t done, const std::string& suffix = "") noexcept;
-  // Prints a permanent line above the bar.
+  // Prints a permanent line above the bar, or in place of the next line at intervals.
   void note(const std::string& line) noexcept;
   // Draws the last state and ends the line. Later calls do nothing.
   void finish() noexcept;

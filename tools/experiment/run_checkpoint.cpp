@@ -2,6 +2,7 @@
 #include "tools/experiment/run_checkpoint.h"
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 
 #include "data/points/shape.h"
@@ -105,6 +106,26 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
     if (!std::filesystem::exists(file)) refuse_run_of_runs(found);
   }
   return load_checkpoint(file);
+}
+
+ChosenCheckpoint chosen_checkpoint(const std::filesystem::path& file) {
+  const Checkpoint checkpoint = load_checkpoint(file);
+  const auto epoch = checkpoint.texts.find("epoch"), by = checkpoint.texts.find("chosen_by");
+  ChosenCheckpoint chosen;
+  if (epoch == checkpoint.texts.end() || by == checkpoint.texts.end()) return chosen;
+  std::from_chars(epoch->second.data(), epoch->second.data() + epoch->second.size(), chosen.epoch);
+  chosen.by = by->second;
+  return chosen;
+}
+
+std::string ChosenCheckpoint::choice(int64_t epochs) const {
+  if (epoch == 0) return "";
+  return "epoch " + std::to_string(epoch) + " of " + std::to_string(epochs) +
+         (by == "validation" ? ", the best on the validation split" : ", the last one (no validation split)");
+}
+
+std::string ChosenCheckpoint::text(int64_t epochs) const {
+  return epoch == 0 ? "" : "test figures are of best.ckpt: " + choice(epochs) + "\n";
 }
 
 bool is_run_of(const std::string& program, const std::filesystem::path& run) {

@@ -40,6 +40,19 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
 // path.
 Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file);
 
+// Which epoch a best.ckpt is of, and what chose it: "validation", or "last epoch" without a validation split. Epoch 0:
+// an earlier version wrote the file, without that information.
+struct ChosenCheckpoint {
+  int64_t epoch = 0;
+  std::string by;
+
+  // Returns "epoch 7 of 10, the best on the validation split"; empty for epoch 0.
+  std::string choice(int64_t epochs) const;
+  // Returns "test figures are of best.ckpt: epoch 7 of 10, the best on the validation split\n"; empty for epoch 0.
+  std::string text(int64_t epochs) const;
+};
+ChosenCheckpoint chosen_checkpoint(const std::filesystem::path& file);
+
 // Returns whether `program` wrote a RUN folder or a checkpoint. Throws the errors of loading it.
 bool is_run_of(const std::string& program, const std::filesystem::path& run);
 

@@ -6,8 +6,11 @@
 #include <torch/headeronly/version.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-
+#include <ctime>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -91,6 +94,19 @@ void RunFolder::write_version() const {
 }
 void RunFolder::write_result(const std::string& json) const {
   write_file_atomically(result(), json);
+}
+
+void RunFolder::append_log(const std::string& lines) const {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  std::array<char, 32> stamp{};
+  if (::localtime_r(&now, &local) != nullptr) {
+    std::strftime(stamp.data(), stamp.size(), "%Y-%m-%d %H:%M:%S  ", &local);
+  }
+  std::istringstream in(lines);
+  std::string text;
+  for (std::string line; std::getline(in, line);) text += stamp.data() + line + "\n";
+  std::ofstream(log(), std::ios::app) << text;
 }
 
 void RunFolder::write_classes(const std::vector<std::string>& names) const {

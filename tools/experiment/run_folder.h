@@ -32,6 +32,8 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }        // tools/experiment/metrics_csv.h
   std::filesystem::path best_checkpoint() const { return path_ / "best.ckpt"; }  // best on the validation split
   std::filesystem::path last_checkpoint() const { return path_ / "last.ckpt"; }  // to resume from
+  std::filesystem::path log() const { return path_ / "train.log"; }              // what training printed, by line
+  std::filesystem::path tensorboard() const { return path_ / "tensorboard"; }    // event files (event_file.h)
   std::filesystem::path result() const { return path_ / "result.json"; }         // evaluation of the finished run
   // Checkpoint of the first batch of a series with non-finite losses: "batch.NAME", and the weights.
   std::filesystem::path non_finite_batch() const { return path_ / "non_finite_batch.ckpt"; }
@@ -46,6 +48,8 @@ class RunFolder {
   void write_classes(const std::vector<std::string>& names) const;
   void write_version() const;
   void write_result(const std::string& json) const;
+  // Appends lines to train.log, each with the time. Errors are ignored: a log never ends a run.
+  void append_log(const std::string& lines) const;
   std::vector<std::string> read_classes() const;
 
  private:

@@ -37,6 +37,7 @@ RunObserver::RunObserver(TrainingLoop& loop, const torch::nn::Module& model, con
       model_(model),
       folder_(folder),
       run_(std::move(run)),
+      terminal_(standard_error().terminal),
       start_(Clock::now()),
       epoch_start_(start_),
       last_step_(start_) {}
@@ -80,16 +81,22 @@ void RunObserver::on_non_finite(const NonFiniteStep& step) {
   texts.emplace("step", place);
   texts.emplace("refusal", step.error_message);
   save_checkpoint(folder_.non_finite_batch(), {std::move(tensors), std::move(texts)});
-  bar(step.step).note(place + ": the loss or its gradient is not finite, so it changes nothing; its batch is in " +
-                      folder_.non_finite_batch().string());
+  bar(step.step);
+  say(place + ": the loss or its gradient is not finite, so it changes nothing; its batch is in " +
+      folder_.non_finite_batch().string());
 }
 
 // Printed before the bar is created in the same step, or above it.
 void RunObserver::on_threads_chosen(const std::string& text) {
+  say("fastest with " + text);
+}
+
+void RunObserver::say(const std::string& line) {
+  folder_.append_log(line);
   if (bar_) {
-    bar_->note("fastest with " + text);
+    bar_->note(line);
   } else {
-    std::cerr << "fastest with " << text << '\n';
+    std::cerr << line << '\n';
   }
 }
 
@@ -126,8 +133,8 @@ void RunObserver::append(const EpochReport& report, const char* split, const Met
 void RunObserver::on_epoch(const EpochReport& report) {
   if (!loop_.processes().is_root()) return;
   const double elapsed = training_seconds();
-  append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed,
-         report.seconds_waited / elapsed);
+  const double rate = static_cast<double>(report.training.items - items_before_) / elapsed;
+  append(report, "train", report.training, rate, report.seconds_waited / elapsed);
   items_before_ = 0;
   if (report.validation.has_value()) {
     const char* split = run_.held_out ? "validation" : "test";
@@ -136,11 +143,46 @@ void RunObserver::on_epoch(const EpochReport& report) {
     validation_text_ =
         std::string("  ") + split + " " + (run_.score.share ? fixed(100 * score, 1) + " %" : fixed(score, 4));
   }
+  if (run_.tensorboard) write_events(report);
+  ++epochs_seen_;
+  const std::string line = epoch_text(report, rate);
+  if (terminal_ || !bar_) {
+    folder_.append_log(line);
+  } else {
+    say(line);
+  }
   const bool last = report.epoch + 1 == run_.epochs;
   const bool due = !report.diverging && (last || (report.epoch + 1) % run_.checkpoint_every == 0);
-  if (run_.held_out ? report.best && !report.diverging : due) save_best();
+  if (run_.held_out ? report.best && !report.diverging : due) save_best(report.epoch + 1);
   if (due) save_last();
   epoch_start_ = last_step_ = Clock::now();
+}
+
+std::string RunObserver::epoch_text(const EpochReport& report, double items_per_second) const {
+  std::string text = "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
+                     fixed(report.training.mean_loss(), 3) + training_text(report.training);
+  if (report.validation) text += validation_text_;
+  char rates[96];
+  std::snprintf(rates, sizeof rates, "  lr %.3g  %.0f %s/s", report.learning_rate, items_per_second,
+                run_.score.items.c_str());
+  text += rates;
+  const double done = std::chrono::duration<double>(Clock::now() - start_).count();
+  const auto left = static_cast<double>(run_.epochs - report.epoch - 1);
+  return text + "  " + duration_text(done / static_cast<double>(epochs_seen_) * left) + " left";
+}
+
+// One scalar per metric and split, by the number of epochs.
+void RunObserver::write_events(const EpochReport& report) {
+  if (!events_) events_ = std::make_unique<EventFile>(folder_.tensorboard());
+  const int64_t epoch = report.epoch + 1;
+  const auto add = [&](const std::string& split, const MetricSum& sum) {
+    events_->add_scalar("loss/" + split, sum.mean_loss(), epoch);
+    const double score = run_.score.value(sum.mean_score());
+    if (std::isfinite(score)) events_->add_scalar(run_.score.name + "/" + split, score, epoch);
+  };
+  add("train", report.training);
+  if (report.validation) add(run_.held_out ? "validation" : "test", *report.validation);
+  events_->add_scalar("learning_rate", report.learning_rate, epoch);
 }
 
 bool RunObserver::stop_requested() {
@@ -159,11 +201,14 @@ void RunObserver::save_last() {
   save_checkpoint(folder_.last_checkpoint(), {std::move(tensors), run_.texts()});
 }
 
-void RunObserver::save_best() {
+void RunObserver::save_best(int64_t epoch) {
   const Optimization::AveragedWeights averaged(loop_.optimization());
   std::map<std::string, at::Tensor> tensors;
   add_under(tensors, "model.", module_state(model_));
-  save_checkpoint(folder_.best_checkpoint(), {std::move(tensors), run_.texts()});
+  std::map<std::string, std::string> texts = run_.texts();
+  texts.emplace("epoch", std::to_string(epoch));
+  texts.emplace("chosen_by", run_.held_out ? "validation" : "last epoch");
+  save_checkpoint(folder_.best_checkpoint(), {std::move(tensors), std::move(texts)});
 }
 
 }  // namespace geosft

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/training/training_loop.h"
+#include "tools/experiment/event_file.h"
 #include "tools/experiment/metrics_csv.h"
 #include "tools/experiment/progress.h"
 #include "tools/experiment/run_checkpoint.h"
@@ -23,6 +24,7 @@ struct RunDescription {
   std::map<std::string, std::string> more_texts = {};  // of its checkpoints, by name; fixed when resuming
   std::string data;                                    // names the data source in messages
   int64_t epochs = 1, checkpoint_every = 1;
+  bool tensorboard = false;
   bool held_out = false;  // a held-out split selects the best checkpoint; otherwise validation runs on the test set
   ScoreStyle score = {};
 
@@ -30,7 +32,8 @@ struct RunDescription {
   std::map<std::string, std::string> texts() const;
 };
 
-// Writes the progress bar, metrics file and checkpoints of a training run on rank 0. Other ranks only check for
+// Writes the progress bar (a line per epoch where stderr is not a terminal), log, metrics file, TensorBoard events and
+// checkpoints of a training run on rank 0. Other ranks only check for
 // signals, and save the batch with a non-finite loss if it is theirs.
 class RunObserver : public TrainingObserver {
  public:
@@ -54,7 +57,12 @@ class RunObserver : public TrainingObserver {
 
   ProgressBar& bar(const StepReport& report);
   void save_last();
-  void save_best();
+  void save_best(int64_t epoch);
+  // Prints a line, which also goes to the log.
+  void say(const std::string& line);
+  // Describes a finished epoch: loss, scores, learning rate, speed, and the time left.
+  std::string epoch_text(const EpochReport& report, double items_per_second) const;
+  void write_events(const EpochReport& report);
   double seconds() const;
   std::string training_text(const MetricSum& tally) const;
   void append(const EpochReport& report, const char* split, const MetricSum& tally, double items_per_second,
@@ -65,7 +73,10 @@ class RunObserver : public TrainingObserver {
   const RunFolder& folder_;
   RunDescription run_;
   std::unique_ptr<MetricsWriter> metrics_;
+  std::unique_ptr<EventFile> events_;
   std::unique_ptr<ProgressBar> bar_;
+  const bool terminal_;                                // stderr
+  int64_t epochs_seen_ = 0;                            // since the run was started or resumed
   Clock::time_point start_, epoch_start_, last_step_;  // last_step_: when the last step ended
   double training_seconds() const;                     // of this epoch so far
   double seconds_before_ = 0.0;                        // of the run before it was resumed

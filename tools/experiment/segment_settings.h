@@ -27,6 +27,9 @@ struct SegmentModelSettings : PointModelSettings {
 struct SegmentSettings : CloudExperimentSettings<SegmentCloudSettings, SegmentModelSettings> {
   static constexpr const char* kDataHelp = "dataset: a folder";
   Config config() { return CloudExperimentSettings::config(kDataHelp); }
+  // The values, as TOML, of a training without a configuration file; those of the struct are the paper's.
+  static const char* small_preset();
+  static constexpr SmallSizes kSmallSizes = {.num_samples = 64, .head_num_samples = 0, .batch_size = 8};
   void check() const;
   // Lists the keys that are used only with some values of other keys.
   std::vector<KeyUse> key_uses() const { return model.key_uses(/*head_samples=*/false); }
@@ -36,7 +39,7 @@ struct SegmentSettings : CloudExperimentSettings<SegmentCloudSettings, SegmentMo
   // Names what take_resumable copies.
   static constexpr const char* kResumable =
       "--data, --workers, --block, --epochs, --validate-every, --checkpoint-every, --on-non-finite, "
-      "--replay-steps and the keys of [evaluation]";
+      "--replay-steps, --tensorboard and the keys of [evaluation]";
 
   PointSegmenterOptions segmenter(int64_t parts, int64_t classes) const;
   // Returns how the files of the dataset are read.

@@ -11,29 +11,48 @@
 #include "tools/experiment/run_folder.h"
 
 namespace geosft {
+namespace {
+
+// Returns the help of a subcommand, or that of the program if `name` is empty. Throws UsageError for an unknown one.
+std::string help_on(const CLI::App& app, const std::string& name) {
+  if (name.empty()) return app.help();
+  const auto found = app.get_subcommands([&](const CLI::App* one) { return one->check_name(name); });
+  if (found.empty()) throw UsageError(unknown_option_message(app, name));
+  return found.front()->help(app.get_name());
+}
+
+}  // namespace
 
 int run_subcommands(const std::string& description, const std::vector<Subcommand>& subcommands, int argc,
                     const char* const* argv, const std::string& footer) {
   CLI::App app{description};
   app.set_version_flag("--version", version_text());
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.footer(footer);
   std::vector<std::pair<CLI::App*, Command>> commands;
   for (const Subcommand& subcommand : subcommands) {
     CLI::App* sub = app.add_subcommand(subcommand.name, subcommand.help);
     commands.emplace_back(sub, subcommand.add(*sub));
   }
+  std::string about;
+  CLI::App* const help = app.add_subcommand("help", "how the program, or one of its subcommands, is used");
+  help->add_option("SUBCOMMAND", about, "one of those above");
   if (!parse_arguments(app, argc, argv, std::cout)) return 0;
+  if (help->parsed()) {
+    std::cout << help_on(app, about);
+    return 0;
+  }
   for (const auto& [subcommand, run] : commands) {
     if (subcommand->parsed()) return run();
   }
-  throw UsageError("no command given");
+  std::cout << app.help();  // a bare command
+  return 0;
 }
 
 CLI::Option* add_named_option(CLI::App& subcommand, const std::string& option, const NamedTarget& target,
                               const std::string& help) {
   return subcommand.add_option_function<std::string>(option, target.set, help)
-      ->check(CLI::IsMember(target.names))
+      ->check(CLI::IsMember(target.names, CLI::ignore_case))
       ->default_str(target.get());
 }
 

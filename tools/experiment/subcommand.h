@@ -26,7 +26,8 @@ struct Subcommand {
   Command (*add)(CLI::App&);
 };
 
-// Parses the command line of a tool, runs the given subcommand and returns its exit code. Throws UsageError.
+// Parses the command line of a tool, runs the given subcommand and returns its exit code. Without a subcommand, and for
+// the subcommand `help [SUBCOMMAND]`, prints the help. Throws UsageError.
 int run_subcommands(const std::string& description, const std::vector<Subcommand>& subcommands, int argc,
                     const char* const* argv, const std::string& footer = "");
 

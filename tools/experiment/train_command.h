@@ -5,9 +5,11 @@
 #include <iostream>
 #include <string>
 
+#include "data/data_error.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/batch_size_finder.h"
 #include "tools/experiment/main_guard.h"
+#include "tools/experiment/published_sets.h"
 #include "tools/experiment/training_run.h"
 
 namespace geosft {
@@ -24,7 +26,13 @@ class TrainCommand : protected TrainArguments {
   TrainCommand& operator=(const TrainCommand&) = delete;
 
   // `example` shows some configuration keys as options.
-  void add_to(CLI::App& subcommand, const std::string& example) { add_options(subcommand, config_, example); }
+  void add_to(CLI::App& subcommand, const std::string& example) {
+    if constexpr (has_preset()) {
+      config_.set_text(Settings::small_preset());  // shown as the defaults
+      add_preset_option(subcommand);
+    }
+    add_options(subcommand, config_, example);
+  }
   int run();
 
  protected:
@@ -45,6 +53,14 @@ class TrainCommand : protected TrainArguments {
   at::Device device = at::kCPU;
 
  private:
+  // Whether a training without a configuration file has sizes that fit its data: Settings::small_preset(), in TOML.
+  static constexpr bool has_preset() {
+    return requires {
+      Settings::small_preset();
+    };
+  }
+  // Begins with the values that `preset` names; without it, with the small ones unless a file gives the values.
+  void load_preset();
   RunFolder prepare();
   void check();
   int train_and_report();
@@ -53,8 +69,19 @@ class TrainCommand : protected TrainArguments {
 };
 
 template <class Settings>
+void TrainCommand<Settings>::load_preset() {
+  if constexpr (has_preset()) {
+    settings = Settings();
+    if (resume) return;
+    const bool small = preset ? *preset == Preset::small : config_file.empty();
+    if (small) config_.set_text(Settings::small_preset());
+  }
+}
+
+template <class Settings>
 RunFolder TrainCommand<Settings>::prepare() {
   const bool again = !resume && started_again();
+  load_preset();
   if (resume) {
     RunFolder folder = open_run_folder(out, resume, processes());
     load_resumed(settings, config_, folder);
@@ -78,6 +105,10 @@ void TrainCommand<Settings>::check() {
   settings.check();
   check_replay(settings.train, settings.model, device, processes());
   settings.locate_data();
+  if (const std::string hint = fetch_hint(std::filesystem::path(program()).filename().string(), settings.data);
+      !hint.empty()) {
+    throw DataError(settings.data, "a dataset", "nothing of this name" + hint);
+  }
 }
 
 template <class Settings>
@@ -93,6 +124,7 @@ bool TrainCommand<Settings>::within_memory(const Train& train_once) {
 template <class Settings>
 int TrainCommand<Settings>::run() {
   if (list_keys) {
+    load_preset();
     std::cout << config_.help();
     return 0;
   }

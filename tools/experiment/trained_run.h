@@ -95,6 +95,7 @@ RunDescription describe_run(typename Task::Settings settings, const typename Tas
   run.data = settings.data;
   run.epochs = settings.train.epochs;
   run.checkpoint_every = settings.train.checkpoint_every;
+  run.tensorboard = settings.train.tensorboard;
   run.held_out = held_out;
   run.score = Task::score(settings, outputs);
   return run;

@@ -23,9 +23,10 @@ void begin_folder(const TrainingLoop& loop, const RunFolder& folder, const RunDe
   folder.write_classes(run.names);  // first: rejects invalid names; a folder with a configuration counts as a run
   folder.write_config(run.config);
   folder.write_version();
-  std::cerr << run.config << summary;
-  if (loop.processes().size() > 1) std::cerr << ", " << loop.processes().size() << " processes";
-  std::cerr << '\n';
+  std::string line = summary;
+  if (loop.processes().size() > 1) line += ", " + std::to_string(loop.processes().size()) + " processes";
+  std::cerr << line << "\nall settings are in " << folder.config().string() << '\n';
+  folder.append_log(version_text() + run.config + line);
 }
 
 // A signal during validation also leaves the loop in a resumable state.
@@ -51,8 +52,14 @@ void TrainArguments::add_options(CLI::App& subcommand, Config& config, const std
   subcommand.add_flag("--json", json, "print the final evaluation as JSON");
   subcommand.add_flag("--list-keys", list_keys, "print every configuration key, each also an option --like-this");
   runtime.add_to(subcommand);
-  config.add_options(subcommand, /*listed=*/false);
-  subcommand.footer("Every key of the configuration is an option too, for example " + example + ".");
+  config.add_options(subcommand);
+  subcommand.footer("For example " + example + ". Keys of the same names, in sections, are in the files of --config.");
+}
+
+void TrainArguments::add_preset_option(CLI::App& subcommand) {
+  add_enum_option(subcommand, "--preset", &preset,
+                  "values of the keys that nothing else sets: small, which fits the data, without --config; paper, the "
+                  "sizes of the paper (dim 256, depth 8, 600 epochs), with it");
 }
 
 std::string TrainArguments::program() const {

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "models/training/distributed/communicator.h"
@@ -17,14 +18,23 @@
 
 namespace geosft {
 
+// Where the values of keys that neither a configuration file nor an option gives come from.
+enum class Preset { small, paper };
+template <>
+inline constexpr auto enum_table<Preset> = std::to_array<EnumName<Preset>>({{"small", Preset::small},
+                                                                            {"paper", Preset::paper}});
+
 // The options of every `train`, in addition to the configuration keys.
 struct TrainArguments {
   std::string config_file, out;
   bool resume = false, json = false, list_keys = false;
+  std::optional<Preset> preset;
   RuntimeOptions runtime;
 
   // Also adds the keys of `config` as options; `example` shows some of them in the help.
   void add_options(CLI::App& subcommand, Config& config, const std::string& example);
+  // Adds --preset, for tools that have presets.
+  void add_preset_option(CLI::App& subcommand);
   // Returns the name of the program as called, for messages.
   std::string program() const;
 

@@ -15,6 +15,7 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"encode", "encodings of the nodes of a graph dataset, to a file", geosft::add_encode_command},
     {"sweep", "train several configurations and tabulate their results", geosft::add_sweep_command<GraphExperiment>},
     {"list", "pretrained models: their names may stand for a RUN folder", geosft::add_list_command<GraphExperiment>},
+    {"fetch", "download a published dataset, such as MUTAG", geosft::add_fetch_command<GraphExperiment>},
 };
 
 constexpr const char* description = "Learning on graphs by the Sampling Foundational Transformer";

@@ -14,6 +14,9 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"info", "what a RUN folder, a checkpoint, a dataset or a shape file holds",
      geosft::add_info_command<SegmentExperiment>},
     {"list", "pretrained models: their names may stand for a RUN folder", geosft::add_list_command<SegmentExperiment>},
+    {"report", "one HTML page on a run: curves, tables, and its worst mistakes, drawn",
+     geosft::add_report_command<SegmentExperiment>},
+    {"fetch", "download a published dataset", geosft::add_fetch_command<SegmentExperiment>},
 };
 
 constexpr const char* description = "Parts of 3D shapes by the Sampling Foundational Transformer";

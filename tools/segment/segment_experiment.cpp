@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/segment/segment_experiment.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "data/data_error.h"
+#include "tools/experiment/estimated_normals.h"
 #include "tools/segment/segment_task.h"
 
 namespace geosft {
@@ -23,6 +25,21 @@ std::string scores_text(const SegmentScores& scores) {
       << "  part accuracy " << percent(scores.parts.accuracy) << "  mean of parts "
       << percent(scores.parts.mean_part_accuracy) << "  loss " << std::setprecision(4) << scores.loss;
   return out.str();
+}
+
+// Returns the mean over the `possible` parts, bool [parts], of the IoU of the points with that part; 1 for a part that
+// neither has.
+double shape_iou(const at::Tensor& predicted, const at::Tensor& parts, const at::Tensor& possible) {
+  double sum = 0;
+  int64_t count = 0;
+  for (int64_t part = 0; part < possible.size(0); ++part) {
+    if (!possible[part].item<bool>()) continue;
+    const at::Tensor a = predicted == part, b = parts == part;
+    const double both = (a & b).sum().item<double>(), either = (a | b).sum().item<double>();
+    sum += either > 0 ? both / either : 1.0;
+    ++count;
+  }
+  return count > 0 ? sum / static_cast<double>(count) : 1.0;
 }
 
 // Returns the loss of IoU on rotated copies, in percentage points.
@@ -74,7 +91,8 @@ std::unique_ptr<PointDataset> SegmentExperiment::open_split(const SegmentRun& tr
   const SegmentSettings& settings = trained.settings;
   auto dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"), settings.reading());
   check_same_parts(trained, *dataset);
-  return dataset;
+  if (!settings.clouds.normals) return dataset;
+  return with_normals(std::move(dataset), settings.data);
 }
 
 SegmentEvaluation SegmentExperiment::evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation,
@@ -122,6 +140,31 @@ std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation&
                     seen ? percent(scores.accuracy) : "-"});
   }
   return rows;
+}
+
+Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, int64_t count) {
+  Mistakes found{"the lowest IoU, the mean over the parts of a shape's class", {}};
+  std::vector<std::pair<double, int64_t>> order;  // IoU, row
+  ProgressBar bar("looking for mistakes", count == 0 ? 0 : clouds.size());
+  const auto predicted = [&](const Shape& shape) {
+    return part_logits(trained, shape, shape.label, BlockKind::spread).argmax(1);
+  };
+  for (int64_t row = 0; count > 0 && row < clouds.size(); ++row) {
+    const Shape shape = clouds.get(row);
+    order.emplace_back(shape_iou(predicted(shape), shape.parts, trained.mask()[shape.label]), row);
+    bar.update(row + 1);
+    throw_if_interrupted("in the middle of a report");
+  }
+  std::sort(order.begin(), order.end());
+  for (const auto& [iou, row] : order) {
+    if (static_cast<int64_t>(found.worst.size()) == count) break;
+    const Shape shape = clouds.get(row);
+    found.worst.push_back({shape.name,
+                           trained.class_names.at(static_cast<size_t>(shape.label)) + ", IoU " + percent(iou),
+                           {{"predicted", shape.points, part_colours(predicted(shape), trained.parts)},
+                            {"true", shape.points, part_colours(shape.parts, trained.parts)}}});
+  }
+  return found;
 }
 
 std::string SegmentExperiment::outputs_text(const PartNames& outputs) {

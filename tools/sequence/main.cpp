@@ -22,6 +22,7 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"generate", "write a synthetic dataset: ListOps or Pathfinder", geosft::add_generate_command},
     {"sweep", "train several configurations and tabulate their results", geosft::add_sweep_command<SequenceExperiment>},
     {"list", "pretrained models: their names may stand for a RUN folder", geosft::add_list_command<SequenceExperiment>},
+    {"fetch", "download a published dataset, such as BasicMotions", geosft::add_fetch_command<SequenceExperiment>},
 };
 
 constexpr const char* description =

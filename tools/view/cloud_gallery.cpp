@@ -54,10 +54,14 @@ int64_t CloudGallery::size() const {
 }
 
 Shape CloudGallery::shape_of(int64_t item) {
-  if (dataset_) return dataset_->get(item);
-  const std::filesystem::path& file = files_[static_cast<size_t>(item)];
   std::vector<std::string> warnings;
   Shape shape;
+  if (dataset_) {
+    shape = dataset_->get(item);
+    if (trained_ && trained_->settings.clouds.normals) estimate_missing_normals(shape, warnings);
+    return shape;
+  }
+  const std::filesystem::path& file = files_[static_cast<size_t>(item)];
   if (trained_) {
     shape = read_prepared(trained_->settings, file, warnings, {options_.columns, options_.drop_invalid});
   } else {

@@ -46,7 +46,9 @@ int64_t SegmentGallery::size() const {
 Shape SegmentGallery::shape_of(int64_t item) {
   Shape shape;
   if (dataset_) {
+    std::vector<std::string> unsaid;
     shape = dataset_->get(item);
+    if (trained_.settings.clouds.normals) estimate_missing_normals(shape, unsaid);
     prepare_normals(shape, trained_.settings.clouds.normals);
   } else {
     std::vector<std::string> warnings;

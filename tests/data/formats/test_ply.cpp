@@ -180,6 +180,10 @@ TEST_CASE("PLY: broken files") {
   fails(begin + "end_header\n0 0 0\n1 x 0\n0 1 0\n", {"a.ply:9", "a number", "\"x\""});
   fails("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n", {"properties x, y and z"});
   fails("ply\nformat ascii 1.0\nelement vertex 0" + xyz + "end_header\n", {"at least one point"});
+  fails(begin + "end_header\n0 0 0\n1 0 0\n0", {"a.ply", "3 vertices", "end of the file after 2", "cut off"});
+  fails(begin + face + "3 0 1", {"1 faces", "end of the file after 0", "cut off"});
+  const std::string raw = "ply\nformat binary_little_endian 1.0\nelement vertex 2" + xyz + "end_header\n";
+  fails(raw + "12345678901234567890", {"2 vertices", "end of the file after 1", "cut off"});
   std::string nan = "ply\nformat binary_little_endian 1.0\nelement vertex 1" + xyz + "end_header\n";
   for (int i = 0; i < 3; ++i) nan += test::raw(std::numeric_limits<float>::quiet_NaN());
   fails(nan, {"finite coordinates", "point 1"});

@@ -199,4 +199,15 @@ TEST_CASE("folder tree: nothing to read") {
   test::require_error([&] { list_folder_tree(folder.path(), Split::test, 5); }, {"shapes to test with", "none"});
 }
 
+TEST_CASE("folder tree: classes with too few files for a test split name the option that splits them") {
+  const test::TemporaryFolder folder;
+  for (const std::string file : {"bed/a.off", "bed/b.off", "bed/c.off", "sofa/a.off"}) {
+    test::write_text(folder / file, "");
+  }
+  CHECK(list_folder_tree(folder.path(), Split::train, 5).items.size() == 4);
+  test::require_error([&] { list_folder_tree(folder.path(), Split::test, 5); },
+                      {"shapes to test with", "at most 3 files per class", "every 5th", "--test-every 3"});
+  CHECK(list_folder_tree(folder.path(), Split::test, 3).items.size() == 1);
+}
+
 }  // namespace geosft::test::test_folder_tree

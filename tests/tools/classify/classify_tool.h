@@ -13,7 +13,9 @@ class ClassifyShop : public Workshop {
  public:
   ClassifyShop()
       : Workshop("geosft-classify", GEOSFT_CLASSIFY, write_tiny_dataset,
-                 {"--seed",
+                 {"--preset",
+                  "paper",
+                  "--seed",
                   "3",
                   "--points",
                   "64",

@@ -89,20 +89,98 @@ TEST_CASE("data that cannot be trained on leave no run behind") {
   refused({"--data", (shop / "nothing").string()}, 1, {"nothing"});
   refused({"--validation-fraction", "0.001"}, 2, {"validation_fraction", "15"});
   const fs::path bare = shop / "bare";
-  for (const char* split : {"train", "test"}) {
-    for (const char* name : {"a", "b"})
-      write_text(bare / split / name / "1.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
+  for (const char* name : {"a", "b"}) {
+    write_text(bare / "train" / name / "1.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
   }
-  refused({"--data", bare.string()}, 1, {bare.string(), "--no-normals"});
-  // One among others that have them.
-  write_text(shop.data() / "train" / "sphere" / "bare.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
-  refused({}, 1, {(shop.data() / "train" / "sphere" / "bare.xyz").string(), "--no-normals"});
-  fs::remove_all(bare / "test");
   refused({"--data", bare.string()}, 1, {"shapes to test with"});
   write_text(bare / "test" / "a" / "1.xyz", "");
   refused({"--data", bare.string()}, 1, {"1.xyz", "empty file"});
   write_text(bare / "train" / "b" / "2.off", "OFF\n");
   refused({"--data", bare.string()}, 1, {"2 broken files: ", "train/b/2.off", "test/a/1.xyz", "empty file"});
+  const fs::path few = shop / "few";
+  for (const char* file : {"a/1.off", "a/2.off", "b/1.off"}) write_text(few / file, cube_off(1.0));
+  refused({"--data", few.string()}, 1, {few.string(), "at most 2 files per class", "--test-every 2"});
+}
+
+TEST_CASE("clouds without normals are trained on with estimated ones, which is said once") {
+  const ClassifyShop shop;
+  const fs::path bare = shop / "bare";
+  for (int i = 0; i < 5; ++i) {
+    for (const char* name : {"a", "b"}) {
+      write_text(bare / name / (std::to_string(i) + ".xyz"), sphere_xyz(1.0 + 0.1 * i, 60, /*normals=*/false));
+    }
+  }
+  const ProcessResult estimated = shop.run_well(shop.train("run", {"--data", bare.string()}));
+  CHECK(count_of(estimated.err, "normals are estimated") == 1);
+  CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("normals = true"));
+  CHECK_THAT(shop.run_well({"eval", (shop / "run").string()}).err, Catch::Contains("normals are estimated"));
+  const ProcessResult without = shop.run_well(shop.train("bare_run", {"--data", bare.string(), "--normals", "false"}));
+  CHECK(count_of(without.err, "estimated") == 0);
+  // One among others that have them.
+  write_text(shop.data() / "train" / "sphere" / "bare.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
+  CHECK_THAT(shop.run_well(shop.train("mixed")).err, Catch::Contains("train/sphere/bare.xyz: coordinates alone"));
+}
+
+TEST_CASE("without a configuration the sizes fit the data, and a tenth of it chooses the checkpoint") {
+  const ClassifyShop shop;
+  const auto train = [&](const std::string& out, const Words& more) {
+    const Words words = {"train", "--data", shop.data().string(), "--out", (shop / out).string(), "--epochs", "2"};
+    return shop.run_well(words + more);
+  };
+  const Words tiny = {"--points", "64", "--points-per-mesh", "128", "--dim", "16", "--depth", "1"};
+  const ProcessResult small = train("small", tiny);
+  CHECK_THAT(small.err, Catch::Contains("sizes that fit the data: num_heads 1, num_samples 32, head_num_samples 128, "
+                                        "batch_size 4, ema_decay 0.0 (--preset paper"));
+  CHECK(lines_of(small.err.substr(0, small.err.find("epoch 1/2"))).size() <= 10);
+  const std::string config = read_text(shop / "small" / "config.toml");
+  CHECK_THAT(config, Catch::Contains("batch_size = 4\n") && Catch::Contains("tokens = \"local\"") &&
+                         Catch::Contains("validation_fraction = 0.0\n") && !Catch::Contains("auto\""));
+  // The paper's sizes by name.
+  const std::string paper = read_text(fs::path(shop.trained()) / "config.toml");
+  CHECK_THAT(paper, Catch::Contains("tokens = \"radial\"") && Catch::Contains("schedule = \"step\""));
+  // A file gives the values that it names, and all others are the paper's.
+  write_text(shop / "some.toml", "[model]\nattention = 'sampling'\nnum_heads = 2\n");
+  train("file", tiny + Words{"--config", (shop / "some.toml").string()});
+  CHECK_THAT(read_text(shop / "file" / "config.toml"),
+             Catch::Contains("tokens = \"radial\"") && Catch::Contains("batch_size = 32\n"));
+  for (int i = 10; i < 50; ++i) {
+    write_text(shop.data() / "train" / "cube" / (std::to_string(i) + ".off"), cube_off(0.1 * i));
+  }
+  const ProcessResult held = train("held", tiny + Words{"--validate-every", "1", "--json"});
+  CHECK_THAT(held.err, Catch::Contains("training on 48 clouds of 3 classes, 7 more choose the best checkpoint"));
+  CHECK(nlohmann::json::parse(held.out).at("checkpoint").at("chosen_by") == "validation");
+  const ProcessResult all = train("all", tiny + Words{"--validation", "0"});
+  CHECK_THAT(all.err, Catch::Contains("training on 55 clouds"));
+  CHECK_THAT(all.out, Catch::Contains("test figures are of best.ckpt: epoch 2 of 2, the last one"));
+}
+
+TEST_CASE("a training leaves its log, a line per epoch, and events for TensorBoard") {
+  const ClassifyShop shop;
+  const ProcessResult result = shop.run_well(shop.train("run", {"--tensorboard", "--validation", "0.2"}));
+  const std::string log = read_text(shop / "run" / "train.log");
+  for (const std::string epoch : {"epoch 1/3  loss ", "epoch 2/3  loss ", "epoch 3/3  loss "}) {
+    CHECK(count_of(result.err, epoch) >= 1);
+    CHECK(count_of(log, epoch) == 1);
+  }
+  CHECK_THAT(log, Catch::Contains("geosft ") && Catch::Contains("epochs = 3") && Catch::Contains("training on 12"));
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(shop / "run" / "tensorboard")) {
+    ++files;
+    const std::string events = read_text(entry.path());
+    for (const char* tag : {"brain.Event:2", "loss/train", "accuracy/train", "loss/validation", "learning_rate"}) {
+      CHECK(count_of(events, tag) >= 1);
+    }
+  }
+  CHECK(files == 1);
+  CHECK_FALSE(fs::exists(fs::path(shop.trained()) / "tensorboard"));
+}
+
+TEST_CASE("train and eval take the same words for rotations, in any case") {
+  const ClassifyShop shop;
+  shop.run_well(shop.train("run", {"--rotate", "SO3"}));
+  CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("rotate_training = \"so3\""));
+  const std::string out = shop.run_well({"eval", (shop / "run").string(), "--rotate", "SO3", "--json"}).out;
+  CHECK(nlohmann::json::parse(out).at("rotation") == "so3");
 }
 
 TEST_CASE("clouds of one point and of equal points are trained on and evaluated like others") {

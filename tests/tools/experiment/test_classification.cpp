@@ -107,14 +107,14 @@ TEST_CASE("the settings decide what is opened") {
   CHECK(open_dataset(place.settings, Split::test)->size() == 15);
 }
 
-TEST_CASE("sampling meshes is shown, and done once") {
+TEST_CASE("reading shapes is shown, and done once") {
   Place place;
   write_tiny_dataset(place.settings.data);
   for (const bool first : {true, false}) {
     const CapturedStderr shown;
     open_dataset(place.settings, Split::test);
     INFO(shown.text());
-    CHECK((shown.text().find("6/6") != std::string::npos) == first);
+    CHECK((shown.text().find("reading shapes 100 %  6/6") != std::string::npos) == first);
     CHECK(shown.text().empty() == !first);
   }
 }

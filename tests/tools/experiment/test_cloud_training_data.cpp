@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include "data/points/array_dataset.h"
+#include "geometry/normals.h"
 #include "tests/support.h"
+#include "tests/tools/experiment/captured_stderr.h"
 
 namespace geosft::test::test_cloud_training_data {
 namespace {
@@ -50,15 +52,38 @@ TEST_CASE("a share is held out, of every class, a published part comes first") {
   CHECK(published.held_out());
 }
 
-TEST_CASE("missing normals and empty parts are refused") {
+TEST_CASE("a tenth is held out where nothing is said and that is five clouds or more") {
+  const auto split = [](int64_t count, double fraction) {
+    CloudSettings settings;
+    settings.validation_fraction = fraction;
+    return CloudTrainingData(clouds(count), nullptr, clouds(4), settings, 7, "here");
+  };
+  const double automatic = CloudSettings().validation_fraction;
+  REQUIRE(is_automatic(automatic));
+  const CloudTrainingData few = split(39, automatic), many = split(60, automatic), all = split(60, 0.0);
+  CHECK(few.train().size() == 39);
+  CHECK((few.validation() == nullptr && few.validation_fraction() == 0.0));
+  CHECK(many.train().size() == 54);
+  CHECK((many.validation()->size() == 6 && many.validation_fraction() == 0.1 && many.held_out()));
+  CHECK((all.train().size() == 60 && all.validation() == nullptr));
+}
+
+TEST_CASE("missing normals are estimated, and empty parts refused") {
   CloudSettings settings;
   settings.validation_fraction = 0.01;
   require_error([&] { opened(settings); }, {"validation_fraction", "0.01", "8 training clouds", "0"});
   settings.validation_fraction = 0;
-  const auto bare = [&] { CloudTrainingData(clouds(8), nullptr, clouds(4, false), settings, 7, "here"); };
-  require_error(bare, {"here", "--no-normals"});
+  const auto bare = [&] {
+    const CapturedStderr quiet;
+    return CloudTrainingData(clouds(8, false), nullptr, clouds(4, false), settings, 7, "here");
+  };
+  const CloudTrainingData estimated = bare();
+  CHECK_THAT(estimated.note(), Catch::Contains("here") && Catch::Contains("estimated"));
+  const Shape shape = estimated.train().get(3);
+  require_equal(shape.normals, estimate_normals(shape.points), "normals");
   settings.normals = false;
-  CHECK_NOTHROW(bare());
+  CHECK(bare().note().empty());
+  CHECK_FALSE(bare().train().get(3).normals.defined());
 }
 
 TEST_CASE("a few clouds of each class are trained on, and the held-out ones stay") {

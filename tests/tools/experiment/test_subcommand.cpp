@@ -49,8 +49,22 @@ TEST_CASE("the subcommand that is named runs with its options") {
   CHECK(run_with({"count", "--count", "5"}) == 5);
 }
 
-TEST_CASE("no subcommand, an unknown one and an option of another are wrong use") {
-  CHECK_THROWS_AS(run_with({}), UsageError);
+TEST_CASE("no subcommand and `help` print the help") {
+  const auto printed = [](const std::vector<const char*>& words) {
+    std::ostringstream out;
+    std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
+    const int code = run_with(words);
+    std::cout.rdbuf(before);
+    CHECK(code == 0);
+    return out.str();
+  };
+  REQUIRE_THAT(printed({}), Catch::Contains("A tool") && Catch::Contains("seven") && Catch::Contains("help"));
+  CHECK(printed({"help"}) == printed({}));
+  REQUIRE_THAT(printed({"help", "count"}), Catch::Contains("--count") && !Catch::Contains("seven"));
+  require_error([] { run_with({"help", "coumt"}); }, {"coumt", "count"});
+}
+
+TEST_CASE("an unknown subcommand and an option of another are wrong use") {
   CHECK_THROWS_AS(run_with({"eight"}), UsageError);
   CHECK_THROWS_AS(run_with({"seven", "--count", "5"}), UsageError);
 }
@@ -66,7 +80,7 @@ TEST_CASE("an option of an enumeration takes its names") {
     return std::pair(rotation, out.str());
   };
   REQUIRE(rotation_of({}).first == Rotation::z);
-  REQUIRE(rotation_of({"--rotate", "so3"}).first == Rotation::so3);
+  for (const char* name : {"so3", "SO3", "So3"}) REQUIRE(rotation_of({"--rotate", name}).first == Rotation::so3);
   REQUIRE_THAT(rotation_of({"--help"}).second, Catch::Contains("--rotate") && Catch::Contains("=z"));
   require_error([&] { rotation_of({"--rotate", "x"}); }, {"--rotate", "none", "so3"});
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-classify report, end to end.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/classify/classify_tool.h"
+
+namespace geosft::test::test_report_command {
+namespace fs = std::filesystem;
+
+TEST_CASE("the report of a run is one page with its worst mistakes") {
+  const ClassifyShop shop;
+  // Hardly trained, so that there are mistakes.
+  shop.run_well(shop.train("run", {"--epochs", "1", "--lr", "1e-6"}));
+  const fs::path page = shop / "run" / "report.html";
+  CHECK(shop.run_well({"report", (shop / "run").string()}).out == page.string() + "\n");
+  const std::string text = read_text(page);
+  CHECK_THAT(text, Catch::Contains("6 clouds of the test set") && Catch::Contains("accuracy") &&
+                       Catch::Contains("epoch 1 of 1") && Catch::Contains("dim = 16") &&
+                       Catch::Contains("<td>tetrahedron</td>") && Catch::Contains("Worst mistakes"));
+  CHECK(count_of(text, "<section>") >= 2);
+  CHECK(count_of(text, "<section>") == count_of(text, "<svg "));
+  CHECK(count_of(text, "data:image/svg+xml") == (has_gnuplot() ? 2 : 0));
+  const fs::path other = shop / "other.html";
+  shop.run_well({"report", (shop / "run").string(), "--out", other.string(), "--mistakes", "1", "--split", "train"});
+  CHECK(count_of(read_text(other), "<section>") == 1);
+  shop.refuses({"report", (shop / "nothing").string()}, 2, {"no run folder", "nothing"});
+}
+
+}  // namespace geosft::test::test_report_command

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/automatic_sizes.h"
+
+#include <catch2/catch.hpp>
+
+#include "tools/experiment/classify_settings.h"
+#include "tools/experiment/segment_settings.h"
+
+namespace geosft::test::test_automatic_sizes {
+namespace {
+
+ClassifySettings small(int64_t clouds, const std::string& more = "") {
+  ClassifySettings settings;
+  settings.config().set_text(ClassifySettings::small_preset());
+  settings.config().set_text(more);
+  REQUIRE(settings.has_automatic());
+  settings.check();
+  settings.resolve(clouds, ClassifySettings::kSmallSizes);
+  CHECK_FALSE(settings.has_automatic());
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("sizes of a model and of its training fit the number of clouds") {
+  const ClassifySettings furniture = small(301);
+  CHECK((furniture.model.width == 64 && furniture.model.heads == 4 && furniture.model.layers == 3));
+  CHECK((furniture.model.bins == 32 && furniture.model.head_bins == 128 && furniture.train.batch_size == 16));
+  CHECK((furniture.train.epochs == 200 && furniture.train.average_decay == 0.995));
+  const ClassifySettings few = small(12);
+  CHECK((few.train.batch_size == 4 && few.train.epochs == 200 && few.train.average_decay == 0.967));
+  const ClassifySettings many = small(9843);
+  CHECK((many.model.width == 128 && many.model.heads == 8 && many.model.layers == 4 && many.model.bins == 64));
+  CHECK((many.train.batch_size == 32 && many.train.epochs == 20));
+  CHECK(small(1).train.batch_size == 4);
+}
+
+TEST_CASE("sizes that are given stay, and the others fit them") {
+  const ClassifySettings wide = small(301, "[model]\ndim = 96\n[train]\nepochs = 3\n");
+  CHECK((wide.model.width == 96 && wide.model.heads == 6 && wide.train.epochs == 3));
+  CHECK(wide.train.average_decay == 0.0);  // 57 steps
+  CHECK(small(301, "[model]\ndim = 20\n").model.heads == 1);
+}
+
+TEST_CASE("what was chosen is said") {
+  SegmentSettings settings;
+  settings.config().set_text(SegmentSettings::small_preset());
+  const std::string text = settings.resolve(285, SegmentSettings::kSmallSizes);
+  CHECK(text == "dim 64, num_heads 4, depth 3, num_samples 64, batch_size 8, epochs 112, ema_decay 0.995");
+  CHECK(settings.resolve(285, SegmentSettings::kSmallSizes).empty());
+}
+
+}  // namespace geosft::test::test_automatic_sizes

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/html_report.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+#include "tests/tools/experiment/command_line.h"
+
+namespace geosft::test::test_html_report {
+
+TEST_CASE("text is escaped") {
+  CHECK(html_text("a<b> & \"c\"") == "a&lt;b&gt; &amp; &quot;c&quot;");
+}
+
+TEST_CASE("a cloud is drawn with its colours, the near points last") {
+  // The view is turned by 35 degrees and raised by 20: of two points on the z axis the one of larger z is nearer.
+  const DrawnCloud cloud{"", at::tensor({0.0, 0.0, 1.0, 0.0, 0.0, -1.0}).view({2, 3}),
+                         at::tensor({1.0, 0.0, 0.0, 0.0, 0.0, 1.0}).view({2, 3})};
+  const std::string svg = cloud_svg(cloud, 100);
+  CHECK_THAT(svg, Catch::StartsWith("<svg viewBox=\"0 0 100 100\"") && Catch::EndsWith("</svg>"));
+  REQUIRE(count_of(svg, "<circle") == 2);
+  CHECK(svg.find("#0000ff") < svg.find("#ff0000"));
+  CHECK(count_of(cloud_svg({"", at::randn({4000, 3}, generator(1)), at::rand({4000, 3}, generator(2))}), "<circle") ==
+        1334);
+  CHECK_NOTHROW(cloud_svg({"", at::zeros({1, 3}), at::zeros({1, 3})}));
+  require_error([] { cloud_svg({"", at::zeros({2, 3}), at::zeros({1, 3})}); }, {"colours", "[1, 3]", "[2, 3]"});
+}
+
+TEST_CASE("a page holds everything, and refers to nothing") {
+  const TemporaryFolder folder;
+  write_text(folder / "a.svg", "<svg/>");
+  HtmlReport report{"A <run>",
+                    {{"accuracy", "75 %"}},
+                    {{"Curves", folder / "a.svg"}, {"Absent", folder / "b.svg"}},
+                    {{"class", "right"}, {"cup", "3"}},
+                    {"by probability", {{"x.off", "cup, not mug", {{"seen", at::zeros({1, 3}), at::zeros({1, 3})}}}}},
+                    "dim = 64\n"};
+  const std::string page = html_page(report);
+  for (const char* part : {"<title>A &lt;run&gt;</title>", "75 %", "data:image/svg+xml;base64,PHN2Zy8+",
+                           "<th>right</th>", "<td>cup</td>", "cup, not mug", "<svg viewBox", "dim = 64"}) {
+    CHECK_THAT(page, Catch::Contains(part));
+  }
+  CHECK_THAT(page, !Catch::Contains("Absent") && !Catch::Contains("src=\"http") && !Catch::Contains("<script"));
+}
+
+}  // namespace geosft::test::test_html_report

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the clouds of a dataset normals that are estimated from their points.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/points/point_dataset.h"
+
+namespace geosft {
+
+// Has the clouds of a dataset without normals, with estimated ones (geometry/normals.h), in memory.
+class EstimatedNormals final : public PointDataset {
+ public:
+  // Estimates the normals of all clouds, in parallel, with progress on stderr. Throws Interrupted if a signal arrives
+  // meanwhile. `data` names the dataset in the note.
+  EstimatedNormals(std::unique_ptr<PointDataset> clouds, const std::string& data);
+
+  int64_t size() const override { return clouds_->size(); }
+  Shape get(int64_t index) const override;
+  int64_t label(int64_t index) const override { return clouds_->label(index); }
+  const std::vector<std::string>& class_names() const override { return clouds_->class_names(); }
+  bool has_normals() const override { return true; }
+  std::vector<std::string> warnings() const override { return clouds_->warnings(); }
+  // Returns a sentence that says so, and names the first file without normals.
+  const std::string& note() const { return note_; }
+
+ private:
+  std::unique_ptr<PointDataset> clouds_;
+  std::vector<at::Tensor> normals_;  // by row
+  std::string note_;
+};
+
+// Returns the dataset if it has normals, else one with estimated ones.
+std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data);
+
+// Returns the note of a dataset with estimated normals; empty for others.
+std::string estimation_note(const PointDataset& dataset);
+
+}  // namespace geosft

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the report of a run as one HTML page that needs no other file: facts, pictures, tables, and clouds drawn as
+// SVG.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace geosft {
+
+// A cloud as it is drawn: points [n, 3] with y up, and colours double [n, 3] in [0, 1].
+struct DrawnCloud {
+  std::string caption;
+  at::Tensor points, colours;
+};
+
+// One of the worst predictions, drawn.
+struct Mistake {
+  std::string name, text;
+  std::vector<DrawnCloud> clouds;
+};
+// The worst predictions of an evaluation, the worst first, and a sentence that says how they are ordered.
+struct Mistakes {
+  std::string order;
+  std::vector<Mistake> worst;
+};
+
+struct HtmlReport {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> facts;               // name and value
+  std::vector<std::pair<std::string, std::filesystem::path>> pictures;  // caption and SVG file; absent ones are skipped
+  std::vector<std::vector<std::string>> table;                          // the first row is the heading
+  Mistakes mistakes;
+  std::string config;  // TOML
+};
+
+// Returns the text with &, <, > and quotes as HTML has them.
+std::string html_text(const std::string& text);
+
+// Returns an SVG element of `size` pixels: the points from the front, turned and raised, the near ones last. Of more
+// than 1,500 points every n-th is drawn.
+std::string cloud_svg(const DrawnCloud& cloud, int size = 240);
+
+// Returns the page. Throws DataError for a picture that cannot be read.
+std::string html_page(const HtmlReport& report);
+
+}  // namespace geosft
