@@ -162,7 +162,7 @@ TEST_CASE("probabilities are not negative and their rows sum to less than 1", "[
 }
 
 TEST_CASE("at initialisation the row sums of equal tokens spread over (0, 1)", "[attention]") {
-  AttentionOptions options = options_of(RelativeEncodingKind::points, 2);
+  AttentionOptions options = options_of(RelativeEncodingKind::points, GENERATE(2, 4, 5));
   options.width = 64;
   options.heads = 16;
   options.sampler.num_samples = 32;
@@ -233,6 +233,8 @@ TEST_CASE("errors of attention name the argument", "[attention]") {
   options.heads = 2;
   options.relative_channels = 0;
   require_error([&] { SamplingAttention{options}; }, {"relative_channels", "0"});
+  options.relative_channels = 3;
+  require_error([&] { SamplingAttention{options}; }, {"relative_channels", "3"});
 }
 
 }  // namespace geosft::test::test_attention
