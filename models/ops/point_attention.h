@@ -17,9 +17,8 @@ namespace geosft {
 // fifth channel, a triple product, changes its sign under reflections; all are invariant to rotation and translation.
 //
 //   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], eps: see maxout_attention
-//   x [Nq, 3], xs [Nk, 3] coordinates, in any unit (w_* take the units of the channels); m [Nq, 3], ms [Nk, 3] normals,
-//   both or
-//     neither, of any length
+//   x [Nq, 3], xs [Nk, 3] coordinates, in any unit (w_* take the inverse of that of each channel)
+//   m [Nq, 3], ms [Nk, 3] normals, both or neither, of any length
 //   w_mul, w_add [r, h], b_mul, b_add [h]
 //   q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
 //   result [Nq, h, cv]
