@@ -49,8 +49,9 @@ class PointBiasOf : public BiasSteps {
       : in_(in), heads_(p.heads), head_(head), normals_(kAngles || static_cast<bool>(in.m)), triple_(in.channels > 4) {
     GEOSFT_UNROLL
     for (int ch = 0; ch < kMaxChannels; ++ch) {
-      mul_[ch] = ch < in.channels ? in.weights.w_mul.read(ch * heads_ + head) : T(0);
-      add_[ch] = ch < in.channels ? in.weights.w_add.read(ch * heads_ + head) : T(0);
+      const bool there = kAngles ? ch < 4 || triple_ : ch == 0 || normals_;
+      mul_[ch] = there ? in.weights.w_mul.read(ch * heads_ + head) : T(0);
+      add_[ch] = there ? in.weights.w_add.read(ch * heads_ + head) : T(0);
     }
     mul_[kMaxChannels] = in.weights.b_mul.read(head);
     add_[kMaxChannels] = in.weights.b_add.read(head);
