@@ -6,7 +6,7 @@ namespace geosft {
 PointClassifierImpl::PointClassifierImpl(const PointClassifierOptions& classifier_options)
     : options(classifier_options) {
   TORCH_CHECK(options.classes >= 2, "classes must be at least 2, got ", options.classes);
-  options.layer = with_point_relations(options.layer, options.normals);
+  options.layer = with_point_relations(options.layer, options.normals, options.relative, options.chirality);
   const int64_t width = options.layer.attention.width;
   embed = register_module("embed", torch::nn::Linear(point_token_channels(options.tokens, options.normals), width));
   encoder = register_module("encoder", Encoder(options.layer, options.layers));

@@ -11,7 +11,9 @@ struct PointClassifierOptions {
   int64_t classes = 2;
   bool normals = true;                       // clouds come with normals
   PointTokens tokens = PointTokens::radial;  // the absolute kinds make the model depend on the pose
-  LayerOptions layer = {};                   // its relative kind and channels are set from `normals`
+  PointRelative relative = PointRelative::paper;
+  bool chirality = false;   // with relative angles: see with_point_relations
+  LayerOptions layer = {};  // its relative kind and channels are set from `normals`, `relative` and `chirality`
   int64_t layers = 3;
   SamplerOptions head_sampler = {.num_samples = 512};
   double head_dropout = 0.0;

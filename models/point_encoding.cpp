@@ -17,9 +17,12 @@ void note_neighbours(SamplingContext& context, const at::Tensor& index, const st
 
 }  // namespace
 
-LayerOptions with_point_relations(LayerOptions layer, bool normals) {
+LayerOptions with_point_relations(LayerOptions layer, bool normals, PointRelative relative, bool chirality) {
+  const bool angles = relative == PointRelative::angles;
+  TORCH_CHECK(normals || !angles, "relative must be paper for points without normals, not angles");
+  TORCH_CHECK(angles || !chirality, "chirality must be false unless relative is angles");
   layer.attention.relative = RelativeEncodingKind::points;
-  layer.attention.relative_channels = normals ? 2 : 1;
+  layer.attention.relative_channels = angles ? (chirality ? 5 : 4) : (normals ? 2 : 1);
   return layer;
 }
 

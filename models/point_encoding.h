@@ -9,8 +9,17 @@
 
 namespace geosft {
 
-// `layer` with the relative encoding of points, with or without normals.
-LayerOptions with_point_relations(LayerOptions layer, bool normals);
+// The channels of the relative encoding of points (models/ops/point_attention.h).
+enum class PointRelative {
+  paper,   // squared distances and, with normals, their products
+  angles,  // also the projections of the distance on both normals; needs normals
+};
+
+// `layer` with this relative encoding of points, with or without normals. `chirality` adds the triple product of the
+// normals and the distance to the angles: the model then tells a shape from its mirror image. Throws an error naming
+// `relative` or `chirality` if they lack what they need.
+LayerOptions with_point_relations(LayerOptions layer, bool normals, PointRelative relative = PointRelative::paper,
+                                  bool chirality = false);
 
 struct EncodedPoints {
   at::Tensor tokens;  // [N, width]

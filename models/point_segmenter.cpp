@@ -29,7 +29,7 @@ at::Tensor category_features(const at::Tensor& category, int64_t categories, con
 PointSegmenterImpl::PointSegmenterImpl(const PointSegmenterOptions& segmenter_options) : options(segmenter_options) {
   TORCH_CHECK(options.parts >= 2, "parts must be at least 2, got ", options.parts);
   TORCH_CHECK(options.categories >= 0, "categories must be 0 or more, got ", options.categories);
-  options.layer = with_point_relations(options.layer, options.normals);
+  options.layer = with_point_relations(options.layer, options.normals, options.relative, options.chirality);
   const int64_t width = options.layer.attention.width;
   const int64_t channels = point_token_channels(options.tokens, options.normals) + options.categories;
   embed = register_module("embed", torch::nn::Linear(channels, width));

@@ -12,7 +12,9 @@ struct PointSegmenterOptions {
   int64_t categories = 0;                    // shape categories, a one-hot input of every point; 0: no such input
   bool normals = true;                       // clouds come with normals
   PointTokens tokens = PointTokens::radial;  // the absolute kinds make the model depend on the pose
-  LayerOptions layer = {};                   // its relative kind and channels are set from `normals`
+  PointRelative relative = PointRelative::paper;
+  bool chirality = false;   // with relative angles: see with_point_relations
+  LayerOptions layer = {};  // its relative kind and channels are set from `normals`, `relative` and `chirality`
   int64_t layers = 3;
   bool canonical_order = true;  // outside training; see encode_points
 };

@@ -22,8 +22,9 @@ struct AttentionOptions {
   int64_t width = 64;  // d
   int64_t heads = 4;   // h, divides d
   RelativeEncodingKind relative = RelativeEncodingKind::none;
-  int64_t relative_channels =
-      0;  // r: 1 or 2 for points, edge (and distance) channels for graphs, sinusoid width for sequences
+  // r: for points 1, or with normals 2, 4 or 5 (point_attention); edge (and distance) channels for graphs, sinusoid
+  // width for sequences
+  int64_t relative_channels = 0;
   SamplerOptions sampler = {};
   ScoreKind score = ScoreKind::maxout;
   ProbabilityKind probability = ProbabilityKind::leaky_relu;

@@ -20,14 +20,25 @@ AttentionBias transform(const at::Tensor& encoding, const RelativeWeights& weigh
           at::matmul(encoding, weights.w_add) + weights.b_add};
 }
 
-at::Tensor point_encoding(const RelativeEncoding& relative, const Pairs& pairs, const Span& span) {
+// Returns the first `channels` channels of point_attention, [n, k, channels].
+at::Tensor point_encoding(const RelativeEncoding& relative, const Pairs& pairs, int64_t channels, const Span& span) {
   const auto queries = [&](const at::Tensor& rows) { return rows.narrow(0, span.query, span.queries).unsqueeze(1); };
   const auto keys = [&](const at::Tensor& rows) { return rows.narrow(0, span.key, span.keys).unsqueeze(0); };
-  const at::Tensor distance =
-      (queries(relative.coordinates) - keys(pairs.sample(relative.coordinates))).square().sum(-1);
-  if (!relative.normals.defined()) return distance.unsqueeze(-1);
-  const at::Tensor product = (queries(relative.normals) * keys(pairs.sample(relative.normals))).sum(-1);
-  return at::stack({distance, product}, -1);
+  const at::Tensor apart = keys(pairs.sample(relative.coordinates)) - queries(relative.coordinates);
+  std::vector<at::Tensor> encoding = {apart.square().sum(-1)};
+  if (relative.normals.defined()) {
+    const at::Tensor normals = queries(relative.normals), sampled = keys(pairs.sample(relative.normals));
+    encoding.push_back((normals * sampled).sum(-1));
+    if (channels > 2) {
+      encoding.push_back((normals * apart).sum(-1));
+      encoding.push_back((sampled * apart).sum(-1));
+    }
+    if (channels > 4) {
+      const auto [m, s] = std::pair(normals.expand_as(apart), sampled.expand_as(apart));
+      encoding.push_back((at::linalg_cross(m, s) * apart).sum(-1));
+    }
+  }
+  return at::stack(encoding, -1);
 }
 
 // Sums duplicate edges of a batch: they are sorted once and looked up for each item.
@@ -91,7 +102,7 @@ AttentionBias attention_bias(const RelativeEncoding& relative, const SummedEdges
                              const RelativeWeights& weights, const Span& span) {
   switch (relative.kind) {
     case RelativeEncodingKind::points:
-      return transform(point_encoding(relative, pairs, span), weights);
+      return transform(point_encoding(relative, pairs, weights.w_mul.size(0), span), weights);
     case RelativeEncodingKind::graph:
       return graph_terms(relative, edges, pairs, weights, span);
     case RelativeEncodingKind::sequence: {

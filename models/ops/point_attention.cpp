@@ -29,7 +29,16 @@ void PointInputs::check() const {
   check_points(xs(), "xs", k(), "[Nk, 3]");
   if (m().defined()) check_points(m(), "m", q(), "[Nq, 3]");
   if (ms().defined()) check_points(ms(), "ms", k(), "[Nk, 3]");
-  check_relative_weights(*this, m().defined() ? 2 : 1);
+  check_relative_weights(*this, channels());
+}
+
+int64_t PointInputs::channels() const {
+  if (!m().defined()) return 1;
+  const bool matrix = w_mul().defined() && w_mul().dim() == 2;
+  const int64_t rows = matrix ? w_mul().sym_size(0).guard_int(__FILE__, __LINE__) : 2;
+  TORCH_CHECK(rows == 2 || rows == 4 || rows == 5, "w_mul must be [r, h] with r = 2, 4 or 5 channels, got shape ",
+              w_mul().sym_sizes());
+  return rows;
 }
 
 GEOSFT_OPERATORS(m) {

@@ -10,13 +10,15 @@
 namespace geosft {
 
 // maxout_attention whose attention bias comes from points (SFT sections 4.3 and 4.4): with
-//   X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j)      the second channel only with normals, r = 1 or 2 channels
+//   X_R[i, j] = (|d|^2, m_i . ms_j, m_i . d, ms_j . d, (m_i x ms_j) . d),   d = xs_j - x_i,
 //   R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
-// as r_mul and r_add, computed inside and never stored n x k.
+// as r_mul and r_add, computed inside and never stored n x k. The weights choose the channels, the first r of X_R:
+// r = 1 without normals; with normals r = 2 (the paper's), r = 4 (with the angles of both normals to d) or r = 5. The
+// fifth channel, a triple product, changes its sign under reflections; all are invariant to rotation and translation.
 //
 //   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], eps: see maxout_attention
-//   x [Nq, 3], xs [Nk, 3] coordinates, in any unit (w_* take squared units); m [Nq, 3], ms [Nk, 3] normals, both or
-//     neither, of any length
+//   x [Nq, 3], xs [Nk, 3] coordinates, in any unit (w_* take the inverse of that of each channel)
+//   m [Nq, 3], ms [Nk, 3] normals, both or neither, of any length
 //   w_mul, w_add [r, h], b_mul, b_add [h]
 //   q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
 //   result [Nq, h, cv]
@@ -36,6 +38,8 @@ struct PointInputs : WeightedInputs {
   PointInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 14) {}
   static constexpr const char* kOperator = "point_attention";
   void check() const;
+  // Channels r of X_R; throws an error naming w_mul if it has another number of rows.
+  int64_t channels() const;
   const at::Tensor& x() const { return own(0); }
   const at::Tensor& xs() const { return own(1); }
   const at::Tensor& m() const { return own(2); }

@@ -44,11 +44,14 @@ struct Clouds {
 };
 
 inline PointClassifier classifier(PointTokens tokens, bool normals, at::ScalarType dtype = at::kDouble,
-                                  NormPlacement norm = NormPlacement::pre, uint64_t seed = 1) {
+                                  NormPlacement norm = NormPlacement::pre, uint64_t seed = 1,
+                                  PointRelative relative = PointRelative::paper, bool chirality = false) {
   PointClassifierOptions options;
   options.classes = 5;
   options.normals = normals;
   options.tokens = tokens;
+  options.relative = relative;
+  options.chirality = chirality;
   options.layer.attention.width = 32;
   options.layer.attention.heads = 4;
   options.layer.attention.sampler.num_samples = 12;

@@ -64,6 +64,22 @@ TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invar
   REQUIRE(compared > 0);
 }
 
+TEST_CASE("rotating and shuffling clouds leaves the logits of models that see angles", "[point_classifier]") {
+  const bool chirality = GENERATE(false, true);
+  const Clouds clouds({60, 41, 100});
+  PointClassifier model =
+      classifier(PointTokens::radial, true, at::kDouble, NormPlacement::pre, 1, PointRelative::angles, chirality);
+  const SamplingContext context = SamplingContext::seeded();
+  const at::Tensor before = logits(model, clouds, context);
+  CHECK(largest_change(logits(model, moved(clouds, 3), context), before) <= 1e-10);
+  Clouds mirrored = clouds;
+  for (at::Tensor* rows : {&mirrored.points, &mirrored.normals}) {
+    *rows = *rows * at::tensor({1.0, 1.0, -1.0}, at::kDouble);
+  }
+  const double change = largest_change(logits(model, mirrored, context), before);
+  CHECK((chirality ? change > 1e-3 : change <= 1e-10));
+}
+
 TEST_CASE("rotating clouds changes the logits of an absolute model", "[point_classifier]") {
   const Clouds clouds({60, 41, 100});
   PointClassifier model = classifier(PointTokens::absolute, true);

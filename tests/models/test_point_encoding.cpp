@@ -39,6 +39,17 @@ TEST_CASE("relations of points have two channels with normals and one without") 
   CHECK(with_point_relations({}, false).attention.relative == RelativeEncodingKind::points);
 }
 
+TEST_CASE("angles add two channels, and chirality a third") {
+  const auto channels = [](bool normals, PointRelative relative, bool chirality) {
+    return with_point_relations({}, normals, relative, chirality).attention.relative_channels;
+  };
+  CHECK(channels(true, PointRelative::paper, false) == 2);
+  CHECK(channels(true, PointRelative::angles, false) == 4);
+  CHECK(channels(true, PointRelative::angles, true) == 5);
+  require_error([&] { channels(false, PointRelative::angles, false); }, {"relative", "normals"});
+  require_error([&] { channels(true, PointRelative::paper, true); }, {"chirality", "angles"});
+}
+
 TEST_CASE("features stand beside the tokens of their own points, whatever the order") {
   Parts parts(2);
   const at::Tensor features = at::arange(30, at::kDouble).unsqueeze(1) / 30;

@@ -62,11 +62,16 @@ DenseTerms linear_terms(const at::Tensor& channels, const BiasWeights& weights) 
 }
 
 at::Tensor point_channels(const at::Tensor& x, const at::Tensor& xs, const at::Tensor& normals,
-                          const at::Tensor& sampled_normals) {
+                          const at::Tensor& sampled_normals, bool angles) {
   const at::Tensor squares = x.square().sum(-1, /*keepdim=*/true), sampled = xs.square().sum(-1).unsqueeze(1);
   const at::Tensor distance = at::baddbmm(squares + sampled, x, xs.transpose(1, 2), 1, -2);
   if (!normals.defined()) return distance.unsqueeze(1);
-  return at::stack({distance, at::bmm(normals, sampled_normals.transpose(1, 2))}, 1);
+  const at::Tensor product = at::bmm(normals, sampled_normals.transpose(1, 2));
+  if (!angles) return at::stack({distance, product}, 1);
+  const at::Tensor own = (normals * x).sum(-1, /*keepdim=*/true), other = (sampled_normals * xs).sum(-1).unsqueeze(1);
+  return at::stack({distance, product, at::bmm(normals, xs.transpose(1, 2)) - own,
+                    other - at::bmm(x, sampled_normals.transpose(1, 2))},
+                   1);
 }
 
 DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const BiasWeights& weights) {

@@ -42,10 +42,10 @@ at::Tensor broadcast_attention(const HeadsFirstInputs& inputs, const DenseTerms&
 // softplus(X_R w_mul + b_mul) and X_R w_add + b_add for X_R [B, r, n, m].
 DenseTerms linear_terms(const at::Tensor& channels, const BiasWeights& weights);
 
-// X_R of points: squared distances of x [B, n, 3] and xs [B, m, 3] and, if defined, dot products of the normals; [B, r,
-// n, m].
+// X_R of points: squared distances of x [B, n, 3] and xs [B, m, 3] and, if defined, dot products of the normals and,
+// with `angles`, those of both normals and xs - x; [B, r, n, m].
 at::Tensor point_channels(const at::Tensor& x, const at::Tensor& xs, const at::Tensor& normals,
-                          const at::Tensor& sampled_normals);
+                          const at::Tensor& sampled_normals, bool angles = false);
 
 // The relative encodings of sequences without forming X_R: s [B, n, ds], ss [B, m, ds].
 DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const BiasWeights& weights);

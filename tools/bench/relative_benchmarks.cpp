@@ -54,10 +54,12 @@ Points random_points(const Sizes& sizes, int64_t keys) {
           unit(normal({sizes.batch, sizes.tokens, 3}, generator)), unit(normal({sizes.batch, keys, 3}, generator))};
 }
 
-Benchmark make_points(const Sizes& sizes, int64_t keys, bool normals, Pass pass, const std::string& name) {
+// channels: 1, or with normals 2 or 4.
+Benchmark make_points(const Sizes& sizes, int64_t keys, int64_t channels, Pass pass, const std::string& name) {
+  const bool normals = channels > 1;
   const PackedInputs in = random_inputs(sizes, keys);
   const Points p = random_points(sizes, keys);
-  const BiasWeights w = random_weights(normals ? 2 : 1, sizes);
+  const BiasWeights w = random_weights(channels, sizes);
   const auto flat = [](const at::Tensor& rows) { return rows.flatten(0, 1); };
   const auto ours = [=] {
     using Optional = std::optional<at::Tensor>;
@@ -66,7 +68,8 @@ Benchmark make_points(const Sizes& sizes, int64_t keys, bool normals, Pass pass,
                            in.k_ptr, attention_eps);
   };
   const auto terms = [=] {
-    return linear_terms(point_channels(p.x, p.xs, normals ? p.m : at::Tensor(), normals ? p.ms : at::Tensor()), w);
+    const at::Tensor m = normals ? p.m : at::Tensor(), ms = normals ? p.ms : at::Tensor();
+    return linear_terms(point_channels(p.x, p.xs, m, ms, channels > 2), w);
   };
   const AttentionShape shape = attention_shape(sizes, keys);
   const Work work = pass == Pass::both ? maxout_both_work(shape) : maxout_forward_work(shape);
@@ -95,13 +98,18 @@ Benchmark make_sequence(const Sizes& sizes, int64_t keys, Pass pass, const std::
 
 Entries relative_entries(const Sizes& sizes) {
   Entries entries;
-  for (const bool normals : {false, true}) {
+  struct Kind {
+    int64_t channels;
+    std::string name, about;
+  };
+  for (const Kind& kind : {Kind{1, "point_attention", "with squared distances"},
+                           Kind{2, "point_attention_normals", "with squared distances and normal products"},
+                           Kind{4, "point_attention_angles", "with squared distances, normal products and angles"}}) {
     for (const int64_t keys : sizes.keys) {
       for (const Pass pass : {Pass::forward, Pass::both}) {
-        const std::string name = std::string(normals ? "point_attention_normals" : "point_attention") + "/k" +
-                                 std::to_string(keys) + "/" + pass_name(pass);
-        entries.push_back({name, normals ? "with squared distances and normal products" : "with squared distances",
-                           [=] { return make_points(sizes, keys, normals, pass, name); }});
+        const std::string name = kind.name + "/k" + std::to_string(keys) + "/" + pass_name(pass);
+        const int64_t channels = kind.channels;
+        entries.push_back({name, kind.about, [=] { return make_points(sizes, keys, channels, pass, name); }});
       }
     }
   }

@@ -48,7 +48,13 @@ void AugmentSettings::check() const {
 }
 
 void PointModelSettings::add_keys(Config& config) {
-  config.add_enum("model", "tokens", &tokens, "input tokens; all but the absolute ones are invariant to rotation");
+  config.add_enum("model", "tokens", &tokens, "input tokens; all but the absolute ones are invariant to rotation")
+      .add_enum(
+          "model", "relative", &relative,
+          "what attention sees of two points: squared distance and product of normals (paper), or also the angles "
+          "of both normals to the line between them")
+      .add("model", "chirality", &chirality,
+           "with relative angles, also the triple product, which tells a shape from its mirror image");
   EncoderSettings::add_keys(config);
 }
 
@@ -56,12 +62,23 @@ void PointModelSettings::add_order_key(Config& config) {
   config.add("model", "canonical_order", &canonical_order, "farthest-point order at evaluation");
 }
 
-void PointModelSettings::check() const {
+void PointModelSettings::check(bool normals) const {
   EncoderSettings::check();
+  if (relative == PointRelative::angles && !normals) {
+    throw UsageError("relative angles needs normals, which normals = false leaves out");
+  }
+  if (chirality && relative != PointRelative::angles) throw UsageError("chirality needs relative angles, not paper");
   if (on_grid()) throw UsageError("attention " + attention + " needs tokens on a grid, which points are not");
   if (sparse() && primal.mask == MaskKind::neighbours) {
     throw UsageError("mask must not be neighbours: clouds have no edges; nearest has the nearest points");
   }
+}
+
+std::vector<KeyUse> PointModelSettings::key_uses(bool head_samples) const {
+  std::vector<KeyUse> uses = EncoderSettings::key_uses(head_samples);
+  const bool samples = kind() == AttentionKind::sampling;
+  uses.push_back({{"relative", "chirality"}, samples, "attention sampling", "attention " + attention});
+  return uses;
 }
 
 }  // namespace geosft

@@ -7,6 +7,7 @@
 
 #include "geometry/augment_options.h"
 #include "models/ops/point_tokens.h"
+#include "models/point_encoding.h"
 #include "tools/experiment/automatic_sizes.h"
 #include "tools/experiment/experiment_settings.h"
 
@@ -22,6 +23,9 @@ inline constexpr auto enum_table<PointTokens> =
                                           {"local", PointTokens::local},
                                           {"absolute", PointTokens::absolute},
                                           {"absolute_local", PointTokens::absolute_local}});
+template <>
+inline constexpr auto enum_table<PointRelative> =
+    std::to_array<EnumName<PointRelative>>({{"paper", PointRelative::paper}, {"angles", PointRelative::angles}});
 
 // Section [clouds].
 struct CloudSettings {
@@ -56,6 +60,8 @@ struct AugmentSettings {
 // Section [model].
 struct PointModelSettings : EncoderSettings {
   PointTokens tokens = PointTokens::radial;
+  PointRelative relative = PointRelative::paper;
+  bool chirality = false;
   bool canonical_order = true;
 
   // The number of samples of the head, of a model that has one; hidden by such a model's own.
@@ -63,8 +69,11 @@ struct PointModelSettings : EncoderSettings {
   void add_keys(Config& config);
   // Adds the key `canonical_order`; it follows the first keys of a task.
   void add_order_key(Config& config);
-  // Throws UsageError also if the attention needs tokens on a grid, or edges: clouds have neither.
-  void check() const;
+  // Throws UsageError also if the attention needs tokens on a grid, or edges: clouds have neither. `normals`: whether
+  // the clouds have normals.
+  void check(bool normals) const;
+  // As in EncoderSettings.
+  std::vector<KeyUse> key_uses(bool head_samples) const;
 };
 
 // All settings of an experiment with point clouds. Clouds is a CloudSettings and Model a PointModelSettings with the
@@ -117,7 +126,7 @@ Config CloudExperimentSettings<Clouds, Model>::config(const std::string& data_he
 
 template <class Clouds, class Model>
 void CloudExperimentSettings<Clouds, Model>::check() const {
-  model.check();
+  model.check(clouds.normals);
   augment.check();
   clouds.check();
 }
@@ -143,6 +152,8 @@ ModelOptions CloudExperimentSettings<Clouds, Model>::model_options() const {
   ModelOptions options;
   options.normals = clouds.normals;
   options.tokens = model.tokens;
+  options.relative = model.relative;
+  options.chirality = model.chirality;
   options.layer = model.layer();
   options.layers = model.layers;
   options.canonical_order = model.canonical_order;

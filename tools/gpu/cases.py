@@ -15,7 +15,8 @@ def offsets(sizes):
 class Case:
     """Arguments of an attention operator on the CPU, float64; `relation` is one of RELATIONS."""
 
-    RELATIONS = ("none", "dense", "points", "normals", "graph", "sequence")
+    POINT_CHANNELS = {"points": 1, "normals": 2, "angles": 4, "chirality": 5}
+    RELATIONS = ("none", "dense", *POINT_CHANNELS, "graph", "sequence")
 
     def __init__(self, relation, queries, keys, heads, c, cv, seed=1, depth=5):
         self.relation, self.depth = relation, depth
@@ -33,9 +34,9 @@ class Case:
         if self.relation == "dense":
             pairs = sum(q * k for q, k in zip(queries, keys))
             self.floating += [self.normal(pairs, heads).abs() + 0.1, self.normal(pairs, heads)]
-        if self.relation in ("points", "normals"):
-            channels = 2 if self.relation == "normals" else 1
-            for _ in range(channels):
+        if self.relation in self.POINT_CHANNELS:
+            channels = self.POINT_CHANNELS[self.relation]
+            for _ in range(1 if self.relation == "points" else 2):
                 self.floating += [self.normal(nq, 3), self.normal(nk, 3)]
         if self.relation == "sequence":
             channels = self.depth
@@ -78,7 +79,7 @@ class Case:
         if self.relation == "graph":
             rowptr, col, top, partner = indices
             return OPS.graph_attention(*core, rowptr, col, own[0], top, partner, own[1], *own[2:], *pointers)
-        rows = own[:4] if self.relation == "normals" else [*own[:2], None, None]
+        rows = [*own[:2], None, None] if self.relation == "points" else own[:4]
         return OPS.point_attention(*core, *rows, *own[-4:], *pointers)
 
     def on(self, device):
@@ -103,9 +104,9 @@ def attention_cases():
         for c, cv in ((8, 8), (16, 13), (32, 20), (33, 64), (65, 128), (128, 1)):
             yield Case(relation, *ragged, 2, c, cv)
     yield Case("sequence", [129, 5], [33, 70], 2, 16, 16, depth=70)
-    for relation in ("none", "normals"):
+    for relation in ("none", "normals", "angles"):
         for c in (8, 16, 32, 64):  # large enough for tiles of many rows a thread
             yield Case(relation, [1024, 777, 1300, 1000], [270, 600, 1024, 300], 64, c, c)
-    for relation in ("none", "normals", "graph", "sequence"):
+    for relation in ("none", "normals", "angles", "graph", "sequence"):
         yield Case(relation, [70000], [40], 2, 16, 16)
         yield Case(relation, [40], [70000], 2, 16, 16)

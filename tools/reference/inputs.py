@@ -271,24 +271,31 @@ def relative_weights(r, channels, heads, shift=0.0):
     }
 
 
-def point_case(name, queries, keys, heads, c, cv=None, normals=False, shift=0.0):
+def point_case(name, queries, keys, heads, c, cv=None, channels=1, shift=0.0):
+    """channels: of the relative encoding; 1 without normals, 2, 4 or 5 with them."""
+
     def make():
         r = Source("point_" + name)
         inputs = attention_inputs(r, queries, keys, heads, c, cv)
         nq, nk = len(inputs["q"]), len(inputs["k"])
         inputs.update(x=r.normal(nq, 3, scale=0.5), xs=r.normal(nk, 3, scale=0.5))
-        if normals:
+        if channels > 1:
             inputs.update(m=r.directions(nq), ms=r.normal(nk, 3, scale=0.5))
-        return {**inputs, **relative_weights(r, 2 if normals else 1, heads, shift)}
+        return {**inputs, **relative_weights(r, channels, heads, shift)}
 
     CASES["point_" + name] = make
 
 
 point_case("one_item", 17, 8, 1, 3)
 point_case("ragged", SIZES, SAMPLED, 2, 16)
-point_case("ragged_normals", SIZES, SAMPLED, 4, 5, normals=True)
-point_case("normals_c17", 19, 11, 3, 17, 6, normals=True)
-point_case("zero_rows", 12, 5, 2, 3, normals=True, shift=-2.5)
+point_case("ragged_normals", SIZES, SAMPLED, 4, 5, channels=2)
+point_case("normals_c17", 19, 11, 3, 17, 6, channels=2)
+point_case("zero_rows", 12, 5, 2, 3, channels=2, shift=-2.5)
+point_case("angles_one_item", 17, 8, 1, 3, channels=4)
+point_case("angles_ragged", SIZES, SAMPLED, 4, 5, channels=4)
+point_case("angles_c17", 19, 11, 3, 17, 6, channels=4)
+point_case("chirality_one_item", 17, 8, 1, 3, channels=5)
+point_case("chirality_ragged", SIZES, SAMPLED, 2, 16, channels=5)
 
 
 def float32_sinusoid(n, d):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes point_attention on the CPU. Its attention bias is computed from X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j),
-// from the coordinates, tile by tile (SFT section 4.4).
+// Computes point_attention on the CPU. Its attention bias is computed from the channels of X_R (squared distances,
+// products of normals and angles), from the coordinates and normals, tile by tile (SFT section 4.4).
 #include "models/ops/point_attention.h"
 
 #include "models/ops/cpu/attention_host.h"
@@ -24,6 +24,7 @@ template <typename T>
 struct PointArrays {
   RowAccessor<const T> x, xs, m, ms;
   RelativeWeights<T> weights;
+  int64_t channels = 1;
   RowGradient<T> x_grad, xs_grad, m_grad, ms_grad;
   WeightGradients<T> weight_grad;
   int64_t groups = 0;
@@ -42,6 +43,7 @@ struct PointAttention {
     arrays.m = stored_rows<T>(m, 3);
     arrays.ms = stored_rows<T>(ms, 3);
     arrays.weights = weights.pointers<T>();
+    arrays.channels = channels();
     return arrays;
   }
 
@@ -67,7 +69,7 @@ struct PointAttention {
     return {int64_t{3} * (output_mask.own(0) + output_mask.own(2)),
             int64_t{3} * (output_mask.own(1) + output_mask.own(3)), WeightGradients<float>::width(channels(), heads)};
   }
-  int64_t channels() const { return m.defined() ? 2 : 1; }
+  int64_t channels() const { return weights.w_mul.size(0); }
 
   at::Tensor x, xs, m, ms;
   WeightArguments weights;
@@ -79,7 +81,8 @@ struct PointAttention {
 
 GEOSFT_SIMD_BEGIN();
 
-// Channels is 1, or 2 with normals.
+// Channels is 1, or with normals 2, 4 or 5. With d = xs_j - x_i, these are |d|^2, m_i . ms_j, m_i . d, ms_j . d and
+// (m_i x ms_j) . d. The numbers of channels are compiled apart.
 template <typename T, int Channels>
 class PointBias {
  public:
@@ -120,7 +123,7 @@ class PointBias {
     padded_ = padded_rows<T>(rows);
     const Block block{first_query, rows, 0, 3};
     pack_block(in_.x, block, padded_, wide_.get(), rows_of_.get());
-    if (Channels == 2) pack_block(in_.m, block, padded_, wide_.get(), rows_of_.get() + 3 * kQueryBlock);
+    if (kNormals) pack_block(in_.m, block, padded_, wide_.get(), rows_of_.get() + 3 * kQueryBlock);
     if (to_) std::fill_n(row_gradient_.get(), kRows, T(0));
   }
 
@@ -128,7 +131,7 @@ class PointBias {
     first_key_ = first_key;
     keys_ = keys;
     xs_ = read_block(in_.xs, {first_key, keys, 0, 3}, wide_xs_.get()).data;
-    if (Channels == 2) ms_ = read_block(in_.ms, {first_key, keys, 0, 3}, wide_ms_.get()).data;
+    if (kNormals) ms_ = read_block(in_.ms, {first_key, keys, 0, 3}, wide_ms_.get()).data;
     const Tag<T> d;
     for (int64_t j = 0; j < keys; ++j) {
       const T* xs = xs_ + j * 3;
@@ -139,12 +142,13 @@ class PointBias {
           distance = hn::MulAdd(apart, apart, distance);
         }
         hn::Store(distance, d, channel(0, j) + i);
-        if constexpr (Channels == 2) {
+        if constexpr (kNormals) {
           const T* ms = ms_ + j * 3;
           Vector<T> product = hn::Zero(d);
           for (int a = 0; a < 3; ++a) product = hn::MulAdd(row(3 + a, i), hn::Set(d, ms[a]), product);
           hn::Store(product, d, channel(1, j) + i);
         }
+        if constexpr (kAngles) store_angles(j, i);
       }
     }
     if (!tracked_) return;
@@ -196,10 +200,14 @@ class PointBias {
     T* const xs_to = xs_sums_.at(first_key_, 0);
     T* const ms_to = ms_sums_.at(first_key_, 0);
     for (int64_t j = 0; j < keys_; ++j) {
+      if constexpr (kAngles) {
+        back_through_angles(j, xs_to ? xs_to + j * 3 : nullptr, ms_to ? ms_to + j * 3 : nullptr);
+        continue;
+      }
       for (int axis = 0; axis < 3; ++axis) {
         const int64_t at = j * 3 + axis;
         back_through_distance(j, axis, xs_to ? xs_to + at : nullptr);
-        if constexpr (Channels == 2) back_through_product(j, axis, ms_to ? ms_to + at : nullptr);
+        if constexpr (kNormals) back_through_product(j, axis, ms_to ? ms_to + at : nullptr);
       }
     }
   }
@@ -214,7 +222,8 @@ class PointBias {
 
  private:
   static constexpr int64_t kTile = kKeyTile * kQueryBlock;
-  static constexpr int64_t kRows = int64_t{3} * Channels * kQueryBlock;
+  static constexpr bool kNormals = Channels > 1, kAngles = Channels > 2, kTriple = Channels > 4;
+  static constexpr int64_t kRows = int64_t{kNormals ? 6 : 3} * kQueryBlock;
 
   struct Linear {
     T w[Channels];
@@ -243,6 +252,84 @@ class PointBias {
     const Tag<T> d;
     T* at = row_gradient_.get() + axis * kQueryBlock + i;
     hn::Store(hn::Add(hn::Load(d, at), part), d, at);
+  }
+
+  struct Vector3 {
+    Vector<T> v[3];
+  };
+
+  // The three coordinates of rows of queries (axis 0), or of their normals (axis 3).
+  HWY_INLINE Vector3 rows3(int axis, int64_t i) const { return {{row(axis, i), row(axis + 1, i), row(axis + 2, i)}}; }
+  static HWY_INLINE Vector3 broadcast(const T* v) {
+    const Tag<T> d;
+    return {{hn::Set(d, v[0]), hn::Set(d, v[1]), hn::Set(d, v[2])}};
+  }
+  static HWY_INLINE Vector3 difference(const Vector3& a, const Vector3& b) {
+    return {{hn::Sub(a.v[0], b.v[0]), hn::Sub(a.v[1], b.v[1]), hn::Sub(a.v[2], b.v[2])}};
+  }
+  static HWY_INLINE Vector<T> dot(const Vector3& a, const Vector3& b) {
+    return hn::MulAdd(a.v[0], b.v[0], hn::MulAdd(a.v[1], b.v[1], hn::Mul(a.v[2], b.v[2])));
+  }
+  static HWY_INLINE Vector3 cross(const Vector3& a, const Vector3& b) {
+    const auto component = [&](int s, int t) { return hn::NegMulAdd(a.v[t], b.v[s], hn::Mul(a.v[s], b.v[t])); };
+    return {{component(1, 2), component(2, 0), component(0, 1)}};
+  }
+  // Returns sum + factor * a.
+  static HWY_INLINE Vector3 add_multiple(Vector<T> factor, const Vector3& a, const Vector3& sum) {
+    return {{hn::MulAdd(factor, a.v[0], sum.v[0]), hn::MulAdd(factor, a.v[1], sum.v[1]),
+             hn::MulAdd(factor, a.v[2], sum.v[2])}};
+  }
+  static HWY_INLINE Vector3 multiple(Vector<T> factor, const Vector3& a) {
+    return {{hn::Mul(factor, a.v[0]), hn::Mul(factor, a.v[1]), hn::Mul(factor, a.v[2])}};
+  }
+  static HWY_INLINE void add_sums(const Vector3& sum, T* to) {
+    for (int a = 0; a < 3; ++a) to[a] += lane_sum<T>(sum.v[a]);
+  }
+
+  // Stores the channels from the third on, for key j and the queries from lane i on.
+  HWY_INLINE void store_angles(int64_t j, int64_t i) const {
+    const Tag<T> d;
+    const Vector3 apart = difference(broadcast(xs_ + j * 3), rows3(0, i));
+    const Vector3 normal = rows3(3, i), key_normal = broadcast(ms_ + j * 3);
+    hn::Store(dot(normal, apart), d, channel(2, j) + i);
+    hn::Store(dot(key_normal, apart), d, channel(3, j) + i);
+    if constexpr (kTriple) hn::Store(dot(cross(normal, key_normal), apart), d, channel(4, j) + i);
+  }
+
+  // Adds the gradients of all channels of key j. With the gradients g of the channels, m of the query's and s of the
+  // key's normal, and d = xs_j - x_i:
+  //   d: 2 g_0 d + g_2 m + g_3 s + g_4 m x s,   m: g_1 s + g_2 d + g_4 s x d,   s: g_1 m + g_3 d + g_4 d x m
+  void back_through_angles(int64_t j, T* xs_to, T* ms_to) const {
+    const Tag<T> d;
+    const bool x_wanted = to_->x_grad.defined(), m_wanted = to_->m_grad.defined();
+    const Vector3 xs = broadcast(xs_ + j * 3), key_normal = broadcast(ms_ + j * 3);
+    Vector3 xs_sum{{hn::Zero(d), hn::Zero(d), hn::Zero(d)}}, ms_sum = xs_sum;
+    for (int64_t i = 0; i < padded_; i += lanes()) {
+      Vector<T> g[Channels];
+      for (int ch = 0; ch < Channels; ++ch) {
+        g[ch] = hn::Load(d, channel_gradient_.get() + ch * kTile + j * kQueryBlock + i);
+      }
+      const Vector3 apart = difference(xs, rows3(0, i)), normal = rows3(3, i);
+      if (xs_to || x_wanted) {
+        Vector3 part = multiple(hn::Add(g[0], g[0]), apart);
+        part = add_multiple(g[3], key_normal, add_multiple(g[2], normal, part));
+        if constexpr (kTriple) part = add_multiple(g[4], cross(normal, key_normal), part);
+        for (int a = 0; a < 3; ++a) {
+          xs_sum.v[a] = hn::Add(xs_sum.v[a], part.v[a]);
+          if (x_wanted) add_to_row(a, i, hn::Neg(part.v[a]));
+        }
+      }
+      if (m_wanted) {
+        Vector3 part = add_multiple(g[2], apart, multiple(g[1], key_normal));
+        if constexpr (kTriple) part = add_multiple(g[4], cross(key_normal, apart), part);
+        for (int a = 0; a < 3; ++a) add_to_row(3 + a, i, part.v[a]);
+      }
+      if (!ms_to) continue;
+      ms_sum = add_multiple(g[3], apart, add_multiple(g[1], normal, ms_sum));
+      if constexpr (kTriple) ms_sum = add_multiple(g[4], cross(apart, normal), ms_sum);
+    }
+    if (xs_to) add_sums(xs_sum, xs_to);
+    if (ms_to) add_sums(ms_sum, ms_to);
   }
 
   // The derivative of |x - xs|^2 by x is 2 (x - xs), and by xs its negative.
@@ -304,7 +391,9 @@ class PointBias {
 
 template <typename T, class F>
 void with_bias(const PointArrays<T>& arrays, const F& f) {
-  if (arrays.m) return f(TypeOf<PointBias<T, 2>>());
+  if (arrays.channels == 5) return f(TypeOf<PointBias<T, 5>>());
+  if (arrays.channels == 4) return f(TypeOf<PointBias<T, 4>>());
+  if (arrays.channels == 2) return f(TypeOf<PointBias<T, 2>>());
   f(TypeOf<PointBias<T, 1>>());
 }
 

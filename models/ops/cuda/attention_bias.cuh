@@ -109,6 +109,13 @@ struct BiasTypes {
   using Bias = BiasOf<T, kSide>;
   static constexpr bool kManyRows = kMany;
 
+  // Calls body(types) with the types of the kernels for these arrays, which are Traits itself. A bias that has several
+  // kinds of kernels hides this function; they have the same kManyRows.
+  template <class Traits, typename T, class Body>
+  static void choose(const Arrays<T>&, const Body& body) {
+    body(Traits());
+  }
+
   // Calls body(arrays) once for each pass.
   template <Side kSide, class Pass, class Body>
   static void each_pass(const Pass& arrays, const Body& body) {

@@ -43,11 +43,13 @@ void backward_grids(const AttentionArrays<T>& p, const typename BiasTraits::temp
 
 template <class BiasTraits, typename T, class Run>
 void run_grids(const AttentionForwardCall<BiasTraits, T>& call, Run&& run) {
-  forward_grids<BiasTraits, T>(call.problem, call.bias, call.to, run);
+  BiasTraits::template choose<BiasTraits>(
+      call.bias, [&](auto types) { forward_grids<decltype(types), T>(call.problem, call.bias, call.to, run); });
 }
 template <class BiasTraits, typename T, class Run>
 void run_grids(const AttentionBackwardCall<BiasTraits, T>& call, Run&& run) {
-  backward_grids<BiasTraits, T>(call.problem, call.bias, call.to, run);
+  BiasTraits::template choose<BiasTraits>(
+      call.bias, [&](auto types) { backward_grids<decltype(types), T>(call.problem, call.bias, call.to, run); });
 }
 
 }  // namespace geosft::cuda

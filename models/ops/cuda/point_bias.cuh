@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the attention bias of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j) from the coordinates in
-// shared memory, mul = softplus(X_R w_mul + b_mul), add = X_R w_add + b_add (SFT section 4.4).
+// Computes the attention bias of point_attention: the channels X_R[i, j] from the coordinates and normals in shared
+// memory, mul = softplus(X_R w_mul + b_mul), add = X_R w_add + b_add (SFT section 4.4). X_R with angles has kernels of
+// its own, which take more registers.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
@@ -12,12 +13,14 @@
 namespace geosft::cuda {
 
 // Coordinates and normals [rows, 3] (normals may be null), weights [channels, heads], biases [heads]. Row gradients are
-// accumulated per head, [rows, heads, 3], and are null if not requested. Weight gradients are accumulated per query
-// tile, [slots, heads, 6]: the two channels and the bias of mul, then those of add.
+// accumulated per head, [rows, heads, 3], and are null if not requested. `channels` is 1, 2, 4 or 5. Weight gradients
+// are accumulated per query tile, [slots, heads, 2, kMaxChannels + 1]: the channels of the kernel and the bias of mul,
+// then those of add.
 template <typename T>
 struct PointArrays {
   Accessor<const T> x, xs, m, ms;
   RelativeWeights<T> weights;
+  int64_t channels;
   T* x_grad;
   T* xs_grad;
   T* m_grad;
@@ -25,29 +28,33 @@ struct PointArrays {
   T* weight_grad;
 };
 
-template <typename T, Side kSide>
-class PointBias : public BiasSteps {
+// kAngles: with the channels m_i . d and ms_j . d for d = xs_j - x_i and, if there are five, (m_i x ms_j) . d.
+template <typename T, Side kSide, bool kAngles>
+class PointBiasOf : public BiasSteps {
  public:
+  static constexpr int kMaxChannels = kAngles ? 5 : 2;
   template <int Own, int Other>
   struct Tiles {
     Vec4<T> own_x[Own], own_m[Own], other_x[Other], other_m[Other];
-    T staged[kThreads][6];
+    T staged[kThreads][2 * (kMaxChannels + 1)];
   };
   struct RowSums {
     T x[3], m[3];
   };
   struct ThreadSums {
-    T mul[3], add[3];  // two channels and the bias
+    T mul[kMaxChannels + 1], add[kMaxChannels + 1];  // the channels and the bias
   };
 
-  GEOSFT_DEVICE PointBias(const PointArrays<T>& in, const AttentionArrays<T>& p, const TileRows&, int64_t head)
-      : in_(in), heads_(p.heads), head_(head), normals_(static_cast<bool>(in.m)) {
-    mul_[0] = in.weights.w_mul.read(head);
-    add_[0] = in.weights.w_add.read(head);
-    mul_[1] = normals_ ? in.weights.w_mul.read(heads_ + head) : T(0);
-    add_[1] = normals_ ? in.weights.w_add.read(heads_ + head) : T(0);
-    mul_[2] = in.weights.b_mul.read(head);
-    add_[2] = in.weights.b_add.read(head);
+  GEOSFT_DEVICE PointBiasOf(const PointArrays<T>& in, const AttentionArrays<T>& p, const TileRows&, int64_t head)
+      : in_(in), heads_(p.heads), head_(head), normals_(kAngles || static_cast<bool>(in.m)), triple_(in.channels > 4) {
+    GEOSFT_UNROLL
+    for (int ch = 0; ch < kMaxChannels; ++ch) {
+      const bool there = kAngles ? ch < 4 || triple_ : ch == 0 || normals_;
+      mul_[ch] = there ? in.weights.w_mul.read(ch * heads_ + head) : T(0);
+      add_[ch] = there ? in.weights.w_add.read(ch * heads_ + head) : T(0);
+    }
+    mul_[kMaxChannels] = in.weights.b_mul.read(head);
+    add_[kMaxChannels] = in.weights.b_add.read(head);
   }
 
   template <class Memory>
@@ -74,26 +81,30 @@ class PointBias : public BiasSteps {
     const T to_mul = score * raw * relative.slope;
     if (kSide == Side::kQuery) {
       const Channels channels = sample(memory, pair);
-      sums.mul[0] += to_mul * channels.distance;
-      sums.add[0] += score * channels.distance;
-      sums.mul[2] += to_mul;
-      sums.add[2] += score;
-      if (normals_) {
-        sums.mul[1] += to_mul * channels.product;
-        sums.add[1] += score * channels.product;
+      sums.mul[kMaxChannels] += to_mul;
+      sums.add[kMaxChannels] += score;
+      GEOSFT_UNROLL
+      for (int ch = 0; ch < kMaxChannels; ++ch) {
+        if (ch == 1 && !normals_) continue;
+        sums.mul[ch] += to_mul * channels.v[ch];
+        sums.add[ch] += score * channels.v[ch];
       }
     }
-    if (x_grad()) {
-      const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
-      const T distance = T(2) * (to_mul * mul_[0] + score * add_[0]);
+    if constexpr (kAngles) {
+      if (x_grad() || m_grad()) collect_angles(memory, pair, to_mul, score, row);
+    } else {
+      if (x_grad()) {
+        const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
+        const T distance = T(2) * (to_mul * mul_[0] + score * add_[0]);
+        GEOSFT_UNROLL
+        for (int a = 0; a < 3; ++a) row.x[a] += distance * (own.v[a] - other.v[a]);
+      }
+      if (!m_grad()) return;
+      const Vec4<T> normal = memory.other_m[pair.other];
+      const T product = to_mul * mul_[1] + score * add_[1];
       GEOSFT_UNROLL
-      for (int a = 0; a < 3; ++a) row.x[a] += distance * (own.v[a] - other.v[a]);
+      for (int a = 0; a < 3; ++a) row.m[a] += product * normal.v[a];
     }
-    if (!m_grad()) return;
-    const Vec4<T> normal = memory.other_m[pair.other];
-    const T product = to_mul * mul_[1] + score * add_[1];
-    GEOSFT_UNROLL
-    for (int a = 0; a < 3; ++a) row.m[a] += product * normal.v[a];
   }
 
   GEOSFT_DEVICE void store(int64_t row, const RowSums& sums) const {
@@ -110,23 +121,28 @@ class PointBias : public BiasSteps {
   template <class Memory>
   GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
     GEOSFT_UNROLL
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i <= kMaxChannels; ++i) {
       memory.staged[thread][i] = sums.mul[i];
-      memory.staged[thread][3 + i] = sums.add[i];
+      memory.staged[thread][kMaxChannels + 1 + i] = sums.add[i];
     }
   }
   template <class Memory>
   GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
-    if (kSide == Side::kQuery && thread < 6) {
+    constexpr int kSums = 2 * (kMaxChannels + 1);
+    if (kSide == Side::kQuery && thread < kSums) {
       T sum = 0;
       for (int t = 0; t < kThreads; ++t) sum += memory.staged[t][thread];
-      in_.weight_grad[(slot * heads_ + head_) * 6 + thread] = sum;
+      in_.weight_grad[(slot * heads_ + head_) * kSums + thread] = sum;
     }
   }
 
  private:
   struct Channels {
-    T distance, product;
+    T v[kMaxChannels];
+  };
+  // A pair's normals of the query and the key, and its difference of coordinates, key minus query.
+  struct Geometry {
+    Vec4<T> query_m, key_m, apart;
   };
 
   // Gradients of the tile's own rows; null if not requested.
@@ -146,30 +162,99 @@ class PointBias : public BiasSteps {
   template <class Memory>
   GEOSFT_DEVICE Channels sample(const Memory& memory, const Pair& pair) const {
     const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
-    Channels channels{T(0), T(0)};
+    Channels channels{};
     GEOSFT_UNROLL
     for (int a = 0; a < 3; ++a) {
       const T apart = own.v[a] - other.v[a];
-      channels.distance += apart * apart;
+      channels.v[0] += apart * apart;
     }
     if (!normals_) return channels;
     const Vec4<T> own_m = memory.own_m[pair.own], other_m = memory.other_m[pair.other];
     GEOSFT_UNROLL
-    for (int a = 0; a < 3; ++a) channels.product += own_m.v[a] * other_m.v[a];
+    for (int a = 0; a < 3; ++a) channels.v[1] += own_m.v[a] * other_m.v[a];
+    if constexpr (kAngles) {
+      const Geometry g = geometry(memory, pair);
+      channels.v[2] = dot(g.query_m, g.apart);
+      channels.v[3] = dot(g.key_m, g.apart);
+      if (triple_) channels.v[4] = dot(cross(g.query_m, g.key_m), g.apart);
+    }
     return channels;
   }
 
-  GEOSFT_DEVICE T apply(const T (&weights)[3], const Channels& channels) const {
-    return channels.distance * weights[0] + (channels.product * weights[1] + weights[2]);
+  template <class Memory>
+  GEOSFT_DEVICE static Geometry geometry(const Memory& memory, const Pair& pair) {
+    constexpr bool kOfQuery = kSide == Side::kQuery;
+    const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
+    const Vec4<T> own_m = memory.own_m[pair.own], other_m = memory.other_m[pair.other];
+    Geometry g{kOfQuery ? own_m : other_m, kOfQuery ? other_m : own_m, {}};
+    GEOSFT_UNROLL
+    for (int a = 0; a < 3; ++a) g.apart.v[a] = kOfQuery ? other.v[a] - own.v[a] : own.v[a] - other.v[a];
+    return g;
+  }
+
+  // With the gradients g of the channels, m and s the normals of query and key, and d their difference of coordinates:
+  //   d: 2 g_0 d + g_2 m + g_3 s + g_4 m x s,   m: g_1 s + g_2 d + g_4 s x d,   s: g_1 m + g_3 d + g_4 d x m
+  template <class Memory>
+  GEOSFT_DEVICE void collect_angles(const Memory& memory, const Pair& pair, T to_mul, T to_add, RowSums& row) const {
+    constexpr bool kOfQuery = kSide == Side::kQuery;
+    const Geometry at = geometry(memory, pair);
+    T g[kMaxChannels];
+    GEOSFT_UNROLL
+    for (int ch = 0; ch < kMaxChannels; ++ch) g[ch] = to_mul * mul_[ch] + to_add * add_[ch];
+    if (x_grad()) {
+      GEOSFT_UNROLL
+      for (int a = 0; a < 3; ++a) {
+        const T part = T(2) * g[0] * at.apart.v[a] + g[2] * at.query_m.v[a] + g[3] * at.key_m.v[a];
+        row.x[a] += kOfQuery ? -part : part;
+      }
+      if (triple_) add_multiple(kOfQuery ? -g[4] : g[4], cross(at.query_m, at.key_m), row.x);
+    }
+    if (!m_grad()) return;
+    add_multiple(g[1], kOfQuery ? at.key_m : at.query_m, row.m);
+    add_multiple(kOfQuery ? g[2] : g[3], at.apart, row.m);
+    if (triple_) add_multiple(g[4], kOfQuery ? cross(at.key_m, at.apart) : cross(at.apart, at.query_m), row.m);
+  }
+
+  GEOSFT_DEVICE static T dot(const Vec4<T>& a, const Vec4<T>& b) {
+    return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2];
+  }
+  GEOSFT_DEVICE static Vec4<T> cross(const Vec4<T>& a, const Vec4<T>& b) {
+    return {{a.v[1] * b.v[2] - a.v[2] * b.v[1], a.v[2] * b.v[0] - a.v[0] * b.v[2], a.v[0] * b.v[1] - a.v[1] * b.v[0],
+             T(0)}};
+  }
+  GEOSFT_DEVICE static void add_multiple(T factor, const Vec4<T>& v, T (&sum)[3]) {
+    GEOSFT_UNROLL
+    for (int a = 0; a < 3; ++a) sum[a] += factor * v.v[a];
+  }
+
+  GEOSFT_DEVICE T apply(const T (&weights)[kMaxChannels + 1], const Channels& channels) const {
+    T sum = channels.v[1] * weights[1] + weights[kMaxChannels];
+    GEOSFT_UNROLL
+    for (int ch = 2; ch < kMaxChannels; ++ch) sum += channels.v[ch] * weights[ch];
+    return channels.v[0] * weights[0] + sum;
   }
 
   const PointArrays<T>& in_;
   int64_t heads_, head_;
-  bool normals_;
-  T mul_[3], add_[3];
+  bool normals_, triple_;
+  T mul_[kMaxChannels + 1], add_[kMaxChannels + 1];
 };
 
-using PointBiasTraits = BiasTypes<PointArrays, PointBias, true>;
+template <typename T, Side kSide>
+using PointBias = PointBiasOf<T, kSide, false>;
+template <typename T, Side kSide>
+using PointAngleBias = PointBiasOf<T, kSide, true>;
+
+struct PointBiasTraits : BiasTypes<PointArrays, PointBias, true> {
+  using Paper = BiasTypes<PointArrays, PointBias, true>;
+  using Angles = BiasTypes<PointArrays, PointAngleBias, true>;
+
+  template <class, typename T, class Body>
+  static void choose(const PointArrays<T>& arrays, const Body& body) {
+    if (arrays.channels > 2) return body(Angles());
+    body(Paper());
+  }
+};
 
 #if !defined(__CUDACC__)
 // Provides the attention bias of point_attention from tensors: coordinates, normals and weights.
@@ -194,6 +279,7 @@ class PointOperator {
     arrays.m = stored<T>(m_);
     arrays.ms = stored<T>(ms_);
     arrays.weights = weights_.arrays<T>();
+    arrays.channels = channels();
     return arrays;
   }
 
@@ -209,22 +295,26 @@ class PointOperator {
     arrays.xs_grad = rows(xs_, output_mask.own(1));
     arrays.m_grad = rows(m_, output_mask.own(2));
     arrays.ms_grad = rows(ms_, output_mask.own(3));
-    weight_grad_ = at::zeros({gradient_slots<PointBiasTraits>(problem), problem.heads, 2, 3}, computed_);
+    const int64_t kept =
+        channels() > 2 ? PointAngleBias<T, Side::kQuery>::kMaxChannels : PointBias<T, Side::kQuery>::kMaxChannels;
+    weight_grad_ = at::zeros({gradient_slots<PointBiasTraits>(problem), problem.heads, 2, kept + 1}, computed_);
     arrays.weight_grad = target<T>(weight_grad_);
   }
 
   std::vector<at::Tensor> gradients() const {
     std::vector<at::Tensor> gradients;
     for (const at::Tensor& copies : rows_) gradients.push_back(copies.sum(1));
-    const at::Tensor weights = weight_grad_.sum(0);  // [heads, 2, 3]
+    const at::Tensor weights = weight_grad_.sum(0);  // [heads, 2, channels of the kernel and the bias]
     for (int64_t which = 0; which < 2; ++which) {
-      gradients.push_back(weights.select(1, which).slice(1, 0, weights_.w_mul.size(0)).t().contiguous());
-      gradients.push_back(weights.select(1, which).select(1, 2).contiguous());
+      gradients.push_back(weights.select(1, which).slice(1, 0, channels()).t().contiguous());
+      gradients.push_back(weights.select(1, which).select(1, -1).contiguous());
     }
     return gradients;
   }
 
  private:
+  int64_t channels() const { return weights_.w_mul.size(0); }
+
   at::Tensor x_, xs_, m_, ms_;
   WeightArguments weights_;
   at::TensorOptions computed_;

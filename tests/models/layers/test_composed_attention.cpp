@@ -93,6 +93,14 @@ TEST_CASE("the composed attention equals the fused one", "[composed_attention]")
       point_attention(p.q, p.k, p.v, p.leak, p.coordinates, p.pairs.sample(p.coordinates), p.normals,
                       p.pairs.sample(p.normals), two.w_mul, two.b_mul, two.w_add, two.b_add, p.ptr, p.pairs.ptr),
       with({p.coordinates, p.normals}, two), "points with normals");
+  for (const int64_t channels : {4, 5}) {
+    const RelativeWeights w = random_weights(channels);
+    require_same(kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::points(p.coordinates, p.normals), p.pairs, w, p.ptr,
+                        p.pairs.ptr),
+                 point_attention(p.q, p.k, p.v, p.leak, p.coordinates, p.pairs.sample(p.coordinates), p.normals,
+                                 p.pairs.sample(p.normals), w.w_mul, w.b_mul, w.w_add, w.b_add, p.ptr, p.pairs.ptr),
+                 with({p.coordinates, p.normals}, w), "points with angles");
+  }
   require_same(kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::graph(p.rowptr, p.col, p.edges), p.pairs, two, p.ptr,
                       p.pairs.ptr),
                graph_attention(p.q, p.k, p.v, p.leak, p.rowptr, p.col, p.edges, p.pairs.top, p.pairs.partner,

@@ -102,7 +102,8 @@ def point_attention(make):
         x, xs = make(sum(queries), 3), make(sum(keys), 3)
         yield name, [*qkv, x, xs, None, None, *relative_weights(make, 1)], pointers(queries, keys)
         m, ms = make(sum(queries), 3), make(sum(keys), 3)
-        yield f"{name}, normals", [*qkv, x, xs, m, ms, *relative_weights(make, 2)], pointers(queries, keys)
+        for kind, channels in (("normals", 2), ("angles", 4), ("chirality", 5)):
+            yield f"{name}, {kind}", [*qkv, x, xs, m, ms, *relative_weights(make, channels)], pointers(queries, keys)
 
 
 def sequence_attention(make):

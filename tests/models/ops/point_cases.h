@@ -23,20 +23,21 @@ inline at::Tensor slow(const Arguments& a) {
                          a.eps);
 }
 
-inline Arguments random_points(const Sizes& sizes, uint64_t seed, bool normals) {
+// channels: 1 without normals; 2, 4 or 5 with them.
+inline Arguments random_points(const Sizes& sizes, uint64_t seed, int64_t channels) {
   Arguments a = random_attention(sizes, seed);
   const int64_t nq = a["q"].size(0), nk = a["k"].size(0);
   for (const auto& [name, rows] : {std::pair("x", nq), std::pair("xs", nk), std::pair("m", nq), std::pair("ms", nk)}) {
-    if (name[0] == 'm' && !normals) continue;
+    if (name[0] == 'm' && channels == 1) continue;
     a.tensors[name] = at::randn({rows, 3}, generator(++seed), at::TensorOptions().dtype(at::kDouble));
   }
-  add_random_weights(a, normals ? 2 : 1, seed);
+  add_random_weights(a, channels, seed);
   return a;
 }
 
-inline void require_references(bool normals, uint64_t seed) {
+inline void require_references(int64_t channels, uint64_t seed) {
   for (const Sizes& sizes : awkward_sizes()) {
-    require_reference(fused, slow, random_points(sizes, ++seed, normals), normals ? "normals" : "distances");
+    require_reference(fused, slow, random_points(sizes, ++seed, channels), std::to_string(channels) + " channels");
   }
 }
 

@@ -76,9 +76,16 @@ inline at::Tensor reference_point(const at::Tensor& q, const at::Tensor& k, cons
                                   const at::Tensor& b_add, const Optional& q_ptr, const Optional& k_ptr, double eps) {
   return reference_attention(
       q, k, v, leak, q_ptr, k_ptr, eps, [&](int64_t, int64_t q0, int64_t q1, int64_t k0, int64_t k1) {
-        const at::Tensor apart = x.slice(0, q0, q1).unsqueeze(1) - xs.slice(0, k0, k1).unsqueeze(0);
+        const at::Tensor apart = xs.slice(0, k0, k1).unsqueeze(0) - x.slice(0, q0, q1).unsqueeze(1);
         std::vector<at::Tensor> channels{apart.square().sum(-1)};
-        if (m) channels.push_back(at::matmul(m->slice(0, q0, q1), ms->slice(0, k0, k1).t()));
+        if (m) {
+          const at::Tensor normals = m->slice(0, q0, q1).unsqueeze(1).expand_as(apart);
+          const at::Tensor key_normals = ms->slice(0, k0, k1).unsqueeze(0).expand_as(apart);
+          for (const at::Tensor& product : {normals * key_normals, normals * apart, key_normals * apart,
+                                            at::linalg_cross(normals, key_normals) * apart}) {
+            if (static_cast<int64_t>(channels.size()) < w_mul.size(0)) channels.push_back(product.sum(-1));
+          }
+        }
         return reference_transforms(at::stack(channels, -1), w_mul, b_mul, w_add, b_add);
       });
 }

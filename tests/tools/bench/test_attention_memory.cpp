@@ -61,8 +61,8 @@ TEST_CASE("attention adds a tenth of its inputs and a constant at most", "[bench
   for (const auto& [items, tokens, keys] : all_sizes) {
     const Sizes sizes{.batch = items, .tokens = tokens, .width = 256, .heads = 16, .keys = {keys}, .seed = 1};
     const int64_t inputs = 4 * sizes.width * items * (tokens + 2 * keys);
-    for (const char* name :
-         {"maxout_attention", "point_attention", "point_attention_normals", "sequence_attention", "graph_attention"}) {
+    for (const char* name : {"maxout_attention", "point_attention", "point_attention_normals", "point_attention_angles",
+                             "sequence_attention", "graph_attention"}) {
       Entries all = attention_entries(sizes);
       for (const auto more : {relative_entries, graph_entries}) {
         for (Entry& entry : more(sizes)) all.push_back(std::move(entry));
@@ -96,7 +96,7 @@ TEST_CASE("attention of half types is not converted whole", "[bench]") {
                                     c};
     INFO(items << " items of " << tokens << " tokens");
     require_little_of_half(maxout_cases::fused, random_attention(sizes, 1));
-    require_little_of_half(point_cases::fused, point_cases::random_points(sizes, 2, /*normals=*/true));
+    require_little_of_half(point_cases::fused, point_cases::random_points(sizes, 2, /*channels=*/2));
     require_little_of_half(sequence_cases::fused, sequence_cases::random_sequence(sizes, 3, /*depth=*/256));
     require_little_of_half(graph_cases::fused, graph_cases::random_graph(sizes, 4, /*channels=*/8, /*degree=*/4));
   }

@@ -16,11 +16,11 @@ TEST_CASE("all measurements have names and descriptions of their own", "[bench]"
     CHECK_FALSE(entry.about.empty());
   }
   for (const char* name :
-       {"maxout_attention/k9/forward", "point_attention_normals/k5/forward+backward", "sequence_attention/k9/forward",
-        "graph_attention/k9/forward", "polynomial_attention/g4/forward", "sample_pairs/k9/forward",
-        "gather_pairs/k5/forward", "random_walk_pe", "laplacian_pe", "softmax_pool/forward", "layer/k9/forward",
-        "model/sequence/k5", "knn/k16/100000", "estimate_normals", "farthest_point_sampling/100000to1024",
-        "training/paper"}) {
+       {"maxout_attention/k9/forward", "point_attention_normals/k5/forward+backward",
+        "point_attention_angles/k5/forward", "sequence_attention/k9/forward", "graph_attention/k9/forward",
+        "polynomial_attention/g4/forward", "sample_pairs/k9/forward", "gather_pairs/k5/forward", "random_walk_pe",
+        "laplacian_pe", "softmax_pool/forward", "layer/k9/forward", "model/sequence/k5", "knn/k16/100000",
+        "estimate_normals", "farthest_point_sampling/100000to1024", "training/paper"}) {
     INFO(name);
     CHECK(names.count(name) == 1);
   }

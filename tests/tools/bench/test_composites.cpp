@@ -66,6 +66,10 @@ TEST_CASE("channels of points are squared distances and products", "[bench]") {
   const at::Tensor both = point_channels(x, xs, m, ms);
   require_close(both.select(1, 0), distances, 1e-5, "distances beside normals");
   require_close(both.select(1, 1), (m.unsqueeze(2) * ms.unsqueeze(1)).sum(-1), 1e-5, "normals");
+  const at::Tensor apart = xs.unsqueeze(1) - x.unsqueeze(2), all = point_channels(x, xs, m, ms, /*angles=*/true);
+  require_close(all.slice(1, 0, 2), both, 1e-5, "distances and normals beside angles");
+  require_close(all.select(1, 2), (m.unsqueeze(2) * apart).sum(-1), 1e-5, "angles of queries");
+  require_close(all.select(1, 3), (ms.unsqueeze(1) * apart).sum(-1), 1e-5, "angles of keys");
 }
 
 TEST_CASE("terms of sequences are those of the products of their encodings", "[bench]") {

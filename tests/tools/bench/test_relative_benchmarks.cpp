@@ -6,7 +6,7 @@ namespace geosft::bench::test::test_relative_benchmarks {
 TEST_CASE("implementations of point_attention and sequence_attention compute what ours compute", "[bench]") {
   const Entries entries = relative_entries(small_sizes());
   require_agreement(entries, 1e-3);
-  REQUIRE(entries.size() == 12);
+  REQUIRE(entries.size() == 16);
   for (const Entry& entry : entries) CHECK(compared(entry.make()) == 2);
 }
 

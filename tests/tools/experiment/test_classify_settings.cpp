@@ -36,6 +36,8 @@ rotate_training = "z"
 drop_tokens = 0.75
 [model]
 tokens = "local"
+relative = "angles"
+chirality = true
 width = 24
 heads = 6
 layers = 5
@@ -123,6 +125,8 @@ TEST_CASE("model keys reach the options of the classifier") {
   CHECK(options.classes == 21);
   CHECK_FALSE(options.normals);
   CHECK(options.tokens == PointTokens::local);
+  CHECK(options.relative == PointRelative::angles);
+  CHECK(options.chirality);
   CHECK(options.layers == 5);
   CHECK_FALSE(options.canonical_order);
   CHECK(options.head_dropout == 0.04);
@@ -192,6 +196,7 @@ TEST_CASE("options of a classification that nothing uses are refused") {
     return said_of_unused<ClassifySettings>("[model]\nattention = 'softmax'\nbins = 4\n", options);
   };
   CHECK(said({"--num-samples", "4"}) == "--num-samples is for attention sampling, not for attention softmax");
+  CHECK(said({"--relative", "angles"}) == "--relative is for attention sampling, not for attention softmax");
   CHECK(said({"--tau", "2"}).empty());
   CHECK(said({"--head-num-samples", "4", "--head-dropout", "0.1"}).empty());
 }
@@ -222,6 +227,20 @@ TEST_CASE("values that contradict each other are refused") {
   test::require_error([&] { settings.check(); }, {"mask", "neighbours", "nearest"});
   settings.model.attention = "conv2d";
   test::require_error([&] { settings.check(); }, {"attention", "conv2d", "grid"});
+  settings = {};
+  settings.model.chirality = true;
+  test::require_error([&] { settings.check(); }, {"chirality", "angles", "paper"});
+  settings.model.relative = PointRelative::angles;
+  settings.check();
+  settings.clouds.normals = false;
+  test::require_error([&] { settings.check(); }, {"angles", "normals"});
+}
+
+TEST_CASE("configurations without a relative encoding have that of the paper") {
+  ClassifySettings settings;
+  settings.config().set_text("[model]\ntokens = 'radial'\n");
+  CHECK(settings.classifier(2).relative == PointRelative::paper);
+  CHECK_FALSE(settings.classifier(2).chirality);
 }
 
 }  // namespace geosft::test::test_classify_settings

@@ -29,6 +29,8 @@ drop_invalid = true
 drop_token_rate = 0.75
 [model]
 tokens = "local"
+relative = "angles"
+chirality = true
 dim = 24
 num_heads = 6
 depth = 5
@@ -60,6 +62,8 @@ TEST_CASE("keys of a segmentation change it and survive the round trip") {
   CHECK(options.categories == 0);
   CHECK_FALSE(options.normals);
   CHECK(options.tokens == PointTokens::local);
+  CHECK(options.relative == PointRelative::angles);
+  CHECK(options.chirality);
   CHECK(options.layer.attention.width == 24);
   CHECK(options.layers == 5);
   CHECK_FALSE(options.canonical_order);

@@ -187,10 +187,13 @@ Case softmax_pool_head() {
           [=](const Tensors& in, SamplingContext&) mutable { return module->forward(in.at("x"), in.at("ptr")); }};
 }
 
-Case classifier(const std::string& name, PointTokens tokens, NormPlacement norm) {
+Case classifier(const std::string& name, PointTokens tokens, NormPlacement norm,
+                PointRelative relative = PointRelative::paper, bool chirality = false) {
   PointClassifierOptions options;
   options.classes = 4;
   options.tokens = tokens;
+  options.relative = relative;
+  options.chirality = chirality;
   options.layer = layer_options(RelativeEncodingKind::points);
   options.layer.norm = norm;
   options.layers = 2;
@@ -254,8 +257,10 @@ std::vector<Case> graph_cases() {
           graph_model("graph_alone", alone)};
 }
 
-Case composed(const std::string& name, RelativeEncodingKind kind, ScoreKind score, ProbabilityKind probability) {
+Case composed(const std::string& name, RelativeEncodingKind kind, ScoreKind score, ProbabilityKind probability,
+              int64_t channels = 0) {
   AttentionOptions options = layer_options(kind).attention;
+  if (channels > 0) options.relative_channels = channels;
   options.score = score;
   options.probability = probability;
   return attention_of(name, options);
@@ -291,7 +296,10 @@ std::vector<Case> cases() {
       encoder("encoder_pre", NormPlacement::pre),
       classifier("classifier", PointTokens::local, NormPlacement::post),
       classifier("classifier_absolute", PointTokens::absolute_local, NormPlacement::pre),
+      classifier("classifier_angles", PointTokens::local, NormPlacement::pre, PointRelative::angles),
+      classifier("classifier_chirality", PointTokens::radial, NormPlacement::post, PointRelative::angles, true),
       composed("composed_points", Kind::points, ScoreKind::dot, ProbabilityKind::leaky_relu),
+      composed("composed_chirality", Kind::points, ScoreKind::maxout, ProbabilityKind::softmax, 5),
       composed("composed_graph", Kind::graph, ScoreKind::maxout, ProbabilityKind::softmax),
       composed("composed_sequence", Kind::sequence, ScoreKind::dot, ProbabilityKind::softmax),
       segmenter()};

@@ -53,6 +53,7 @@ CLOUDS = dict(head_samples=7, canonical_order=False)
 MODELS = {
     "classifier": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS),
     "local": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="local", norm_first=True),
+    "chirality": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, relative="angles", chirality=True),
     "variants": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="absolute", weighting="gumbel_softmax", tau=0.5, hard=True,
                                            score="dot", probability="softmax"),
     "segmenter": lambda: nn.PointSegmenter(5, 2, **SMALL, canonical_order=False, noise=False),

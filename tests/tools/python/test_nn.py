@@ -71,7 +71,7 @@ def primal(kind="none", ptr="ptr", **options):
 
 
 # Composed of PyTorch's operations in both languages, but not of the same: equal to rounding.
-ROUNDED = {"composed_points", "composed_graph", "composed_sequence", "graph_molecules", "primal_variance", "primal_average",
+ROUNDED = {"composed_points", "composed_chirality", "composed_graph", "composed_sequence", "graph_molecules", "primal_variance", "primal_average",
            "primal_convolved", "primal_k_means", "primal_window"}
 CASES = {
     "graph_softmax_pool": graphs,
@@ -84,6 +84,7 @@ CASES = {
     "graph_molecules": lambda: graphs(distance_channels=4, distance_range=1.5),
     "graph_alone": lambda: graphs(relative=False),
     "composed_points": lambda: attention("points", 2, score="dot"),
+    "composed_chirality": lambda: attention("points", 5, probability="softmax"),
     "composed_graph": lambda: attention("graph", 3, probability="softmax"),
     "composed_sequence": lambda: attention("sequence", 4, score="dot", probability="softmax"),
     "primal_window": lambda: primal(mask="window", mask_size=3, pool=[1, 2]),
@@ -115,6 +116,10 @@ CASES = {
     "classifier": lambda: clouds(nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="local", head_samples=7)),
     "classifier_absolute": lambda: clouds(
         nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="absolute_local", head_samples=7, norm_first=True)),
+    "classifier_angles": lambda: clouds(
+        nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="local", relative="angles", head_samples=7, norm_first=True)),
+    "classifier_chirality": lambda: clouds(
+        nn.PointClassifier(4, DIM, **LAYER, depth=2, relative="angles", chirality=True, head_samples=7)),
     "segmenter": lambda: clouds(nn.PointSegmenter(5, 3, DIM, **LAYER, depth=2, tokens="local"), category=True),
 }
 
@@ -302,10 +307,11 @@ class Modules(unittest.TestCase):
         size = torch.tensor([7] * 7 + [1] + [4] * 4)
         col = torch.stack((begin + (node - begin + 1) % size, begin + (node - begin + 2) % size), 1).flatten()
         graph = nn.GraphEncoding(torch.arange(13) * 2, col, torch.rand(24, 3))
-        encodings = {"none": (0, None), "points": (2, nn.PointEncoding(points, points)), "graph": (3, graph),
-                     "sequence": (4, nn.SequenceEncoding(torch.rand(12, 4)))}
-        for kind, (channels, relative) in encodings.items():
-            with self.subTest(relative=kind):
+        of_points = nn.PointEncoding(points, torch.nn.functional.normalize(torch.randn(12, 3), dim=1))
+        encodings = [("none", 0, None), *(("points", channels, of_points) for channels in (2, 4, 5)), ("graph", 3, graph),
+                     ("sequence", 4, nn.SequenceEncoding(torch.rand(12, 4)))]
+        for kind, channels, relative in encodings:
+            with self.subTest(relative=kind, channels=channels):
                 module = nn.SamplingAttention(DIM, **LAYER, relative=kind, relative_channels=channels).eval()
                 layout = nn.packed.PackedLayout.of_ptr(ptr, 12)
                 pairs = module.sampler(x, layout)
@@ -434,6 +440,9 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.SamplingAttention(16, 2, relative="point"), "relative", "points", "graph", "sequence")
         self.refuses(lambda: nn.SamplingAttention(16, 2, relative="points"), "relative_channels")
         self.refuses(lambda: nn.SamplingAttention(16, 2, relative="points", relative_channels=3), "relative_channels")
+        self.refuses(lambda: nn.PointClassifier(4, relative="angle"), "relative", "paper", "angles")
+        self.refuses(lambda: nn.PointClassifier(4, relative="angles", normals=False), "relative", "normals")
+        self.refuses(lambda: nn.PointSegmenter(4, chirality=True), "chirality", "angles")
         self.refuses(lambda: nn.SamplingAttention(16, 2, score_dropout=1.0), "score_dropout")
         self.refuses(lambda: nn.SamplingAttention(16, 2, score="cosine"), "score", "maxout", "dot")
         self.refuses(lambda: nn.SamplingAttention(16, 2, probability="relu"), "probability", "leaky_relu", "softmax")

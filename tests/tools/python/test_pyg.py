@@ -140,12 +140,13 @@ class InPyTorchGeometric(unittest.TestCase):
         self.assertTrue(torch.equal(named.edge_categories, graphs.edge_categories))
 
     def test_points(self):
-        conv = pyg.SamplingPointConv(16, 2, num_samples=4, normals=True).eval()
         x, pos = torch.randn(11, 16), torch.rand(11, 3)
         normals = torch.nn.functional.normalize(torch.randn(11, 3), dim=1)
         batch = torch.tensor([0] * 7 + [1] * 4)
-        both = conv(x, pos, batch, normals)
-        torch.testing.assert_close(both[:7], conv(x[:7], pos[:7], None, normals[:7]))
+        for relative in ("paper", "angles"):
+            conv = pyg.SamplingPointConv(16, 2, num_samples=4, normals=True, relative=relative).eval()
+            both = conv(x, pos, batch, normals)
+            torch.testing.assert_close(both[:7], conv(x[:7], pos[:7], None, normals[:7]))
 
     def test_bad_arguments_are_named(self):
         one = self.molecules[0]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, SamplingAttention, SamplingContext, TransformerLayer
+from .nn.relative import point_channels
 
 try:
     from torch_geometric.data import Data
@@ -129,12 +130,17 @@ class SamplingPointConv(nn.Module):
     Args:
         channels, heads, num_samples, layer, options: see :class:`SamplingConv`.
         normals: forward takes normals, too.
+        relative, chirality: see :class:`geosft.nn.PointClassifier`.
     """
 
-    def __init__(self, channels: int, heads: int = 4, num_samples: int = 32, *, normals: bool = False, layer: bool = False, **options):
+    def __init__(
+        self, channels: int, heads: int = 4, num_samples: int = 32, *, normals: bool = False, relative: str = "paper",
+        chirality: bool = False, layer: bool = False, **options
+    ):
         super().__init__()
         kind = TransformerLayer if layer else SamplingAttention
-        self.mix = kind(channels, heads, num_samples, relative="points", relative_channels=2 if normals else 1, **options)
+        self.mix = kind(channels, heads, num_samples, relative="points",
+                        relative_channels=point_channels(relative, normals, chirality), **options)
 
     def forward(
         self, x: Tensor, pos: Tensor, batch: Tensor | None = None, normals: Tensor | None = None, *,

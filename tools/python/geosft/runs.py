@@ -322,6 +322,7 @@ def _head(model: dict[str, Any]) -> dict[str, Any]:
 def _clouds(config: dict[str, Any], file) -> dict[str, Any]:
     """The arguments of a model of point clouds."""
     return dict(_encoder(config, {}, file), normals=config["clouds"]["normals"], tokens=config["model"]["tokens"],
+                relative=config["model"].get("relative", "paper"), chirality=config["model"].get("chirality", False),
                 canonical_order=config["model"]["canonical_order"])
 
 

@@ -61,13 +61,25 @@ def transform(encoding, weights, s):
 
 
 def point_terms(x, xs, weights, m=None, ms=None):
-    """Channels: the squared distance of point i and sampled point j and, where given, the product of their normals."""
+    """Channels: the squared distance of point i and sampled point j and, where given, the product of their normals. With
+    more rows of weights: the products of both normals with the difference d of the points, and the triple product."""
+    channels = len(weights["w_mul"])
 
     def encoding(i, j):
-        difference = [a - b for a, b in zip(x[i], xs[j])]
-        return [dot(difference, difference)] + ([] if m is None else [dot(m[i], ms[j])])
+        d = [b - a for a, b in zip(x[i], xs[j])]
+        if m is None:
+            return [dot(d, d)]
+        found = [dot(d, d), dot(m[i], ms[j])]
+        if channels > 2:
+            found += [dot(m[i], d), dot(ms[j], d)]
+        return found + ([dot(cross(m[i], ms[j]), d)] if channels > 4 else [])
 
     return cached(encoding, weights)
+
+
+def cross(a, b):
+    """The vector product."""
+    return [a[s] * b[t] - a[t] * b[s] for s, t in ((1, 2), (2, 0), (0, 1))]
 
 
 def sequence_terms(s, ss, weights):

@@ -5,20 +5,37 @@ namespace geosft::test::test_cpu_point_attention {
 using namespace point_cases;
 
 TEST_CASE("the kernels of distances agree with the reference at awkward sizes", "[cpu_point_attention]") {
-  require_references(false, 20);
+  require_references(1, 20);
 }
 
 TEST_CASE("the kernels of distances pass gradcheck", "[cpu_point_attention]") {
-  require_gradcheck(fused, random_points({{6}, {5}, 1, 2, 3}, 31, false));
-  require_gradcheck(fused, random_points({{4, 3}, {2, 5}, 2, 3, 2}, 38, false));
+  require_gradcheck(fused, random_points({{6}, {5}, 1, 2, 3}, 31, 1));
+  require_gradcheck(fused, random_points({{4, 3}, {2, 5}, 2, 3, 2}, 38, 1));
 }
 
 TEST_CASE("the kernels of distances and normals agree with the reference at awkward sizes", "[cpu_point_attention]") {
-  require_references(true, 60);
+  require_references(2, 60);
 }
 
 TEST_CASE("the kernels of distances and normals pass gradcheck", "[cpu_point_attention]") {
-  require_gradcheck(fused, random_points({{5, 3}, {4, 2}, 2, 3, 2}, 30, true));
+  require_gradcheck(fused, random_points({{5, 3}, {4, 2}, 2, 3, 2}, 30, 2));
+}
+
+TEST_CASE("the kernels of angles agree with the reference at awkward sizes", "[cpu_point_attention]") {
+  require_references(4, 90);
+}
+
+TEST_CASE("the kernels of angles pass gradcheck", "[cpu_point_attention]") {
+  require_gradcheck(fused, random_points({{5, 3}, {4, 2}, 2, 3, 2}, 41, 4));
+}
+
+TEST_CASE("the kernels of angles and chirality agree with the reference at awkward sizes", "[cpu_point_attention]") {
+  require_references(5, 120);
+}
+
+TEST_CASE("the kernels of angles and chirality pass gradcheck", "[cpu_point_attention]") {
+  require_gradcheck(fused, random_points({{6}, {5}, 1, 2, 3}, 42, 5));
+  require_gradcheck(fused, random_points({{5, 3}, {4, 2}, 2, 3, 2}, 43, 5));
 }
 
 }  // namespace geosft::test::test_cpu_point_attention

@@ -39,7 +39,8 @@ const Sizes sizes{{33, 0, 5}, {9, 0, 20}, 2, 4, 4}, of_one_side{{70, 0, 5}, {70,
 
 std::vector<Operator> attention() {
   return {{"maxout_attention", maxout_cases::fused, maxout_cases::with_relative(sizes, 1)},
-          {"point_attention", point_cases::fused, point_cases::random_points(sizes, 2, true)},
+          {"point_attention", point_cases::fused, point_cases::random_points(sizes, 2, 2)},
+          {"point_attention, angles", point_cases::fused, point_cases::random_points(sizes, 2, 5)},
           {"graph_attention", graph_cases::fused, graph_cases::random_graph(sizes, 3, 2, 3)},
           {"sequence_attention", sequence_cases::fused, sequence_cases::random_sequence(sizes, 4, 3)}};
 }

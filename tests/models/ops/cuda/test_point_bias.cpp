@@ -10,7 +10,8 @@ using namespace point_cases;
 using cuda::PointOperator;
 
 TEST_CASE("the CUDA kernels of point_attention, emulated, reproduce the golden cases", "[point_bias]") {
-  for (const char* name : {"normals_c17", "one_item", "ragged", "ragged_normals", "zero_rows"}) {
+  for (const char* name : {"angles_c17", "angles_one_item", "angles_ragged", "chirality_one_item", "chirality_ragged",
+                           "normals_c17", "one_item", "ragged", "ragged_normals", "zero_rows"}) {
     require_emulated_fixture<PointOperator>(std::string("point_") + name, kArguments);
   }
 }
@@ -18,20 +19,29 @@ TEST_CASE("the CUDA kernels of point_attention, emulated, reproduce the golden c
 TEST_CASE("the CUDA kernels of point_attention, emulated, agree with the reference and the CPU", "[point_bias]") {
   uint64_t seed = 20;
   for (const Sizes& sizes : tile_sizes()) {
-    const bool normals = ++seed % 2 == 0;
-    const Arguments a = random_points(sizes, seed, normals);
-    require_emulated_reference<PointOperator>(fused, slow, a, kArguments, normals ? "normals" : "no normals");
+    const int64_t channels = ++seed % 2 == 0 ? 2 : 1;
+    const Arguments a = random_points(sizes, seed, channels);
+    require_emulated_reference<PointOperator>(fused, slow, a, kArguments, std::to_string(channels) + " channels");
+  }
+}
+
+TEST_CASE("the CUDA kernels of angles, emulated, agree with the reference and the CPU", "[point_bias]") {
+  uint64_t seed = 60;
+  for (const Sizes& sizes : tile_sizes()) {
+    const int64_t channels = ++seed % 2 == 0 ? 4 : 5;
+    const Arguments a = random_points(sizes, seed, channels);
+    require_emulated_reference<PointOperator>(fused, slow, a, kArguments, std::to_string(channels) + " channels");
   }
 }
 
 TEST_CASE("the CUDA kernels of point_attention, emulated, survive softplus far from zero", "[point_bias]") {
-  Arguments a = random_points({{20}, {9}, 2, 4, 4}, 33, true);
+  Arguments a = random_points({{20}, {9}, 2, 4, 4}, 33, 2);
   a.tensors["b_mul"] = at::tensor({300.0, -300.0}, at::kDouble);
   require_emulated_reference<PointOperator>(fused, slow, a, kArguments, "extreme");
 }
 
 TEST_CASE("the CUDA kernels of point_attention, emulated, take float16 and bfloat16", "[point_bias]") {
-  const Arguments a = random_points({{20, 3}, {17, 2}, 2, 4, 5}, 36, true);
+  const Arguments a = random_points({{20, 3}, {17, 2}, 2, 4, 5}, 36, 5);
   const at::Tensor grad_output = at::ones({23, 2, 5}, at::kDouble);
   for (const auto& [type, tolerance] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
     Arguments rounded{{}, a.eps};
@@ -46,8 +56,10 @@ TEST_CASE("the CUDA kernels of point_attention, emulated, take float16 and bfloa
 }
 
 TEST_CASE("CUDA point_attention skips gradients that are not requested", "[cuda]") {
-  const Arguments a = random_points({{9, 40}, {4, 20}, 2, 3, 2}, 37, true);
-  require_left_out<PointOperator>(a, kArguments, at::randn({49, 2, 2}, generator(9), at::kDouble));
+  for (const int64_t channels : {2, 4, 5}) {
+    const Arguments a = random_points({{9, 40}, {4, 20}, 2, 3, 2}, 37, channels);
+    require_left_out<PointOperator>(a, kArguments, at::randn({49, 2, 2}, generator(9), at::kDouble));
+  }
 }
 
 }  // namespace geosft::test::test_point_bias

@@ -19,7 +19,7 @@ from .sampling import Pairs, Sampler, SamplingContext, context_of
 _ops = torch.ops.geosft
 
 # The initialisation of models/layers/attention.cpp, which says why.
-_POINT_MEAN, _POINT_DEVIATION = (0.6, 0.0), (0.6, 0.7)
+_POINT_MEAN, _POINT_DEVIATION = (0.6, 0.0, -0.1, 0.1, 0.0), (0.6, 0.7, 0.4, 0.4, 0.35)
 _RELATIVE_SPREAD = 1.8
 _ADDITIVE_MEAN_OF_POINTS, _ADDITIVE_MEAN_OF_DISTINCT = -3.0, -1.0
 _CARRYING_GAIN = 2.4
@@ -70,8 +70,8 @@ class SamplingAttention(nn.Module):
         num_heads: divides dim.
         num_samples: sampled pairs an item.
         relative: "none", "points", "graph" or "sequence": the kind of encoding that forward takes.
-        relative_channels: of X_R. Points: 1, or 2 with normals; graph: channels of edge_attr; sequence: those of
-            positions.
+        relative_channels: of X_R. Points: 1, or with normals 2, 4 (angles) or 5 (angles and chirality), see
+            :func:`geosft.point_attention`; graph: channels of edge_attr; sequence: those of positions.
         score: "maxout" or "dot".
         probability: "leaky_relu" or "softmax", over the sample.
         score_dropout: on queries and keys, in training.
@@ -95,8 +95,8 @@ class SamplingAttention(nn.Module):
             raise ValueError(f"relative must be one of {', '.join(KINDS)}, not {relative!r}")
         if relative != "none" and relative_channels < 1:
             raise ValueError(f"relative_channels must be at least 1 for relative={relative!r}, got {relative_channels}")
-        if relative == "points" and relative_channels > 2:
-            raise ValueError(f"relative_channels must be 1 or 2 for relative='points', got {relative_channels}")
+        if relative == "points" and relative_channels not in (1, 2, 4, 5):
+            raise ValueError(f"relative_channels must be 1, 2, 4 or 5 for relative='points', got {relative_channels}")
         if score not in SCORES:
             raise ValueError(f"score must be one of {', '.join(SCORES)}, not {score!r}")
         if probability not in PROBABILITIES:
@@ -179,8 +179,8 @@ class SamplingAttention(nn.Module):
         if not isinstance(relative, KINDS[self.relative]):
             wanted = KINDS[self.relative].__name__ if self.relative != "none" else "None"
             raise TypeError(f"relative must be a {wanted} for relative={self.relative!r}, got {type(relative).__name__}")
-        if self.relative == "points" and (relative.normals is not None) != (self.relative_channels == 2):
-            raise ValueError(f"normals must be given exactly when relative_channels is 2, it is {self.relative_channels}")
+        if self.relative == "points" and (relative.normals is not None) != (self.relative_channels > 1):
+            raise ValueError(f"normals must be given exactly when relative_channels is above 1, it is {self.relative_channels}")
 
     def _heads(self, rows: Tensor, x: Tensor) -> Tensor:
         """[N, num_heads, c], of the type of the tokens, which autocast does not change."""

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from .packed import segment_of
-from .relative import GraphEncoding, PointEncoding, SequenceEncoding, distance_features
+from .relative import GraphEncoding, PointEncoding, SequenceEncoding, distance_features, point_features
 
 SCORES, PROBABILITIES = ("maxout", "dot"), ("leaky_relu", "softmax")
 
@@ -86,12 +86,9 @@ def attention_bias(relative, pairs, slots: Slots, weights: tuple[Tensor, ...]) -
         sampled = slots.of_queries(pairs.sample(relative.positions))
         return _transform(relative.positions.unsqueeze(1) * sampled, weights)
     if isinstance(relative, PointEncoding):
-        points = slots.of_queries(pairs.sample(relative.coordinates))
-        channels = [(relative.coordinates.unsqueeze(1) - points).square().sum(-1)]
-        if relative.normals is not None:
-            normals = slots.of_queries(pairs.sample(relative.normals))
-            channels.append((relative.normals.unsqueeze(1) * normals).sum(-1))
-        return _transform(torch.stack(channels, -1), weights)
+        points, normals = (None if one is None else slots.of_queries(pairs.sample(one)) for one in relative)
+        channels = weights[0].shape[0]
+        return _transform(point_features(relative.coordinates, points, relative.normals, normals, channels), weights)
     top = _transform(_node_encoding(relative, pairs.top[slots.rows], slots), weights)
     partner = _transform(_node_encoding(relative, pairs.partner[slots.rows], slots), weights)
     p = slots.of_queries(pairs.weight).unsqueeze(-1)

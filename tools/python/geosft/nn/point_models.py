@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from .encoder import Encoder
 from .heads import SampleMaxHead
 from .packed import PackedLayout, pack
-from .relative import PointEncoding
+from .relative import PointEncoding, point_channels
 from .sampling import SamplingContext, context_of
 
 _ops = torch.ops.geosft
@@ -45,12 +45,15 @@ class _PointModel(nn.Module):
 
     point_tokens = staticmethod(_point_tokens)
 
-    def __init__(self, dim: int, more_channels: int, normals: bool, tokens: str, canonical_order: bool, made: dict, options: dict):
+    def __init__(
+        self, dim: int, more_channels: int, normals: bool, tokens: str, relative_channels: int, canonical_order: bool, made: dict,
+        options: dict
+    ):
         super().__init__()
         self.normals, self.tokens, self.canonical_order = normals, tokens, canonical_order
         self.embed = nn.Linear(_token_channels(tokens, normals) + more_channels, dim, **made)
         if "attention" not in options:
-            options = {**options, "relative": "points", "relative_channels": 2 if normals else 1}
+            options = {**options, "relative": "points", "relative_channels": relative_channels}
         self.encoder = Encoder(dim, **made, **options)
 
     def _encode(
@@ -88,6 +91,9 @@ class PointClassifier(_PointModel):
         dim, num_heads, num_samples, depth: of the :class:`Encoder`.
         normals: clouds come with normals.
         tokens: "ones", "radial", "local", "absolute" or "absolute_local" (models/ops/point_tokens.h).
+        relative: "paper" (attention sees squared distances and products of normals) or "angles" (also those of both
+            normals to the line between two points; needs normals).
+        chirality: with angles, also the triple product, which tells a shape from its mirror image.
         head_samples: sampled pairs of the head.
         head_dropout: of the pooled features.
         head_sampler: options of the head's :class:`Sampler`, by name; those of the layers are in `options`.
@@ -99,14 +105,15 @@ class PointClassifier(_PointModel):
 
     def __init__(
         self, num_classes: int, dim: int = 64, num_heads: int = 4, num_samples: int = 32, *, depth: int = 3,
-        normals: bool = True, tokens: str = "radial", head_samples: int = 512, head_dropout: float = 0.0,
-        head_sampler: dict | None = None, canonical_order: bool = True, device=None, dtype=None, **options
+        normals: bool = True, tokens: str = "radial", relative: str = "paper", chirality: bool = False, head_samples: int = 512,
+        head_dropout: float = 0.0, head_sampler: dict | None = None, canonical_order: bool = True, device=None, dtype=None, **options
     ):
         if num_classes < 2:
             raise ValueError(f"num_classes must be at least 2, got {num_classes}")
         made = {"device": device, "dtype": dtype}
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
-        super().__init__(dim, 0, normals, tokens, canonical_order, made, encoder)
+        channels = point_channels(relative, normals, chirality)
+        super().__init__(dim, 0, normals, tokens, channels, canonical_order, made, encoder)
         self.head = SampleMaxHead(dim, num_classes, head_samples, dropout=head_dropout, **made, **(head_sampler or {}))
 
     def forward(
@@ -126,14 +133,14 @@ class PointSegmenter(_PointModel):
     Args:
         num_parts: at least 2.
         num_categories: shape categories, a one-hot input of every point; 0: no such input.
-        dim, num_heads, num_samples, depth, normals, tokens, canonical_order, device, dtype, options: see
-            :class:`PointClassifier`.
+        dim, num_heads, num_samples, depth, normals, tokens, relative, chirality, canonical_order, device, dtype, options:
+            see :class:`PointClassifier`.
     """
 
     def __init__(
         self, num_parts: int, num_categories: int = 0, dim: int = 64, num_heads: int = 4, num_samples: int = 32, *,
-        depth: int = 3, normals: bool = True, tokens: str = "radial", canonical_order: bool = True, device=None,
-        dtype=None, **options
+        depth: int = 3, normals: bool = True, tokens: str = "radial", relative: str = "paper", chirality: bool = False,
+        canonical_order: bool = True, device=None, dtype=None, **options
     ):
         if num_parts < 2:
             raise ValueError(f"num_parts must be at least 2, got {num_parts}")
@@ -141,7 +148,8 @@ class PointSegmenter(_PointModel):
             raise ValueError(f"num_categories must be 0 or more, got {num_categories}")
         made = {"device": device, "dtype": dtype}
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
-        super().__init__(dim, num_categories, normals, tokens, canonical_order, made, encoder)
+        channels = point_channels(relative, normals, chirality)
+        super().__init__(dim, num_categories, normals, tokens, channels, canonical_order, made, encoder)
         self.num_categories = num_categories
         self.head = nn.ModuleDict({"linear": nn.Linear(dim, num_parts, **made)})
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 
 class PointEncoding(NamedTuple):
-    """Squared distances of `coordinates` [N, 3] and, with `normals` [N, 3], normal products; or [B, N, 3] each."""
+    """Squared distances of `coordinates` [N, 3] and, with `normals` [N, 3], normal products and angles; or [B, N, 3]
+    each."""
 
     coordinates: Tensor
     normals: Tensor | None = None
@@ -37,7 +38,35 @@ class SequenceEncoding(NamedTuple):
 
 
 _SMALLEST_SQUARED_DISTANCE = 1e-12  # keeps the gradient of a distance of 0 finite
+POINT_RELATIVE = ("paper", "angles")
 KINDS = {"none": type(None), "points": PointEncoding, "graph": GraphEncoding, "sequence": SequenceEncoding}
+
+
+def point_channels(relative: str, normals: bool, chirality: bool) -> int:
+    """relative_channels of points: 1, or with normals 2; with angles 4, with chirality 5 (:func:`geosft.point_attention`)."""
+    if relative not in POINT_RELATIVE:
+        raise ValueError(f"relative must be one of {', '.join(POINT_RELATIVE)}, not {relative!r}")
+    if relative == "angles" and not normals:
+        raise ValueError("relative must be 'paper' for points without normals, not 'angles'")
+    if chirality and relative != "angles":
+        raise ValueError("chirality must be False unless relative is 'angles'")
+    return (5 if chirality else 4) if relative == "angles" else 2 if normals else 1
+
+
+def point_features(coordinates: Tensor, points: Tensor, normals: Tensor | None, sampled: Tensor | None, channels: int) -> Tensor:
+    """X_R [N, K, channels] of coordinates and normals [N, 3] and what each sees of the sampled ones, [N, K, 3]."""
+    apart = points - coordinates.unsqueeze(1)
+    encoding = [apart.square().sum(-1)]
+    if normals is not None:
+        own = normals.unsqueeze(1)
+        encoding.append((own * sampled).sum(-1))
+        if channels > 2:
+            encoding += [(own * apart).sum(-1), (sampled * apart).sum(-1)]
+        if channels > 4:  # the vector product, of operations that every export has
+            (a, b, c), (u, v, w) = own.unbind(-1), sampled.unbind(-1)
+            product = torch.stack((b * w - c * v, c * u - a * w, a * v - b * u), -1)
+            encoding.append((product * apart).sum(-1))
+    return torch.stack(encoding, -1)
 
 
 def sinusoids(n: int, dim: int, *, device=None, dtype=None) -> Tensor:
