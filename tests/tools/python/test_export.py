@@ -146,6 +146,8 @@ class Exports(unittest.TestCase):
             self.close(ordered(points[order], normals[order], ptr), canonical.eval()(points, normals, ptr))
         with self.assertRaisesRegex(TypeError, "model"):
             export.standard(torch.nn.Linear(2, 2), max_tokens=10)
+        with self.assertRaisesRegex(ValueError, "file.*'model.so'"):
+            export.package(made("graph"), "model.so")
         with self.assertRaisesRegex(ValueError, "max_tokens"):
             export.standard(made("graph"), max_tokens=0)
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of models: torch.export, which keeps geosft's operators, and ONNX, which has standard operators alone.
+"""Exports of models: torch.export and AOTInductor packages, which keep geosft's operators, and ONNX, which has standard
+operators alone.
 
 >>> program = geosft.export.exported(model)             # a torch.export.ExportedProgram
+>>> geosft.export.package(model, "model.pt2")           # compiled, for C++ without Python
 >>> geosft.export.onnx(model, "model.onnx", max_tokens=1024)
 
 Sizes are dynamic: any number of items of any size, packed by ptr, of at least 2 tokens and, of graphs, 2 edges in all.
@@ -373,6 +375,19 @@ def exported(model: nn.Module) -> torch.export.ExportedProgram:
     """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of at
     least 2 items of any sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load libgeosft_ops.so."""
     return _export(_function_of(copy.deepcopy(model)))
+
+
+def package(model: nn.Module, file: str | pathlib.Path) -> str:
+    """Compiles the model in evaluation mode with AOTInductor into a package (.pt2), a function of the tensors
+    :func:`input_names`, and returns its path. C++ runs it without Python, by torch::inductor::AOTIModelPackageLoader of the
+    same version of PyTorch, with libgeosft_ops.so linked (tools/examples/11_run_a_package.cpp). It is for processors with
+    the instructions of this one, and needs a C++ compiler here."""
+    path = pathlib.Path(file)
+    if path.suffix != ".pt2":
+        raise ValueError(f"file must end with .pt2, got {path.name!r}")
+    # libtorch.so would bring CUDA's libraries; a C++ program has those of LibTorch that it needs already.
+    options = {"aot_inductor.link_libtorch": False}
+    return torch._inductor.aoti_compile_and_package(exported(model), package_path=str(path), inductor_configs=options)
 
 
 def _translations() -> dict:
