@@ -75,7 +75,7 @@ class Package(unittest.TestCase):
         torch.testing.assert_close(gradients, torch.autograd.grad(pool_of_sample(*inputs).sum(), inputs))
 
     def test_another_pytorch_is_refused_in_one_line(self):
-        for version, words in (("2.10.1", "needs PyTorch 2.11 or later"), ("1.13.0+cpu", "needs PyTorch 2.11"), ("3.0.0.dev20270101", "from its sources again")):
+        for version, words in (("2.10.1", "needs PyTorch 2.11 or later"), ("1.13.0+cpu", "needs PyTorch 2.11 or later"), ("3.0.0.dev20270101", "from its sources again")):
             done = run(f"torch.__version__ = {version!r}; import geosft")
             self.assertEqual(done.returncode, 1)
             said = done.stderr.strip().splitlines()[-1]

@@ -25,9 +25,7 @@ _HERE = pathlib.Path(__file__).resolve().parent
 _ZOO = (_HERE / "zoo", _HERE.parents[1] / "zoo")  # in an installed package; in the sources
 _CLASSIFY, _SEGMENT, _GRAPH = "geosft-classify", "geosft-segment", "geosft-graph"
 _MASK_SIZE = 16  # of masks other than strided, where the configuration leaves it open
-# Keys of the section [model], with the only values that models in Python have.
-_ONLY = {"local": "none", "encoding_channels": 0, "max_degree": 0, "normalization": "layer", "residual": True,
-         "jumping_knowledge": "none", "virtual_node": False, "head_layers": 1}
+_LOCALS = {"gatedgcn": "gated_gcn"}  # a name of the tools that Python has another one for
 _ENCODER_KEYS = ("tau", "weighting", "hard", "with_replacement", "noise")
 
 
@@ -52,6 +50,40 @@ def read_cloud(
         if not sentence.endswith(" points are sampled"):
             warnings.warn(sentence, stacklevel=2)
     return points, normals
+
+
+def read_graphs(
+    source: str | pathlib.Path | Sequence[str], schema: Mapping[str, Any], labels: Mapping[str, Any] | None = None, *,
+    directed: bool = False, coalesce: bool = True, smiles_column: str = "", fingerprint: str = "none", fingerprint_bits: int = 2048,
+    descriptors: bool = False
+) -> tuple[FeaturedGraphs, list[str]]:
+    """The graphs of a file that geosft-graph predicts, with the features of its model's training data, and their names: a
+    table of SMILES, molecules with coordinates, edge lists, Matrix Market, packed graphs, or a folder in TU's form.
+
+    Args:
+        source: a path; or a list of SMILES.
+        schema, labels: of the training data, as in a checkpoint.
+        directed, coalesce, smiles_column: as the options of geosft-graph.
+        fingerprint, fingerprint_bits, descriptors: features of whole molecules.
+
+    Raises a RuntimeError that names a broken file, or one with other features; warns of what is left out.
+    """
+    _load_readers()
+    labels = labels or {"nodes": [], "edges": []}
+    smiles = [] if isinstance(source, (str, pathlib.Path)) else list(source)
+    if not isinstance(source, (str, pathlib.Path)) and not (smiles and all(isinstance(one, str) for one in smiles)):
+        raise TypeError(f"source must be a path or a list of at least one SMILES, got {type(source).__name__}")
+    numbers = [schema["node_values"], schema["edge_values"], int(schema["coordinates"]), schema.get("graph_features", 0)]
+    tensors, names, said = torch.ops.geosft._read_graphs(
+        "SMILES" if smiles else str(source), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
+        labels["edges"], directed, coalesce, smiles_column, fingerprint, fingerprint_bits, descriptors)
+    for sentence in said:
+        warnings.warn(sentence, stacklevel=2)
+    ptr, rowptr, col, *given = tensors
+    rows = [None if one.dim() == 1 and one.numel() == 0 else one for one in given]
+    node_categories, node_values, edge_categories, edge_values, coordinates, weight, features, _ = rows
+    return FeaturedGraphs(ptr, rowptr, col, node_categories, node_values, edge_categories, edge_values, coordinates, None, weight,
+                          features), names
 
 
 def _load_readers() -> None:
@@ -245,6 +277,18 @@ class TrainedGraphModel(GraphModel, TrainedRun):
     task: str
     output_names: list[str]
     schema: dict[str, Any]
+    more_models: tuple[TrainedGraphModel, ...] = ()  # of an ensemble, whose outputs are averaged with those of this one
+
+    def _apply(self, *args, **kwargs):
+        for model in self.more_models:
+            model._apply(*args, **kwargs)
+        return super()._apply(*args, **kwargs)
+
+    def save(self, folder: str | pathlib.Path) -> None:
+        """See :meth:`TrainedRun.save`; an ensemble with all of its models."""
+        super().save(folder)
+        for number, model in enumerate(self.more_models, 1):
+            model.save(pathlib.Path(folder) / f"model_{number}")
 
     def encode(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs with the node encoding of the configuration, computed on the CPU."""
@@ -267,11 +311,30 @@ class TrainedGraphModel(GraphModel, TrainedRun):
             from .pyg import from_data
             graphs = from_data(graphs)
         graphs = self.encode(graphs).to(self.numbers.weight.device)
-        with _evaluating(self):
-            outputs = torch.stack([self(graphs, sampling=sampling) for _, sampling in self._votes()]).mean(0)
+        outputs = torch.stack([model._outputs(graphs) for model in (self, *self.more_models)]).mean(0)
+        with torch.no_grad():
             if self.task == "regression":
                 return outputs.double() * self.target_deviation + self.target_mean
             return outputs.sigmoid() if self.task in ("multi_label", "node_multi_label") else outputs.softmax(1)
+
+    def _outputs(self, graphs: FeaturedGraphs) -> Tensor:
+        """Logits or standardised targets, averaged over the votes."""
+        with _evaluating(self):
+            return torch.stack([self(graphs, sampling=sampling) for _, sampling in self._votes()]).mean(0)
+
+    def read(self, source: str | pathlib.Path | Sequence[str]) -> tuple[FeaturedGraphs, list[str]]:
+        """The graphs of a file, or of a list of SMILES, with the features that the model was trained with, and their names
+        ("" where a file has none): see :func:`geosft.read_graphs`."""
+        molecules = self.config.get("molecules", {})
+        given = {key: molecules[key] for key in ("smiles_column", "fingerprint", "fingerprint_bits", "descriptors") if key in molecules}
+        labels = json.loads(self.texts["labels"]) if "labels" in self.texts else None
+        return read_graphs(source, self.schema, labels, directed=self.config.get("directed", False),
+                           coalesce=self.config.get("coalesce", True), **given)
+
+    def predict_file(self, source: str | pathlib.Path | Sequence[str]) -> Tensor:
+        """Predictions of the graphs in a file, or of a list of SMILES, as of `geosft-graph predict`: see :meth:`predict`
+        and :meth:`read`."""
+        return self.predict(self.read(source)[0])
 
 
 def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[str, Any]:
@@ -281,6 +344,8 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
         return {"score": model["score"], "probability": model["probability"], "score_dropout": model["score_dropout"],
                 **{key: model[key] for key in _ENCODER_KEYS}}
     dim, heads = model["dim"], model["num_heads"]
+    if name == "none":
+        return {"attention": "none"}
     if name == "polynomial":
         if model["tolerance"] > 0:
             raise ValueError(f"{file}: attention polynomial with a tolerance exists in C++ only: geosft.load reads a fixed degree")
@@ -303,15 +368,11 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
 def _encoder(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[str, Any]:
     """The arguments of the encoder of a model, from the section [model]."""
     model = config["model"]
-    found = [f"{key} = {model[key]!r}" for key, only in _ONLY.items() if model.get(key, only) != only]
-    if model.get("head") in ("mean", "max"):
-        found.append(f"head = {model['head']!r}")
-    if found or schema.get("graph_features", 0) > 0:
-        raise ValueError(f"{file}: {', '.join(found) or 'features of whole graphs'} exist in C++ only, and geosft.load cannot load it")
     return dict(
         dim=model["dim"], num_heads=model["num_heads"], num_samples=model["num_samples"], depth=model["depth"],
         norm_first=model["norm"] == "pre", mlp_ratio=model["mlp_ratio"], dropout=model["token_dropout"],
-        mlp_dropout=model["feed_forward_dropout"], **_attention(config, schema, file))
+        mlp_dropout=model["feed_forward_dropout"], normalization=model.get("normalization", "layer"), residual=model.get("residual", True),
+        **_attention(config, schema, file))
 
 
 def _head(model: dict[str, Any]) -> dict[str, Any]:
@@ -340,18 +401,29 @@ def _load_segmenter(config, texts, file) -> TrainedSegmenter:
     return loaded
 
 
+def _count_columns(config: dict[str, Any]) -> int:
+    """The columns of fingerprints, the last among the features of a molecule (data/graphs/molecule_vector.h)."""
+    molecules = config.get("molecules", {})
+    names = [name.strip() for name in molecules.get("fingerprint", "none").split(",")]
+    return sum(name not in ("", "none") for name in names) * molecules.get("fingerprint_bits", 2048)
+
+
 def _load_graph_model(config, texts, file) -> TrainedGraphModel:
     model, schema = config["model"], json.loads(texts["schema"])
     documents, vocabulary = schema.get("documents", False), schema["node_vocabulary"]
     of_nodes = schema["task"].startswith("node_")
     sees = model["attention"] == "sampling" or "sparse" in model["attention"] and model["mask"] in ("nearest", "neighbours")
     relative = model["relative"] and sees
-    encoding = model["encoding"]
+    encoding, local, features = model["encoding"], model.get("local", "none"), schema.get("graph_features", 0)
     loaded = TrainedGraphModel(
         len(schema["output_names"]), **_encoder(config, schema, file), **_head(model),
         node_vocabulary=vocabulary[:-1] if documents else vocabulary, node_values=schema["node_values"],
         edge_vocabulary=schema["edge_vocabulary"], edge_values=schema["edge_values"],
         encoding=0 if encoding == "none" else model["encoding_columns"], signed_encoding=encoding == "lappe",
+        encoding_channels=0 if encoding == "none" else model.get("encoding_channels", 0), encoding_layers=model.get("encoding_layers", 1),
+        max_degree=model.get("max_degree", 0), local=_LOCALS.get(local, local),
+        jumping_knowledge=model.get("jumping_knowledge", "none"), virtual_node=model.get("virtual_node", False),
+        head_layers=model.get("head_layers", 1), graph_features=features, graph_counts=_count_columns(config) if features > 0 else 0,
         positions=model["positions"], position_channels=model["position_channels"], documents=documents, relative=relative,
         distance_channels=model["distance_channels"] if relative else 0, distance_range=model["distance_range"],
         head="pairs" if documents else "nodes" if of_nodes else model["head"])
@@ -384,6 +456,8 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     except RuntimeError as error:
         raise ValueError(f"{file}: its weights are not those of its configuration: {error}") from None
     loaded.config, loaded.texts = config, texts
+    if path.is_dir() and config.get("ensemble", 1) > 1:
+        loaded.more_models = tuple(load(path / f"model_{number}") for number in range(1, config["ensemble"]))
     return loaded.eval()
 
 
