@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "models" / "ops"))
 
@@ -49,6 +50,9 @@ def attention(relative, channels, encoding):
             dict(x=rand(9, 8), relative=encoding, ptr=PTR))
 
 
+CLOUD = tempfile.NamedTemporaryFile("w", suffix=".xyz")  # noqa: SIM115 (there until the process ends)
+CLOUD.write("0 0 0\n1 0 0\n0 1 0\n")
+CLOUD.flush()
 # Of modules: class, arguments of the constructor, arguments of forward.
 MODULES = {
     "Sampler": (nn.Sampler, dict(dim=8, num_samples=3, tau=1.0, weighting="softplus", hard=False), dict(x=rand(9, 8), ptr=PTR)),
@@ -87,7 +91,7 @@ FUNCTIONS = {
     "from_edges": (nn.FeaturedGraphs.from_edges, dict(edge_index=torch.stack((torch.repeat_interleave(torch.arange(9), 2), COL)), ptr=PTR,
                                                        edge_values=rand(18, 1), weight=rand(18))),
     "SamplingContext": (nn.SamplingContext, dict(mode="seeded", vote=0)),
-    "read_cloud": (geosft.read_cloud, dict(file="/nowhere/cloud.xyz", points_per_mesh=10, seed=0, columns="")),
+    "read_cloud": (geosft.read_cloud, dict(file=CLOUD.name, points_per_mesh=10, seed=0, columns="")),
     "load": (geosft.load, dict(run="/nowhere")),
     "from_pretrained": (geosft.from_pretrained, dict(name="nothing")),
     "exported": (export.exported, dict(model=torch.nn.Linear(2, 2))),
@@ -163,7 +167,11 @@ def evaluate(function, arguments):
 
 
 def is_named(error, name, field, arguments):
+    """Whether an error is of this argument or field, or of one that must agree with it."""
     text = str(error)
+    value = arguments[name]
+    if isinstance(value, str) and value and value[:20] in text:  # files are named by their paths
+        return True
     if isinstance(error, (MemoryError, OverflowError)) or re.search(OF_PYTORCH, text):
         return True
     fields = [one for value in arguments.values() if hasattr(value, "_fields") for one in value._fields]

@@ -331,7 +331,12 @@ class Molecules(InFolder):
         write(table, ["smiles,oxygen,weight", *(f"{one},{int('O' in one)},{len(one)}" for one in cls.SMILES)])
         options = ("--head=sum", "--fingerprint=ecfp4", "--fingerprint-bits=32", "--descriptors", "--label-columns=weight", "--head-layers=2",
                    "--local=gine", "--normalization=batch")
-        run(GRAPH, "train", f"--data={table}", f"--out={cls.run_}", "--split=folds", "--folds=3", *SMALL, "--num-samples=3", *options)
+        try:
+            run(GRAPH, "train", f"--data={table}", f"--out={cls.run_}", "--split=folds", "--folds=3", *SMALL, "--num-samples=3", *options)
+        except RuntimeError as error:
+            if "without RDKit" in str(error):
+                raise unittest.SkipTest("the tools were built without RDKit") from None
+            raise
         torch.classes.load_library(GRAPH_LIBRARY)
 
     def test_predictions_are_those_of_the_tool(self):

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .checkpoints import load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
+from .checkpoints import as_path, load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 
 if sys.version_info >= (3, 11):
@@ -44,8 +44,9 @@ def read_cloud(
     Points are float64 where float32 does not hold the coordinates. Raises a RuntimeError that names a broken file; warns
     of what a file lacks.
     """
+    path = as_path(file, "file")
     _load_readers()
-    points, normals, said = torch.ops.geosft._read_cloud(str(file), points_per_mesh, seed, columns, drop_invalid)
+    points, normals, said = torch.ops.geosft._read_cloud(str(path), points_per_mesh, seed, columns, drop_invalid)
     for sentence in said:
         if not sentence.endswith(" points are sampled"):
             warnings.warn(sentence, stacklevel=2)
@@ -104,7 +105,7 @@ class TrainedRun(nn.Module):
     def save(self, folder: str | pathlib.Path) -> None:
         """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. An
         existing RUN is overwritten; the folder may hold nothing else."""
-        path = pathlib.Path(folder)
+        path = as_path(folder, "folder")
         if path.exists() and any(path.iterdir()) and not (path / "config.toml").exists():
             raise ValueError(f"{path} is not empty and holds no run: name another folder")
         path.mkdir(parents=True, exist_ok=True)
@@ -117,7 +118,7 @@ class TrainedRun(nn.Module):
     def save_safetensors(self, file: str | pathlib.Path) -> None:
         """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
         :func:`geosft.load` reads too."""
-        save_safetensors(file, {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
+        save_safetensors(as_path(file, "file"), {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
 
     def _votes(self):
         """The random numbers of each vote of an evaluation."""
@@ -138,6 +139,11 @@ def _taken(rows: Tensor | None, *tensors: Tensor | None) -> list[Tensor | None]:
 
 
 def _check_cloud(points: Tensor, normals: Tensor | None) -> None:
+    for name, tensor in (("points", points), ("normals", normals)):
+        if not isinstance(tensor, Tensor) and (name == "points" or tensor is not None):
+            raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
+        if tensor is not None and (tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta):
+            raise ValueError(f"{name} must be dense real numbers, got {tensor.dtype}, {tensor.layout}, on {tensor.device}")
     if points.dim() != 2 or points.shape[0] == 0 or points.shape[1] != 3 or not points.isfinite().all():
         raise ValueError(f"points must be finite, of shape [n, 3] with n >= 1, got shape {list(points.shape)}")
     if normals is not None and normals.shape != points.shape:
@@ -219,7 +225,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
     def set_classes(self, names: Sequence[str]) -> None:
         """Takes other classes, to fine-tune on: the linear map of the head is made anew, everything else remains."""
         names = list(names)
-        bad = [name for name in names if not name or name != name.strip() or "\n" in name]
+        bad = [name for name in names if not isinstance(name, str) or not name or name != name.strip() or "\n" in name]
         if len(names) < 2 or len(set(names)) != len(names) or bad:
             raise ValueError(f"names must be at least 2 different names, one line each without blanks around it, got {names}")
         old = self.head.linear
@@ -325,6 +331,8 @@ class TrainedGraphModel(GraphModel, TrainedRun):
     def read(self, source: str | pathlib.Path | Sequence[str]) -> tuple[FeaturedGraphs, list[str]]:
         """The graphs of a file, or of a list of SMILES, with the features that the model was trained with, and their names
         ("" where a file has none): see :func:`geosft.read_graphs`."""
+        if self.schema.get("items", "graphs") != "graphs":
+            raise ValueError(f"source cannot be read by a model of {self.schema['items']}: give FeaturedGraphs to predict")
         molecules = self.config.get("molecules", {})
         given = {key: molecules[key] for key in ("smiles_column", "fingerprint", "fingerprint_bits", "descriptors") if key in molecules}
         labels = json.loads(self.texts["labels"]) if "labels" in self.texts else None
@@ -438,7 +446,7 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     """Loads the best model of a RUN folder of geosft-classify, geosft-segment, geosft-graph or geosft-sequence (or a
     checkpoint, or a file of safetensors that ``save_safetensors`` wrote), in evaluation mode. Raises a ValueError that
     names the file if it is damaged or of another kind."""
-    path = pathlib.Path(run)
+    path = as_path(run, "run")
     file = path / "best.ckpt" if path.is_dir() else path
     if not file.is_file():
         raise FileNotFoundError(f"{run}: expected a RUN folder with best.ckpt, a checkpoint or a file of safetensors")

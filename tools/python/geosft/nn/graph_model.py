@@ -292,14 +292,16 @@ class GraphModel(nn.Module):
         _check_categories(graphs.node_categories, "node_categories", self.node_vocabulary)
         _check_columns(graphs.node_values, "node_values", self.node_values, nodes, weight)
         _check_columns(graphs.node_encoding, "node_encoding", self.encoding, nodes, weight)
-        _check_columns(graphs.graph_features, "graph_features", self.graph_features, len(graphs.ptr) - 1, weight)
         if self._attends_to_edges or self.local_channels > 0:
             _check_columns(graphs.edge_categories, "edge_categories", len(self.edge_vocabulary), edges, weight)
             _check_categories(graphs.edge_categories, "edge_categories", self.edge_vocabulary)
             _check_columns(graphs.edge_values, "edge_values", self.edge_values, edges, weight)
             if self._attends_to_edges and self.distance_channels > 0:
                 _check_columns(graphs.coordinates, "coordinates", 3, nodes, weight)
+        if isinstance(graphs.ptr, Tensor) and graphs.ptr.device.type != "cpu" and graphs.ptr.device != weight.device:
+            raise ValueError(f"ptr must be on the CPU or on the device of the parameters, {weight.device}, got {graphs.ptr.device}")
         layout = PackedLayout.of_ptr(graphs.ptr, nodes)
+        _check_columns(graphs.graph_features, "graph_features", self.graph_features, layout.items, weight)
         return self._document_layout(graphs, layout) if self.documents else layout
 
     def _document_layout(self, graphs: FeaturedGraphs, layout: PackedLayout) -> PackedLayout:
