@@ -57,7 +57,7 @@ sed -i "s/^Requires-Dist: torch.*/Requires-Dist: torch==$minor.*/" "$unpacked"/*
 if find "$unpacked" -name 'libtorch*' -o -name 'libc10*' | grep .; then geosft_die "the wheel has a library of PyTorch"; fi
 for file in "$unpacked"/geosft/*.so; do
   readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -qF "\$ORIGIN/../torch/lib" || geosft_die "${file##*/} does not look for LibTorch beside itself"
-  if readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -E '[[::]/'; then geosft_die "${file##*/} names a folder of this machine"; fi
+  if readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -E '(\[|:)/'; then geosft_die "${file##*/} names a folder of this machine"; fi
 done
 rm -f -- "$out"/geosft-*-"1torch$minor"-*.whl
 wheel pack --dest-dir "$out" --build-number "1torch$minor" "$unpacked" >/dev/null

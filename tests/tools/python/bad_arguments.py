@@ -10,6 +10,7 @@ import faulthandler
 import importlib.util
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ import geosft
 import torch
 from geosft import export, nn
 
-SECONDS_A_CALL, SECONDS_A_CASE = 60, 900
+SECONDS_A_CALL, SECONDS_A_CASE, MOST_MEMORY = 60, 900, 12 * 2**30
 PTR = torch.tensor([0, 4, 4, 9])
 ROWPTR, COL = torch.arange(10) * 2, torch.tensor([1, 3, 0, 2, 1, 3, 2, 0, 5, 8, 4, 6, 5, 7, 6, 8, 7, 4])
 SMALL = dict(dim=8, num_heads=2, num_samples=3, depth=1)
@@ -194,6 +195,7 @@ def complaint(function, arguments, name, field):
 
 
 def check(case):
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))  # sizes that no memory holds are errors at once
     calls = []
     if case in MODULES:
         kind, made, given = MODULES[case]

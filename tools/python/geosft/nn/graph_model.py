@@ -57,17 +57,28 @@ class FeaturedGraphs(NamedTuple):
     ) -> FeaturedGraphs:
         """Graphs of a list of edges: `edge_index` int64 [2, E], source and target rows, in any order, features of the
         edges in the order of the list. Raises a ValueError if an edge has an end that is no node."""
+        for name, index in (("ptr", ptr), ("edge_index", edge_index)):
+            if isinstance(index, Tensor) and (index.layout != torch.strided or index.is_meta):
+                raise ValueError(f"{name} must be a dense tensor with values, got {index.layout} on {index.device}")
+        if not isinstance(edge_index, Tensor):
+            raise TypeError(f"edge_index must be a tensor, got {type(edge_index).__name__}")
+        if not isinstance(ptr, (Tensor, Sequence)):
+            raise TypeError(f"ptr must be a tensor or a sequence of integers, got {type(ptr).__name__}")
         ptr = torch.as_tensor(ptr)
         if ptr.dtype != torch.int64 or ptr.dim() != 1 or ptr.numel() < 2:
             raise ValueError(f"ptr must be int64 [B + 1], got {ptr.dtype} {list(ptr.shape)}")
         if edge_index.dtype != torch.int64 or edge_index.dim() != 2 or edge_index.shape[0] != 2:
             raise ValueError(f"edge_index must be int64 [2, E], got {edge_index.dtype} {list(edge_index.shape)}")
         count = int(ptr[-1])
+        if not 0 <= count < 2**48 or int(ptr[0]) != 0 or bool((ptr.diff() < 0).any()):
+            raise ValueError(f"ptr must rise from 0 to the number of nodes, got {ptr[:8].tolist()}")
         if edge_index.numel() > 0 and not (0 <= int(edge_index.min()) and int(edge_index.max()) < count):
             raise ValueError(f"edge_index must name nodes from 0 to {count - 1}, got {int(edge_index.min())} to {int(edge_index.max())}")
         source, order = edge_index[0].sort(stable=True)
         of_edges = {}
         for name, rows in (("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)):
+            if rows is not None and (not isinstance(rows, Tensor) or rows.layout != torch.strided or rows.device != order.device or rows.is_quantized):
+                raise ValueError(f"{name} must be a dense tensor on the device of edge_index, got {getattr(rows, 'dtype', type(rows).__name__)}")
             if rows is not None and rows.shape[:1] != order.shape:
                 raise ValueError(f"{name} must have a row for each of the {order.numel()} edges, got {list(rows.shape)}")
             of_edges[name] = None if rows is None else rows[order]
