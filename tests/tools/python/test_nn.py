@@ -166,9 +166,9 @@ class BesideCpp(unittest.TestCase):
         expected = part(cpp, "grad.")
         self.assertEqual(set(gradients), set(expected))
         # Composed attention adds in another order: a few roundings of numbers as large as the largest gradient. Under a
-        # softmax the gradient of b_add is such a remainder alone, since the exact one is zero.
+        # softmax the gradient of b_add is such a remainder alone, since the exact one is zero. Without norms numbers are large.
         largest = max(float(gradient.abs().max()) for gradient in gradients.values() if gradient is not None)
-        atol = max(1e-5, 4 * torch.finfo(torch.float32).eps * largest) if name.startswith("composed_") else 1e-5
+        atol = max(1e-5, 4 * torch.finfo(torch.float32).eps * largest) if name.startswith("composed_") or name == "graph_convolved" else 1e-5
         for parameter, gradient in gradients.items():
             if gradient is None:  # of what the model has no use for, such as a relative encoding without edges
                 self.assertEqual(float(expected[parameter].abs().max()), 0)
