@@ -38,7 +38,7 @@ with tempfile.TemporaryDirectory() as folder:
         if hasattr(pretrained, "class_names") and not hasattr(pretrained, "part_names"):
             assert torch.isclose(pretrained.predict(torch.rand(50, 3)).sum(), torch.tensor(1.0), atol=1e-5)
 
-# Nothing is loaded from outside of the environment but the interpreter and the C library's own.
+# Of geosft nothing is loaded from outside of the environment.
 mapped = set(re.findall(r"(/\S+\.so[.0-9]*)$", pathlib.Path("/proc/self/maps").read_text(), re.MULTILINE))
 foreign = [one for one in sorted(mapped) if "/geosft" in one and not one.startswith(str(pathlib.Path(sys.prefix).resolve()))]
 assert not foreign, foreign
