@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tools/setup.sh [--cuda] [--nvcc] [--torch DIR] [--viewer] [--jobs N] [--preset NAME]
+# usage: tools/setup.sh [--cuda] [--nvcc] [--torch DIR] [--torch-version X] [--viewer] [--jobs N] [--preset NAME]
 # Installs the Debian packages of tools/packages.txt that are missing and LibTorch (into .venv), and configures the build.
 # Safe to run again: what is there is left alone. The other scripts of this folder source this file for its functions.
 #
@@ -10,6 +10,7 @@
 #   --nvcc         compile the CUDA kernels also where no GPU is, and install CUDA's compiler for it where the system has
 #                  none of 13.0 or later (332 MB in .venv)
 #   --torch DIR    use the LibTorch or PyTorch in DIR, the folder that holds include/ and lib/, and install none
+#   --torch-version X  install LibTorch X, 2.11 to 2.15, or X.Y.Z (default: the one that is there, else 2.11)
 #   --viewer       also what geosft-view draws with (tools/packages_viewer.txt: Open3D, 0.4 GB on disk)
 #   --jobs N       compile and test N at a time (default: one a core, fewer where memory is short)
 #   --preset NAME  release (default), debug, asan or tsan: a preset of CMakePresets.json, built in build/NAME (fuzz: tools/fuzz.sh)
@@ -17,15 +18,12 @@
 set -euo pipefail
 
 geosft_root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
-geosft_torch_version=2.11.0
-# libtorch_cpu.so needs only these two of the CUDA packages that the wheel asks for. The others are what `import torch`
-# needs, with stubs in place of the rest of CUDA (geosft_install_stubs).
-geosft_torch_cpu=(--no-deps "torch==$geosft_torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
-  typing_extensions==4.16.0 sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 Jinja2==3.1.6 MarkupSafe==3.0.4
+geosft_torch_versions=(2.11.0 2.12.1 2.13.0 2.14.1 2.15.0) # that --torch-version takes, one for each minor version
+geosft_torch_version=${geosft_torch_versions[0]}           # with which every test passes
+# What `import torch` needs besides the two CUDA packages of geosft_cuda_pins, with stubs in place of the rest of CUDA
+# (geosft_install_stubs).
+geosft_torch_cpu=(typing_extensions==4.16.0 sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 Jinja2==3.1.6 MarkupSafe==3.0.4
   filelock==4.2.11 fsspec==2026.9.0)
-geosft_torch_cuda=("torch==$geosft_torch_version")
-# Without the last two pip takes versions whose PTX this ptxas refuses.
-geosft_nvcc_pins=("cuda-toolkit[nvcc,cccl,cudart]==13.0.2" nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88)
 geosft_wheel_tools=(scikit-build-core==1.1.2 packaging==26.3 pathspec==1.1.1) # that build the Python package
 geosft_stamp=$geosft_root/.venv/geosft-torch
 
@@ -37,6 +35,7 @@ geosft_toolkit=
 geosft_architectures= # of GPUs, for a new build folder; empty: the build's default
 geosft_kernels=
 geosft_torch=
+geosft_torch_wanted= # the version that was asked for
 geosft_jobs=
 geosft_preset=release
 
@@ -59,8 +58,12 @@ geosft_option() {
     --cuda) geosft_cuda=1 geosft_taken=1 ;;
     --viewer) geosft_viewer=1 geosft_taken=1 ;;
     --nvcc) geosft_nvcc=1 geosft_taken=1 ;;
-    --torch | --jobs | --preset) [[ -n ${2-} ]] || geosft_misuse "$1 needs a value" ;;&
+    --torch | --torch-version | --jobs | --preset) [[ -n ${2-} ]] || geosft_misuse "$1 needs a value" ;;&
     --torch) geosft_torch=$(cd -- "$2" 2>/dev/null && pwd) || geosft_misuse "--torch: no folder '$2'" ;;
+    --torch-version)
+      geosft_torch_wanted=$(printf '%s\n' "${geosft_torch_versions[@]}" | grep -E "^${2//./\\.}(\\.[0-9]+)?\$") ||
+        geosft_misuse "--torch-version: '$2' is none of ${geosft_torch_versions[*]}"
+      geosft_torch_version=$geosft_torch_wanted ;;
     --jobs) [[ $2 =~ ^[1-9][0-9]*$ ]] || geosft_misuse "--jobs: '$2' is not a number of 1 or more"; geosft_jobs=$2 ;;
     --preset)
       [[ $2 == @(release|debug|asan|tsan) ]] || geosft_misuse "--preset: '$2' is none of release, debug, asan, tsan"
@@ -158,12 +161,27 @@ END
   rm -rf -- "$work"
 }
 
+# geosft_cuda_pins cpu|nvcc: the CUDA packages of the release that the wheel of LibTorch was made with. libtorch_cpu.so
+# needs only the first two.
+geosft_cuda_pins() {
+  local toolkit=13.0.2 runtime=13.0.96 cupti=13.0.85 compiler=13.0.88
+  if [[ $geosft_torch_version == 2.15.* ]]; then toolkit=13.2.2 runtime=13.2.86 cupti=13.2.86 compiler=13.2.86; fi
+  case $1 in
+    cpu) echo "nvidia-cuda-runtime==$runtime nvidia-cuda-cupti==$cupti" ;;
+    # Without the last two pip takes versions whose PTX this ptxas refuses.
+    nvcc) echo "cuda-toolkit[nvcc,cccl,cudart]==$toolkit nvidia-nvvm==$compiler nvidia-cuda-crt==$compiler" ;;
+  esac
+}
+
 # Puts the wheel into .venv. The stamp names a finished install, and says so when one was interrupted.
 geosft_install_torch() {
-  local kind='cpu with Python' state='' python=/usr/bin/python3 venv=$geosft_root/.venv pins=("${geosft_torch_cpu[@]}")
+  local kind='cpu with Python' state='' python=/usr/bin/python3 venv=$geosft_root/.venv pins=()
   [[ -x $python ]] || python=python3
-  [[ -z $geosft_cuda ]] || kind=cuda pins=("${geosft_torch_cuda[@]}")
+  [[ -z $geosft_cuda ]] || kind=cuda
   [[ ! -e $geosft_stamp ]] || state=$(<"$geosft_stamp")
+  if [[ -z $geosft_torch_wanted && " ${geosft_torch_versions[*]} " == *" ${state%% *} "* && -n $state ]]; then
+    geosft_torch_version=${state%% *}
+  fi
   [[ -n $(geosft_torch_folder) ]] || state=${state:+interrupted}
   if [[ $state == "$geosft_torch_version $kind" || $state == "$geosft_torch_version cuda" ]]; then
     geosft_say "LibTorch: $state there"
@@ -180,6 +198,8 @@ geosft_install_torch() {
   echo interrupted >"$geosft_stamp"
   "$python" -I -m venv "$venv" || geosft_die "cannot make a virtual environment with $python: is python3-venv installed?"
   # -I: neither PYTHONPATH nor the user's own packages may pass for what the environment lacks.
+  pins=("torch==$geosft_torch_version")
+  [[ -n $geosft_cuda ]] || read -ra pins <<<"--no-deps ${pins[*]} $(geosft_cuda_pins cpu) ${geosft_torch_cpu[*]}"
   "$venv/bin/python" -I -m pip install --no-input "${pins[@]}" ||
     geosft_die "pip could not install torch $geosft_torch_version: see its message above (no network, or a full disk?)"
   [[ -n $(geosft_torch_folder) ]] || geosft_die "torch $geosft_torch_version came without lib/libtorch_cpu.so"
@@ -200,7 +220,7 @@ geosft_lacks_nvcc() {
 
 # CUDA's compiler: the system's, else pip's in .venv. Leaves the toolkit's folder in geosft_toolkit.
 geosft_install_nvcc() {
-  local found release venv=$geosft_root/.venv pip_toolkit
+  local found release venv=$geosft_root/.venv pip_toolkit pins
   pip_toolkit=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
   for found in "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc "$pip_toolkit/bin/nvcc"; do
     [[ -x $found ]] || continue
@@ -210,7 +230,8 @@ geosft_install_nvcc() {
   done
   [[ -x $venv/bin/python ]] || { geosft_say "nvcc: none, and no .venv to install it in: without CUDA kernels"; return; }
   geosft_say "nvcc: installing it into .venv"
-  "$venv/bin/python" -I -m pip install --no-input "${geosft_nvcc_pins[@]}" ||
+  read -ra pins <<<"$(geosft_cuda_pins nvcc)"
+  "$venv/bin/python" -I -m pip install --no-input "${pins[@]}" ||
     geosft_die "pip could not install nvcc: see its message above (no network, or a full disk?)"
   geosft_toolkit=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
 }
@@ -224,10 +245,10 @@ geosft_install_wheel_tools() {
     geosft_die "pip could not install ${geosft_wheel_tools[0]}: see its message above (no network?)"
 }
 
-# Configures build/<preset>, unless that was done for the same LibTorch: from then on ninja sees what changed.
+# Configures build/<preset>, unless that was done for the same LibTorch, which .venv may have changed since: from then on ninja sees what changed.
 geosft_configure() {
   local cuda=() folder=$geosft_root/build/$geosft_preset torch=${geosft_torch:-$(geosft_torch_folder)}
-  if [[ -e $folder/build.ninja ]] && grep -qxF "GEOSFT_TORCH_DIR:PATH=$torch" "$folder/CMakeCache.txt" &&
+  if [[ $folder/build.ninja -nt $geosft_stamp ]] && grep -qxF "GEOSFT_TORCH_DIR:PATH=$torch" "$folder/CMakeCache.txt" &&
     ! geosft_lacks_viewer "$folder" && ! geosft_lacks_nvcc "$folder"; then
     return
   fi

@@ -129,4 +129,12 @@ if [[ -n $python ]]; then
     "$folder/shapes/flat/1.off" "$folder/shapes/tall/1.off"
   say "the RUNs of graphs and of parts, from Python"
   "$python" "$examples/7_serve_graphs_from_python.py" "$prefix/lib" "${served[@]}"
+  if "$python" -I -c "import scikit_build_core" 2>/dev/null; then
+    say "models that Python has compiled, run by the eleventh example"
+    "$python" -I -m pip install --no-input --quiet --no-deps --no-build-isolation --no-index --target "$folder/python" \
+      --config-settings=cmake.define.GEOSFT_OPS="$prefix/lib/libgeosft_ops.so" "$here/../.."
+    PYTHONPATH=$folder/python "$python" "$here/run_packages.py" "$folder" "$folder/build/11_run_a_package"
+  else
+    say "left out: $python has no scikit-build-core, with which the Python package is made"
+  fi
 fi

@@ -97,6 +97,9 @@ TEST_CASE("every script refuses what it does not know, with a line and exit code
     refused({"--jobs", "0"}, {"--jobs: '0' is not a number of 1 or more"});
     refused({"--jobs"}, {"--jobs needs a value"});
     refused({"--torch", "/nowhere/at/all"}, {"--torch: no folder '/nowhere/at/all'"});
+    for (const char* version : {"2.10", "2.1", "2.110.0", "two", ".*"}) {
+      refused({"--torch-version", version}, {"--torch-version: '" + std::string(version) + "' is none of 2.11.0 2.12"});
+    }
   }
 }
 
@@ -113,7 +116,7 @@ TEST_CASE("a LibTorch of another version is refused with both versions named") {
   const TemporaryFolder folder;
   write_libtorch(folder / "old", "torch/csrc/api/include/torch/version.h", {"2", "3", "0"});
   CHECK_THAT(refusal_of(folder / "old"), Catch::Contains((folder / "old").string()) &&
-                                             Catch::Contains("holds LibTorch 2.3.0, but this project needs 2.11"));
+                                             Catch::Contains("holds LibTorch 2.3.0, but this project needs 2.11;2.12"));
   write_libtorch(folder / "new", "torch/headeronly/version.h", {"2", "110", "1"});
   CHECK_THAT(refusal_of(folder / "new"), Catch::Contains("holds LibTorch 2.110.1, but this project needs 2.11"));
 }
@@ -132,7 +135,23 @@ TEST_CASE("without a network setup.sh ends with what it could not install") {
   require_end(packages.set_up({}), 1, "setup.sh", {"no package no-such-package", "no network"});
   const Checkout torch("");
   require_end(torch.set_up({}), 1, "setup.sh", {"pip could not install torch 2.11.0", "no network"});
+  require_end(torch.set_up({"--torch-version", "2.15"}), 1, "setup.sh", {"pip could not install torch 2.15.0"});
   CHECK_FALSE(fs::exists(torch / "build" / "release"));
+}
+
+TEST_CASE("setup.sh keeps the LibTorch that is there unless another version is asked for") {
+  const Checkout checkout("");
+  const fs::path venv = checkout / ".venv";
+  write_text(venv / "lib" / "python3.11" / "site-packages" / "torch" / "lib" / "libtorch_cpu.so", "");
+  write_text(venv / "geosft-torch", "2.13.0 cpu with Python\n");
+  const ProcessResult kept = checkout.set_up({});  // which ends without CMakePresets.json
+  CHECK_THAT(kept.err, Catch::Contains("LibTorch: 2.13.0 cpu with Python there"));
+  CHECK(fs::exists(venv / "lib"));
+  const ProcessResult other = checkout.set_up({"--torch-version", "2.11"});
+  CHECK_THAT(other.err, Catch::Contains("'2.13.0 cpu with Python' found where '2.11.0 cpu with Python' is wanted"));
+  CHECK(other.exit == 1);
+  write_text(venv / "geosft-torch", "2.3.0 cpu with Python\n");
+  CHECK_THAT(checkout.set_up({}).err, Catch::Contains("is wanted: starting again"));
 }
 
 TEST_CASE("setup.sh touches no environment that it has not made") {

@@ -3,7 +3,7 @@
 # the headers and libraries of any PyTorch wheel or LibTorch folder are all that is needed. Also installed, beside
 # geosftConfig.cmake, which names folder and versions itself: the cache variables belong to this project only.
 if(NOT geosft_installed)
-  set(GEOSFT_TORCH_VERSIONS 2.11 CACHE STRING "LibTorch versions this project is tested with (major.minor)")
+  set(GEOSFT_TORCH_VERSIONS 2.11 2.12 2.13 2.14 2.15 CACHE STRING "LibTorch versions that this project compiles with (major.minor)")
   file(GLOB _candidates "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
   string(REGEX REPLACE ";.*" "" _default "${_candidates}") # the first; nothing where there is no .venv
   set(GEOSFT_TORCH_DIR "${_default}" CACHE PATH "folder of LibTorch: the one that holds include/ and lib/")

@@ -83,7 +83,7 @@ def stub(schema):
 
 
 # The pages of the reference: a module, and where its public names are defined; None: in the files that it imports from.
-MODULES = {"geosft": ("runs.py", ["read_cloud", "load", "from_pretrained", "pretrained_names", "TrainedRun", "TrainedClassifier", "TrainedSegmenter",
+MODULES = {"geosft": ("runs.py", ["read_cloud", "read_graphs", "load", "from_pretrained", "pretrained_names", "TrainedRun", "TrainedClassifier", "TrainedSegmenter",
                                   "TrainedGraphModel"]),
            "geosft.nn": ("nn/__init__.py", None), "geosft.pyg": ("pyg.py", None), "geosft.export": ("export.py", None)}
 REFERENCE_HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->

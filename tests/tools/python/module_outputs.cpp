@@ -55,6 +55,7 @@ Tensors inputs() {
           {"edge_attr", at::randn({60, edge_channels})},
           {"positions", sinusoids(30, position_channels)},
           {"category", at::tensor({2, 0, 1}, at::kLong)},
+          {"graph_features", at::randn({3, 3}) * 4},
           {"node_categories", at::stack({at::randint(4, {30}, at::kLong), at::randint(3, {30}, at::kLong)}, 1)},
           {"document", (at::arange(30, at::kLong) % 11 >= 5).to(at::kLong).unsqueeze(1)},
           {"node_values", at::randn({30, node_values})},
@@ -63,7 +64,7 @@ Tensors inputs() {
           {"edge_values", at::randn({60, edge_values})}};
 }
 
-FeaturedGraphs graphs_of(const Tensors& in, bool documents) {
+FeaturedGraphs graphs_of(const Tensors& in, bool documents, bool graph_features) {
   FeaturedGraphs graphs;
   graphs.graphs = {{in.at("rowptr"), in.at("col"), {}, {}}, in.at("ptr")};
   graphs.node_categories = in.at("node_categories");
@@ -77,6 +78,7 @@ FeaturedGraphs graphs_of(const Tensors& in, bool documents) {
   graphs.edge_categories = in.at("edge_categories");
   graphs.edge_values = in.at("edge_values");
   graphs.coordinates = in.at("points");
+  if (graph_features) graphs.graph_features = in.at("graph_features");
   return graphs;
 }
 
@@ -225,15 +227,20 @@ Case graph_model(const std::string& name, GraphModelOptions options) {
   options.encoding = encoding_columns;
   options.outputs = 4;
   options.position_channels = position_channels;
-  options.layer = layer_options(RelativeEncodingKind::none);
+  options.layer.attention = layer_options(RelativeEncodingKind::none).attention;
   options.layers = 2;
   options.head_sampler.num_samples = 7;
   GraphModel module(options);
   const torch::NoGradGuard guard;
   for (const at::Tensor& mean : {module->node_mean, module->edge_mean}) mean.normal_();
   for (const at::Tensor& deviation : {module->node_deviation, module->edge_deviation}) deviation.uniform_(0.5, 2.0);
+  for (const auto& buffer : module->named_buffers()) {  // as after a training with batch normalisation
+    if (buffer.key().find("running_mean") != std::string::npos) buffer.value().normal_();
+    if (buffer.key().find("running_var") != std::string::npos) buffer.value().uniform_(0.5, 2.0);
+  }
   return {name, module.ptr(), [=](const Tensors& in, SamplingContext& context) mutable {
-            return module->forward(graphs_of(in, options.documents), context);
+            const FeaturedGraphs graphs = graphs_of(in, options.documents, options.graph_features > 0);
+            return module->forward(graphs, context, graphs.graph_features);
           }};
 }
 
@@ -250,10 +257,46 @@ std::vector<Case> graph_cases() {
   molecules.distance_channels = 4;
   molecules.distance_range = 1.5;
   alone.relative = false;
-  return {graph_model("graph_softmax_pool", pooled), graph_model("graph_sample_max", sampled),
-          graph_model("graph_sum", summed),          graph_model("graph_nodes", nodes),
-          graph_model("graph_pairs", pairs),         graph_model("graph_added", added),
-          graph_model("graph_relative", relative),   graph_model("graph_molecules", molecules),
+  GraphModelOptions gcn, gine, gated, convolved;
+  gcn.layer.local.kind = LocalKind::gcn;
+  gcn.layer.normalization = NormKind::batch;
+  gcn.encoder.virtual_node = true;
+  gcn.max_degree = 1;
+  gcn.head = GraphHead::mean;
+  gine.layer.local.kind = LocalKind::gine;
+  gine.layer.kind = AttentionKind::none;
+  gine.relative = false;
+  gine.layer.norm = NormPlacement::pre;
+  gine.layer.expansion = 0;
+  gine.encoder.jumping = JumpingKnowledge::concatenate;
+  gine.head = GraphHead::max;
+  gine.head_layers = 3;
+  gated.layer.local.kind = LocalKind::gated_gcn;
+  gated.layer.normalization = NormKind::batch;
+  gated.encoding_channels = 5;
+  gated.encoding_layers = 2;
+  gated.encoder.jumping = JumpingKnowledge::max;
+  gated.graph_features = 3;
+  gated.graph_counts = 1;
+  convolved.layer.local.kind = LocalKind::gated_gcn;
+  convolved.layer.norm = NormPlacement::pre;
+  convolved.layer.normalization = NormKind::none;
+  convolved.layer.residual = false;
+  convolved.encoder = {JumpingKnowledge::sum, true};
+  convolved.head = GraphHead::nodes;
+  convolved.head_layers = 2;
+  return {graph_model("graph_gcn", gcn),
+          graph_model("graph_gine", gine),
+          graph_model("graph_gated", gated),
+          graph_model("graph_convolved", convolved),
+          graph_model("graph_softmax_pool", pooled),
+          graph_model("graph_sample_max", sampled),
+          graph_model("graph_sum", summed),
+          graph_model("graph_nodes", nodes),
+          graph_model("graph_pairs", pairs),
+          graph_model("graph_added", added),
+          graph_model("graph_relative", relative),
+          graph_model("graph_molecules", molecules),
           graph_model("graph_alone", alone)};
 }
 

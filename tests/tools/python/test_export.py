@@ -37,7 +37,8 @@ def graphs(model, ptr):
     made = nn.FeaturedGraphs.from_edges(
         edges, torch.tensor(ptr), node_categories=torch.randint(3, (nodes, 1), generator=generator),
         edge_values=torch.rand(edges.shape[1], 2, generator=generator), edge_categories=torch.randint(4, (edges.shape[1], 1), generator=generator),
-        node_encoding=torch.rand(nodes, 3, generator=generator), coordinates=torch.rand(nodes, 3, generator=generator))
+        node_encoding=torch.rand(nodes, 3, generator=generator), coordinates=torch.rand(nodes, 3, generator=generator),
+        graph_features=torch.rand(len(ptr) - 1, 2, generator=generator))
     return [getattr(made, name) for name in export.input_names(model)]
 
 
@@ -62,6 +63,10 @@ MODELS = {
     "summed": lambda: graph_model(head="sum", positions="relative"),
     "nodes": lambda: graph_model(head="nodes", positions="added", relative=False),
     "softmax": lambda: graph_model(attention=primal(beta=0.5), relative=False),
+    "convolved": lambda: graph_model(local="gine", virtual_node=True, normalization="batch", jumping_knowledge="max", head="mean"),
+    "deep": lambda: graph_model(local="gated_gcn", attention="none", relative=False, head="sample_max", head_samples=4, head_layers=2,
+                                graph_features=2, max_degree=3, encoding_channels=4),
+    "greatest": lambda: graph_model(local="gcn", head="max"),
     "linear": lambda: graph_model(attention=primal(kernel="linear"), relative=False),
 }
 
@@ -106,7 +111,7 @@ class Exports(unittest.TestCase):
                         self.close(output(alike, given), output(model, given, sampling=context()))
 
     def test_programs_of_any_size(self):
-        for name in ("classifier", "graph"):
+        for name in ("classifier", "graph", "convolved", "deep", "greatest"):
             model = made(name)
             program = export.exported(model).module()
             for ptr in (RAGGED[0], RAGGED[2]):  # of at least 2 items
@@ -147,6 +152,8 @@ class Exports(unittest.TestCase):
             self.close(ordered(points[order], normals[order], ptr), canonical.eval()(points, normals, ptr))
         with self.assertRaisesRegex(TypeError, "model"):
             export.standard(torch.nn.Linear(2, 2), max_tokens=10)
+        with self.assertRaisesRegex(ValueError, "file.*'model.so'"):
+            export.package(made("graph"), "model.so")
         with self.assertRaisesRegex(ValueError, "max_tokens"):
             export.standard(made("graph"), max_tokens=0)
 

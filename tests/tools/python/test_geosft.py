@@ -5,6 +5,7 @@ import ast
 import inspect
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -72,6 +73,13 @@ class Package(unittest.TestCase):
         torch.testing.assert_close(out, pool_of_sample(*inputs))
         gradients = torch.autograd.grad(out.sum(), inputs)
         torch.testing.assert_close(gradients, torch.autograd.grad(pool_of_sample(*inputs).sum(), inputs))
+
+    def test_another_pytorch_is_refused_in_one_line(self):
+        for version, words in (("2.10.1", "needs PyTorch 2.11 or later"), ("1.13.0+cpu", "needs PyTorch 2.11 or later"), ("3.0.0.dev20270101", "from its sources again")):
+            done = run(f"torch.__version__ = {version!r}; import geosft")
+            self.assertEqual(done.returncode, 1)
+            said = done.stderr.strip().splitlines()[-1]
+            self.assertRegex(said, rf"^ImportError: geosft {geosft.__version__} was compiled for PyTorch [0-9]\.[0-9]+, .* PyTorch {re.escape(version)}: .*{words}$")
 
     def test_errors_name_the_argument(self):
         with self.assertRaisesRegex(RuntimeError, "queries"):

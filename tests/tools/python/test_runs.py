@@ -231,6 +231,11 @@ class Graphs(InFolder):
         "linear": ("--attention=linear_bn_sh", "--learn-beta"),
         "line": ("--attention=conv1d",),
         "polynomial": ("--attention=polynomial", "--degree=3"),
+        "gcn": ("--local=gcn", "--virtual-node", "--max-degree=1", "--normalization=batch", "--head=mean"),
+        "gine": ("--local=gine", "--attention=none", "--norm=pre", "--mlp-ratio=0", "--jumping-knowledge=concatenate", "--head=max",
+                 "--head-layers=2"),
+        "gatedgcn": ("--local=gatedgcn", "--encoding=rwpe", "--encoding-columns=4", "--encoding-channels=3", "--encoding-layers=2",
+                     "--jumping-knowledge=sum", "--normalization=batch", "--head-layers=3"),
     }
 
     @classmethod
@@ -255,7 +260,8 @@ class Graphs(InFolder):
         write(cls.data / "G_node_labels.txt", cls.nodes.tolist())
         write(cls.data / "G_edge_labels.txt", cls.bonds.tolist())
         for name, options in cls.OPTIONS.items():
-            run(GRAPH, "train", f"--data={cls.data}", f"--out={cls.folder / name}", "--folds=3", *SMALL, *options)
+            small = [option for option in SMALL if "--attention=none" not in options or "heads" not in option]
+            run(GRAPH, "train", f"--data={cls.data}", f"--out={cls.folder / name}", "--folds=3", *small, *options)
         torch.classes.load_library(GRAPH_LIBRARY)
 
     def test_predictions_are_those_of_the_tool(self):
@@ -275,11 +281,27 @@ class Graphs(InFolder):
                 again = torch.classes.geosft.GraphPredictor(str(self.folder / f"{name}_written"))
                 self.assertTrue(torch.equal(again.predict_data(str(self.data)), expected))
 
-    def test_what_exists_in_cpp_only_is_said(self):
-        place = self.folder / "convolution"
-        run(GRAPH, "train", f"--data={self.data}", f"--out={place}", "--folds=3", *SMALL, "--local=gcn")
-        with self.assertRaisesRegex(ValueError, "best.ckpt: local = 'gcn'"):
-            geosft.load(place)
+    def test_predictions_of_files_are_those_of_the_tool(self):
+        for name in ("edges", "gatedgcn"):
+            model = geosft.load(self.folder / name)
+            lines = run(GRAPH, "predict", self.folder / name, self.data, "--json", "--top=2").splitlines()
+            expected = [[dict(json.loads(line)["top"])[label] for label in model.output_names] for line in lines]
+            self.close(model.predict_file(self.data).double(), torch.tensor(expected, dtype=torch.double))
+        with self.assertRaisesRegex(RuntimeError, "nowhere"):
+            model.predict_file(self.folder / "nowhere")
+        with self.assertRaisesRegex(TypeError, "source"):
+            model.predict_file([])
+
+    def test_ensembles(self):
+        place = self.folder / "ensemble"
+        run(GRAPH, "train", f"--data={self.data}", f"--out={place}", "--folds=3", *SMALL, "--ensemble=3")
+        model = geosft.load(place)
+        self.assertEqual(len(model.more_models), 2)
+        graphs = nn.FeaturedGraphs.from_edges(self.edges, self.ptr, node_categories=self.nodes[:, None], edge_categories=self.bonds[:, None])
+        expected = torch.classes.geosft.GraphPredictor(str(place)).predict_data(str(self.data))
+        self.close(model.predict(graphs), expected)
+        model.save(self.folder / "ensemble_written")
+        self.close(torch.classes.geosft.GraphPredictor(str(self.folder / "ensemble_written")).predict_data(str(self.data)), expected)
 
     def test_evaluations_of_a_run_that_was_written(self):
         geosft.load(self.folder / "edges").save(self.folder / "again")
@@ -296,6 +318,43 @@ class Graphs(InFolder):
         for ptr in (torch.tensor([0, 3]), torch.tensor([0, 1000])):
             with self.assertRaisesRegex(RuntimeError, "ptr"):
                 model.predict(graphs._replace(ptr=ptr))
+
+
+class Molecules(InFolder):
+    """A table of SMILES: graphs and features of whole molecules, of a build with RDKit."""
+
+    SMILES = ("CCO", "CCN", "CCCO", "CCCN", "CC(C)O", "CC(C)N", "c1ccccc1O", "c1ccccc1N", "OCCO", "NCCN", "CCCCO", "CCCCN")
+
+    @classmethod
+    def train(cls):
+        table = cls.folder / "molecules.csv"
+        write(table, ["smiles,oxygen,weight", *(f"{one},{int('O' in one)},{len(one)}" for one in cls.SMILES)])
+        options = ("--head=sum", "--fingerprint=ecfp4", "--fingerprint-bits=32", "--descriptors", "--label-columns=weight", "--head-layers=2",
+                   "--local=gine", "--normalization=batch")
+        try:
+            run(GRAPH, "train", f"--data={table}", f"--out={cls.run_}", "--split=folds", "--folds=3", *SMALL, "--num-samples=3", *options)
+        except RuntimeError as error:
+            if "without RDKit" in str(error):
+                raise unittest.SkipTest("the tools were built without RDKit") from None
+            raise
+        torch.classes.load_library(GRAPH_LIBRARY)
+
+    def test_predictions_are_those_of_the_tool(self):
+        model = geosft.load(self.run_)
+        self.assertGreater(model.graph_features, 32)
+        file = self.folder / "some.csv"
+        write(file, ["smiles", *self.SMILES[:5], "not a molecule"])
+        lines = [json.loads(line) for line in run(GRAPH, "predict", self.run_, file, "--json").splitlines()]
+        expected = torch.tensor([[line["values"][name] for name in model.output_names] for line in lines], dtype=torch.double)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found = model.predict_file(file)
+            names = model.read(file)[1]
+        self.assertTrue(any("not a molecule" in str(one.message) or "line" in str(one.message) for one in said))
+        self.assertEqual(found.shape, (5, 1))
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+        self.assertEqual([name.split()[0] for name in names], list(self.SMILES[:5]))
+        torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
 
 
 class Files(unittest.TestCase):

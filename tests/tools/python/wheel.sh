@@ -20,4 +20,5 @@ PYTHONPATH=$folder "$python" "$here/test_geosft.py" "$folder" "$library" "$other
 PYTHONPATH=$folder "$python" "$here/test_nn.py" "$module_outputs" "$root/tools/python/README.md"
 PYTHONPATH=$folder "$python" "$here/test_pyg.py"
 PYTHONPATH=$folder "$python" "$here/test_export.py"
+PYTHONPATH=$folder "$python" "$here/bad_arguments.py"
 if ((${#tools[@]})); then PYTHONPATH=$folder "$python" "$here/test_runs.py" "${tools[@]}"; fi

@@ -12,7 +12,21 @@ from pathlib import Path as _Path
 
 import torch as _torch
 
+from ._compiled import TORCH_VERSION as _COMPILED_WITH
+
 __version__ = _version("geosft")
+
+
+def _minor(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+if _minor(_torch.__version__) != _minor(_COMPILED_WITH):
+    # C++ extensions with gradients work with the minor version of PyTorch that they were compiled with.
+    raise ImportError(
+        f"geosft {__version__} was compiled for PyTorch {'.'.join(map(str, _minor(_COMPILED_WITH)))}, and this is PyTorch {_torch.__version__}: "
+        + ("geosft needs PyTorch 2.11 or later" if _minor(_torch.__version__) < (2, 11) else "install geosft from its sources again"))
 _torch.ops.load_library(str(_Path(__file__).parent / "libgeosft_ops.so"))
 _served, _file = _torch.ops.geosft._library()
 if _served.rsplit(".", 1)[0] != __version__.rsplit(".", 1)[0]:
@@ -26,3 +40,4 @@ from .runs import from_pretrained as from_pretrained  # noqa: E402
 from .runs import load as load  # noqa: E402
 from .runs import pretrained_names as pretrained_names  # noqa: E402
 from .runs import read_cloud as read_cloud  # noqa: E402
+from .runs import read_graphs as read_graphs  # noqa: E402

@@ -7,5 +7,6 @@ from .runs import from_pretrained as from_pretrained
 from .runs import load as load
 from .runs import pretrained_names as pretrained_names
 from .runs import read_cloud as read_cloud
+from .runs import read_graphs as read_graphs
 
 __version__: str

@@ -25,6 +25,15 @@ _SAFE_DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16
                 "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool}
 
 
+def as_path(value: str | os.PathLike, name: str) -> pathlib.Path:
+    """A path that was given as the argument `name`."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} must be a path, got {type(value).__name__}")
+    if "\0" in str(value) or not str(value):
+        raise ValueError(f"{name} must be a path, got {str(value)!r}")
+    return pathlib.Path(value)
+
+
 def _tensor(data: bytes, dtype: torch.dtype, shape: list[int]) -> Tensor:
     count = torch.Size(shape).numel()
     if len(data) != count * dtype.itemsize:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of models: torch.export, which keeps geosft's operators, and ONNX, which has standard operators alone.
+"""Exports of models: torch.export and AOTInductor packages, which keep geosft's operators, and ONNX, which has standard
+operators alone.
 
 >>> program = geosft.export.exported(model)             # a torch.export.ExportedProgram
+>>> geosft.export.package(model, "model.pt2")           # compiled, for C++ without Python
 >>> geosft.export.onnx(model, "model.onnx", max_tokens=1024)
 
 Sizes are dynamic: any number of items of any size, packed by ptr, of at least 2 tokens and, of graphs, 2 edges in all.
@@ -17,10 +19,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from .checkpoints import as_path
 from .nn import (FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PolynomialAttention, PrimalAttention, SampleMaxHead,
                  Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead)
 from .nn.composed import Slots, attention_bias, attention_probabilities, composed_attention
-from .nn.heads import PairHead
+from .nn.heads import PairHead, PooledHead
 from .nn.packed import PackedLayout
 from .nn.point_models import LOCAL_NEIGHBOURS
 from .nn.sampling import gumbel_noise, log_softplus, partner_ranks
@@ -179,10 +182,26 @@ class _StandardSampleMax(nn.Module):
         self.linear, self.sampler = head.linear, sampler
 
     def forward(self, x: Tensor, ptr: PackedLayout, *, sampling=None) -> Tensor:
-        pairs = self.sampler(x, ptr)
-        sampled = pairs.sample(x)[pairs.slots.rows]
-        largest = sampled.masked_fill(~pairs.slots.valid.unsqueeze(-1), -torch.inf).amax(1)
-        return self.linear(largest.masked_fill(~pairs.slots.valid[:, :1], 0.0))  # 0 for an empty item
+        return self.linear(_sampled_max(x, self.sampler(x, ptr)))
+
+
+class _StandardPooled(nn.Module):
+    """A :class:`geosft.nn.PooledHead` of a sample, in evaluation mode, of standard operators."""
+
+    def __init__(self, head: PooledHead, sampler: _StandardSampler):
+        super().__init__()
+        self.mlp, self.sampler = head.mlp, sampler
+
+    def forward(self, x: Tensor, ptr: PackedLayout, graph_features: Tensor | None = None, *, sampling=None) -> Tensor:
+        pooled = _sampled_max(x, self.sampler(x, ptr))
+        return self.mlp(pooled if graph_features is None else torch.cat((pooled, graph_features.to(pooled.dtype)), 1))
+
+
+def _sampled_max(x: Tensor, pairs: _StandardPairs) -> Tensor:
+    """The maximum over the sample of each item, 0 for an empty one."""
+    sampled = pairs.sample(x)[pairs.slots.rows]
+    largest = sampled.masked_fill(~pairs.slots.valid.unsqueeze(-1), -torch.inf).amax(1)
+    return largest.masked_fill(~pairs.slots.valid[:, :1], 0.0)
 
 
 def _standard_softmax_pool(x: Tensor, u: Tensor, layout: PackedLayout) -> Tensor:
@@ -274,6 +293,8 @@ def standard(model: nn.Module, *, max_tokens: int, vote: int | None = 0, canonic
             calls += 1
         elif isinstance(layer.attention, PrimalAttention):
             layer.attention = _StandardPrimal(layer.attention)
+        elif layer.attention is None:
+            continue  # a convolution alone
         elif isinstance(layer.attention, PolynomialAttention):
             raise CannotExport("PolynomialAttention: its monomials are one operator of geosft")
         else:
@@ -281,7 +302,9 @@ def standard(model: nn.Module, *, max_tokens: int, vote: int | None = 0, canonic
     for name, module in made.named_children():
         if isinstance(module, SampleMaxHead):
             setattr(made, name, _StandardSampleMax(module, _StandardSampler(module.sampler, calls, max_tokens, vote)))
-        elif isinstance(module, (SoftmaxPoolHead, PairHead)):
+        elif isinstance(module, PooledHead) and module.pooling == "sample_max":
+            setattr(made, name, _StandardPooled(module, _StandardSampler(module.sampler, calls, max_tokens, vote)))
+        elif isinstance(module, (SoftmaxPoolHead, PairHead, PooledHead)):
             module.pool = _standard_softmax_pool
     if not isinstance(made, GraphModel):
         made.point_tokens = _standard_point_tokens
@@ -294,6 +317,8 @@ def _with_empty_item(given: dict[str, Tensor]) -> dict[str, Tensor]:
     given["ptr"] = torch.cat((given["ptr"], given["ptr"][-1:]))
     if "category" in given:
         given["category"] = nn.functional.pad(given["category"], (0, 1))
+    if "graph_features" in given:
+        given["graph_features"] = nn.functional.pad(given["graph_features"], (0, 0, 0, 1))
     return given
 
 
@@ -324,11 +349,12 @@ class _Graphs(nn.Module):
     def __init__(self, model: GraphModel):
         super().__init__()
         self.model = model
-        edges = model.relative and model.positions != "relative"
+        attends = model.relative and model.positions != "relative"
+        edges = attends or model.local_channels > 0
         used = {"ptr": True, "rowptr": True, "col": True, "node_categories": bool(model.node_vocabulary) or model.documents,
                 "node_values": model.node_values > 0, "edge_categories": edges and bool(model.edge_vocabulary),
-                "edge_values": edges and model.edge_values > 0, "coordinates": edges and model.distance_channels > 0,
-                "node_encoding": model.encoding > 0}
+                "edge_values": edges and model.edge_values > 0, "coordinates": attends and model.distance_channels > 0,
+                "node_encoding": model.encoding > 0, "graph_features": model.graph_features > 0}
         self.names = [name for name, there in used.items() if there]
 
     def forward(self, *tensors: Tensor) -> Tensor:
@@ -345,7 +371,7 @@ class _Graphs(nn.Module):
                 "node_categories": torch.zeros(9, columns, dtype=torch.int64), "node_values": torch.rand(9, model.node_values, dtype=dtype),
                 "edge_categories": torch.zeros(18, len(model.edge_vocabulary), dtype=torch.int64),
                 "edge_values": torch.rand(18, model.edge_values, dtype=dtype), "coordinates": torch.rand(9, 3, dtype=dtype),
-                "node_encoding": torch.rand(9, model.encoding, dtype=dtype)}
+                "node_encoding": torch.rand(9, model.encoding, dtype=dtype), "graph_features": torch.rand(2, model.graph_features, dtype=dtype)}
         return tuple(made[name] for name in self.names)
 
 
@@ -373,6 +399,19 @@ def exported(model: nn.Module) -> torch.export.ExportedProgram:
     """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of at
     least 2 items of any sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load libgeosft_ops.so."""
     return _export(_function_of(copy.deepcopy(model)))
+
+
+def package(model: nn.Module, file: str | pathlib.Path) -> str:
+    """Compiles the model in evaluation mode with AOTInductor into a package (.pt2), a function of the tensors
+    :func:`input_names`, and returns its path. C++ runs it without Python, by torch::inductor::AOTIModelPackageLoader of the
+    same version of PyTorch, with libgeosft_ops.so linked (tools/examples/11_run_a_package.cpp). It is for processors with
+    the instructions of this one, and needs a C++ compiler here."""
+    path = as_path(file, "file")
+    if path.suffix != ".pt2":
+        raise ValueError(f"file must end with .pt2, got {path.name!r}")
+    # libtorch.so would bring CUDA's libraries; a C++ program has those of LibTorch that it needs already.
+    options = {"aot_inductor.link_libtorch": False}
+    return torch._inductor.aoti_compile_and_package(exported(model), package_path=str(path), inductor_configs=options)
 
 
 def _translations() -> dict:

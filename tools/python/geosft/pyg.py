@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, SamplingAttention, SamplingContext, TransformerLayer
+from .nn.checks import check_like, check_sizes
 from .nn.relative import point_channels
 
 try:
@@ -18,14 +19,38 @@ except ImportError as error:
     raise ImportError("geosft.pyg needs PyTorch Geometric: pip install torch_geometric") from error
 
 
+_MOST_ITEMS = 2**31
+
+
+def _check_index(index: Tensor, name: str, shape: tuple[int | None, ...]) -> None:
+    """A dense int64 tensor with values; None in `shape`: any number."""
+    if not isinstance(index, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(index).__name__}")
+    fits = index.dim() == len(shape) and all(wanted in (None, found) for wanted, found in zip(shape, index.shape))
+    if index.dtype != torch.int64 or not fits or index.layout != torch.strided or index.is_meta:
+        wanted = ", ".join("E" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name} must be dense int64 [{wanted}], got {index.dtype} {list(index.shape)}, {index.layout} on {index.device}")
+
+
+def _check_edges(edge_index: Tensor, nodes: int) -> None:
+    _check_index(edge_index, "edge_index", (2, None))
+    if torch.compiler.is_compiling() or edge_index.device.type != "cpu" or edge_index.numel() == 0:
+        return
+    if not (0 <= int(edge_index.min()) and int(edge_index.max()) < nodes):
+        raise ValueError(f"edge_index must name nodes from 0 to {nodes - 1}, got {int(edge_index.min())} to {int(edge_index.max())}")
+
+
 def ptr_of(batch: Tensor | None, rows: int, items: int | None = None) -> Tensor:
     """int64 [B + 1]: offsets of the items from the item of each row, `batch` int64 [N], ascending (None: one item)."""
     if batch is None:
         return torch.tensor([0, rows])
-    if batch.dtype != torch.int64 or batch.shape != (rows,):
-        raise ValueError(f"batch must be int64 [{rows}], got {batch.dtype} {list(batch.shape)}")
-    if not torch.compiler.is_compiling() and (batch.diff() < 0).any():
-        raise ValueError("batch must be ascending: the rows of an item are beside each other")
+    check_sizes(0, rows=rows)
+    _check_index(batch, "batch", (rows,))
+    if not torch.compiler.is_compiling() and rows > 0:
+        if (batch.diff() < 0).any():
+            raise ValueError("batch must be ascending: the rows of an item are beside each other")
+        if not 0 <= int(batch[0]) <= int(batch[-1]) < _MOST_ITEMS:
+            raise ValueError(f"batch must lie in [0, {_MOST_ITEMS}), got {int(batch[0])} to {int(batch[-1])}")
     count = torch.bincount(batch, minlength=items or 1)
     return nn.functional.pad(count.cumsum(0), (1, 0))
 
@@ -59,6 +84,12 @@ def from_data(
 
     if data.edge_index is None:
         raise ValueError("data must have an edge_index")
+    if not isinstance(data.edge_index, Tensor):
+        raise TypeError(f"edge_index must be a tensor, got {type(data.edge_index).__name__}")
+    for attribute in ("x", "edge_attr"):
+        found = getattr(data, attribute, None)
+        if found is not None and (not isinstance(found, Tensor) or found.layout != torch.strided or found.is_quantized or found.dim() == 0):
+            raise ValueError(f"{attribute} must be a dense tensor of rows, got {getattr(found, 'layout', type(found).__name__)}")
     ptr = getattr(data, "ptr", None)
     ptr = torch.tensor([0, data.num_nodes]) if ptr is None else ptr
     node_categories, node_values = by_type(node_categories, node_values, "x")
@@ -72,13 +103,31 @@ def from_data(
 
 def _csr(edge_index: Tensor, nodes: int, edge_attr: Tensor | None, like: Tensor) -> GraphEncoding:
     """The edges of an edge_index in CSR, with the channel that is 1 on every edge."""
+    _check_edges(edge_index, nodes)
     source, order = edge_index[0].sort(stable=True)
     rowptr = nn.functional.pad(torch.bincount(source, minlength=nodes).cumsum(0), (1, 0))
     ones = like.new_ones(order.shape[0], 1)
     if edge_attr is None:
         return GraphEncoding(rowptr, edge_index[1][order], ones)
+    if not isinstance(edge_attr, Tensor) or edge_attr.dim() not in (1, 2) or edge_attr.shape[0] != edge_index.shape[1]:
+        found = list(edge_attr.shape) if isinstance(edge_attr, Tensor) else type(edge_attr).__name__
+        raise ValueError(f"edge_attr must have a row for each of the {edge_index.shape[1]} edges, got {found}")
+    if edge_attr.layout != torch.strided or edge_attr.is_quantized or edge_attr.device != like.device:
+        raise ValueError(f"edge_attr must be dense and on the device of x, {like.device}, got {edge_attr.layout} on {edge_attr.device}")
     rows = edge_attr if edge_attr.dim() == 2 else edge_attr.unsqueeze(1)
     return GraphEncoding(rowptr, edge_index[1][order], torch.cat((rows[order].to(like.dtype), ones), 1))
+
+
+def _check_layer(channels: int, heads: int) -> None:
+    check_sizes(channels=channels)
+    if heads < 1 or channels % heads != 0:
+        raise ValueError(f"heads must divide channels {channels}, got {heads}")
+
+
+def _check_nodes(x: Tensor, channels: int) -> None:
+    if not isinstance(x, Tensor) or x.dim() != 2 or x.shape[1] != channels:
+        found = list(x.shape) if isinstance(x, Tensor) else type(x).__name__
+        raise ValueError(f"x must have shape [N, {channels}], got {found}")
 
 
 class SamplingConv(nn.Module):
@@ -97,6 +146,9 @@ class SamplingConv(nn.Module):
 
     def __init__(self, channels: int, heads: int = 4, num_samples: int = 32, *, edge_dim: int | None = None, layer: bool = False, **options):
         super().__init__()
+        _check_layer(channels, heads)
+        if edge_dim is not None:
+            check_sizes(edge_dim=edge_dim)
         self.channels, self.edge_dim = channels, edge_dim
         kind = TransformerLayer if layer else SamplingAttention
         self.mix = kind(channels, heads, num_samples, relative="graph", relative_channels=(edge_dim or 0) + 1, **options)
@@ -116,6 +168,7 @@ class SamplingConv(nn.Module):
     ) -> Tensor:
         """Nodes x [N, channels], edge_index int64 [2, E], edge_attr [E, edge_dim], and the graph of each node `batch`
         int64 [N], or the offsets of the graphs `ptr`: [N, channels]."""
+        _check_nodes(x, self.channels)
         if (edge_attr is None) != (self.edge_dim is None):
             raise ValueError(f"edge_attr must be given exactly when edge_dim is, which is {self.edge_dim}")
         if ptr is None:
@@ -138,6 +191,7 @@ class SamplingPointConv(nn.Module):
         chirality: bool = False, layer: bool = False, **options
     ):
         super().__init__()
+        _check_layer(channels, heads)
         kind = TransformerLayer if layer else SamplingAttention
         self.mix = kind(channels, heads, num_samples, relative="points",
                         relative_channels=point_channels(relative, normals, chirality), **options)
@@ -147,6 +201,11 @@ class SamplingPointConv(nn.Module):
         ptr: Tensor | Sequence[int] | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
         """Points x [N, channels] at pos [N, 3]: [N, channels]."""
+        attention = self.mix if isinstance(self.mix, SamplingAttention) else self.mix.attention
+        _check_nodes(x, attention.dim)
+        check_like(pos, "pos", x, "x")
+        if pos.shape != (x.shape[0], 3):
+            raise ValueError(f"pos must have shape [{x.shape[0]}, 3], got {list(pos.shape)}")
         return self.mix(x, PointEncoding(pos, normals), ptr_of(batch, x.shape[0]) if ptr is None else ptr, sampling=sampling)
 
 
@@ -160,13 +219,13 @@ class AddRandomWalkPE(BaseTransform):
     """
 
     def __init__(self, walk_length: int, attr_name: str | None = "node_encoding"):
-        if walk_length < 1:
-            raise ValueError(f"walk_length must be at least 1, got {walk_length}")
+        check_sizes(walk_length=walk_length)
         self.walk_length, self.attr_name = walk_length, attr_name
 
     def forward(self, data: Data) -> Data:
         if data.edge_index is None:
             raise ValueError("data must have an edge_index")
+        _check_edges(data.edge_index.cpu(), data.num_nodes)
         source, order = data.edge_index.cpu()[0].sort(stable=True)
         rowptr = nn.functional.pad(torch.bincount(source, minlength=data.num_nodes).cumsum(0), (1, 0))
         weight = getattr(data, "edge_weight", None)

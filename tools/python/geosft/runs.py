@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .checkpoints import load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
+from .checkpoints import as_path, load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 
 if sys.version_info >= (3, 11):
@@ -25,9 +25,7 @@ _HERE = pathlib.Path(__file__).resolve().parent
 _ZOO = (_HERE / "zoo", _HERE.parents[1] / "zoo")  # in an installed package; in the sources
 _CLASSIFY, _SEGMENT, _GRAPH = "geosft-classify", "geosft-segment", "geosft-graph"
 _MASK_SIZE = 16  # of masks other than strided, where the configuration leaves it open
-# Keys of the section [model], with the only values that models in Python have.
-_ONLY = {"local": "none", "encoding_channels": 0, "max_degree": 0, "normalization": "layer", "residual": True,
-         "jumping_knowledge": "none", "virtual_node": False, "head_layers": 1}
+_LOCALS = {"gatedgcn": "gated_gcn"}  # a name of the tools that Python has another one for
 _ENCODER_KEYS = ("tau", "weighting", "hard", "with_replacement", "noise")
 
 
@@ -46,12 +44,47 @@ def read_cloud(
     Points are float64 where float32 does not hold the coordinates. Raises a RuntimeError that names a broken file; warns
     of what a file lacks.
     """
+    path = as_path(file, "file")
     _load_readers()
-    points, normals, said = torch.ops.geosft._read_cloud(str(file), points_per_mesh, seed, columns, drop_invalid)
+    points, normals, said = torch.ops.geosft._read_cloud(str(path), points_per_mesh, seed, columns, drop_invalid)
     for sentence in said:
         if not sentence.endswith(" points are sampled"):
             warnings.warn(sentence, stacklevel=2)
     return points, normals
+
+
+def read_graphs(
+    source: str | pathlib.Path | Sequence[str], schema: Mapping[str, Any], labels: Mapping[str, Any] | None = None, *,
+    directed: bool = False, coalesce: bool = True, smiles_column: str = "", fingerprint: str = "none", fingerprint_bits: int = 2048,
+    descriptors: bool = False
+) -> tuple[FeaturedGraphs, list[str]]:
+    """The graphs of a file that geosft-graph predicts, with the features of its model's training data, and their names: a
+    table of SMILES, molecules with coordinates, edge lists, Matrix Market, packed graphs, or a folder in TU's form.
+
+    Args:
+        source: a path; or a list of SMILES.
+        schema, labels: of the training data, as in a checkpoint.
+        directed, coalesce, smiles_column: as the options of geosft-graph.
+        fingerprint, fingerprint_bits, descriptors: features of whole molecules.
+
+    Raises a RuntimeError that names a broken file, or one with other features; warns of what is left out.
+    """
+    _load_readers()
+    labels = labels or {"nodes": [], "edges": []}
+    smiles = [] if isinstance(source, (str, pathlib.Path)) else list(source)
+    if not isinstance(source, (str, pathlib.Path)) and not (smiles and all(isinstance(one, str) for one in smiles)):
+        raise TypeError(f"source must be a path or a list of at least one SMILES, got {type(source).__name__}")
+    numbers = [schema["node_values"], schema["edge_values"], int(schema["coordinates"]), schema.get("graph_features", 0)]
+    tensors, names, said = torch.ops.geosft._read_graphs(
+        "SMILES" if smiles else str(source), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
+        labels["edges"], directed, coalesce, smiles_column, fingerprint, fingerprint_bits, descriptors)
+    for sentence in said:
+        warnings.warn(sentence, stacklevel=2)
+    ptr, rowptr, col, *given = tensors
+    rows = [None if one.dim() == 1 and one.numel() == 0 else one for one in given]
+    node_categories, node_values, edge_categories, edge_values, coordinates, weight, features, _ = rows
+    return FeaturedGraphs(ptr, rowptr, col, node_categories, node_values, edge_categories, edge_values, coordinates, None, weight,
+                          features), names
 
 
 def _load_readers() -> None:
@@ -72,7 +105,7 @@ class TrainedRun(nn.Module):
     def save(self, folder: str | pathlib.Path) -> None:
         """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. An
         existing RUN is overwritten; the folder may hold nothing else."""
-        path = pathlib.Path(folder)
+        path = as_path(folder, "folder")
         if path.exists() and any(path.iterdir()) and not (path / "config.toml").exists():
             raise ValueError(f"{path} is not empty and holds no run: name another folder")
         path.mkdir(parents=True, exist_ok=True)
@@ -85,7 +118,7 @@ class TrainedRun(nn.Module):
     def save_safetensors(self, file: str | pathlib.Path) -> None:
         """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
         :func:`geosft.load` reads too."""
-        save_safetensors(file, {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
+        save_safetensors(as_path(file, "file"), {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
 
     def _votes(self):
         """The random numbers of each vote of an evaluation."""
@@ -106,6 +139,11 @@ def _taken(rows: Tensor | None, *tensors: Tensor | None) -> list[Tensor | None]:
 
 
 def _check_cloud(points: Tensor, normals: Tensor | None) -> None:
+    for name, tensor in (("points", points), ("normals", normals)):
+        if not isinstance(tensor, Tensor) and (name == "points" or tensor is not None):
+            raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
+        if tensor is not None and (tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta):
+            raise ValueError(f"{name} must be dense real numbers, got {tensor.dtype}, {tensor.layout}, on {tensor.device}")
     if points.dim() != 2 or points.shape[0] == 0 or points.shape[1] != 3 or not points.isfinite().all():
         raise ValueError(f"points must be finite, of shape [n, 3] with n >= 1, got shape {list(points.shape)}")
     if normals is not None and normals.shape != points.shape:
@@ -187,7 +225,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
     def set_classes(self, names: Sequence[str]) -> None:
         """Takes other classes, to fine-tune on: the linear map of the head is made anew, everything else remains."""
         names = list(names)
-        bad = [name for name in names if not name or name != name.strip() or "\n" in name]
+        bad = [name for name in names if not isinstance(name, str) or not name or name != name.strip() or "\n" in name]
         if len(names) < 2 or len(set(names)) != len(names) or bad:
             raise ValueError(f"names must be at least 2 different names, one line each without blanks around it, got {names}")
         old = self.head.linear
@@ -245,6 +283,18 @@ class TrainedGraphModel(GraphModel, TrainedRun):
     task: str
     output_names: list[str]
     schema: dict[str, Any]
+    more_models: tuple[TrainedGraphModel, ...] = ()  # of an ensemble, whose outputs are averaged with those of this one
+
+    def _apply(self, *args, **kwargs):
+        for model in self.more_models:
+            model._apply(*args, **kwargs)
+        return super()._apply(*args, **kwargs)
+
+    def save(self, folder: str | pathlib.Path) -> None:
+        """See :meth:`TrainedRun.save`; an ensemble with all of its models."""
+        super().save(folder)
+        for number, model in enumerate(self.more_models, 1):
+            model.save(pathlib.Path(folder) / f"model_{number}")
 
     def encode(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs with the node encoding of the configuration, computed on the CPU."""
@@ -267,11 +317,32 @@ class TrainedGraphModel(GraphModel, TrainedRun):
             from .pyg import from_data
             graphs = from_data(graphs)
         graphs = self.encode(graphs).to(self.numbers.weight.device)
-        with _evaluating(self):
-            outputs = torch.stack([self(graphs, sampling=sampling) for _, sampling in self._votes()]).mean(0)
+        outputs = torch.stack([model._outputs(graphs) for model in (self, *self.more_models)]).mean(0)
+        with torch.no_grad():
             if self.task == "regression":
                 return outputs.double() * self.target_deviation + self.target_mean
             return outputs.sigmoid() if self.task in ("multi_label", "node_multi_label") else outputs.softmax(1)
+
+    def _outputs(self, graphs: FeaturedGraphs) -> Tensor:
+        """Logits or standardised targets, averaged over the votes."""
+        with _evaluating(self):
+            return torch.stack([self(graphs, sampling=sampling) for _, sampling in self._votes()]).mean(0)
+
+    def read(self, source: str | pathlib.Path | Sequence[str]) -> tuple[FeaturedGraphs, list[str]]:
+        """The graphs of a file, or of a list of SMILES, with the features that the model was trained with, and their names
+        ("" where a file has none): see :func:`geosft.read_graphs`."""
+        if self.schema.get("items", "graphs") != "graphs":
+            raise ValueError(f"source cannot be read by a model of {self.schema['items']}: give FeaturedGraphs to predict")
+        molecules = self.config.get("molecules", {})
+        given = {key: molecules[key] for key in ("smiles_column", "fingerprint", "fingerprint_bits", "descriptors") if key in molecules}
+        labels = json.loads(self.texts["labels"]) if "labels" in self.texts else None
+        return read_graphs(source, self.schema, labels, directed=self.config.get("directed", False),
+                           coalesce=self.config.get("coalesce", True), **given)
+
+    def predict_file(self, source: str | pathlib.Path | Sequence[str]) -> Tensor:
+        """Predictions of the graphs in a file, or of a list of SMILES, as of `geosft-graph predict`: see :meth:`predict`
+        and :meth:`read`."""
+        return self.predict(self.read(source)[0])
 
 
 def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[str, Any]:
@@ -281,6 +352,8 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
         return {"score": model["score"], "probability": model["probability"], "score_dropout": model["score_dropout"],
                 **{key: model[key] for key in _ENCODER_KEYS}}
     dim, heads = model["dim"], model["num_heads"]
+    if name == "none":
+        return {"attention": "none"}
     if name == "polynomial":
         if model["tolerance"] > 0:
             raise ValueError(f"{file}: attention polynomial with a tolerance exists in C++ only: geosft.load reads a fixed degree")
@@ -303,15 +376,11 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
 def _encoder(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[str, Any]:
     """The arguments of the encoder of a model, from the section [model]."""
     model = config["model"]
-    found = [f"{key} = {model[key]!r}" for key, only in _ONLY.items() if model.get(key, only) != only]
-    if model.get("head") in ("mean", "max"):
-        found.append(f"head = {model['head']!r}")
-    if found or schema.get("graph_features", 0) > 0:
-        raise ValueError(f"{file}: {', '.join(found) or 'features of whole graphs'} exist in C++ only, and geosft.load cannot load it")
     return dict(
         dim=model["dim"], num_heads=model["num_heads"], num_samples=model["num_samples"], depth=model["depth"],
         norm_first=model["norm"] == "pre", mlp_ratio=model["mlp_ratio"], dropout=model["token_dropout"],
-        mlp_dropout=model["feed_forward_dropout"], **_attention(config, schema, file))
+        mlp_dropout=model["feed_forward_dropout"], normalization=model.get("normalization", "layer"), residual=model.get("residual", True),
+        **_attention(config, schema, file))
 
 
 def _head(model: dict[str, Any]) -> dict[str, Any]:
@@ -341,18 +410,29 @@ def _load_segmenter(config, texts, file) -> TrainedSegmenter:
     return loaded
 
 
+def _count_columns(config: dict[str, Any]) -> int:
+    """The columns of fingerprints, the last among the features of a molecule (data/graphs/molecule_vector.h)."""
+    molecules = config.get("molecules", {})
+    names = [name.strip() for name in molecules.get("fingerprint", "none").split(",")]
+    return sum(name not in ("", "none") for name in names) * molecules.get("fingerprint_bits", 2048)
+
+
 def _load_graph_model(config, texts, file) -> TrainedGraphModel:
     model, schema = config["model"], json.loads(texts["schema"])
     documents, vocabulary = schema.get("documents", False), schema["node_vocabulary"]
     of_nodes = schema["task"].startswith("node_")
     sees = model["attention"] == "sampling" or "sparse" in model["attention"] and model["mask"] in ("nearest", "neighbours")
     relative = model["relative"] and sees
-    encoding = model["encoding"]
+    encoding, local, features = model["encoding"], model.get("local", "none"), schema.get("graph_features", 0)
     loaded = TrainedGraphModel(
         len(schema["output_names"]), **_encoder(config, schema, file), **_head(model),
         node_vocabulary=vocabulary[:-1] if documents else vocabulary, node_values=schema["node_values"],
         edge_vocabulary=schema["edge_vocabulary"], edge_values=schema["edge_values"],
         encoding=0 if encoding == "none" else model["encoding_columns"], signed_encoding=encoding == "lappe",
+        encoding_channels=0 if encoding == "none" else model.get("encoding_channels", 0), encoding_layers=model.get("encoding_layers", 1),
+        max_degree=model.get("max_degree", 0), local=_LOCALS.get(local, local),
+        jumping_knowledge=model.get("jumping_knowledge", "none"), virtual_node=model.get("virtual_node", False),
+        head_layers=model.get("head_layers", 1), graph_features=features, graph_counts=_count_columns(config) if features > 0 else 0,
         positions=model["positions"], position_channels=model["position_channels"], documents=documents, relative=relative,
         distance_channels=model["distance_channels"] if relative else 0, distance_range=model["distance_range"],
         head="pairs" if documents else "nodes" if of_nodes else model["head"])
@@ -367,7 +447,7 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     """Loads the best model of a RUN folder of geosft-classify, geosft-segment, geosft-graph or geosft-sequence (or a
     checkpoint, or a file of safetensors that ``save_safetensors`` wrote), in evaluation mode. Raises a ValueError that
     names the file if it is damaged or of another kind."""
-    path = pathlib.Path(run)
+    path = as_path(run, "run")
     file = path / "best.ckpt" if path.is_dir() else path
     if not file.is_file():
         raise FileNotFoundError(f"{run}: expected a RUN folder with best.ckpt, a checkpoint or a file of safetensors")
@@ -385,6 +465,8 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     except RuntimeError as error:
         raise ValueError(f"{file}: its weights are not those of its configuration: {error}") from None
     loaded.config, loaded.texts = config, texts
+    if path.is_dir() and config.get("ensemble", 1) > 1:
+        loaded.more_models = tuple(load(path / f"model_{number}") for number in range(1, config["ensemble"]))
     return loaded.eval()
 
 

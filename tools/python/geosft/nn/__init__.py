@@ -9,23 +9,29 @@ loads into the other, and in evaluation mode both compute the same bits in float
 from .attention import PolynomialAttention, RecordedAttention, SamplingAttention, record_attention
 from .encoder import Encoder, TransformerLayer
 from .graph_model import FeaturedGraphs, GraphModel
-from .heads import PairHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead
+from .heads import PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead
+from .message_passing import EdgeIndex, LocalGraph, MessagePassing, PackedBatchNorm
 from .point_models import PointClassifier, PointSegmenter, farthest_point_order
 from .primal import PrimalAttention
 from .relative import GraphEncoding, PointEncoding, SequenceEncoding, distance_features, sinusoids
 from .sampling import Pairs, Sampler, SamplingContext
 
 __all__ = [
+    "EdgeIndex",
     "Encoder",
     "FeaturedGraphs",
     "GraphEncoding",
     "GraphModel",
+    "LocalGraph",
+    "MessagePassing",
+    "PackedBatchNorm",
     "PairHead",
     "Pairs",
     "PointClassifier",
     "PointEncoding",
     "PointSegmenter",
     "PolynomialAttention",
+    "PooledHead",
     "PrimalAttention",
     "RecordedAttention",
     "SampleMaxHead",

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, slots_of
+from .checks import check_encoding, check_probability, check_sizes
 from .packed import PackedLayout, pack
 from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, tensors_of
 from .sampling import Pairs, Sampler, SamplingContext, context_of
@@ -55,6 +56,7 @@ def record_attention(module: nn.Module) -> Iterator[list[RecordedAttention]]:
 
 
 def _check_heads(dim: int, num_heads: int) -> None:
+    check_sizes(dim=dim)
     if num_heads < 1 or dim % num_heads != 0:
         raise ValueError(f"num_heads must divide dim {dim}, got {num_heads}")
 
@@ -91,8 +93,9 @@ class SamplingAttention(nn.Module):
     ):
         super().__init__()
         _check_heads(dim, num_heads)
-        if relative not in KINDS:
+        if not isinstance(relative, str) or relative not in KINDS:
             raise ValueError(f"relative must be one of {', '.join(KINDS)}, not {relative!r}")
+        check_sizes(0, relative_channels=relative_channels)
         if relative != "none" and relative_channels < 1:
             raise ValueError(f"relative_channels must be at least 1 for relative={relative!r}, got {relative_channels}")
         if relative == "points" and relative_channels not in (1, 2, 4, 5):
@@ -101,8 +104,7 @@ class SamplingAttention(nn.Module):
             raise ValueError(f"score must be one of {', '.join(SCORES)}, not {score!r}")
         if probability not in PROBABILITIES:
             raise ValueError(f"probability must be one of {', '.join(PROBABILITIES)}, not {probability!r}")
-        if not 0 <= score_dropout < 1:
-            raise ValueError(f"score_dropout must be in [0, 1), got {score_dropout}")
+        check_probability("score_dropout", score_dropout)
         made = {"device": device, "dtype": dtype}
         self.dim, self.num_heads, self.relative, self.relative_channels = dim, num_heads, relative, relative_channels
         self.score, self.probability, self.score_dropout, self.eps = score, probability, score_dropout, eps
@@ -155,7 +157,9 @@ class SamplingAttention(nn.Module):
             A tensor of the shape of x, zeros where the mask is False.
         """
         self._check(relative)
-        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x")
+        if isinstance(x, Tensor) and x.dim() in (2, 3):
+            check_encoding(relative, x, self.relative_channels)
+        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x", self.query.weight)
         if isinstance(relative, GraphEncoding):
             if unpacked.shape is not None:
                 raise ValueError("x must be packed [N, dim] with relative='graph', whose edges are between packed rows")
@@ -236,7 +240,7 @@ class SelfAttention(nn.Module):
     ) -> Tensor:
         """x [N, dim] packed by ptr, or [B, N, dim] with a mask: the same shape. `relative` is what a sparse attention
         finds its keys with, and not used otherwise; `sampling` is what other attentions take."""
-        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x")
+        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x", self.query.weight)
         if relative is not None and not isinstance(relative, GraphEncoding):
             relative = type(relative)(*encoded)
         return unpacked.restore(self.output(self._mix(x, layout, relative).reshape(x.shape)))

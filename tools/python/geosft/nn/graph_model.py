@@ -9,16 +9,19 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from .checks import check_sizes
 from .encoder import Encoder
-from .heads import PairHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead
+from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead
+from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm
 from .packed import PackedLayout
 from .relative import GraphEncoding, SequenceEncoding, sinusoids_at
 from .sampling import SamplingContext, context_of
 
 _HEADS = {"softmax_pool": ("pool_head", SoftmaxPoolHead), "sample_max": ("sample_head", SampleMaxHead),
-          "sum": ("sum_head", SumHead), "nodes": ("token_head", TokenHead), "pairs": ("pair_head", PairHead)}
+          "sum": ("sum_head", SumHead), "nodes": ("token_head", TokenHead), "pairs": ("pair_head", PairHead), "mean": ("pooled_head", PooledHead), "max": ("pooled_head", PooledHead)}
 _POSITIONS = ("none", "added", "relative")
 _MIN_DEVIATION = 1e-6
+_MAX_DEVIATIONS = 5.0  # of standardised features of graphs
 
 
 class FeaturedGraphs(NamedTuple):
@@ -32,6 +35,7 @@ class FeaturedGraphs(NamedTuple):
         coordinates: [N, 3] of the nodes, or None.
         node_encoding: [N, columns], such as :func:`geosft.random_walk_pe`, or None.
         weight: [E] of the edges, for encodings; None: 1.
+        graph_features: [B, columns] of the graphs, NaN where one is not defined, or None.
     """
 
     ptr: Tensor | Sequence[int]
@@ -44,6 +48,7 @@ class FeaturedGraphs(NamedTuple):
     coordinates: Tensor | None = None
     node_encoding: Tensor | None = None
     weight: Tensor | None = None
+    graph_features: Tensor | None = None
 
     @staticmethod
     def from_edges(
@@ -52,17 +57,28 @@ class FeaturedGraphs(NamedTuple):
     ) -> FeaturedGraphs:
         """Graphs of a list of edges: `edge_index` int64 [2, E], source and target rows, in any order, features of the
         edges in the order of the list. Raises a ValueError if an edge has an end that is no node."""
+        for name, index in (("ptr", ptr), ("edge_index", edge_index)):
+            if isinstance(index, Tensor) and (index.layout != torch.strided or index.is_meta):
+                raise ValueError(f"{name} must be a dense tensor with values, got {index.layout} on {index.device}")
+        if not isinstance(edge_index, Tensor):
+            raise TypeError(f"edge_index must be a tensor, got {type(edge_index).__name__}")
+        if not isinstance(ptr, (Tensor, Sequence)):
+            raise TypeError(f"ptr must be a tensor or a sequence of integers, got {type(ptr).__name__}")
         ptr = torch.as_tensor(ptr)
         if ptr.dtype != torch.int64 or ptr.dim() != 1 or ptr.numel() < 2:
             raise ValueError(f"ptr must be int64 [B + 1], got {ptr.dtype} {list(ptr.shape)}")
         if edge_index.dtype != torch.int64 or edge_index.dim() != 2 or edge_index.shape[0] != 2:
             raise ValueError(f"edge_index must be int64 [2, E], got {edge_index.dtype} {list(edge_index.shape)}")
         count = int(ptr[-1])
+        if not 0 <= count < 2**48 or int(ptr[0]) != 0 or bool((ptr.diff() < 0).any()):
+            raise ValueError(f"ptr must rise from 0 to the number of nodes, got {ptr[:8].tolist()}")
         if edge_index.numel() > 0 and not (0 <= int(edge_index.min()) and int(edge_index.max()) < count):
             raise ValueError(f"edge_index must name nodes from 0 to {count - 1}, got {int(edge_index.min())} to {int(edge_index.max())}")
         source, order = edge_index[0].sort(stable=True)
         of_edges = {}
         for name, rows in (("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)):
+            if rows is not None and (not isinstance(rows, Tensor) or rows.layout != torch.strided or rows.device != order.device or rows.is_quantized):
+                raise ValueError(f"{name} must be a dense tensor on the device of edge_index, got {getattr(rows, 'dtype', type(rows).__name__)}")
             if rows is not None and rows.shape[:1] != order.shape:
                 raise ValueError(f"{name} must have a row for each of the {order.numel()} edges, got {list(rows.shape)}")
             of_edges[name] = None if rows is None else rows[order]
@@ -85,7 +101,12 @@ def _table_rows(categories: Tensor, vocabulary: Sequence[int]) -> Tensor:
     return categories.long() + torch.tensor(begin, device=categories.device)
 
 
-def _check_columns(rows: Tensor | None, name: str, columns: int, count: int) -> None:
+def _check_columns(rows: Tensor | None, name: str, columns: int, count: int, like: Tensor) -> None:
+    """Of features, which are taken in any type, on the device of the parameters."""
+    if rows is not None and not (isinstance(rows, Tensor) and rows.layout == torch.strided and not rows.is_quantized and not rows.is_complex()):
+        raise ValueError(f"{name} must be a dense real tensor, got {rows.dtype if isinstance(rows, Tensor) else type(rows).__name__}")
+    if rows is not None and rows.device != like.device:
+        raise ValueError(f"{name} must be on the device of the parameters, {like.device}, got {rows.device}")
     found = rows.shape[1] if rows is not None and rows.dim() == 2 else 0
     if found != columns:
         raise ValueError(f"{name} must have {columns} columns, as the model was built for, got {found}")
@@ -114,6 +135,9 @@ class GraphModel(nn.Module):
         node_vocabulary, edge_vocabulary: the number of values of each column of categories.
         node_values, edge_values: numeric columns.
         encoding: columns of node_encoding.
+        encoding_channels, encoding_layers: the last channels of the tokens, which batch normalisation and a network of so
+            many linear maps make of node_encoding; 0: a linear map of the standardised encoding is added to the tokens.
+        max_degree: the degree of a node, clamped to it, has an embedding that is added to its token; 0: none.
         signed_encoding: the signs of its columns are arbitrary (Laplacian eigenvectors): training flips them at random.
         positions: "none", "added" (sinusoids of the place of a node in its item are added to tokens) or "relative"
             (they are what attention sees, in place of edges).
@@ -123,11 +147,16 @@ class GraphModel(nn.Module):
         relative: attention sees the edges.
         distance_channels, distance_range: with `relative`, attention sees distances of the nodes' coordinates too, up to
             `distance_range` in their unit; 0 channels: it does not.
-        head: "softmax_pool", "sample_max" or "sum" per graph; "nodes" per node; "pairs" per pair of documents.
-        head_samples, head_dropout, head_sampler: of the head "sample_max": sampled pairs, dropout of what is pooled, and
-            options of its :class:`Sampler`.
+        head: "softmax_pool", "sample_max", "sum", "mean" or "max" per graph; "nodes" per node; "pairs" per pair of
+            documents.
+        head_layers: of the MLP that predicts from the pooled features, or from each node.
+        graph_features, graph_counts: features of each graph beside its pooled ones, and how many, the last, are counts,
+            which are not standardised.
+        head_samples, head_dropout, head_sampler: of the head "sample_max": sampled pairs, dropout of what is pooled (of
+            the input of every layer of deep heads), and options of its :class:`Sampler`.
+        local: a convolution along the edges in each layer: "gcn", "gine", "gated_gcn", or "none".
         device, dtype: of the parameters.
-        options: further options of the encoder's layers, by name.
+        options: further options of the encoder and its layers, by name: virtual_node, jumping_knowledge, normalization, …
 
     Numeric features are standardised by buffers, mean 0 and deviation 1 until :meth:`standardize` sets them.
     """
@@ -138,35 +167,80 @@ class GraphModel(nn.Module):
         encoding: int = 0, signed_encoding: bool = False, positions: str = "none", position_channels: int = 0,
         documents: bool = False, relative: bool = True, distance_channels: int = 0, distance_range: float = 5.0,
         head: str = "softmax_pool", head_samples: int = 64, head_dropout: float = 0.0, head_sampler: dict | None = None,
+        head_layers: int = 1, graph_features: int = 0, graph_counts: int = 0, encoding_channels: int = 0, encoding_layers: int = 1,
+        max_degree: int = 0, local: str = "none",
         device=None, dtype=None, **options
     ):
         super().__init__()
-        if out_features < 1:
-            raise ValueError(f"out_features must be at least 1, got {out_features}")
-        if head not in _HEADS:
+        check_sizes(out_features=out_features, dim=dim)
+        check_sizes(0, node_values=node_values, edge_values=edge_values, encoding=encoding, position_channels=position_channels,
+                    distance_channels=distance_channels)
+        for name, vocabulary in (("node_vocabulary", node_vocabulary), ("edge_vocabulary", edge_vocabulary)):
+            for size in vocabulary:
+                check_sizes(0, **{name: size})
+            check_sizes(0, **{name: sum(vocabulary)})
+        if not isinstance(head, str) or head not in _HEADS:
             raise ValueError(f"head must be one of {', '.join(_HEADS)}, not {head!r}")
         if positions not in _POSITIONS:
             raise ValueError(f"positions must be one of {', '.join(_POSITIONS)}, not {positions!r}")
+        check_sizes(0, encoding_channels=encoding_channels, max_degree=max_degree, graph_features=graph_features, graph_counts=graph_counts)
+        if encoding_channels > 0 and not (encoding > 0 and encoding_channels < dim):
+            raise ValueError(f"encoding_channels must be below dim, {dim}, and 0 without an encoding, got {encoding_channels}")
+        if graph_counts > graph_features:
+            raise ValueError(f"graph_counts must be at most graph_features, {graph_features}, got {graph_counts}")
         if documents != (head == "pairs"):
             raise ValueError("head must be pairs for items of two documents, and for them alone")
-        if min(node_values, edge_values, encoding, distance_channels, *node_vocabulary, *edge_vocabulary) < 0:
-            raise ValueError("node_values, edge_values, encoding, distance_channels and vocabularies must not be negative")
+        if distance_channels > 0 and not 0 < distance_range < float("inf"):
+            raise ValueError(f"distance_range must be above 0, got {distance_range}")
         made = {"device": device, "dtype": dtype}
         self.node_vocabulary, self.edge_vocabulary = list(node_vocabulary), list(edge_vocabulary)
         self.node_values, self.edge_values, self.encoding = node_values, edge_values, encoding
         self.signed_encoding, self.positions, self.position_channels = signed_encoding, positions, position_channels or dim
         self.documents, self.relative, self.head = documents, relative, head
         self.distance_channels, self.distance_range = distance_channels, distance_range
-        numbers = node_values + encoding
-        self.embedding = nn.Embedding(sum(node_vocabulary), dim, **made) if self.node_vocabulary else None
-        self.numbers = nn.Linear(max(numbers, 1), dim, **made)
-        self.encoder = Encoder(dim, num_heads, num_samples, depth=depth, **made, **self._seen(options))
-        name, kind = _HEADS[head]
-        sampled = dict(num_samples=head_samples, dropout=head_dropout, **(head_sampler or {})) if head == "sample_max" else {}
-        setattr(self, name, kind(dim, out_features, **sampled, **made))
-        for columns, of in ((numbers, "node"), (edge_values, "edge"), (out_features, "target")):
+        self.encoding_channels, self.max_degree, self.local = encoding_channels, max_degree, local
+        self.graph_features, self.graph_counts = graph_features, graph_counts
+        numbers, channels = node_values + self._standardized_encoding, dim - encoding_channels
+        self.embedding = nn.Embedding(sum(node_vocabulary), channels, **made) if self.node_vocabulary else None
+        self.numbers = nn.Linear(max(numbers, 1), channels, **made)
+        self.degrees = nn.Embedding(max_degree + 1, channels, **made) if max_degree > 0 else None
+        self.encoding_norm = self.encoding_network = self.edge_state = None
+        if encoding_channels > 0:
+            self.encoding_norm = PackedBatchNorm(encoding, **made)
+            self.encoding_network = Mlp(encoding, 2 * encoding_channels, encoding_channels, encoding_layers, **made)
+        edges = sum(self.edge_vocabulary) + edge_values + 1
+        if local == "gated_gcn":
+            self.edge_state = nn.Linear(edges, dim, **made)
+        self.local_channels = edges if local != "none" and (edges > 1 or local == "gated_gcn") else 0
+        self.encoder = Encoder(dim, num_heads, num_samples, depth=depth, local=local, edge_channels=self.local_channels, **made,
+                               **self._seen(options))
+        self._make_head(dim, out_features, head_layers, head_samples, head_dropout, head_sampler or {}, made)
+        for columns, of in ((numbers, "node"), (edge_values, "edge"), (out_features, "target"), *[(graph_features, "graph")] * (graph_features > 0)):
             self.register_buffer(f"{of}_mean", torch.zeros(columns, **made))
             self.register_buffer(f"{of}_deviation", torch.ones(columns, **made))
+
+    @property
+    def _standardized_encoding(self) -> int:
+        """Columns of node_encoding among the numeric features of the nodes."""
+        return 0 if self.encoding_channels > 0 else self.encoding
+
+    def _make_head(self, dim: int, out_features: int, layers: int, samples: int, dropout: float, sampler: dict, made: dict) -> None:
+        deep = layers != 1 or self.graph_features > 0
+        if deep and self.head == "pairs":
+            raise ValueError(f"head_layers must be 1, and graph_features 0, for the head pairs, got {layers} and {self.graph_features}")
+        if self.head == "nodes" and self.graph_features > 0:
+            raise ValueError(f"graph_features must be 0 for the head nodes, got {self.graph_features}")
+        self._head, kind = _HEADS[self.head]
+        if self.head == "nodes" and deep:
+            self._head = "node_head"
+            self.node_head = Mlp(dim, dim, out_features, layers, dropout, **made)
+            return
+        sampled = dict(num_samples=samples, **sampler) if self.head == "sample_max" else {}
+        if self.head not in ("nodes", "pairs") and (deep or kind is PooledHead):
+            self._head = "pooled_head"
+            self.pooled_head = PooledHead(dim, out_features, self.head, layers, self.graph_features, dropout=dropout, **sampled, **made)
+        else:
+            setattr(self, self._head, kind(dim, out_features, **({"dropout": dropout} if sampled else {}), **sampled, **made))
 
     def _seen(self, options: dict) -> dict:
         """The options of the layers, with the relative encoding that attention sees; an `attention` sees its own."""
@@ -183,28 +257,62 @@ class GraphModel(nn.Module):
         """Logits, or standardised targets: [B, out_features], or [N, out_features] for nodes."""
         layout = self._layout(graphs)
         sampling = context_of(self, sampling)
-        relative = self._relative(graphs, layout)
-        x = self.encoder(self._tokens(graphs, layout, sampling), relative, layout, sampling=sampling)
+        edges = self._edges(graphs) if self.local_channels > 0 or self._attends_to_edges else None
+        relative = self._relative(graphs, layout, edges)
+        x = self.encoder(self._tokens(graphs, layout, sampling), relative, layout, sampling=sampling, graph=self._local(graphs, edges))
+        head = getattr(self, self._head)
         if self.head == "nodes":
-            return self.token_head(x)
-        head = getattr(self, _HEADS[self.head][0])
+            return head(x)
+        if self._head == "pooled_head":
+            return head(x, layout, self._standardized_features(graphs), sampling=sampling)
         return head(x, layout, sampling=sampling) if self.head == "sample_max" else head(x, layout)
+
+    @property
+    def _attends_to_edges(self) -> bool:
+        return self.relative and self.positions != "relative"
+
+    def _standardized_features(self, graphs: FeaturedGraphs) -> Tensor | None:
+        if self.graph_features == 0:
+            return None
+        features = (graphs.graph_features.to(self.numbers.weight) - self.graph_mean) / self.graph_deviation
+        return features.nan_to_num(0.0).clamp(-_MAX_DEVIATIONS, _MAX_DEVIATIONS)
+
+    def _local(self, graphs: FeaturedGraphs, edges: Tensor | None) -> LocalGraph | None:
+        if self.local == "none":
+            return None
+        index = EdgeIndex.of(graphs.rowptr, graphs.col, graphs.rowptr.shape[0] - 1)
+        graph = LocalGraph(index, self.local, self.numbers.weight, edges if self.local_channels > 0 else None)
+        if self.edge_state is not None:
+            graph.edges = self.edge_state(edges).to(edges.dtype)
+        return graph
 
     def _layout(self, graphs: FeaturedGraphs) -> PackedLayout:
         if not isinstance(graphs, FeaturedGraphs):
             raise TypeError(f"graphs must be FeaturedGraphs, got {type(graphs).__name__}")
+        weight = self.numbers.weight
+        for name, index in (("rowptr", graphs.rowptr), ("col", graphs.col)):
+            if not isinstance(index, Tensor) or index.dtype != torch.int64 or index.dim() != 1 or index.layout != torch.strided:
+                found = f"{index.dtype} {list(index.shape)}" if isinstance(index, Tensor) else type(index).__name__
+                raise ValueError(f"{name} must be int64 of one dimension, got {found}")
+            if index.device != weight.device:
+                raise ValueError(f"{name} must be on the device of the parameters, {weight.device}, got {index.device}")
+        if graphs.rowptr.shape[0] == 0:
+            raise ValueError("rowptr must have one entry more than there are nodes, got none")
         nodes, edges = graphs.rowptr.shape[0] - 1, graphs.col.shape[0]
-        _check_columns(graphs.node_categories, "node_categories", len(self.node_vocabulary) + self.documents, nodes)
+        _check_columns(graphs.node_categories, "node_categories", len(self.node_vocabulary) + self.documents, nodes, weight)
         _check_categories(graphs.node_categories, "node_categories", self.node_vocabulary)
-        _check_columns(graphs.node_values, "node_values", self.node_values, nodes)
-        _check_columns(graphs.node_encoding, "node_encoding", self.encoding, nodes)
-        if self.relative and self.positions != "relative":
-            _check_columns(graphs.edge_categories, "edge_categories", len(self.edge_vocabulary), edges)
+        _check_columns(graphs.node_values, "node_values", self.node_values, nodes, weight)
+        _check_columns(graphs.node_encoding, "node_encoding", self.encoding, nodes, weight)
+        if self._attends_to_edges or self.local_channels > 0:
+            _check_columns(graphs.edge_categories, "edge_categories", len(self.edge_vocabulary), edges, weight)
             _check_categories(graphs.edge_categories, "edge_categories", self.edge_vocabulary)
-            _check_columns(graphs.edge_values, "edge_values", self.edge_values, edges)
-            if self.distance_channels > 0:
-                _check_columns(graphs.coordinates, "coordinates", 3, nodes)
+            _check_columns(graphs.edge_values, "edge_values", self.edge_values, edges, weight)
+            if self._attends_to_edges and self.distance_channels > 0:
+                _check_columns(graphs.coordinates, "coordinates", 3, nodes, weight)
+        if isinstance(graphs.ptr, Tensor) and graphs.ptr.device.type != "cpu" and graphs.ptr.device != weight.device:
+            raise ValueError(f"ptr must be on the CPU or on the device of the parameters, {weight.device}, got {graphs.ptr.device}")
         layout = PackedLayout.of_ptr(graphs.ptr, nodes)
+        _check_columns(graphs.graph_features, "graph_features", self.graph_features, layout.items, weight)
         return self._document_layout(graphs, layout) if self.documents else layout
 
     def _document_layout(self, graphs: FeaturedGraphs, layout: PackedLayout) -> PackedLayout:
@@ -219,8 +327,9 @@ class GraphModel(nn.Module):
     def _tokens(self, graphs: FeaturedGraphs, layout: PackedLayout, sampling: SamplingContext) -> Tensor:
         weight = self.numbers.weight
         parts = [graphs.node_values] if self.node_values > 0 else []
-        if self.encoding > 0:
-            parts.append(self._signed(graphs, sampling))
+        encoding = self._signed(graphs, sampling) if self.encoding > 0 else None
+        if self._standardized_encoding > 0:
+            parts.append(encoding)
         if parts:
             numbers = (torch.cat(parts, 1).to(weight) - self.node_mean) / self.node_deviation
         else:
@@ -228,10 +337,14 @@ class GraphModel(nn.Module):
         x = self.numbers(numbers).to(weight.dtype)
         if self.positions == "added":
             x = x + sinusoids_at(layout.place_in_item(weight.device), x.shape[1], dtype=weight.dtype)
-        if self.embedding is None:
+        if self.embedding is not None:
+            categories = graphs.node_categories[:, :len(self.node_vocabulary)]
+            x = x + self.embedding(_table_rows(categories, self.node_vocabulary)).sum(1)
+        if self.degrees is not None:
+            x = x + self.degrees(graphs.rowptr.diff().clamp_max(self.max_degree))
+        if self.encoding_norm is None:
             return x
-        categories = graphs.node_categories[:, :len(self.node_vocabulary)]
-        return x + self.embedding(_table_rows(categories, self.node_vocabulary)).sum(1)
+        return torch.cat((x, self.encoding_network(self.encoding_norm(encoding.to(weight))).to(weight.dtype)), 1)
 
     def _signed(self, graphs: FeaturedGraphs, sampling: SamplingContext) -> Tensor:
         encoding = graphs.node_encoding
@@ -241,21 +354,27 @@ class GraphModel(nn.Module):
         signs = torch.randint(2, (layout.items, encoding.shape[1]), generator=sampling.generator).to(encoding) * 2 - 1
         return encoding * signs[layout.item_of_row(encoding.device)]
 
-    def _relative(self, graphs: FeaturedGraphs, layout: PackedLayout) -> GraphEncoding | SequenceEncoding | None:
-        weight = self.numbers.weight
-        if self.positions == "relative":
-            place = layout.place_in_item(weight.device)
-            return SequenceEncoding(sinusoids_at(place, self.position_channels, dtype=weight.dtype))
-        if not self.relative:
-            return None
-        channels = []
+    def _edges(self, graphs: FeaturedGraphs) -> Tensor:
+        """[E, channels]: a channel for each category, each numeric feature, and one that is 1."""
+        weight, channels = self.numbers.weight, []
         if self.edge_vocabulary:
             rows = _table_rows(graphs.edge_categories, self.edge_vocabulary)
             channels.append(weight.new_zeros(graphs.col.shape[0], sum(self.edge_vocabulary)).scatter(1, rows, 1.0))
         if self.edge_values > 0:
             channels.append((graphs.edge_values.to(weight) - self.edge_mean) / self.edge_deviation)
         channels.append(weight.new_ones(graphs.col.shape[0], 1))
-        edges = GraphEncoding(graphs.rowptr, graphs.col, torch.cat(channels, 1))
+        return torch.cat(channels, 1)
+
+    def _relative(
+        self, graphs: FeaturedGraphs, layout: PackedLayout, channels: Tensor | None
+    ) -> GraphEncoding | SequenceEncoding | None:
+        weight = self.numbers.weight
+        if self.positions == "relative":
+            place = layout.place_in_item(weight.device)
+            return SequenceEncoding(sinusoids_at(place, self.position_channels, dtype=weight.dtype))
+        if not self.relative:
+            return None
+        edges = GraphEncoding(graphs.rowptr, graphs.col, channels)
         if self.distance_channels == 0:
             return edges
         return edges._replace(coordinates=graphs.coordinates.to(weight), distance_channels=self.distance_channels,
@@ -265,19 +384,22 @@ class GraphModel(nn.Module):
     def standardize(self, graphs: FeaturedGraphs, targets: Tensor | None = None) -> None:
         """Sets the buffers from a training set: columns minus their mean over all rows, divided by their deviation;
         almost constant ones are only centred. Targets [n, out_features] are those of a regression, NaN where missing."""
-        parts = ([graphs.node_values] if self.node_values > 0 else []) + ([graphs.node_encoding] if self.encoding > 0 else [])
+        parts = ([graphs.node_values] if self.node_values > 0 else []) + ([graphs.node_encoding] if self._standardized_encoding > 0 else [])
         if parts:
             self._set_statistics("node", torch.cat(parts, 1))
-        if self.signed_encoding:
+        if self.signed_encoding and self._standardized_encoding > 0:
             self.node_mean[self.node_values:] = 0
         if self.edge_values > 0:
             self._set_statistics("edge", graphs.edge_values)
         if targets is not None:
             self._set_statistics("target", targets)
+        if (columns := self.graph_features - self.graph_counts) > 0 and graphs.graph_features is not None:
+            self._set_statistics("graph", graphs.graph_features[:, :columns])
 
     def _set_statistics(self, name: str, values: Tensor) -> None:
         exact = values.double()
         mean = exact.nanmean(0).nan_to_num(0.0)
         deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0)
-        getattr(self, f"{name}_mean").copy_(mean)
-        getattr(self, f"{name}_deviation").copy_(torch.where(deviation > _MIN_DEVIATION, deviation, 1.0))
+        columns = values.shape[1]
+        getattr(self, f"{name}_mean")[:columns].copy_(mean)
+        getattr(self, f"{name}_deviation")[:columns].copy_(torch.where(deviation > _MIN_DEVIATION, deviation, 1.0))

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from .checks import check_like, check_probability, check_sizes
+from .message_passing import EdgeIndex, edge_sum
 from .packed import PackedLayout, pack
 from .sampling import Sampler, SamplingContext, context_of
 
@@ -35,6 +37,87 @@ def softmax_pool(x: Tensor, u: Tensor, layout: PackedLayout) -> Tensor:
     return torch.ops.geosft.softmax_pool(x, u.to(x.dtype), layout.ptr)
 
 
+def projection_of(dim: int, made: dict) -> nn.Parameter:
+    """Of softmax pooling."""
+    return nn.Parameter(torch.randn(dim, **made) / math.sqrt(dim))
+
+
+class Mlp(nn.Module):
+    """layers - 1 times a linear map to `hidden` channels with GELU and dropout, then a linear map: [n, inputs] -> [n,
+    out_features]."""
+
+    def __init__(self, inputs: int, hidden: int, out_features: int, layers: int, dropout: float = 0.0, *, device=None, dtype=None):
+        super().__init__()
+        check_sizes(layers=layers, hidden=hidden, out_features=out_features)
+        check_probability("dropout", dropout)
+        self.linears = nn.ModuleList(
+            nn.Linear(inputs if i == 0 else hidden, out_features if i + 1 == layers else hidden, device=device, dtype=dtype) for i in range(layers))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for i, linear in enumerate(self.linears):
+            x = linear(self.dropout(nn.functional.gelu(x) if i > 0 else x))
+        return x
+
+
+class PooledHead(nn.Module):
+    """Pooled tokens of each item, with given features of the item, then an MLP: [N, dim] and graph_features [B, F] -> [B,
+    out_features].
+
+    Args:
+        dim, out_features: channels.
+        pooling: "softmax_pool", "sample_max", "sum", "mean" or "max".
+        layers: of the MLP, whose hidden layers have `dim` channels.
+        graph_features: F.
+        dropout: of the input of every layer of the MLP.
+        num_samples, sampler: for "sample_max".
+    """
+
+    pool = staticmethod(softmax_pool)
+
+    def __init__(
+        self, dim: int, out_features: int, pooling: str = "softmax_pool", layers: int = 1, graph_features: int = 0, *, dropout: float = 0.0,
+        num_samples: int = 64, device=None, dtype=None, **sampler
+    ):
+        super().__init__()
+        if pooling not in ("softmax_pool", "sample_max", "sum", "mean", "max"):
+            raise ValueError(f"pooling must be one of softmax_pool, sample_max, sum, mean, max, not {pooling!r}")
+        check_sizes(0, graph_features=graph_features)
+        made = {"device": device, "dtype": dtype}
+        self.dim, self.pooling, self.graph_features = dim, pooling, graph_features
+        if pooling == "softmax_pool":
+            self.u = projection_of(dim, made)
+        if pooling == "sample_max":
+            self.sampler = Sampler(dim, num_samples, **made, **sampler)
+        self.mlp = Mlp(dim + graph_features, dim, out_features, layers, dropout, **made)
+
+    def forward(
+        self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, graph_features: Tensor | None = None, *,
+        sampling: SamplingContext | None = None
+    ) -> Tensor:
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.mlp.linears[0].weight)
+        pooled = self._pooled(x, layout, context_of(self, sampling))
+        if self.graph_features > 0:
+            if graph_features is None or graph_features.shape != (layout.items, self.graph_features):
+                found = None if graph_features is None else list(graph_features.shape)
+                raise ValueError(f"graph_features must be [{layout.items}, {self.graph_features}], got {found}")
+            pooled = torch.cat((pooled, graph_features.to(pooled.dtype)), 1)
+        return self.mlp(pooled)
+
+    def _pooled(self, x: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Tensor:
+        if self.pooling == "softmax_pool":
+            return self.pool(x, self.u, layout)
+        if self.pooling == "max":
+            return max_pool(x, layout)
+        if self.pooling == "sample_max":
+            pairs = self.sampler(x, layout, sampling=sampling)
+            return max_pool(pairs.sample(x), pairs.layout)
+        sums = edge_sum(x, EdgeIndex.of_items(layout, x.device))
+        if self.pooling == "sum":
+            return sums
+        return sums / layout.pointers(x.device).diff().clamp_min(1).unsqueeze(1).to(sums.dtype)
+
+
 class SampleMaxHead(nn.Module):
     """A sample of the tokens, their maximum, dropout, a linear map: [N, dim] -> [B, out_features]."""
 
@@ -43,6 +126,8 @@ class SampleMaxHead(nn.Module):
         **sampler
     ):
         super().__init__()
+        check_sizes(dim=dim, out_features=out_features)
+        check_probability("dropout", dropout)
         self.sampler = Sampler(dim, num_samples, device=device, dtype=dtype, **sampler)
         self.dropout = nn.Dropout(dropout)
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
@@ -62,12 +147,13 @@ class SoftmaxPoolHead(nn.Module):
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__()
+        check_sizes(dim=dim, out_features=out_features)
         self.dim = dim
         self.u = nn.Parameter(torch.randn(dim, device=device, dtype=dtype) / math.sqrt(dim))
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
         return self.linear(self.pool(x, self.u, layout))
 
 
@@ -80,13 +166,14 @@ class PairHead(nn.Module):
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__()
+        check_sizes(dim=dim, out_features=out_features)
         self.dim = dim
         self.u = nn.Parameter(torch.randn(dim, device=device, dtype=dtype) / math.sqrt(dim))
         self.hidden = nn.Linear(4 * dim, dim, device=device, dtype=dtype)
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout) -> Tensor:
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
         if layout.items % 2 != 0:
             raise ValueError(f"ptr must have items in pairs, got {layout.items} items")
         a, b = self.pool(x, self.u, layout).view(-1, 2, self.dim).unbind(1)
@@ -99,11 +186,12 @@ class SumHead(nn.Module):
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__()
+        check_sizes(dim=dim, out_features=out_features)
         self.dim = dim
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
         return sum_pool(self.linear(x), layout)
 
 
@@ -112,7 +200,11 @@ class TokenHead(nn.Module):
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__()
+        check_sizes(dim=dim, out_features=out_features)
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
+        check_like(x, "x", self.linear.weight)
+        if x.dim() < 1 or x.shape[-1] != self.linear.in_features:
+            raise ValueError(f"x must have shape [N, {self.linear.in_features}], got {list(x.shape)}")
         return self.linear(x)

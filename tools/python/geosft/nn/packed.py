@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from .checks import check_like
+
 
 class PackedLayout:
     """The items of a packed batch.
@@ -143,9 +145,10 @@ class Unpacked:
 
 def pack(
     rows: Sequence[Tensor | None], channels: int, ptr: Tensor | Sequence[int] | PackedLayout | None, mask: Tensor | None,
-    name: str
+    name: str, like: Tensor | None = None
 ) -> tuple[list[Tensor | None], PackedLayout, Unpacked]:
-    """Packs tensors of tokens, the first of which is called `name` in errors and has `channels` channels.
+    """Packs tensors of tokens, the first of which is called `name` in errors and has `channels` channels. It must have the
+    type and device of `like`, a parameter, where that is given.
 
     Each is [N, ...] with `ptr`, or [B, N, ...] with `mask` (bool [B, N], True where a token is) or without.
     """
@@ -153,6 +156,9 @@ def pack(
     if not isinstance(first, Tensor) or first.dim() not in (2, 3) or first.shape[-1] != channels:
         shape = list(first.shape) if isinstance(first, Tensor) else type(first).__name__
         raise ValueError(f"{name} must have shape [N, {channels}] or [B, N, {channels}], got {shape}")
+    check_like(first, name, like)
+    if isinstance(ptr, Tensor) and ptr.device.type != "cpu" and ptr.device != first.device:
+        raise ValueError(f"ptr must be on the CPU or on the device of {name}, {first.device}, got {ptr.device}")
     if first.dim() == 2:
         if mask is not None:
             raise ValueError(f"mask is for dense {name} [B, N, {channels}], got {name} of shape {list(first.shape)}")
@@ -167,8 +173,11 @@ def pack(
     if mask is None:
         flat = [None if one is None else one.flatten(0, 1) for one in rows]
         return flat, PackedLayout.of_dense(*shape), Unpacked(shape)
-    if mask.dtype != torch.bool or mask.shape != shape:
-        raise ValueError(f"mask must be bool {list(shape)}, got {mask.dtype} {list(mask.shape)}")
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != shape:
+        found = f"{mask.dtype} {list(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
+        raise ValueError(f"mask must be bool {list(shape)}, got {found}")
+    if mask.layout != torch.strided or mask.device != first.device:
+        raise ValueError(f"mask must be dense and on the device of {name}, {first.device}, got {mask.layout} on {mask.device}")
     ptr = torch.nn.functional.pad(mask.sum(1).cumsum(0), (1, 0))
     flat = [None if one is None else one[mask] for one in rows]
     return flat, PackedLayout.of_ptr(ptr, flat[0].shape[0]), Unpacked(shape, mask)

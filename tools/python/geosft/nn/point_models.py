@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from .checks import check_like, check_probability, check_sizes
 from .encoder import Encoder
 from .heads import SampleMaxHead
 from .packed import PackedLayout, pack
@@ -24,6 +25,7 @@ _LOCAL_CHANNELS = {False: 8, True: 16}  # of the neighbourhoods, without and wit
 def farthest_point_order(points: Tensor, ptr: Tensor | None = None) -> Tensor:
     """int64 [N]: the rows of packed clouds points [N, 3] in farthest-point order, each cloud's own, from the point that is
     farthest from its centroid. Models with canonical_order see points in this order."""
+    check_like(points, "points", None)
     return _ops._farthest_point_order(points.detach().double(), ptr)
 
 
@@ -32,7 +34,7 @@ def _point_tokens(points: Tensor, normals: Tensor | None, layout: PackedLayout, 
 
 
 def _token_channels(tokens: str, normals: bool) -> int:
-    if tokens not in _INVARIANT:
+    if not isinstance(tokens, str) or tokens not in _INVARIANT:
         raise ValueError(f"tokens must be one of {', '.join(_INVARIANT)}, not {tokens!r}")
     invariant, absolute = _INVARIANT[tokens]
     radial = 3 if normals else 2
@@ -50,6 +52,7 @@ class _PointModel(nn.Module):
         options: dict
     ):
         super().__init__()
+        check_sizes(dim=dim)
         self.normals, self.tokens, self.canonical_order = normals, tokens, canonical_order
         self.embed = nn.Linear(_token_channels(tokens, normals) + more_channels, dim, **made)
         if "attention" not in options:
@@ -77,6 +80,9 @@ class _PointModel(nn.Module):
     def _packed(self, points: Tensor, normals: Tensor | None, ptr, mask: Tensor | None):
         if (normals is not None) != self.normals:
             raise ValueError("normals must be given exactly when the model was built for them")
+        check_like(points, "points", self.embed.weight)
+        if normals is not None:
+            check_like(normals, "normals", self.embed.weight)
         if normals is not None and normals.shape != points.shape:
             raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
         return pack([points, normals], 3, ptr, mask, "points")
@@ -108,8 +114,9 @@ class PointClassifier(_PointModel):
         normals: bool = True, tokens: str = "radial", relative: str = "paper", chirality: bool = False, head_samples: int = 512,
         head_dropout: float = 0.0, head_sampler: dict | None = None, canonical_order: bool = True, device=None, dtype=None, **options
     ):
-        if num_classes < 2:
-            raise ValueError(f"num_classes must be at least 2, got {num_classes}")
+        check_sizes(2, num_classes=num_classes)
+        check_sizes(head_samples=head_samples)
+        check_probability("head_dropout", head_dropout)
         made = {"device": device, "dtype": dtype}
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
         channels = point_channels(relative, normals, chirality)
@@ -142,10 +149,8 @@ class PointSegmenter(_PointModel):
         depth: int = 3, normals: bool = True, tokens: str = "radial", relative: str = "paper", chirality: bool = False,
         canonical_order: bool = True, device=None, dtype=None, **options
     ):
-        if num_parts < 2:
-            raise ValueError(f"num_parts must be at least 2, got {num_parts}")
-        if num_categories < 0:
-            raise ValueError(f"num_categories must be 0 or more, got {num_categories}")
+        check_sizes(2, num_parts=num_parts)
+        check_sizes(0, num_categories=num_categories)
         made = {"device": device, "dtype": dtype}
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
         channels = point_channels(relative, normals, chirality)
@@ -172,6 +177,8 @@ class PointSegmenter(_PointModel):
             raise ValueError("category must be given exactly when the model was built for categories")
         if category is None:
             return None
+        if not isinstance(category, Tensor) or category.layout != torch.strided or category.device.type == "meta" != points.device.type:
+            raise ValueError(f"category must be a dense tensor of int64 with values, got {type(category).__name__}")
         if category.dtype != torch.int64 or category.shape != (layout.items,):
             raise ValueError(f"category must be int64 [{layout.items}], one an item, got {category.dtype} {list(category.shape)}")
         if category.device.type == "cpu" and not torch.compiler.is_compiling() and category.numel() > 0 and not (

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .attention import SelfAttention
+from .checks import check_sizes
 from .packed import PackedLayout
 from .relative import GraphEncoding, PointEncoding
 
@@ -198,8 +199,8 @@ class PrimalAttention(SelfAttention):
                                    ("convolution", convolution, _CONVOLUTIONS)):
             if value not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-        if pool is not None and (len(pool) != num_heads or min(pool) < 1):
-            raise ValueError(f"pool must have a factor of at least 1 for each of {num_heads} heads, got {list(pool)}")
+        if pool is not None and (len(pool) != num_heads or min(pool) < 1 or max(pool) >= 2**31):
+            raise ValueError(f"pool must have a factor of at least 1, below 2^31, for each of {num_heads} heads, got {list(pool)}")
         pooled = pool is not None and max(pool) > 1
         if kernel == "linear" and mask != "none":
             raise ValueError("mask must be none with kernel='linear': a sum of features has no mask")
@@ -218,8 +219,7 @@ class PrimalAttention(SelfAttention):
             raise ValueError(f"mask_size must be at least {least} for mask={mask!r}, got {mask_size}")
         if convolution_size is None:
             convolution_size = 2 if convolution == "grid" else 5
-        if convolution_size < 1:
-            raise ValueError(f"convolution_size must be at least 1, got {convolution_size}")
+        check_sizes(convolution_size=convolution_size)
         self.kernel, self.pool, self.eps, self.variance = kernel, None if pool is None else list(pool), eps, variance
         self.pooling, self.mask, self.mask_size = pooling, mask, mask_size
         self.convolution_kind, self.grid = convolution, tuple(grid)

@@ -37,6 +37,7 @@ class SequenceEncoding(NamedTuple):
     positions: Tensor
 
 
+_MAX_DISTANCE_CHANNELS = 65536
 _SMALLEST_SQUARED_DISTANCE = 1e-12  # keeps the gradient of a distance of 0 finite
 POINT_RELATIVE = ("paper", "angles")
 KINDS = {"none": type(None), "points": PointEncoding, "graph": GraphEncoding, "sequence": SequenceEncoding}
@@ -71,6 +72,9 @@ def point_features(coordinates: Tensor, points: Tensor, normals: Tensor | None, 
 
 def sinusoids(n: int, dim: int, *, device=None, dtype=None) -> Tensor:
     """[n, dim] with S[i, 2j] = sin(i / 10000^(j / dim)) and S[i, 2j + 1] the cosine."""
+    for name, size in (("n", n), ("dim", dim)):
+        if not 0 <= size < 2**31:
+            raise ValueError(f"{name} must be at least 0 and below 2^31, got {size}")
     return sinusoids_at(torch.arange(n, device=device), dim, dtype=dtype)
 
 
@@ -86,8 +90,10 @@ def sinusoids_at(positions: Tensor, dim: int, *, dtype=None) -> Tensor:
 def distance_features(squared_distance: Tensor, channels: int, range_: float) -> Tensor:
     """[..., channels] of squared distances d^2 [...]: (d / range)^2, then Gaussians of d of equal width with evenly
     spaced centres from 0 to `range_`, in the unit of the coordinates."""
-    if channels < 1 or not range_ > 0:
-        raise ValueError(f"distance features need channels >= 1 and range > 0, got {channels} and {range_}")
+    if not isinstance(squared_distance, Tensor):
+        raise TypeError(f"squared_distance must be a tensor, got {type(squared_distance).__name__}")
+    if not 1 <= channels <= _MAX_DISTANCE_CHANNELS or not range_ > 0:
+        raise ValueError(f"channels must be from 1 to {_MAX_DISTANCE_CHANNELS} and range_ above 0, got {channels} and {range_}")
     width = range_ / max(channels - 2, 1)
     distance = (squared_distance + _SMALLEST_SQUARED_DISTANCE).sqrt()
     gaussians = [(-((distance - width * i) / width).square()).exp() for i in range(channels - 1)]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from .checks import check_sizes
 from .packed import PackedLayout, pack
 
 _ops = torch.ops.geosft
@@ -160,11 +161,10 @@ class Sampler(nn.Module):
         with_replacement: bool = False, noise: bool = True, device=None, dtype=None
     ):
         super().__init__()
-        if num_samples < 1:
-            raise ValueError(f"num_samples must be at least 1, got {num_samples}")
+        check_sizes(dim=dim, num_samples=num_samples)
         if weighting not in ("softplus", "gumbel_softmax"):
             raise ValueError(f"weighting must be softplus or gumbel_softmax, not {weighting!r}")
-        if not tau > 0:
+        if not 0 < tau < float("inf"):
             raise ValueError(f"tau must be above 0, got {tau}")
         self.dim, self.num_samples, self.tau, self.weighting = dim, num_samples, tau, weighting
         self.hard, self.with_replacement, self.noise = hard, with_replacement, noise
@@ -182,7 +182,7 @@ class Sampler(nn.Module):
         sampling: SamplingContext | None = None
     ) -> Pairs:
         """x [N, dim], packed by ptr: the sampled pairs."""
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.projection.weight)
         return self.draw(self.score(x), layout, context_of(self, sampling))
 
     def draw(self, score: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Pairs:

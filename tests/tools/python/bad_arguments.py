@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules and functions of the Python package with one argument broken at a time: bad_arguments.py [CASE…]
+
+Each call, forward and of the constructor, must raise an error that names the argument, or give a result that is the same a
+second time. Tensors get other shapes, types, devices, layouts and values, as the operators' do (tests/models/ops/bad_arguments.py),
+and so do the fields of encodings and of graphs. Each case runs in a process of its own, so a crash is a failure as well.
+"""
+
+import faulthandler
+import importlib.util
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "models" / "ops"))
+
+import bad_arguments as operators_
+import geosft
+import torch
+from geosft import export, nn
+
+SECONDS_A_CALL, SECONDS_A_CASE, MOST_MEMORY = 60, 900, 12 * 2**30
+PTR = torch.tensor([0, 4, 4, 9])
+ROWPTR, COL = torch.arange(10) * 2, torch.tensor([1, 3, 0, 2, 1, 3, 2, 0, 5, 8, 4, 6, 5, 7, 6, 8, 7, 4])
+SMALL = dict(dim=8, num_heads=2, num_samples=3, depth=1)
+# What PyTorch says of tensors that none of its CPU kernels takes, and of sizes that no memory holds.
+OF_PYTORCH = r"can't allocate memory|Storage size calculation overflowed|Could not run 'geosft::\w+'|Sparse|sparse|Quantized|quantized|numel: integer multiplication overflow|Overflow when unpacking|invalid shape dimension"
+
+
+def rand(*shape):
+    return torch.rand(*shape, generator=torch.Generator().manual_seed(len(shape)))
+
+
+def graphs():
+    return nn.FeaturedGraphs(
+        PTR, ROWPTR, COL, node_categories=torch.arange(9).view(9, 1) % 3, node_values=rand(9, 2), edge_categories=torch.arange(18).view(18, 1) % 2,
+        edge_values=rand(18, 1), coordinates=rand(9, 3), node_encoding=rand(9, 4))
+
+
+def seeded(function, **arguments):
+    """A call whose random numbers are always the same."""
+    torch.manual_seed(1)
+    return function(**arguments)
+
+
+def attention(relative, channels, encoding):
+    return (nn.SamplingAttention, dict(dim=8, num_heads=2, num_samples=3, relative=relative, relative_channels=channels),
+            dict(x=rand(9, 8), relative=encoding, ptr=PTR))
+
+
+CLOUD = tempfile.NamedTemporaryFile("w", suffix=".xyz")  # noqa: SIM115 (there until the process ends)
+CLOUD.write("0 0 0\n1 0 0\n0 1 0\n")
+CLOUD.flush()
+# Of modules: class, arguments of the constructor, arguments of forward.
+MODULES = {
+    "Sampler": (nn.Sampler, dict(dim=8, num_samples=3, tau=1.0, weighting="softplus", hard=False), dict(x=rand(9, 8), ptr=PTR)),
+    "SamplingAttention": (nn.SamplingAttention, dict(dim=8, num_heads=2, num_samples=3, score="maxout", probability="leaky_relu", score_dropout=0.0),
+                          dict(x=rand(9, 8), ptr=PTR)),
+    "dense": (nn.SamplingAttention, dict(dim=8, num_heads=2), dict(x=rand(2, 5, 8), mask=torch.arange(5) < torch.tensor([[5], [3]]))),
+    "points": attention("points", 2, nn.PointEncoding(rand(9, 3), rand(9, 3))),
+    "graph": attention("graph", 2, nn.GraphEncoding(ROWPTR, COL, rand(18, 2))),
+    "distances": attention("graph", 5, nn.GraphEncoding(ROWPTR, COL, rand(18, 2), rand(9, 3), 3, 2.0)),
+    "sequence": attention("sequence", 4, nn.SequenceEncoding(rand(9, 4))),
+    "TransformerLayer": (nn.TransformerLayer, dict(dim=8, num_heads=2, num_samples=3, norm_first=True, mlp_ratio=2, dropout=0.1, mlp_dropout=0.0),
+                         dict(x=rand(9, 8), ptr=PTR)),
+    "Encoder": (nn.Encoder, SMALL, dict(x=rand(9, 8), ptr=PTR)),
+    "PolynomialAttention": (nn.PolynomialAttention, dict(dim=8, num_heads=2, degree=2, causal=False, center=False), dict(x=rand(9, 8), ptr=PTR)),
+    "PrimalAttention": (nn.PrimalAttention, dict(dim=8, num_heads=2, kernel="softmax", beta=0.5), dict(x=rand(9, 8), ptr=PTR)),
+    "pooled": (nn.PrimalAttention, dict(dim=8, num_heads=2, pool=[1, 2], pooling="average"), dict(x=rand(9, 8), ptr=PTR)),
+    "PointClassifier": (nn.PointClassifier, dict(num_classes=3, **SMALL, head_samples=4, head_dropout=0.0, tokens="local"),
+                        dict(points=rand(9, 3), normals=rand(9, 3), ptr=PTR)),
+    "clouds": (nn.PointClassifier, dict(num_classes=3, **SMALL, normals=False), dict(points=rand(2, 5, 3))),
+    "PointSegmenter": (nn.PointSegmenter, dict(num_parts=3, num_categories=2, **SMALL),
+                       dict(points=rand(9, 3), normals=rand(9, 3), ptr=PTR, category=torch.tensor([0, 1, 1]))),
+    "GraphModel": (nn.GraphModel, dict(out_features=3, **SMALL, node_vocabulary=[3], node_values=2, edge_vocabulary=[2], edge_values=1, encoding=4,
+                                       positions="none", head="softmax_pool"), dict(graphs=graphs()._replace(coordinates=None))),
+    "molecules": (nn.GraphModel, dict(out_features=3, **SMALL, node_vocabulary=[3], node_values=2, edge_vocabulary=[2], edge_values=1, encoding=4,
+                                      distance_channels=3, distance_range=2.0, head="sum"), dict(graphs=graphs())),
+    "SoftmaxPoolHead": (nn.SoftmaxPoolHead, dict(dim=8, out_features=3), dict(x=rand(9, 8), ptr=PTR)),
+    "SampleMaxHead": (nn.SampleMaxHead, dict(dim=8, out_features=3, num_samples=3, dropout=0.0), dict(x=rand(9, 8), ptr=PTR)),
+    "SumHead": (nn.SumHead, dict(dim=8, out_features=3), dict(x=rand(9, 8), ptr=PTR)),
+    "PairHead": (nn.PairHead, dict(dim=8, out_features=3), dict(x=rand(9, 8), ptr=torch.tensor([0, 4, 9]))),
+    "TokenHead": (nn.TokenHead, dict(dim=8, out_features=3), dict(x=rand(9, 8))),
+}
+FUNCTIONS = {
+    "distance_features": (nn.distance_features, dict(squared_distance=rand(4), channels=3, range_=2.0)),
+    "sinusoids": (nn.sinusoids, dict(n=5, dim=4)),
+    "farthest_point_order": (nn.farthest_point_order, dict(points=rand(9, 3), ptr=PTR)),
+    "from_edges": (nn.FeaturedGraphs.from_edges, dict(edge_index=torch.stack((torch.repeat_interleave(torch.arange(9), 2), COL)), ptr=PTR,
+                                                       edge_values=rand(18, 1), weight=rand(18))),
+    "SamplingContext": (nn.SamplingContext, dict(mode="seeded", vote=0)),
+    "read_cloud": (geosft.read_cloud, dict(file=CLOUD.name, points_per_mesh=10, seed=0, columns="")),
+    "load": (geosft.load, dict(run="/nowhere")),
+    "from_pretrained": (geosft.from_pretrained, dict(name="nothing")),
+    "exported": (export.exported, dict(model=torch.nn.Linear(2, 2))),
+    "package": (export.package, dict(model=torch.nn.Linear(2, 2), file="model.pt2")),
+    "onnx": (export.onnx, dict(model=torch.nn.Linear(2, 2), file="model.onnx", max_tokens=3)),
+    "standard": (export.standard, dict(model=nn.PointClassifier(3, **SMALL, canonical_order=False), max_tokens=9, vote=0)),
+}
+if "furniture" in geosft.pretrained_names():
+    FUNCTIONS["predict"] = (geosft.from_pretrained("furniture").predict, dict(points=rand(40, 3), normals=rand(40, 3)))
+    FUNCTIONS["predict_file"] = (geosft.from_pretrained("furniture").predict_file, dict(file="/nowhere/cloud.xyz"))
+    FUNCTIONS["save"] = (geosft.from_pretrained("furniture").save, dict(folder="/proc/nothing"))
+    FUNCTIONS["set_classes"] = (geosft.from_pretrained("furniture").set_classes, dict(names=["a", "b"]))
+if importlib.util.find_spec("torch_geometric"):
+    from geosft import pyg
+    EDGES = torch.stack((torch.repeat_interleave(torch.arange(9), 2), COL))
+    BATCH = torch.tensor([0] * 4 + [1] * 5)
+    MODULES |= {
+        "SamplingConv": (pyg.SamplingConv, dict(channels=8, heads=2, num_samples=3, edge_dim=2),
+                         dict(x=rand(9, 8), edge_index=EDGES, edge_attr=rand(18, 2), batch=BATCH)),
+        "SamplingPointConv": (pyg.SamplingPointConv, dict(channels=8, heads=2, num_samples=3, normals=True),
+                              dict(x=rand(9, 8), pos=rand(9, 3), batch=BATCH, normals=rand(9, 3))),
+    }
+    FUNCTIONS |= {
+        "ptr_of": (pyg.ptr_of, dict(batch=BATCH, rows=9)),
+        "AddRandomWalkPE": (pyg.AddRandomWalkPE, dict(walk_length=3)),
+        "from_data": (lambda edge_index, x, ptr: pyg.from_data(pyg.Data(edge_index=edge_index, x=x, num_nodes=9, ptr=ptr)),
+                      dict(edge_index=EDGES, x=rand(9, 2), ptr=PTR)),
+    }
+
+
+def broken(value):
+    """(what was done, argument or field, value) for a valid value."""
+    if hasattr(value, "_fields"):
+        for field, one in zip(value._fields, value):
+            for what, _, other in broken(one):
+                yield f"{field} {what}", field, value._replace(**{field: other})
+        for what, other in (("None", None), ("a list", list(value)), ("a tensor", torch.zeros(9, 3))):
+            yield what, None, other
+        return
+    if isinstance(value, torch.nn.Module):
+        for what, other in (("None", None), ("another module", torch.nn.Linear(2, 2)), ("a class", type(value))):
+            yield what, None, other
+        return
+    if value is None:
+        for what, other in operators_.broken(None, "Optional[Tensor]"):
+            yield what, None, other
+        return
+    if isinstance(value, torch.Tensor) and value.dtype == torch.bool:
+        changes = [*operators_.broken_shapes(value), *operators_.broken_kinds(value), ("none", value & False), ("the others", ~value)]
+    else:
+        changes = operators_.broken(value, "")
+    for what, other in changes:
+        yield what, None, other
+    if isinstance(value, str):
+        for what, other in (("None", None), ("a list", ["x"]), ("a number", 3)):
+            yield what, None, other
+
+
+def flat(result):
+    """The tensors of a result."""
+    if isinstance(result, torch.Tensor):
+        return [result]
+    if isinstance(result, torch.nn.Module):
+        return list(result.state_dict().values())
+    return [one for part in result for one in flat(part)] if isinstance(result, (list, tuple)) else []
+
+
+def evaluate(function, arguments):
+    results = flat(seeded(function, **arguments))
+    if any(one.requires_grad for one in results):
+        sum(one.double().sum() for one in results if one.requires_grad and not one.is_meta).backward()
+    return [one.detach() for one in results]
+
+
+def is_named(error, name, field, arguments):
+    """Whether an error is of this argument or field, or of one that must agree with it."""
+    text = str(error)
+    value = arguments[name]
+    if isinstance(value, str) and value and value[:20] in text:  # files are named by their paths
+        return True
+    if isinstance(error, (MemoryError, OverflowError)) or re.search(OF_PYTORCH, text):
+        return True
+    fields = [one for value in arguments.values() if hasattr(value, "_fields") for one in value._fields]
+    own = rf"(?<!\w){field or name}(?!\w)"
+    other = rf"(?<!\w)({'|'.join([*arguments, *fields])})( and \w+)? must |score must be finite"  # scores of tokens
+    return re.search(f"{own}|{other}", text)
+
+
+def complaint(function, arguments, name, field):
+    try:
+        first = evaluate(function, arguments)
+    except Exception as error:
+        return None if is_named(error, name, field, arguments) else f"{type(error).__name__} does not name {field or name}: {str(error)[:200]}"
+    try:
+        second = evaluate(function, arguments)
+    except Exception as error:
+        return f"the second call fails: {error}"
+    same = len(first) == len(second) and (any(x.is_meta for x in first) or all(map(operators_.equal, first, second)))
+    return None if same else "two calls give different results"
+
+
+def check(case):
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))  # sizes that no memory holds are errors at once
+    calls = []
+    if case in MODULES:
+        kind, made, given = MODULES[case]
+        torch.manual_seed(1)
+        module = kind(**made).eval()
+        evaluate(module, given)  # the valid call
+        calls = [(kind, made), (module, given)]
+    else:
+        calls = [FUNCTIONS[case]]
+    count, failures = 0, []
+    for function, valid in calls:
+        for name, value in valid.items():
+            for what, field, other in broken(value):
+                count += 1
+                print(f"at {case}: {name} {what[:80]}", file=sys.stderr, flush=True)
+                faulthandler.dump_traceback_later(SECONDS_A_CALL, exit=True)
+                wrong = complaint(function, valid | {name: other}, name, field)
+                faulthandler.cancel_dump_traceback_later()
+                if wrong:
+                    failures.append(f"{case}: {name} {what[:80]}: {wrong}")
+    print(f"{case}: {count - len(failures)} of {count} broken calls as they should be")
+    for line in failures:
+        print(f"FAILED {line}")
+    return 1 if failures else 0
+
+
+def check_apart(case):
+    """In a process of its own: whether all is well."""
+    try:
+        done = subprocess.run([sys.executable, __file__, case], capture_output=True, text=True, timeout=SECONDS_A_CASE)
+    except subprocess.TimeoutExpired:
+        print(f"FAILED {case}: not done in {SECONDS_A_CASE} s")
+        return False
+    print(done.stdout, end="", flush=True)
+    if done.returncode not in (0, 1) or not done.stdout:
+        last = [line for line in done.stderr.splitlines() if line.startswith("at ")]
+        print(f"FAILED {case}: process ended with {done.returncode} {last[-1:] or done.stderr[-500:]}")
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    cases = sys.argv[1:]
+    torch.set_num_threads(1)
+    if len(cases) == 1:
+        sys.exit(check(cases[0]))
+    sys.exit(0 if all([check_apart(case) for case in cases or [*MODULES, *FUNCTIONS]]) else 1)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of arguments, with errors that name them. Those of operators are in C++ and name the operators' arguments."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .relative import GraphEncoding, PointEncoding, SequenceEncoding
+
+_LARGEST_SIZE = 2**31 - 1
+
+
+def check_sizes(least: int = 1, **sizes: int) -> None:
+    """Sizes by name, of layers: integers from `least` on that memory can hold."""
+    for name, value in sizes.items():
+        if not least <= value <= _LARGEST_SIZE:
+            raise ValueError(f"{name} must be at least {least} and at most {_LARGEST_SIZE}, got {value}")
+
+
+def check_probability(name: str, value: float) -> None:
+    """Of dropout."""
+    if not 0 <= value < 1:
+        raise ValueError(f"{name} must be in [0, 1), got {value}")
+
+
+def check_like(x: Tensor, name: str, like: Tensor | None, of: str = "the parameters") -> None:
+    """A dense floating tensor of the type and device of `like`. Under autocast any floating type is taken."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
+    if x.layout != torch.strided or x.is_quantized or not x.is_floating_point():
+        raise ValueError(f"{name} must be a dense floating tensor, got {x.dtype}, {x.layout}")
+    if not isinstance(like, Tensor) or not like.is_floating_point():
+        return
+    if x.device != like.device:
+        raise ValueError(f"{name} must be on the device of {of}, {like.device}, got {x.device}")
+    if x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise ValueError(f"{name} must have the dtype of {of}, {like.dtype}, got {x.dtype}")
+
+
+def _check_rows(rows: Tensor, name: str, x: Tensor, channels: int) -> None:
+    check_like(rows, name, x, "x")
+    if rows.shape != (*x.shape[:-1], channels):
+        raise ValueError(f"{name} must have shape {[*x.shape[:-1], channels]}, a row per token, got {list(rows.shape)}")
+
+
+def check_encoding(relative: PointEncoding | GraphEncoding | SequenceEncoding | None, x: Tensor, channels: int) -> None:
+    """The tensors of an encoding of the tokens x, for an attention with `channels` relative channels."""
+    if isinstance(relative, SequenceEncoding):
+        _check_rows(relative.positions, "positions", x, channels)
+    elif isinstance(relative, PointEncoding):
+        _check_rows(relative.coordinates, "coordinates", x, 3)
+        if relative.normals is not None:
+            _check_rows(relative.normals, "normals", x, 3)
+    elif isinstance(relative, GraphEncoding):
+        _check_edges(relative, x, channels)
+
+
+def _check_edges(relative: GraphEncoding, x: Tensor, channels: int) -> None:
+    for name, index in (("rowptr", relative.rowptr), ("col", relative.col)):
+        if not isinstance(index, Tensor) or index.dtype != torch.int64 or index.dim() != 1 or index.layout != torch.strided:
+            found = f"{index.dtype} {list(index.shape)}" if isinstance(index, Tensor) else type(index).__name__
+            raise ValueError(f"{name} must be int64 of one dimension, got {found}")
+        if index.device != x.device:
+            raise ValueError(f"{name} must be on the device of x, {x.device}, got {index.device}")
+    if relative.rowptr.shape[0] != x.shape[0] + 1:
+        raise ValueError(f"rowptr must have {x.shape[0] + 1} entries, one more than there are tokens, got {relative.rowptr.shape[0]}")
+    edges = relative.col.shape[0]
+    distances = 0 if relative.coordinates is None else relative.distance_channels
+    check_like(relative.edge_attr, "edge_attr", x, "x")
+    if relative.coordinates is not None:
+        _check_rows(relative.coordinates, "coordinates", x, 3)
+        if not 1 <= relative.distance_channels <= channels:
+            raise ValueError(f"distance_channels must be from 1 to the {channels} relative channels, got {relative.distance_channels}")
+        if not relative.distance_range > 0:
+            raise ValueError(f"distance_range must be above 0, got {relative.distance_range}")
+    if relative.edge_attr.shape != (edges, channels - distances):
+        raise ValueError(f"edge_attr must have shape {[edges, channels - distances]}, got {list(relative.edge_attr.shape)}")
+    if relative.coordinates is None or relative.col.device.type != "cpu" or torch.compiler.is_compiling():
+        return  # the operator looks at the values
+    ptr, col = relative.rowptr, relative.col
+    if ptr.device.type == "cpu" and (int(ptr[0]) != 0 or int(ptr[-1]) != edges or bool((ptr.diff() < 0).any())):
+        raise ValueError(f"rowptr must rise from 0 to the number of edges, {edges}")
+    if edges > 0 and not (0 <= int(col.min()) and int(col.max()) < x.shape[0]):
+        raise ValueError(f"col must name nodes from 0 to {x.shape[0] - 1}, got {int(col.min())} to {int(col.max())}")
