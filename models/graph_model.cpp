@@ -8,6 +8,7 @@
 #include "geometry/device_offsets.h"
 #include "graph/laplacian_pe.h"
 #include "models/layers/statistics_reducer.h"
+#include "models/ops/edge_sum.h"
 
 namespace geosft {
 namespace {
@@ -59,7 +60,7 @@ void check_columns(const at::Tensor& features, const char* name, int64_t columns
   TORCH_CHECK(found == columns, name, " must have ", columns, " columns, as the model was built for, got ", found);
 }
 
-// Maps each category to its row in one table of all columns.
+// Maps each category to its row in one table of all columns: [n, columns].
 at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& vocabulary) {
   std::vector<int64_t> begin(vocabulary.size());
   std::exclusive_scan(vocabulary.begin(), vocabulary.end(), begin.begin(), int64_t{0});
@@ -68,6 +69,15 @@ at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& 
     columns.push_back(categories.select(1, static_cast<int64_t>(i)).to(at::kLong) + begin[i]);
   }
   return at::stack(columns, 1);
+}
+
+// The sum over the columns of the rows that their categories have in `table`. A sum over edges from the nodes to the
+// table: its gradient is deterministic, and no tensor has a row for each node and column.
+at::Tensor sum_of_embeddings(const at::Tensor& table, const at::Tensor& categories,
+                             const std::vector<int64_t>& vocabulary) {
+  const at::Tensor rows = table_rows(categories, vocabulary);
+  const at::Tensor rowptr = at::arange(rows.size(0) + 1, rows.options()) * rows.size(1);
+  return edge_sum(table, edge_index(rowptr, rows.flatten(), table.size(0)));
 }
 
 }  // namespace
@@ -182,7 +192,7 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   if (!embedding.is_empty()) {
     const auto columns = static_cast<int64_t>(options.node_vocabulary.size());
     const at::Tensor categories = graphs.node_categories.slice(1, 0, columns);
-    x = x + embedding->forward(table_rows(categories, options.node_vocabulary)).sum(1);
+    x = x + sum_of_embeddings(embedding->weight, categories, options.node_vocabulary);
   }
   if (!degrees.is_empty()) {
     x = x + degrees->forward(at::diff(graphs.graphs.graph.rowptr).clamp_max(options.max_degree));
