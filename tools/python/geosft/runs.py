@@ -26,7 +26,7 @@ _ZOO = (_HERE / "zoo", _HERE.parents[1] / "zoo")  # in an installed package; in 
 _CLASSIFY, _SEGMENT, _GRAPH = "geosft-classify", "geosft-segment", "geosft-graph"
 _MASK_SIZE = 16  # of masks other than strided, where the configuration leaves it open
 # Keys of the section [model], with the only values that models in Python have.
-_ONLY = {"local": "none", "encoding_channels": 0, "max_degree": 0, "normalization": "layer", "residual": True,
+_ONLY = {"local": "none", "encoding_channels": 0, "max_degree": 0, "atom_references": False, "normalization": "layer", "residual": True,
          "jumping_knowledge": "none", "virtual_node": False, "head_layers": 1}
 _ENCODER_KEYS = ("tau", "weighting", "hard", "with_replacement", "noise")
 
