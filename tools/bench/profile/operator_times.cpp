@@ -56,8 +56,8 @@ void end(const at::RecordFunction& function, at::ObserverContext* context) {
 
 struct Report {
   Report() {
-    at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
-                              .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+    at::addGlobalCallback(
+        at::RecordFunctionCallback(begin, end).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
   }
   ~Report() {
     const std::lock_guard lock(guard());
