@@ -140,13 +140,15 @@ TEST_CASE("running statistics are averaged with the weights that they belong to"
   struct Net : torch::nn::Module {
     torch::nn::Linear linear = register_module("linear", torch::nn::Linear(4, 4));
     PackedBatchNorm norm = register_module("norm", PackedBatchNorm(4));
-  } net;
-  const at::Tensor x = at::randn({200, 4}, generator(1));
-  const auto forward = [&] {
-    SamplingContext context = SamplingContext::greedy();
-    return net.norm->forward(net.linear->forward(x), context);
   };
+  const at::Tensor x = at::randn({200, 4}, generator(1));
   for (const bool fused : {false, true}) {
+    at::manual_seed(1);
+    Net net;
+    const auto forward = [&] {
+      SamplingContext context = SamplingContext::greedy();
+      return net.norm->forward(net.linear->forward(x), context);
+    };
     Optimization optimization(
         net, {.learning_rate = 0.2, .weight_decay = 0.0, .beta2 = 0.9, .average_decay = 0.95, .fused = fused});
     net.train();
