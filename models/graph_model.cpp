@@ -3,11 +3,14 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <numbers>
 #include <numeric>
 
 #include "geometry/device_offsets.h"
+#include "geometry/radius_search.h"
 #include "graph/laplacian_pe.h"
 #include "models/layers/statistics_reducer.h"
+#include "models/ops/edge_sum.h"
 
 namespace geosft {
 namespace {
@@ -34,6 +37,7 @@ bool convolves(const GraphModelOptions& options) {
 LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& options) {
   const bool needs_edges = layer.local.kind == LocalKind::gated_gcn || edge_channels(options) > 1;
   layer.local.edge_channels = convolves(options) && needs_edges ? edge_channels(options) : 0;
+  if (convolves(options) && options.edge_cutoff > 0) layer.local.edge_channels = options.radial_channels;
   if (options.positions == NodePositions::relative) {
     layer.attention.relative = RelativeEncodingKind::sequence;
     layer.attention.relative_channels = options.position_channels;
@@ -59,7 +63,7 @@ void check_columns(const at::Tensor& features, const char* name, int64_t columns
   TORCH_CHECK(found == columns, name, " must have ", columns, " columns, as the model was built for, got ", found);
 }
 
-// Maps each category to its row in one table of all columns.
+// Maps each category to its row in one table of all columns: [n, columns].
 at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& vocabulary) {
   std::vector<int64_t> begin(vocabulary.size());
   std::exclusive_scan(vocabulary.begin(), vocabulary.end(), begin.begin(), int64_t{0});
@@ -68,6 +72,21 @@ at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& 
     columns.push_back(categories.select(1, static_cast<int64_t>(i)).to(at::kLong) + begin[i]);
   }
   return at::stack(columns, 1);
+}
+
+// The sum over the columns of the rows that their categories have in `table`. A sum over edges from the nodes to the
+// table: its gradient is deterministic, and no tensor has a row for each node and column.
+at::Tensor sum_of_embeddings(const at::Tensor& table, const at::Tensor& categories,
+                             const std::vector<int64_t>& vocabulary) {
+  const at::Tensor rows = table_rows(categories, vocabulary);
+  const at::Tensor rowptr = at::arange(rows.size(0) + 1, rows.options()) * rows.size(1);
+  return edge_sum(table, edge_index(rowptr, rows.flatten(), table.size(0)));
+}
+
+// How often each first category occurs among the nodes of each graph: float64 [B, categories].
+at::Tensor category_counts(const FeaturedGraphs& graphs, int64_t categories) {
+  const at::Tensor first = graphs.node_categories.select(1, 0).to(at::kLong);
+  return sum_pool(at::one_hot(first, categories).to(at::kDouble), graphs.graphs.ptr);
 }
 
 }  // namespace
@@ -92,6 +111,13 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   options.layer = with_graph_relations(options.layer, options);
   TORCH_CHECK(options.encoding_channels == 0 || options.encoding > 0,
               "encoding_channels must be 0 without an encoding, got ", options.encoding_channels);
+  TORCH_CHECK(!options.sign_invariant || options.encoding_channels > 0,
+              "encoding_channels must be at least 1 with sign_invariant");
+  TORCH_CHECK(options.edge_cutoff >= 0, "edge_cutoff must not be negative, got ", options.edge_cutoff);
+  TORCH_CHECK(options.edge_cutoff == 0 || convolves(options), "edge_cutoff must be 0 without a local branch, got ",
+              options.edge_cutoff);
+  TORCH_CHECK(!options.atom_references || (pooling_of(options.head) && !options.node_vocabulary.empty()),
+              "atom_references must be false for heads of nodes and pairs, and for nodes without categories");
   const int64_t width = options.layer.attention.width, values = options.node_values + standardized_encoding(),
                 channels = width - options.encoding_channels;
   TORCH_CHECK(channels >= 1, "encoding_channels must be below the width, ", width, ", got ", options.encoding_channels);
@@ -102,13 +128,16 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   if (options.max_degree > 0) {
     degrees = register_module("degrees", torch::nn::Embedding(options.max_degree + 1, channels));
   }
-  if (options.encoding_channels > 0) {
+  if (options.sign_invariant) {
+    sign_net =
+        register_module("sign_net", SignNet(options.encoding, options.encoding_channels, options.encoding_layers));
+  } else if (options.encoding_channels > 0) {
     encoding_norm = register_module("encoding_norm", PackedBatchNorm(options.encoding));
     encoding_network = register_module("encoding_network", Mlp(options.encoding, 2 * options.encoding_channels,
                                                                options.encoding_channels, options.encoding_layers));
   }
   if (options.layer.local.kind == LocalKind::gated_gcn) {
-    edge_state = register_module("edge_state", torch::nn::Linear(edge_channels(options), width));
+    edge_state = register_module("edge_state", torch::nn::Linear(options.layer.local.edge_channels, width));
   }
   encoder = register_module("encoder", Encoder(options.layer, options.layers, options.encoder));
   make_head();
@@ -120,6 +149,10 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   buffers("node_mean", node_mean, "node_deviation", node_deviation, values);
   buffers("edge_mean", edge_mean, "edge_deviation", edge_deviation, options.edge_values);
   buffers("target_mean", target_mean, "target_deviation", target_deviation, options.outputs);
+  if (options.atom_references) {
+    target_reference =
+        register_buffer("target_reference", at::zeros({options.node_vocabulary.front(), options.outputs}));
+  }
   if (options.graph_features > 0) {
     buffers("graph_mean", graph_mean, "graph_deviation", graph_deviation, options.graph_features);
   }
@@ -182,10 +215,13 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   if (!embedding.is_empty()) {
     const auto columns = static_cast<int64_t>(options.node_vocabulary.size());
     const at::Tensor categories = graphs.node_categories.slice(1, 0, columns);
-    x = x + embedding->forward(table_rows(categories, options.node_vocabulary)).sum(1);
+    x = x + sum_of_embeddings(embedding->weight, categories, options.node_vocabulary);
   }
   if (!degrees.is_empty()) {
     x = x + degrees->forward(at::diff(graphs.graphs.graph.rowptr).clamp_max(options.max_degree));
+  }
+  if (!sign_net.is_empty()) {
+    return at::cat({x, sign_net->forward(drawn.node_encoding.to(of_weights), context).to(of_weights)}, 1);
   }
   if (encoding_norm.is_empty()) return x;
   const at::Tensor encoding = encoding_norm->forward(drawn.node_encoding.to(of_weights), context);
@@ -216,7 +252,30 @@ at::Tensor GraphModelImpl::edge_features(const FeaturedGraphs& graphs) const {
   return at::cat(channels, 1);
 }
 
+// The nodes within the cutoff of each node, other than itself. The search runs on the CPU.
+LocalGraph GraphModelImpl::radial(const FeaturedGraphs& graphs) const {
+  const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
+  const at::Tensor points = graphs.coordinates.to(at::kCPU, at::kFloat), ptr = graphs.graphs.ptr.cpu();
+  const RadiusNeighbours found = radius_search(points, points, options.edge_cutoff, ptr, ptr);
+  const at::Tensor row = at::repeat_interleave(at::diff(found.rowptr)), others = (row != found.col).nonzero().flatten();
+  const at::Tensor degree = at::bincount(row.index_select(0, others), {}, points.size(0));
+  const at::Tensor rowptr = at::cat({at::zeros({1}, degree.options()), degree.cumsum(0)});
+  const at::Device device = of_weights.device();
+  LocalGraph graph = local_graph(rowptr.to(device), found.col.index_select(0, others).to(device),
+                                 options.layer.local.kind, of_weights);
+  const at::Tensor squared = found.dist2.index_select(0, others).to(of_weights);
+  graph.edge_attr = distance_features(squared, options.radial_channels, options.edge_cutoff);
+  const at::Tensor envelope = 0.5 * (1 + at::cos(squared.sqrt() * (std::numbers::pi / options.edge_cutoff)));
+  graph.edge_weight = graph.edge_weight.defined() ? graph.edge_weight * envelope : envelope;
+  return graph;
+}
+
 LocalGraph GraphModelImpl::local(const FeaturedGraphs& graphs) {
+  if (options.edge_cutoff > 0) {
+    LocalGraph graph = radial(graphs);
+    if (!edge_state.is_empty()) graph.edges = edge_state->forward(graph.edge_attr).to(graph.edge_attr.scalar_type());
+    return graph;
+  }
   const CsrGraph& edges = graphs.graphs.graph;
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   LocalGraph graph = local_graph(edges.rowptr, edges.col, options.layer.local.kind, of_weights);
@@ -243,10 +302,12 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
   check_columns(graphs.node_values, "node_values", options.node_values);
   check_columns(graphs.node_encoding, "node_encoding", options.encoding);
   const bool attends_to_edges = options.relative && options.positions != NodePositions::relative;
-  if (attends_to_edges || options.layer.local.edge_channels > 0) {
+  if (options.edge_cutoff > 0 || (attends_to_edges && options.distance_channels > 0)) {
+    check_columns(graphs.coordinates, "coordinates", 3);
+  }
+  if (attends_to_edges || (options.layer.local.edge_channels > 0 && options.edge_cutoff == 0)) {
     check_columns(graphs.edge_categories, "edge_categories", static_cast<int64_t>(options.edge_vocabulary.size()));
     check_columns(graphs.edge_values, "edge_values", options.edge_values);
-    if (attends_to_edges && options.distance_channels > 0) check_columns(graphs.coordinates, "coordinates", 3);
   }
 }
 
@@ -276,10 +337,31 @@ at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext
   const std::optional<LocalGraph> edges = convolves(options) ? std::optional(local(graphs)) : std::nullopt;
   const at::Tensor x =
       encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context, edges ? &*edges : nullptr);
-  if (options.graph_features == 0) return predictions(x, ptr, context, {});
+  const auto referenced = [&](const at::Tensor& predicted) {
+    if (!options.atom_references) return predicted;
+    return predicted +
+           sum_pool(target_reference.index_select(0, graphs.node_categories.select(1, 0).to(at::kLong)), ptr);
+  };
+  if (options.graph_features == 0) return referenced(predictions(x, ptr, context, {}));
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   const at::Tensor standardized = (graph_features.to(of_weights) - graph_mean) / graph_deviation;
-  return predictions(x, ptr, context, standardized.nan_to_num(0.0).clamp(-max_deviations, max_deviations));
+  return referenced(predictions(x, ptr, context, standardized.nan_to_num(0.0).clamp(-max_deviations, max_deviations)));
+}
+
+// The constants per category, float64 [categories, outputs], that fit the targets [B, outputs] best, NaN left out. A
+// ridge far below any count decides between equally good fits, and gives absent categories 0.
+at::Tensor GraphModelImpl::fit_references(const FeaturedGraphs& graphs, const at::Tensor& targets) {
+  constexpr double ridge = 1e-6;
+  const at::Tensor counts = category_counts(graphs, options.node_vocabulary.front());
+  const at::Tensor identity = at::eye(counts.size(1), counts.options());
+  std::vector<at::Tensor> columns;
+  for (int64_t output = 0; output < options.outputs; ++output) {
+    const at::Tensor target = targets.select(1, output).to(at::kDouble);
+    const at::Tensor known = target.isfinite().nonzero().flatten(), of_known = counts.index_select(0, known);
+    columns.push_back(std::get<0>(at::linalg_solve_ex(of_known.t().matmul(of_known) + ridge * identity,
+                                                      of_known.t().matmul(target.index_select(0, known)))));
+  }
+  return at::stack(columns, 1);
 }
 
 void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor& targets,
@@ -295,7 +377,14 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
   if (options.signed_encoding && standardized_encoding() > 0)
     node_mean.narrow(0, options.node_values, options.encoding).zero_();
   if (options.edge_values > 0) set(edge_mean, edge_deviation, graphs.edge_values);
-  if (targets.defined()) set(target_mean, target_deviation, targets);
+  if (targets.defined() && options.atom_references) {
+    const at::Tensor references = fit_references(graphs, targets);
+    const at::Tensor counts = category_counts(graphs, options.node_vocabulary.front());
+    set(target_mean, target_deviation, targets.to(at::kDouble) - counts.matmul(references));
+    target_reference.copy_(references / target_deviation.to(at::kDouble));
+  } else if (targets.defined()) {
+    set(target_mean, target_deviation, targets);
+  }
   if (const int64_t columns = options.graph_features - options.graph_counts; columns > 0 && graph_features.defined()) {
     set(graph_mean.narrow(0, 0, columns), graph_deviation.narrow(0, 0, columns), graph_features.narrow(1, 0, columns));
   }

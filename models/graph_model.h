@@ -10,6 +10,7 @@
 #include "graph/featured_graphs.h"
 #include "models/layers/encoder.h"
 #include "models/layers/heads.h"
+#include "models/layers/sign_net.h"
 
 namespace geosft {
 
@@ -41,6 +42,9 @@ struct GraphModelOptions {
   // tokens.
   int64_t encoding_channels = 0;
   int64_t encoding_layers = 1;
+  // With encoding_channels: the network is a SignNet, without normalisation, for an encoding whose columns have
+  // arbitrary signs. Then none are sampled.
+  bool sign_invariant = false;
   int64_t max_degree = 0;  // the degree of a node, clamped to it, has an embedding that is added to its token; 0: none
   bool signed_encoding = false;  // the sign of its columns is arbitrary: training samples it anew in each step
   NodePositions positions = NodePositions::none;
@@ -52,6 +56,14 @@ struct GraphModelOptions {
   int64_t distance_channels =
       0;                        // with `relative`: X_R holds the distance of the nodes' coordinates too; 0: it does not
   double distance_range = 5.0;  // that these channels cover, in the unit of the coordinates
+  // Above 0: local branches pass messages between all nodes whose coordinates are at most this far apart, instead of
+  // along the edges. A message is weighted by (1 + cos(pi d / cutoff)) / 2 of the distance d; the features of such an
+  // edge are distance_features in radial_channels.
+  double edge_cutoff = 0.0;
+  int64_t radial_channels = 32;
+  // Adds to the prediction of a graph a constant for each of its nodes, which depends on the first category of the node
+  // alone, such as the element of an atom: the linear fit of the targets on the counts of the categories (standardize).
+  bool atom_references = false;
   int64_t outputs = 2;
   LayerOptions layer = {};  // its relative kind and channels, and those of local edges, are set from the above
   int64_t layers = 4;
@@ -96,7 +108,8 @@ class GraphModelImpl : public torch::nn::Module {
   at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context, const at::Tensor& graph_features = {});
 
   // Sets the buffers from a training set: numeric features of its nodes (values and encoding) and edges, for
-  // regression its targets [n, outputs] (undefined: unchanged), and features [B, F] of its graphs.
+  // regression its targets [n, outputs] (undefined: unchanged), and features [B, F] of its graphs. With
+  // atom_references the targets are standardised after the references have been subtracted.
   void standardize(const FeaturedGraphs& graphs, const at::Tensor& targets, const at::Tensor& graph_features = {});
 
   GraphModelOptions options;
@@ -105,6 +118,7 @@ class GraphModelImpl : public torch::nn::Module {
   torch::nn::Embedding degrees{nullptr};    // with max_degree
   PackedBatchNorm encoding_norm{nullptr};   // with encoding_channels
   Mlp encoding_network{nullptr};            // the same
+  SignNet sign_net{nullptr};                // instead of the two, with sign_invariant
   torch::nn::Linear edge_state{nullptr};    // the initial state of the edges of gated_gcn
   Encoder encoder{nullptr};
   SoftmaxPoolHead pool_head{nullptr};  // only the head of options.head is set
@@ -116,6 +130,7 @@ class GraphModelImpl : public torch::nn::Module {
   Mlp node_head{nullptr};                  // of nodes with head_layers
   at::Tensor graph_mean, graph_deviation;  // undefined without graph_features
   at::Tensor node_mean, node_deviation, edge_mean, edge_deviation, target_mean, target_deviation;
+  at::Tensor target_reference;  // [size of the first node vocabulary, outputs], with atom_references
 
  private:
   void make_head();
@@ -125,6 +140,8 @@ class GraphModelImpl : public torch::nn::Module {
   at::Tensor node_numbers(const FeaturedGraphs& graphs) const;
   at::Tensor edge_features(const FeaturedGraphs& graphs) const;
   LocalGraph local(const FeaturedGraphs& graphs);
+  LocalGraph radial(const FeaturedGraphs& graphs) const;
+  at::Tensor fit_references(const FeaturedGraphs& graphs, const at::Tensor& targets);
   at::Tensor tokens(const FeaturedGraphs& graphs, const at::Tensor& ptr, SamplingContext& context);
   void check(const FeaturedGraphs& graphs) const;
   RelativeEncoding relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const;

@@ -65,22 +65,41 @@ LabelledItems micro_batch(const LabelledItems& batch, GraphTask task, int64_t pa
 GraphLoader::GraphLoader(const PackedItems& dataset, std::vector<int64_t> items, GraphLoaderOptions options)
     : dataset_(dataset), items_(std::move(items)), options_(options) {
   TORCH_CHECK(options_.batch_size >= 1, "batch_size must be at least 1, got ", options_.batch_size);
+  TORCH_CHECK(options_.batch_nodes >= 0, "batch_nodes must not be negative, got ", options_.batch_nodes);
   batch_slice(options_.share, 1);  // throws for an invalid shard
+  set_order(0);
 }
 
-int64_t GraphLoader::batches_per_epoch() const {
-  return (static_cast<int64_t>(items_.size()) + options_.batch_size - 1) / options_.batch_size;
-}
-
-void GraphLoader::start_epoch(int64_t epoch, int64_t first_batch) {
-  TORCH_CHECK(first_batch >= 0 && first_batch <= batches_per_epoch(), "first_batch must lie in [0, ",
-              batches_per_epoch(), "], got ", first_batch);
+// Sets the order of the graphs in an epoch, and where its batches begin.
+void GraphLoader::set_order(int64_t epoch) {
   order_.clear();
   for (const int64_t place : epoch_order(static_cast<int64_t>(items_.size()), options_.shuffle, options_.seed, epoch)) {
     order_.push_back(items_[static_cast<size_t>(place)]);
   }
+  begins_ = {0};
+  const int64_t count = static_cast<int64_t>(order_.size());
+  const int64_t* const ptr = dataset_.graphs.ptr.const_data_ptr<int64_t>();
+  int64_t nodes = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t item = order_[static_cast<size_t>(i)], more = ptr[item + 1] - ptr[item];
+    const bool full =
+        options_.batch_nodes > 0 ? nodes + more > options_.batch_nodes : i - begins_.back() == options_.batch_size;
+    if (full && i > begins_.back()) {
+      begins_.push_back(i);
+      nodes = 0;
+    }
+    nodes += more;
+  }
+  if (count > 0) begins_.push_back(count);
+}
+
+void GraphLoader::start_epoch(int64_t epoch, int64_t first_batch) {
+  set_order(epoch);
+  TORCH_CHECK(first_batch >= 0 && first_batch <= batches_per_epoch(), "first_batch must lie in [0, ",
+              batches_per_epoch(), "], got ", first_batch);
   epoch_ = epoch;
   next_ = first_batch;
+  started_ = true;
   waited_.reset();
 }
 
@@ -102,9 +121,8 @@ std::optional<LabelledItems> GraphLoader::next() {
 }
 
 std::optional<LabelledItems> GraphLoader::prepare() {
-  const int64_t begin = next_ * options_.batch_size;
-  if (begin >= static_cast<int64_t>(order_.size())) return std::nullopt;
-  const int64_t end = std::min(begin + options_.batch_size, static_cast<int64_t>(order_.size()));
+  if (!started_ || next_ >= batches_per_epoch()) return std::nullopt;
+  const int64_t begin = begins_[static_cast<size_t>(next_)], end = begins_[static_cast<size_t>(next_) + 1];
   const int64_t batch = next_++;
   const BatchSlice place = batch_slice(options_.share, end - begin);
   const auto first = order_.begin() + begin + place.first;

@@ -30,6 +30,9 @@ LabelledItems micro_batch(const LabelledItems& batch, GraphTask task, int64_t pa
 
 struct GraphLoaderOptions {
   int64_t batch_size = 32;  // global, over all shards
+  // Above 0, instead of batch_size: a batch takes graphs in order while its nodes are at most so many, at least one
+  // graph. The number of batches then differs from epoch to epoch.
+  int64_t batch_nodes = 0;
   BatchShard share = {};    // the shard of each batch that this loader returns
   bool shuffle = false;     // a new order every epoch, from the seed
   uint64_t seed = 0;        // the order is a function of (seed, epoch), dropped nodes of (seed, epoch, batch)
@@ -41,7 +44,8 @@ class GraphLoader {
   // Iterates over `items` of the dataset, which must outlive the loader.
   GraphLoader(const PackedItems& dataset, std::vector<int64_t> items, GraphLoaderOptions options);
 
-  int64_t batches_per_epoch() const;
+  // Of the epoch that start_epoch began; of epoch 0 before.
+  int64_t batches_per_epoch() const { return static_cast<int64_t>(begins_.size()) - 1; }
   // Begins an epoch, at batch `first_batch` if a run is resumed mid-epoch.
   void start_epoch(int64_t epoch, int64_t first_batch = 0);
   // Returns the next batch, or nothing at the end of the epoch.
@@ -50,13 +54,16 @@ class GraphLoader {
   double seconds_waited() const { return waited_.seconds(); }
 
  private:
+  void set_order(int64_t epoch);
   std::optional<LabelledItems> prepare();
   at::Generator dropping(int64_t batch, int64_t begin, int64_t first) const;
 
   const PackedItems& dataset_;
   std::vector<int64_t> items_, order_;
+  std::vector<int64_t> begins_;  // of the batches in order_, then its end
   GraphLoaderOptions options_;
   int64_t epoch_ = 0, next_ = 0;
+  bool started_ = false;
   WaitClock waited_;
 };
 

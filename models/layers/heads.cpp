@@ -8,19 +8,11 @@
 #include "geometry/packed.h"
 #include "models/layers/forward_trace.h"
 #include "models/ops/edge_sum.h"
+#include "models/ops/max_pool.h"
 #include "models/ops/softmax_pool.h"
 
 namespace geosft {
 namespace {
-
-// Returns the rows per item if all items have equally many (at least one), otherwise 0. There is at least one item.
-int64_t common_count(const std::vector<int64_t>& offsets) {
-  const int64_t count = offsets[1] - offsets[0];
-  for (size_t b = 1; b + 1 < offsets.size(); ++b) {
-    if (offsets[b + 1] - offsets[b] != count) return 0;
-  }
-  return count;
-}
 
 // x may be the output of autocast, which does not convert parameters.
 at::Tensor pooled(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
@@ -51,22 +43,6 @@ at::Tensor MlpImpl::forward(at::Tensor x, SamplingContext& context, std::optiona
     x = linears[i]->as<torch::nn::Linear>()->forward(context.dropout(x, dropout, before));
   }
   return x;
-}
-
-at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
-  const std::vector<int64_t> offsets = packed_offsets(ptr, x.size(0), "ptr");
-  const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
-  if (items == 0) return x;  // [0, d]
-  if (const int64_t count = common_count(offsets); count > 0) {
-    return std::get<0>(x.view({items, count, x.size(1)}).max(1));
-  }
-  std::vector<at::Tensor> rows;
-  for (int64_t b = 0; b < items; ++b) {
-    const int64_t count = offsets[b + 1] - offsets[b];
-    rows.push_back(count == 0 ? at::zeros({x.size(1)}, x.options())
-                              : std::get<0>(x.narrow(0, offsets[b], count).max(0)));
-  }
-  return at::stack(rows, 0);
 }
 
 at::Tensor mean_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
@@ -114,12 +90,7 @@ SumHeadImpl::SumHeadImpl(int64_t width, int64_t outputs)
     : linear(register_module("linear", torch::nn::Linear(width, outputs))) {}
 
 at::Tensor SumHeadImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
-  const at::Tensor each = linear->forward(x);
-  const std::vector<int64_t> offsets = packed_offsets(ptr, x.size(0), "ptr");
-  if (offsets.size() == 1) return each;  // [0, outputs]
-  std::vector<at::Tensor> sums;
-  for (size_t b = 0; b + 1 < offsets.size(); ++b) sums.push_back(each.slice(0, offsets[b], offsets[b + 1]).sum(0));
-  return at::stack(sums);
+  return sum_pool(linear->forward(x), ptr);
 }
 
 PooledHeadImpl::PooledHeadImpl(int64_t width, int64_t outputs, const PooledHeadOptions& head_options)

@@ -25,10 +25,6 @@ class MlpImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Mlp);
 
-// The maximum of each channel over the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for
-// an empty item; [0, d] for a batch of no items, ptr = [0], which all heads accept.
-at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
-
 // The mean of the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for an empty item.
 at::Tensor mean_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 

@@ -55,17 +55,19 @@ MessagePassingImpl::MessagePassingImpl(int64_t width, const LocalOptions& local_
 at::Tensor MessagePassingImpl::gcn(const at::Tensor& x, const LocalGraph& graph) {
   const at::Tensor rows = mapped(node, x, x);
   if (options.edge_channels == 0) {
-    return edge_sum(rows, graph.index, std::nullopt, graph.edge_weight) + rows * graph.self_weight + bias;
+    return at::addcmul(edge_sum(rows, graph.index, std::nullopt, graph.edge_weight), rows, graph.self_weight)
+        .add_(bias);
   }
   const at::Tensor sums =
       edge_sum(rows, graph.index, mapped(edge, graph.edge_attr, x), graph.edge_weight, /*relu=*/true);
-  return sums + at::relu(rows + root) * graph.self_weight + bias;
+  return at::addcmul(sums, at::relu(rows + root), graph.self_weight).add_(bias);
 }
 
 at::Tensor MessagePassingImpl::gine(const at::Tensor& x, const LocalGraph& graph) {
+  const auto weight = graph.edge_weight.defined() ? std::optional(graph.edge_weight) : std::nullopt;
   const at::Tensor sums = options.edge_channels == 0
-                              ? edge_sum(x, graph.index)
-                              : edge_sum(x, graph.index, mapped(edge, graph.edge_attr, x), std::nullopt, /*relu=*/true);
+                              ? edge_sum(x, graph.index, std::nullopt, weight)
+                              : edge_sum(x, graph.index, mapped(edge, graph.edge_attr, x), weight, /*relu=*/true);
   return mapped(output, at::gelu(node->forward(x * (1 + eps) + sums)), x);
 }
 

@@ -22,8 +22,10 @@ struct LocalOptions {
 // The edges of one packed batch.
 struct LocalGraph {
   EdgeIndex index;
-  at::Tensor edge_attr;    // [E, r], or undefined
-  at::Tensor edge_weight;  // gcn: [E], 1 / sqrt(d_i d_j) with d the number of edges of a node and 1
+  at::Tensor edge_attr;  // [E, r], or undefined
+  // [E], or undefined: weights of the messages. gcn: 1 / sqrt(d_i d_j) with d the number of edges of a node and 1.
+  // gine: given or not. gated_gcn does not read them.
+  at::Tensor edge_weight;
   at::Tensor self_weight;  // gcn: [N, 1], 1 / d_i
   at::Tensor edges;        // gated_gcn: [E, width], which layers update
 };
@@ -38,7 +40,8 @@ LocalGraph local_graph(const at::Tensor& rowptr, const at::Tensor& col, LocalKin
 //   gcn        y_i = sum_e f(W x_j + E a_e) / sqrt(d_i d_j) + f(W x_i + r) / d_i + b; without edge features f is the
 //              identity and r is 0 (Kipf and Welling, 2017), with them it is relu (Hu et al., Open Graph Benchmark,
 //              2020)
-//   gine       y_i = W2 gelu(W1 ((1 + eps) x_i + sum_e relu(x_j + E a_e))); without edge features sum_e x_j (Xu et al.,
+//   gine       y_i = W2 gelu(W1 ((1 + eps) x_i + sum_e w_e relu(x_j + E a_e))); without edge features sum_e x_j (Xu et
+//   al.,
 //              2019; Hu et al., 2020)
 //   gated_gcn  y_i = A x_i + the mean of V x_j gated by sigmoid(Q x_i + K x_j + E e) (models/ops/gated_edge_sum.h);
 //   then

@@ -62,7 +62,7 @@ struct NormalizeBatch : torch::autograd::Function<NormalizeBatch> {
       if (capsule->reducer) all = capsule->reducer->sum_of_gradients(all);
       // d x = w / sigma (g - mean(g) - x^ mean(g x^)) with x^ = (x - mean) / sigma, as a g + b x + c
       const at::Tensor a = s[1] * inverse, b = -a * inverse * all[1] / count, c = -a * all[0] / count - b * mean;
-      const at::Tensor x_grad = scaled(grads[0], a, c) + s[0] * b.to(s[0].scalar_type());
+      const at::Tensor x_grad = scaled(grads[0], a, c).addcmul_(s[0], b.to(s[0].scalar_type()));
       return variable_list{x_grad, weight_grad.to(s[1].scalar_type()), bias_grad.to(s[1].scalar_type())};
     });
     gradients.resize(5);  // none for eps and the reducer

@@ -22,6 +22,11 @@ const at::Tensor& find(const std::map<std::string, at::Tensor>& state, const std
   return entry->second;
 }
 
+// Returns whether a buffer is a running statistic of batch normalisation.
+bool is_running_statistic(const std::string& name) {
+  return name.ends_with("running_mean") || name.ends_with("running_var");
+}
+
 void copy_into(const at::Tensor& target, const std::map<std::string, at::Tensor>& state, const std::string& name) {
   const at::Tensor& source = find(state, name);
   TORCH_CHECK(source.sizes() == target.sizes(), "the saved ", name, " has shape ", source.sizes(), ", the model needs ",
@@ -54,7 +59,12 @@ Optimization::Optimization(torch::nn::Module& module, const OptimizationOptions&
     names_.push_back(item.key());
     parameters_.push_back(item.value());
     factors.push_back(is_of_head(item.key()) ? options.head_rate_factor : 1.0);
-    if (options.average_decay > 0) average_.push_back(item.value().detach().clone());
+    if (options.average_decay > 0) averages_.push_back({item.key(), item.value(), item.value().detach().clone()});
+  }
+  for (const auto& item : module.named_buffers()) {
+    if (options.average_decay > 0 && is_running_statistic(item.key())) {
+      averages_.push_back({item.key(), item.value(), item.value().clone()});
+    }
   }
   if (options.fused) {
     fused_ = std::make_unique<FusedAdamW>(parameters_, FusedAdamWOptions{.beta1 = options.beta1,
@@ -92,8 +102,8 @@ at::Tensor Optimization::apply() {
   TORCH_CHECK(fused_, "apply is of fused steps");
   at::NoGradGuard guard;
   const at::Tensor norm = fused_->step(numbers_[0]);
-  for (size_t i = 0; i < average_.size(); ++i) {
-    average_[i].lerp_(parameters_[i], numbers_[1].to(average_[i].scalar_type()));
+  for (const Average& average : averages_) {
+    average.mean.lerp_(average.current, numbers_[1].to(average.mean.scalar_type()));
   }
   return norm;
 }
@@ -111,7 +121,7 @@ double Optimization::step(double epoch) {
     optimizer_->step();
     ++steps_;
     at::NoGradGuard guard;
-    for (size_t i = 0; i < average_.size(); ++i) average_[i].lerp_(parameters_[i], average_weight());
+    for (const Average& average : averages_) average.mean.lerp_(average.current, average_weight());
   }
   optimizer_->zero_grad();
   return norm;
@@ -125,10 +135,10 @@ double Optimization::average_weight() const {
 
 void Optimization::swap_average() {
   at::NoGradGuard guard;
-  for (size_t i = 0; i < average_.size(); ++i) {
-    const at::Tensor current = parameters_[i].detach().clone();
-    parameters_[i].copy_(average_[i]);
-    average_[i].copy_(current);
+  for (const Average& average : averages_) {
+    const at::Tensor current = average.current.detach().clone();
+    average.current.copy_(average.mean);
+    average.mean.copy_(current);
   }
 }
 
@@ -168,8 +178,8 @@ std::map<std::string, at::Tensor> Optimization::state() const {
       saved["first_moment." + names_[i]] = held.first;
       saved["second_moment." + names_[i]] = held.second;
     }
-    if (!average_.empty()) saved["average." + names_[i]] = average_[i];
   }
+  for (const Average& average : averages_) saved["average." + average.name] = average.mean;
   if (fused_) saved["applied_steps"] = fused_->moments().front().steps;
   if (fused_ && fused_->loss_scale().defined()) {
     saved["loss_scale"] = fused_->loss_scale();
@@ -182,8 +192,14 @@ void Optimization::load_state(const std::map<std::string, at::Tensor>& state) {
   at::NoGradGuard guard;
   steps_ = find(state, "steps").item<int64_t>();
   rate_ = find(state, "learning_rate").item<double>();
+  for (const Average& average : averages_) {
+    if (is_running_statistic(average.name) && state.count("average." + average.name) == 0) {
+      average.mean.copy_(average.current);
+    } else {
+      copy_into(average.mean, state, "average." + average.name);
+    }
+  }
   for (size_t i = 0; i < parameters_.size(); ++i) {
-    if (!average_.empty()) copy_into(average_[i], state, "average." + names_[i]);
     if (optimizer_) optimizer_->state().erase(parameters_[i].unsafeGetTensorImpl());
     // A parameter that never had a gradient has no moments.
     if (state.count("first_moment." + names_[i]) + state.count("second_moment." + names_[i]) == 0) continue;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimises as in the paper (SFT section 6): AdamW, a decaying learning rate with an untuned linear warm-up, clipping
-// of the gradient norm and, by option, an exponential moving average of the weights.
+// of the gradient norm and, by option, an exponential moving average of the weights. The running statistics of batch
+// normalisation, buffers named running_mean and running_var, are averaged with the weights, as AveragedModel of
+// torch.optim.swa_utils does with use_buffers: those of the current weights do not belong to the averaged ones.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -33,7 +35,7 @@ struct OptimizationOptions {
   double decay = 0.8;
   int64_t epochs = 1;             // of the whole run, for the cosine
   double warmup_epochs = 0.0;     // of a linear warm-up; 0: the untuned one, whose length beta2 sets
-  double average_decay = 0.0;     // of the moving average of the weights; 0: none
+  double average_decay = 0.0;     // of the moving average of weights and running statistics; 0: none
   bool fused = false;             // asynchronous steps: see FusedAdamW
   bool scale_loss = false;        // with `fused`, for float16
   double head_rate_factor = 1.0;  // learning rate of the parameters of a head (is_of_head), relative to the others'
@@ -66,7 +68,7 @@ class Optimization {
   int64_t steps() const { return steps_; }
   double learning_rate() const { return rate_; }
 
-  // Replaces the weights of the module by their average, if there is one, during its lifetime.
+  // Replaces weights and running statistics of the module by their average, if there is one, during its lifetime.
   class AveragedWeights {
    public:
     explicit AveragedWeights(Optimization& owner);
@@ -79,6 +81,7 @@ class Optimization {
   };
 
   // Return the state for resuming bit for bit, by name, and restore it, which throws if names or shapes do not match.
+  // In a state of an earlier version, which has no averaged statistics, the average begins with those of the module.
   std::map<std::string, at::Tensor> state() const;
   void load_state(const std::map<std::string, at::Tensor>& state);
 
@@ -92,7 +95,13 @@ class Optimization {
 
   OptimizationOptions options_;
   std::vector<std::string> names_;
-  std::vector<at::Tensor> parameters_, average_;
+  std::vector<at::Tensor> parameters_;
+  // What is averaged: the parameters, then the running statistics. Empty without an average.
+  struct Average {
+    std::string name;
+    at::Tensor current, mean;
+  };
+  std::vector<Average> averages_;
   std::vector<double> group_factors_;               // of the learning rate, one per parameter group of optimizer_
   std::unique_ptr<torch::optim::AdamW> optimizer_;  // either this or fused_
   std::unique_ptr<FusedAdamW> fused_;

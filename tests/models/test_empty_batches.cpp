@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/layers/primal_head_distance.h"
+#include "models/ops/max_pool.h"
 #include "models/point_classifier.h"
 #include "models/point_segmenter.h"
 #include "tests/models/small_graph_model.h"

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "models/ops/max_pool.h"
 #include "tests/models/classifier_clouds.h"
 #include "tests/models/layers/layer_fixture.h"
 

@@ -14,7 +14,7 @@ namespace {
 
 // Returns whether a tensor depends on the outputs: the last linear map, and the units of regression targets.
 bool is_of_outputs(const std::string& name) {
-  if (name == "target_mean" || name == "target_deviation") return true;
+  if (name == "target_mean" || name == "target_deviation" || name == "target_reference") return true;
   return is_of_head(name) && name.find(".linear.") != std::string::npos;
 }
 

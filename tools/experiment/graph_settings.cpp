@@ -55,6 +55,9 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
            "added to the tokens by a linear map",
            not_negative)
       .add("model", "encoding_layers", &model.encoding_layers, "of this network", positive)
+      .add_enum("model", "encoding_signs", &model.encoding_signs,
+                "signs of Laplacian eigenvectors: sampled anew in each step of training, or such that the network of "
+                "encoding_channels does not depend on them (SignNet)")
       .add("model", "max_degree", &model.max_degree,
            "add an embedding of the degree of a node, at most this one, to its token; 0: none", not_negative)
       .add_enum("model", "positions", &model.positions,
@@ -65,6 +68,13 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add("model", "distance_channels", &model.distance_channels,
            "let it see the distance of nodes with coordinates, in so many channels; 0: it does not", not_negative)
       .add("model", "distance_range", &model.distance_range, "that these cover, in the unit of the data", above_zero);
+  config
+      .add("model", "edge_cutoff", &model.edge_cutoff,
+           "let local pass messages between all nodes at most this far apart, in the unit of the data; 0: along edges",
+           not_negative)
+      .add("model", "radial_channels", &model.radial_channels, "of the distance of such nodes", positive)
+      .add("model", "atom_references", &model.atom_references,
+           "of regression: subtract the linear fit of the targets on the counts of the first category of nodes");
   model.add_keys(config, /*or_none=*/true);
   config
       .add("model", "beta_by_set", &model.beta_by_set,
@@ -104,10 +114,14 @@ void check_positions(const GraphModelSettings& model) {
   }
 }
 
-// Throws UsageError for layers without attention and convolution, and for an encoding as wide as the tokens.
+// Throws UsageError for layers without attention and convolution, and for an encoding that is as wide as the tokens, or
+// whose network is missing.
 void check_layers(const GraphModelSettings& model) {
   if (model.kind() == AttentionKind::none && model.local == LocalKind::none) {
     throw UsageError("attention none needs a graph convolution: local must be gcn, gine or gatedgcn, found none");
+  }
+  if (model.encoding_signs == EncodingSigns::invariant && model.encoding_channels == 0) {
+    throw UsageError("encoding_signs invariant needs a network: encoding_channels must be at least 1, found 0");
   }
   if (model.encoding != NodeEncoding::none && model.encoding_channels >= model.width) {
     throw UsageError("encoding_channels must be below dim: " + std::to_string(model.encoding_channels) + " and " +
@@ -127,6 +141,7 @@ void check_mask(const GraphModelSettings& model) {
 // Rejects options that need per-batch lookups or random numbers from the CPU.
 void check_replayable(const GraphModelSettings& model) {
   if (model.encoding == NodeEncoding::laplacian) throw UsageError("replay_steps needs another encoding than lappe");
+  if (model.edge_cutoff > 0) throw UsageError("replay_steps needs edge_cutoff 0");
   const bool sees_edges =
       model.kind() == AttentionKind::sampling && model.relative && model.positions != NodePositions::relative;
   if (!sees_edges) return;
@@ -168,6 +183,12 @@ std::vector<KeyUse> GraphModelSettings::key_uses() const {
       {{"head_dropout"}, head_samples || deep, "head sample_max, mean, max or head_layers above 1", found_head},
       {{"encoding_channels"}, encoding != NodeEncoding::none, "an encoding", "encoding none"},
       {{"encoding_layers"}, encoding_channels > 0, "encoding_channels above 0", "encoding_channels 0"},
+      {{"encoding_signs"},
+       encoding == NodeEncoding::laplacian,
+       "encoding lappe",
+       std::string("encoding ") + name_of(encoding)},
+      {{"edge_cutoff"}, local != LocalKind::none, "a graph convolution", "local none"},
+      {{"radial_channels"}, edge_cutoff > 0, "an edge_cutoff", "edge_cutoff 0"},
       {{"position_channels"}, ordered, "positions relative", std::string("positions ") + name_of(positions)},
       {{"distance_channels"}, samples || near, "attention sampling and mask nearest", found},
       {{"distance_channels"}, !ordered, "attention that sees edges", "positions relative"},
@@ -224,6 +245,8 @@ Config GraphSettings::config() {
   train.add_keys(keys, "graphs");
   keys.add("train", "drop_token_rate", &train.drop_tokens, "share of the nodes that training leaves out",
            probability_range)
+      .add("train", "batch_nodes", &train.batch_nodes,
+           "nodes of a step at most, instead of batch_size graphs: batches of equal work; 0: batch_size", not_negative)
       .add("train", "max_steps", &train.max_steps, "steps of a run, which limit its epochs; 0: no limit", not_negative)
       .add_enum("train", "regression_loss", &train.regression_loss,
                 "of standardised targets: absolute or squared error, or squared up to 1 and absolute from there")
@@ -298,10 +321,21 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.graph_features = schema.graph_features;
   if (schema.graph_features > 0) options.graph_counts = molecules.vector().count_columns();
   options.encoding = model.encoding == NodeEncoding::none ? 0 : model.encoding_columns;
-  options.signed_encoding = model.encoding == NodeEncoding::laplacian;
+  options.sign_invariant =
+      model.encoding == NodeEncoding::laplacian && model.encoding_signs == EncodingSigns::invariant;
+  options.signed_encoding = model.encoding == NodeEncoding::laplacian && !options.sign_invariant;
   options.encoding_channels = options.encoding > 0 ? model.encoding_channels : 0;
   options.encoding_layers = model.encoding_layers;
   options.max_degree = model.max_degree;
+  if (model.edge_cutoff > 0 && !schema.coordinates) {
+    throw UsageError("edge_cutoff needs nodes with coordinates, which these data have not");
+  }
+  if (model.atom_references && (schema.task != GraphTask::regression || schema.node_vocabulary.empty())) {
+    throw UsageError("atom_references needs regression of graphs, and nodes with categories");
+  }
+  options.edge_cutoff = model.edge_cutoff;
+  options.radial_channels = model.radial_channels;
+  options.atom_references = model.atom_references;
   options.positions = model.positions;
   options.position_channels = model.position_channels;
   options.relative = model.relative && model.sees_relative();

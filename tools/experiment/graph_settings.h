@@ -48,6 +48,12 @@ inline constexpr auto enum_table<GraphHead> = std::to_array<EnumName<GraphHead>>
                                                                                   {"mean", GraphHead::mean},
                                                                                   {"max", GraphHead::max}});
 
+// The signs of Laplacian eigenvectors: sampled anew in each step, or left to a network that does not depend on them.
+enum class EncodingSigns { random, invariant };
+template <>
+inline constexpr auto enum_table<EncodingSigns> = std::to_array<EnumName<EncodingSigns>>(
+    {{"random", EncodingSigns::random}, {"invariant", EncodingSigns::invariant}});
+
 // How a dataset is split: as published, molecules by scaffold, at random, or into folds, one of which is the test set.
 enum class SplitKind { automatic, file, scaffold, random, folds };
 template <>
@@ -76,17 +82,18 @@ struct GraphModelSettings : EncoderSettings {
   NodeEncoding encoding = NodeEncoding::none;
   GraphHead head = GraphHead::softmax_pool;
   int64_t encoding_columns = 20, encoding_walks = 0, head_bins = 64, distance_channels = 0;
-  int64_t encoding_channels = 0, encoding_layers = 1, max_degree = 0, head_layers = 1;
+  int64_t encoding_channels = 0, encoding_layers = 1, max_degree = 0, head_layers = 1, radial_channels = 32;
+  EncodingSigns encoding_signs = EncodingSigns::random;
   LocalKind local = LocalKind::none;
   NormKind normalization = NormKind::layer;
   JumpingKnowledge jumping_knowledge = JumpingKnowledge::none;
   bool residual = true, virtual_node = false;
   uint64_t encoding_seed = 0;  // separate from the run's seed: evaluation uses the same encoding as training
-  double distance_range = 5.0;
+  double distance_range = 5.0, edge_cutoff = 0.0;
   NodePositions positions = NodePositions::none;
   int64_t position_channels = 0;  // 0: the width
   NamedLists beta_by_set = {};    // by the name of a set of series: beta of bn attentions, and of bn_sh ones
-  bool relative = true;
+  bool relative = true, atom_references = false;
   double head_dropout = 0.0;
 
   NodeEncodingOptions node_encoding() const;
@@ -112,6 +119,7 @@ struct GraphTrainSettings : TrainSettings {
   GraphTrainSettings();
 
   double drop_tokens = 0.0;
+  int64_t batch_nodes = 0;      // maximum number of nodes of a batch, instead of batch_size; 0: batch_size
   int64_t max_steps = 0;        // of a run, which limits its epochs; 0: no limit
   std::string metric = "auto";  // selects the checkpoint: names separated by commas, the first that the task has
   RegressionLoss regression_loss = RegressionLoss::l1;

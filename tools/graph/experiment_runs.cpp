@@ -24,9 +24,10 @@ namespace geosft {
 namespace {
 
 // Limits the epochs, so that the run takes about max_steps steps.
-void limit_epochs(GraphTrainSettings& train, size_t training_items) {
+void limit_epochs(GraphTrainSettings& train, const PackedItems& graphs, const std::vector<int64_t>& items) {
   if (train.max_steps == 0) return;
-  const int64_t steps = (static_cast<int64_t>(training_items) + train.batch_size - 1) / train.batch_size;
+  const GraphLoaderOptions batches{.batch_size = train.batch_size, .batch_nodes = train.batch_nodes};
+  const int64_t steps = std::max<int64_t>(1, GraphLoader(graphs, items, batches).batches_per_epoch());
   train.epochs = std::min(train.epochs, std::max<int64_t>(1, train.max_steps / steps));
 }
 
@@ -34,7 +35,7 @@ void limit_epochs(GraphTrainSettings& train, size_t training_items) {
 // if a signal arrived.
 bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
                bool resume, at::Device device, const Communicator& processes, int64_t epochs = 0) {
-  limit_epochs(settings.train, split.train.size());
+  limit_epochs(settings.train, graphs, split.train);
   const GraphTrainingData data{graphs, split, {graphs.schema}};
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
                              [&](int64_t batch_size, RunStart start, const Communicator& together) {

@@ -15,6 +15,7 @@ namespace {
 GraphLoaderOptions loader_options(const GraphSettings& settings, const Communicator& processes) {
   GraphLoaderOptions options;
   options.batch_size = settings.train.batch_size;
+  options.batch_nodes = settings.train.batch_nodes;
   options.share = share_of(processes);
   options.shuffle = true;
   options.seed = settings.seed;

@@ -17,4 +17,10 @@ void parallel_over_rows(int64_t rows, int64_t elements, const Run& run) {
   at::parallel_for(0, rows, std::max<int64_t>(1, kGrain / each), run);
 }
 
+// The same for rows with so many edges in total, all of `width` elements.
+template <class Run>
+void parallel_over_edges(int64_t rows, int64_t edges, int64_t width, const Run& run) {
+  parallel_over_rows(rows, (rows + edges) * width, run);
+}
+
 }  // namespace geosft

@@ -15,34 +15,27 @@
 #include <hwy/highway.h>
 
 #include "geometry/operators.h"
-#include "models/ops/cpu/channels-inl.h"
+#include "models/ops/cpu/edge_pass-inl.h"
 
 #ifndef GEOSFT_EDGE_SUM_ROWS
 #define GEOSFT_EDGE_SUM_ROWS
 namespace geosft {
 namespace {
 
-// x [C, width], edge [E, width] or null, scale [E] or null; ptr and to: rowptr and col, or colptr and order.
+// x [C, width], edge [E, width] or null, scale [E] or null; ptr and to: rowptr and col, or colptr and order. Forward:
+// out [R, width]. Backward: grad [R, width], the row of each edge, and where the gradients go; edge_grad may be null.
 template <typename T>
-struct EdgeSumRows {
-  const T* x;
-  const T* edge;
-  const T* scale;
-  const int64_t* ptr;
-  const int64_t* to;
+struct EdgeSumArrays {
+  const T *x, *edge, *scale;
+  const int64_t *ptr, *to;
   int64_t width;
   bool relu;
+  T* out = nullptr;
+  const T* grad = nullptr;
+  const int64_t* row = nullptr;
+  T *x_grad = nullptr, *edge_grad = nullptr;
 
   T scale_of(int64_t e) const { return scale ? scale[e] : T(1); }
-};
-
-// The gradient of the result [R, width], the row of each edge, and where the gradients go; edge_grad may be null.
-template <typename T>
-struct EdgeSumGradients {
-  const T* grad;
-  const int64_t* row;
-  T* x_grad;
-  T* edge_grad;
 };
 
 }  // namespace
@@ -51,87 +44,72 @@ struct EdgeSumGradients {
 
 GEOSFT_SIMD_BEGIN();
 
-// The sum over the edges of row i.
-template <typename T>
+// The sum over the edges of a row.
+template <int U, class D>
 struct RowOfSum {
-  const EdgeSumRows<T>& in;
-  int64_t i;
-  T* out;
+  using T = hn::TFromD<D>;
+  hn::Vec<D> sum[U];
 
-  template <int U, class D>
-  HWY_INLINE void run(D d, int64_t t) const {
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    hn::Vec<D> sum[U];
+  HWY_INLINE RowOfSum(D d, const EdgeSumArrays<T>& /*in*/, int64_t /*i*/, int64_t /*t*/) {
     for (int u = 0; u < U; ++u) sum[u] = hn::Zero(d);
-    for (int64_t e = in.ptr[i]; e < in.ptr[i + 1]; ++e) {
-      const T* from = in.x + in.to[e] * in.width + t;
-      const hn::Vec<D> scale = hn::Set(d, in.scale_of(e));
-      for (int u = 0; u < U; ++u) {
-        hn::Vec<D> message = hn::LoadU(d, from + u * lanes);
-        if (in.edge) message = hn::Add(message, hn::LoadU(d, in.edge + e * in.width + t + u * lanes));
-        if (in.relu) message = positive_part(d, message);
-        sum[u] = hn::MulAdd(scale, message, sum[u]);
-      }
-    }
-    for (int u = 0; u < U; ++u) hn::StoreU(sum[u], d, out + i * in.width + t + u * lanes);
   }
-};
-
-// The gradients of column j and of its edges.
-template <typename T>
-struct ColumnOfSum {
-  const EdgeSumRows<T>& in;
-  const EdgeSumGradients<T>& to;
-  int64_t j;
-
-  template <int U, class D>
-  HWY_INLINE void run(D d, int64_t t) const {
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    hn::Vec<D> x[U], sum[U];
+  HWY_INLINE void add(D d, const EdgeSumArrays<T>& in, int64_t e, int64_t t) {
+    hn::Vec<D> message[U], of_edge[U];
+    load<U>(d, in.x + in.to[e] * in.width + t, message);
+    if (in.edge) load<U>(d, in.edge + e * in.width + t, of_edge);
+    const hn::Vec<D> scale = hn::Set(d, in.scale_of(e));
     for (int u = 0; u < U; ++u) {
-      x[u] = hn::LoadU(d, in.x + j * in.width + t + u * lanes);
-      sum[u] = hn::Zero(d);
+      if (in.edge) message[u] = hn::Add(message[u], of_edge[u]);
+      if (in.relu) message[u] = positive_part(d, message[u]);
+      sum[u] = hn::MulAdd(scale, message[u], sum[u]);
     }
-    for (int64_t n = in.ptr[j]; n < in.ptr[j + 1]; ++n) {
-      const int64_t e = in.to[n];
-      const T* grad = to.grad + to.row[e] * in.width + t;
-      const hn::Vec<D> scale = hn::Set(d, in.scale_of(e));
-      for (int u = 0; u < U; ++u) {
-        hn::Vec<D> slope = hn::Mul(scale, hn::LoadU(d, grad + u * lanes));
-        if (in.relu) {
-          hn::Vec<D> message = x[u];
-          if (in.edge) message = hn::Add(message, hn::LoadU(d, in.edge + e * in.width + t + u * lanes));
-          slope = hn::IfThenElse(hn::Gt(message, hn::Zero(d)), slope, hn::Zero(d));
-        }
-        if (to.edge_grad) hn::StoreU(slope, d, to.edge_grad + e * in.width + t + u * lanes);
-        sum[u] = hn::Add(sum[u], slope);
+  }
+  HWY_INLINE void end(D d, const EdgeSumArrays<T>& in, int64_t i, int64_t t) const {
+    store<U>(d, sum, in.out + i * in.width + t);
+  }
+};
+
+// The gradients of a column and of its edges.
+template <int U, class D>
+struct ColumnOfSum {
+  using T = hn::TFromD<D>;
+  hn::Vec<D> x[U], sum[U];
+
+  HWY_INLINE ColumnOfSum(D d, const EdgeSumArrays<T>& in, int64_t j, int64_t t) {
+    load<U>(d, in.x + j * in.width + t, x);
+    for (int u = 0; u < U; ++u) sum[u] = hn::Zero(d);
+  }
+  HWY_INLINE void add(D d, const EdgeSumArrays<T>& in, int64_t n, int64_t t) {
+    const int64_t e = in.to[n];
+    hn::Vec<D> slope[U], of_edge[U];
+    load<U>(d, in.grad + in.row[e] * in.width + t, slope);
+    if (in.relu && in.edge) load<U>(d, in.edge + e * in.width + t, of_edge);
+    const hn::Vec<D> scale = hn::Set(d, in.scale_of(e));
+    for (int u = 0; u < U; ++u) {
+      slope[u] = hn::Mul(scale, slope[u]);
+      if (in.relu) {
+        const hn::Vec<D> message = in.edge ? hn::Add(x[u], of_edge[u]) : x[u];
+        slope[u] = hn::IfThenElse(hn::Gt(message, hn::Zero(d)), slope[u], hn::Zero(d));
       }
+      sum[u] = hn::Add(sum[u], slope[u]);
     }
-    for (int u = 0; u < U; ++u) hn::StoreU(sum[u], d, to.x_grad + j * in.width + t + u * lanes);
+    if (in.edge_grad) store<U>(d, slope, in.edge_grad + e * in.width + t);
+  }
+  HWY_INLINE void end(D d, const EdgeSumArrays<T>& in, int64_t j, int64_t t) const {
+    store<U>(d, sum, in.x_grad + j * in.width + t);
   }
 };
 
 template <typename T>
-void forward_any(const EdgeSumRows<T>& in, int64_t begin, int64_t end, T* out) {
-  for (int64_t i = begin; i < end; ++i) for_channels<T>(in.width, RowOfSum<T>{in, i, out});
+void forward_any(const EdgeSumArrays<T>& in, int64_t begin, int64_t end) {
+  edge_pass<T, RowOfSum>(in, in.ptr, begin, end);
 }
 template <typename T>
-void backward_any(const EdgeSumRows<T>& in, const EdgeSumGradients<T>& to, int64_t begin, int64_t end) {
-  for (int64_t j = begin; j < end; ++j) for_channels<T>(in.width, ColumnOfSum<T>{in, to, j});
+void backward_any(const EdgeSumArrays<T>& in, int64_t begin, int64_t end) {
+  edge_pass<T, ColumnOfSum>(in, in.ptr, begin, end);
 }
-
-void forward_float(const EdgeSumRows<float>& in, int64_t begin, int64_t end, float* out) {
-  forward_any(in, begin, end, out);
-}
-void forward_double(const EdgeSumRows<double>& in, int64_t begin, int64_t end, double* out) {
-  forward_any(in, begin, end, out);
-}
-void backward_float(const EdgeSumRows<float>& in, const EdgeSumGradients<float>& to, int64_t begin, int64_t end) {
-  backward_any(in, to, begin, end);
-}
-void backward_double(const EdgeSumRows<double>& in, const EdgeSumGradients<double>& to, int64_t begin, int64_t end) {
-  backward_any(in, to, begin, end);
-}
+GEOSFT_SIMD_KERNEL(forward)
+GEOSFT_SIMD_KERNEL(backward)
 
 GEOSFT_SIMD_END();
 
@@ -139,10 +117,8 @@ GEOSFT_SIMD_END();
 namespace geosft {
 namespace {
 
-HWY_EXPORT(forward_float);
-HWY_EXPORT(forward_double);
-HWY_EXPORT(backward_float);
-HWY_EXPORT(backward_double);
+GEOSFT_SIMD_EXPORT(forward)
+GEOSFT_SIMD_EXPORT(backward)
 
 // The floating arguments, contiguous and in the type that kernels compute in.
 struct EdgeNumbers {
@@ -155,7 +131,7 @@ struct EdgeNumbers {
         scale(opmath_contiguous(scale_in.value_or(at::Tensor()))) {}
 
   template <typename T>
-  EdgeSumRows<T> rows(const at::Tensor& ptr, const at::Tensor& to, bool relu) const {
+  EdgeSumArrays<T> arrays(const at::Tensor& ptr, const at::Tensor& to, bool relu) const {
     return {x.const_data_ptr<T>(),
             edge.defined() ? edge.const_data_ptr<T>() : nullptr,
             scale.defined() ? scale.const_data_ptr<T>() : nullptr,
@@ -177,10 +153,10 @@ at::Tensor forward(const at::Tensor& x_in, const std::optional<at::Tensor>& edge
   const int64_t rows = rowptr.size(0) - 1, width = in.x.size(1);
   const at::Tensor out = at::empty({rows, width}, in.x.options());
   AT_DISPATCH_FLOATING_TYPES(in.x.scalar_type(), "edge_sum", [&] {
-    const EdgeSumRows<scalar_t> arguments = in.rows<scalar_t>(rowptr, col, relu);
-    scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    parallel_over_rows(rows, (rows + col.size(0)) * width, [&](int64_t begin, int64_t end) {
-      GEOSFT_SIMD_DISPATCH(scalar_t, forward)(arguments, begin, end, to);
+    EdgeSumArrays<scalar_t> arrays = in.arrays<scalar_t>(rowptr, col, relu);
+    arrays.out = out.mutable_data_ptr<scalar_t>();
+    parallel_over_edges(rows, col.size(0), width, [&](int64_t begin, int64_t end) {
+      GEOSFT_SIMD_DISPATCH(scalar_t, forward)(arrays, begin, end);
     });
   });
   return out.to(x_in.scalar_type());
@@ -198,12 +174,13 @@ std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& grad_in, const at:
   const at::Tensor grad = opmath_contiguous(grad_in), x_grad = at::empty_like(in.x),
                    edge_grad = in.edge.defined() ? at::zeros_like(in.edge) : at::empty({0}, in.x.options());
   AT_DISPATCH_FLOATING_TYPES(in.x.scalar_type(), "edge_sum", [&] {
-    const EdgeSumRows<scalar_t> arguments = in.rows<scalar_t>(colptr, order, relu);
-    const EdgeSumGradients<scalar_t> to{grad.const_data_ptr<scalar_t>(), row.const_data_ptr<int64_t>(),
-                                        x_grad.mutable_data_ptr<scalar_t>(),
-                                        in.edge.defined() ? edge_grad.mutable_data_ptr<scalar_t>() : nullptr};
-    parallel_over_rows(in.x.size(0), (in.x.size(0) + order.size(0)) * in.x.size(1), [&](int64_t begin, int64_t end) {
-      GEOSFT_SIMD_DISPATCH(scalar_t, backward)(arguments, to, begin, end);
+    EdgeSumArrays<scalar_t> arrays = in.arrays<scalar_t>(colptr, order, relu);
+    arrays.grad = grad.const_data_ptr<scalar_t>();
+    arrays.row = row.const_data_ptr<int64_t>();
+    arrays.x_grad = x_grad.mutable_data_ptr<scalar_t>();
+    if (in.edge.defined()) arrays.edge_grad = edge_grad.mutable_data_ptr<scalar_t>();
+    parallel_over_edges(in.x.size(0), order.size(0), in.x.size(1), [&](int64_t begin, int64_t end) {
+      GEOSFT_SIMD_DISPATCH(scalar_t, backward)(arrays, begin, end);
     });
   });
   return {x_grad.to(x_in.scalar_type()), edge_grad.to(x_in.scalar_type())};

@@ -15,7 +15,7 @@
 #include <hwy/highway.h>
 
 #include "geometry/operators.h"
-#include "models/ops/cpu/channels-inl.h"
+#include "models/ops/cpu/edge_pass-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
 
 #ifndef GEOSFT_GATED_EDGE_SUM_ROWS
@@ -59,43 +59,34 @@ HWY_INLINE void sigmoids(D d, const V (&x)[U], V (&result)[U]) {
   for (int u = 0; u < U; ++u) result[u] = hn::IfThenElse(hn::Eq(x[u], x[u]), sigmoid(d, x[u], small[u]), x[u]);
 }
 
-template <int U, class D, typename T>
-HWY_INLINE void load(D d, const T* from, hn::Vec<D> (&to)[U]) {
-  for (int u = 0; u < U; ++u) to[u] = hn::LoadU(d, from + u * static_cast<int64_t>(hn::Lanes(d)));
-}
-template <int U, class D, typename T>
-HWY_INLINE void store(D d, const hn::Vec<D> (&from)[U], T* to) {
-  for (int u = 0; u < U; ++u) hn::StoreU(from[u], d, to + u * static_cast<int64_t>(hn::Lanes(d)));
-}
-
-template <typename T>
+template <int U, class D>
 struct GatedRow {
-  const GatedRows<T>& in;
-  int64_t i;
+  using T = hn::TFromD<D>;
+  using V = hn::Vec<D>;
+  V query[U], sum[U], total[U];
 
-  template <int U, class D>
-  HWY_INLINE void run(D d, int64_t t) const {
-    using V = hn::Vec<D>;
-    V query[U], sum[U], total[U];
+  HWY_INLINE GatedRow(D d, const GatedRows<T>& in, int64_t i, int64_t t) {
     load<U>(d, in.query + i * in.width + t, query);
     for (int u = 0; u < U; ++u) {
       sum[u] = hn::Zero(d);
       total[u] = hn::Set(d, static_cast<T>(kGateEps));
     }
-    for (int64_t e = in.rowptr[i]; e < in.rowptr[i + 1]; ++e) {
-      const int64_t from = in.col[e] * in.width + t;
-      V gate[U], key[U], value[U], share[U];
-      load<U>(d, in.edge + e * in.width + t, gate);
-      load<U>(d, in.key + from, key);
-      load<U>(d, in.value + from, value);
-      for (int u = 0; u < U; ++u) gate[u] = hn::Add(gate[u], hn::Add(query[u], key[u]));
-      store<U>(d, gate, in.gate + e * in.width + t);
-      sigmoids(d, gate, share);
-      for (int u = 0; u < U; ++u) {
-        sum[u] = hn::MulAdd(share[u], value[u], sum[u]);
-        total[u] = hn::Add(total[u], share[u]);
-      }
+  }
+  HWY_INLINE void add(D d, const GatedRows<T>& in, int64_t e, int64_t t) {
+    const int64_t from = in.col[e] * in.width + t;
+    V gate[U], key[U], value[U], share[U];
+    load<U>(d, in.edge + e * in.width + t, gate);
+    load<U>(d, in.key + from, key);
+    load<U>(d, in.value + from, value);
+    for (int u = 0; u < U; ++u) gate[u] = hn::Add(gate[u], hn::Add(query[u], key[u]));
+    store<U>(d, gate, in.gate + e * in.width + t);
+    sigmoids(d, gate, share);
+    for (int u = 0; u < U; ++u) {
+      sum[u] = hn::MulAdd(share[u], value[u], sum[u]);
+      total[u] = hn::Add(total[u], share[u]);
     }
+  }
+  HWY_INLINE void end(D d, const GatedRows<T>& in, int64_t i, int64_t t) {
     for (int u = 0; u < U; ++u) sum[u] = hn::Div(sum[u], total[u]);
     store<U>(d, sum, in.out + i * in.width + t);
     store<U>(d, total, in.total + i * in.width + t);
@@ -103,15 +94,14 @@ struct GatedRow {
 };
 
 // Computes, from s = sigmoid(gate) and share = out_grad / total: d gate = gate_grad + share (value - out) s (1 - s).
-template <typename T>
+template <int U, class D>
 struct GradientRow {
-  const GatedGradients<T>& in;
-  int64_t i;
+  using T = hn::TFromD<D>;
+  using V = hn::Vec<D>;
+  V share[U], out[U], sum[U];
 
-  template <int U, class D>
-  HWY_INLINE void run(D d, int64_t t) const {
-    using V = hn::Vec<D>;
-    V share[U], out[U], total[U], sum[U];
+  HWY_INLINE GradientRow(D d, const GatedGradients<T>& in, int64_t i, int64_t t) {
+    V total[U];
     load<U>(d, in.out_grad + i * in.width + t, share);
     load<U>(d, in.out + i * in.width + t, out);
     load<U>(d, in.total + i * in.width + t, total);
@@ -120,45 +110,47 @@ struct GradientRow {
       sum[u] = hn::Zero(d);
     }
     store<U>(d, share, in.share + i * in.width + t);
-    for (int64_t e = in.rowptr[i]; e < in.rowptr[i + 1]; ++e) {
-      V gate[U], s[U], value[U], slope[U];
-      load<U>(d, in.gate + e * in.width + t, gate);
-      load<U>(d, in.value + in.col[e] * in.width + t, value);
-      load<U>(d, in.gate_grad + e * in.width + t, slope);
-      sigmoids(d, gate, s);
-      for (int u = 0; u < U; ++u) {
-        const V steep = hn::Mul(s[u], hn::Sub(hn::Set(d, T(1)), s[u]));
-        slope[u] = hn::MulAdd(hn::Mul(share[u], hn::Sub(value[u], out[u])), steep, slope[u]);
-        sum[u] = hn::Add(sum[u], slope[u]);
-      }
-      store<U>(d, slope, in.edge_grad + e * in.width + t);
+  }
+  HWY_INLINE void add(D d, const GatedGradients<T>& in, int64_t e, int64_t t) {
+    V gate[U], s[U], value[U], slope[U];
+    load<U>(d, in.gate + e * in.width + t, gate);
+    load<U>(d, in.value + in.col[e] * in.width + t, value);
+    load<U>(d, in.gate_grad + e * in.width + t, slope);
+    sigmoids(d, gate, s);
+    for (int u = 0; u < U; ++u) {
+      const V steep = hn::Mul(s[u], hn::Sub(hn::Set(d, T(1)), s[u]));
+      slope[u] = hn::MulAdd(hn::Mul(share[u], hn::Sub(value[u], out[u])), steep, slope[u]);
+      sum[u] = hn::Add(sum[u], slope[u]);
     }
+    store<U>(d, slope, in.edge_grad + e * in.width + t);
+  }
+  HWY_INLINE void end(D d, const GatedGradients<T>& in, int64_t i, int64_t t) const {
     store<U>(d, sum, in.query_grad + i * in.width + t);
   }
 };
 
-template <typename T>
+template <int U, class D>
 struct GradientColumn {
-  const GatedGradients<T>& in;
-  int64_t j;
+  using T = hn::TFromD<D>;
+  using V = hn::Vec<D>;
+  V key[U], value[U];
 
-  template <int U, class D>
-  HWY_INLINE void run(D d, int64_t t) const {
-    using V = hn::Vec<D>;
-    V key[U], value[U];
+  HWY_INLINE GradientColumn(D d, const GatedGradients<T>& /*in*/, int64_t /*j*/, int64_t /*t*/) {
     for (int u = 0; u < U; ++u) key[u] = value[u] = hn::Zero(d);
-    for (int64_t n = in.colptr[j]; n < in.colptr[j + 1]; ++n) {
-      const int64_t e = in.order[n];
-      V gate[U], s[U], slope[U], share[U];
-      load<U>(d, in.gate + e * in.width + t, gate);
-      load<U>(d, in.edge_grad + e * in.width + t, slope);
-      load<U>(d, in.share + in.row[e] * in.width + t, share);
-      sigmoids(d, gate, s);
-      for (int u = 0; u < U; ++u) {
-        key[u] = hn::Add(key[u], slope[u]);
-        value[u] = hn::MulAdd(share[u], s[u], value[u]);
-      }
+  }
+  HWY_INLINE void add(D d, const GatedGradients<T>& in, int64_t n, int64_t t) {
+    const int64_t e = in.order[n];
+    V gate[U], s[U], slope[U], share[U];
+    load<U>(d, in.gate + e * in.width + t, gate);
+    load<U>(d, in.edge_grad + e * in.width + t, slope);
+    load<U>(d, in.share + in.row[e] * in.width + t, share);
+    sigmoids(d, gate, s);
+    for (int u = 0; u < U; ++u) {
+      key[u] = hn::Add(key[u], slope[u]);
+      value[u] = hn::MulAdd(share[u], s[u], value[u]);
     }
+  }
+  HWY_INLINE void end(D d, const GatedGradients<T>& in, int64_t j, int64_t t) const {
     store<U>(d, key, in.key_grad + j * in.width + t);
     store<U>(d, value, in.value_grad + j * in.width + t);
   }
@@ -166,35 +158,19 @@ struct GradientColumn {
 
 template <typename T>
 void forward_any(const GatedRows<T>& in, int64_t begin, int64_t end) {
-  for (int64_t i = begin; i < end; ++i) for_channels<T>(in.width, GatedRow<T>{in, i});
+  edge_pass<T, GatedRow>(in, in.rowptr, begin, end);
 }
 template <typename T>
 void rows_any(const GatedGradients<T>& in, int64_t begin, int64_t end) {
-  for (int64_t i = begin; i < end; ++i) for_channels<T>(in.width, GradientRow<T>{in, i});
+  edge_pass<T, GradientRow>(in, in.rowptr, begin, end);
 }
 template <typename T>
 void columns_any(const GatedGradients<T>& in, int64_t begin, int64_t end) {
-  for (int64_t j = begin; j < end; ++j) for_channels<T>(in.width, GradientColumn<T>{in, j});
+  edge_pass<T, GradientColumn>(in, in.colptr, begin, end);
 }
-
-void forward_float(const GatedRows<float>& in, int64_t begin, int64_t end) {
-  forward_any(in, begin, end);
-}
-void forward_double(const GatedRows<double>& in, int64_t begin, int64_t end) {
-  forward_any(in, begin, end);
-}
-void rows_float(const GatedGradients<float>& in, int64_t begin, int64_t end) {
-  rows_any(in, begin, end);
-}
-void rows_double(const GatedGradients<double>& in, int64_t begin, int64_t end) {
-  rows_any(in, begin, end);
-}
-void columns_float(const GatedGradients<float>& in, int64_t begin, int64_t end) {
-  columns_any(in, begin, end);
-}
-void columns_double(const GatedGradients<double>& in, int64_t begin, int64_t end) {
-  columns_any(in, begin, end);
-}
+GEOSFT_SIMD_KERNEL(forward)
+GEOSFT_SIMD_KERNEL(rows)
+GEOSFT_SIMD_KERNEL(columns)
 
 GEOSFT_SIMD_END();
 
@@ -202,12 +178,9 @@ GEOSFT_SIMD_END();
 namespace geosft {
 namespace {
 
-HWY_EXPORT(forward_float);
-HWY_EXPORT(forward_double);
-HWY_EXPORT(rows_float);
-HWY_EXPORT(rows_double);
-HWY_EXPORT(columns_float);
-HWY_EXPORT(columns_double);
+GEOSFT_SIMD_EXPORT(forward)
+GEOSFT_SIMD_EXPORT(rows)
+GEOSFT_SIMD_EXPORT(columns)
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> forward(const at::Tensor& query_in, const at::Tensor& key_in,
                                                        const at::Tensor& value_in, const at::Tensor& edge_in,
@@ -230,7 +203,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> forward(const at::Tensor& query_i
                                  out.mutable_data_ptr<scalar_t>(),
                                  gate.mutable_data_ptr<scalar_t>(),
                                  total.mutable_data_ptr<scalar_t>()};
-    parallel_over_rows(rows, (rows + col.size(0)) * width, [&](int64_t begin, int64_t end) {
+    parallel_over_edges(rows, col.size(0), width, [&](int64_t begin, int64_t end) {
       GEOSFT_SIMD_DISPATCH(scalar_t, forward)(in, begin, end);
     });
   });
@@ -263,11 +236,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> backward(
                                       share.mutable_data_ptr<scalar_t>(),     query_grad.mutable_data_ptr<scalar_t>(),
                                       key_grad.mutable_data_ptr<scalar_t>(),  value_grad.mutable_data_ptr<scalar_t>(),
                                       edge_grad.mutable_data_ptr<scalar_t>()};
-    const auto elements = [&](int64_t rows) { return (rows + index.edges()) * width; };
-    parallel_over_rows(index.rows(), elements(index.rows()), [&](int64_t begin, int64_t end) {
+    parallel_over_edges(index.rows(), index.edges(), width, [&](int64_t begin, int64_t end) {
       GEOSFT_SIMD_DISPATCH(scalar_t, rows)(in, begin, end);
     });
-    parallel_over_rows(index.columns(), elements(index.columns()), [&](int64_t begin, int64_t end) {
+    parallel_over_edges(index.columns(), index.edges(), width, [&](int64_t begin, int64_t end) {
       GEOSFT_SIMD_DISPATCH(scalar_t, columns)(in, begin, end);
     });
   });

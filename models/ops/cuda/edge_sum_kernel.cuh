@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes edge_sum on a GPU, one element of the result per thread: the threads of a row read whole rows of x. Indices
-// out of range are clamped: the result is then wrong, but no access is out of bounds.
+// Computes edge_sum on a GPU: one pass over the edges of the rows, and backward one over those of the columns.
 //
 // Bound: memory, d numbers per edge (and d more of edge features) and per row.
 #pragma once
 
-#include "geometry/cuda/block.h"
-#include "geometry/cuda/packed_tiles.h"
+#include "models/ops/cuda/edge_pass_kernel.cuh"
 
 namespace geosft::cuda {
-
-// The edges of one row, or of one column, among `edges` edges.
-GEOSFT_DEVICE RowRange edges_of(const int64_t* ptr, int64_t row, int64_t edges) {
-  const int64_t begin = clamped(ptr[row], 0, edges);
-  return {begin, clamped(ptr[row + 1], begin, edges)};
-}
 
 // x [columns, width], edge [edges, width] or null, scale [edges] or null, out [rows, width].
 template <typename T>
@@ -42,74 +34,54 @@ struct EdgeSumGradientCall {
   T* edge_grad;
 };
 
-inline constexpr int kEdgeThreads = 256;
-
 template <typename T>
-class EdgeSumTile {
- public:
-  static constexpr int kBlockThreads = kEdgeThreads;
-  struct Tiles {};
+struct EdgeSumPass {
   using Arguments = EdgeSumCall<T>;
+  T sum = 0;
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    block.each([&](int thread) {
-      const int64_t at = block.x() * kBlockThreads + thread;
-      if (at >= in.rows * in.width) return;
-      const int64_t channel = at % in.width;
-      const RowRange range = edges_of(in.rowptr, at / in.width, in.edges);
-      T sum = 0;
-      for (int64_t e = range.begin; e < range.end; ++e) {
-        T message = in.x[clamped(in.col[e], 0, in.columns - 1) * in.width + channel];
-        if (in.edge) message += in.edge[e * in.width + channel];
-        if (in.relu && message < T(0)) message = T(0);
-        sum += in.scale ? in.scale[e] * message : message;
-      }
-      in.out[at] = sum;
-    });
+  GEOSFT_DEVICE static EdgeRows rows(const Arguments& in) { return {in.rowptr, in.rows, in.edges, in.width}; }
+  GEOSFT_DEVICE EdgeSumPass(const Arguments& /*in*/, int64_t /*at*/) {}
+  GEOSFT_DEVICE void add(const Arguments& in, int64_t e, int64_t channel) {
+    T message = in.x[clamped(in.col[e], 0, in.columns - 1) * in.width + channel];
+    if (in.edge) message += in.edge[e * in.width + channel];
+    if (in.relu && message < T(0)) message = T(0);
+    sum += in.scale ? in.scale[e] * message : message;
   }
+  GEOSFT_DEVICE void end(const Arguments& in, int64_t at) const { in.out[at] = sum; }
 };
 
 template <typename T>
-class EdgeSumGradientTile {
- public:
-  static constexpr int kBlockThreads = kEdgeThreads;
-  struct Tiles {};
+struct EdgeSumGradientPass {
   using Arguments = EdgeSumGradientCall<T>;
+  T x, sum = 0;
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& call) {
-    const EdgeSumCall<T>& in = call.in;
-    block.each([&](int thread) {
-      const int64_t at = block.x() * kBlockThreads + thread;
-      if (at >= in.columns * in.width) return;
-      const int64_t channel = at % in.width;
-      const RowRange range = edges_of(call.colptr, at / in.width, in.edges);
-      T sum = 0;
-      for (int64_t n = range.begin; n < range.end; ++n) {
-        const int64_t e = clamped(call.order[n], 0, in.edges - 1);
-        T slope = call.grad[clamped(call.row[e], 0, in.rows - 1) * in.width + channel];
-        if (in.scale) slope *= in.scale[e];
-        if (in.relu) {
-          const T message = in.edge ? in.x[at] + in.edge[e * in.width + channel] : in.x[at];
-          if (!(message > T(0))) slope = T(0);
-        }
-        if (call.edge_grad) call.edge_grad[e * in.width + channel] = slope;
-        sum += slope;
-      }
-      call.x_grad[at] = sum;
-    });
+  GEOSFT_DEVICE static EdgeRows rows(const Arguments& call) {
+    return {call.colptr, call.in.columns, call.in.edges, call.in.width};
   }
+  GEOSFT_DEVICE EdgeSumGradientPass(const Arguments& call, int64_t at) : x(call.in.x[at]) {}
+  GEOSFT_DEVICE void add(const Arguments& call, int64_t n, int64_t channel) {
+    const EdgeSumCall<T>& in = call.in;
+    const int64_t e = clamped(call.order[n], 0, in.edges - 1);
+    T slope = call.grad[clamped(call.row[e], 0, in.rows - 1) * in.width + channel];
+    if (in.scale) slope *= in.scale[e];
+    if (in.relu) {
+      const T message = in.edge ? x + in.edge[e * in.width + channel] : x;
+      if (!(message > T(0))) slope = T(0);
+    }
+    if (call.edge_grad) call.edge_grad[e * in.width + channel] = slope;
+    sum += slope;
+  }
+  GEOSFT_DEVICE void end(const Arguments& call, int64_t at) const { call.x_grad[at] = sum; }
 };
 
 // Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const EdgeSumCall<T>& in, Run&& run) {
-  run.template grid<EdgeSumTile<T>>((in.rows * in.width + kEdgeThreads - 1) / kEdgeThreads, 1, in);
+  run.template grid<EdgePassTile<EdgeSumPass<T>>>(edge_blocks(in.rows, in.width), 1, in);
 }
 template <typename T, class Run>
 void run_grids(const EdgeSumGradientCall<T>& in, Run&& run) {
-  run.template grid<EdgeSumGradientTile<T>>((in.in.columns * in.in.width + kEdgeThreads - 1) / kEdgeThreads, 1, in);
+  run.template grid<EdgePassTile<EdgeSumGradientPass<T>>>(edge_blocks(in.in.columns, in.in.width), 1, in);
 }
 
 }  // namespace geosft::cuda

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes gated_edge_sum on a GPU, one channel of a row per thread, and in the second grid of the backward pass one
-// channel of a column. Indices out of range are clamped: the result is then wrong, but no access is out of bounds.
+// Computes gated_edge_sum on a GPU: one pass over the edges of the rows; backward another over those of the rows, then
+// one over those of the columns.
 //
 // Bound: memory, four numbers per edge and channel forward, seven backward.
 #pragma once
 
-#include "models/ops/cuda/edge_sum_kernel.cuh"
+#include "models/ops/cuda/edge_pass_kernel.cuh"
 #include "models/ops/cuda/tile_math.h"
 
 namespace geosft::cuda {
@@ -37,100 +37,75 @@ GEOSFT_DEVICE T sigmoid_of(T x) {
 }
 
 template <typename T>
-class GatedSumTile {
- public:
-  static constexpr int kBlockThreads = kEdgeThreads;
-  struct Tiles {};
+struct GatedSumPass {
   using Arguments = GatedSumCall<T>;
+  T query, sum = 0, total;
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    block.each([&](int thread) {
-      const int64_t at = block.x() * kBlockThreads + thread;
-      if (at >= in.rows * in.width) return;
-      const int64_t channel = at % in.width;
-      const RowRange range = edges_of(in.rowptr, at / in.width, in.edges);
-      const T query = in.query[at];
-      T sum = 0, total = in.eps;
-      for (int64_t e = range.begin; e < range.end; ++e) {
-        const int64_t from = clamped(in.col[e], 0, in.columns - 1) * in.width + channel;
-        const T gate = query + in.key[from] + in.edge[e * in.width + channel];
-        in.gate[e * in.width + channel] = gate;
-        const T share = sigmoid_of(gate);
-        sum += share * in.value[from];
-        total += share;
-      }
-      in.out[at] = sum / total;
-      in.total[at] = total;
-    });
+  GEOSFT_DEVICE static EdgeRows rows(const Arguments& in) { return {in.rowptr, in.rows, in.edges, in.width}; }
+  GEOSFT_DEVICE GatedSumPass(const Arguments& in, int64_t at) : query(in.query[at]), total(in.eps) {}
+  GEOSFT_DEVICE void add(const Arguments& in, int64_t e, int64_t channel) {
+    const int64_t from = clamped(in.col[e], 0, in.columns - 1) * in.width + channel;
+    const T gate = query + in.key[from] + in.edge[e * in.width + channel];
+    in.gate[e * in.width + channel] = gate;
+    const T share = sigmoid_of(gate);
+    sum += share * in.value[from];
+    total += share;
+  }
+  GEOSFT_DEVICE void end(const Arguments& in, int64_t at) const {
+    in.out[at] = sum / total;
+    in.total[at] = total;
   }
 };
 
 template <typename T>
-class GatedSumRowTile {
- public:
-  static constexpr int kBlockThreads = kEdgeThreads;
-  struct Tiles {};
+struct GatedSumRowPass {
   using Arguments = GatedSumGradientCall<T>;
+  T share, out, sum = 0;
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    block.each([&](int thread) {
-      const int64_t at = block.x() * kBlockThreads + thread;
-      if (at >= in.rows * in.width) return;
-      const int64_t channel = at % in.width;
-      const RowRange range = edges_of(in.rowptr, at / in.width, in.edges);
-      const T share = in.out_grad[at] / in.total[at], out = in.out[at];
-      T sum = 0;
-      for (int64_t e = range.begin; e < range.end; ++e) {
-        const int64_t edge = e * in.width + channel;
-        const T s = sigmoid_of(in.gate[edge]);
-        const T value = in.value[clamped(in.col[e], 0, in.columns - 1) * in.width + channel];
-        const T slope = in.gate_grad[edge] + share * (value - out) * s * (T(1) - s);
-        in.edge_grad[edge] = slope;
-        sum += slope;
-      }
-      in.share[at] = share;
-      in.query_grad[at] = sum;
-    });
+  GEOSFT_DEVICE static EdgeRows rows(const Arguments& in) { return {in.rowptr, in.rows, in.edges, in.width}; }
+  GEOSFT_DEVICE GatedSumRowPass(const Arguments& in, int64_t at)
+      : share(in.out_grad[at] / in.total[at]), out(in.out[at]) {}
+  GEOSFT_DEVICE void add(const Arguments& in, int64_t e, int64_t channel) {
+    const int64_t edge = e * in.width + channel;
+    const T s = sigmoid_of(in.gate[edge]);
+    const T value = in.value[clamped(in.col[e], 0, in.columns - 1) * in.width + channel];
+    const T slope = in.gate_grad[edge] + share * (value - out) * s * (T(1) - s);
+    in.edge_grad[edge] = slope;
+    sum += slope;
+  }
+  GEOSFT_DEVICE void end(const Arguments& in, int64_t at) const {
+    in.share[at] = share;
+    in.query_grad[at] = sum;
   }
 };
 
 template <typename T>
-class GatedSumColumnTile {
- public:
-  static constexpr int kBlockThreads = kEdgeThreads;
-  struct Tiles {};
+struct GatedSumColumnPass {
   using Arguments = GatedSumGradientCall<T>;
+  T key = 0, value = 0;
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    block.each([&](int thread) {
-      const int64_t at = block.x() * kBlockThreads + thread;
-      if (at >= in.columns * in.width) return;
-      const int64_t channel = at % in.width;
-      const RowRange range = edges_of(in.colptr, at / in.width, in.edges);
-      T key = 0, value = 0;
-      for (int64_t n = range.begin; n < range.end; ++n) {
-        const int64_t e = clamped(in.order[n], 0, in.edges - 1), edge = e * in.width + channel;
-        key += in.edge_grad[edge];
-        value += in.share[clamped(in.row[e], 0, in.rows - 1) * in.width + channel] * sigmoid_of(in.gate[edge]);
-      }
-      in.key_grad[at] = key;
-      in.value_grad[at] = value;
-    });
+  GEOSFT_DEVICE static EdgeRows rows(const Arguments& in) { return {in.colptr, in.columns, in.edges, in.width}; }
+  GEOSFT_DEVICE GatedSumColumnPass(const Arguments& /*in*/, int64_t /*at*/) {}
+  GEOSFT_DEVICE void add(const Arguments& in, int64_t n, int64_t channel) {
+    const int64_t e = clamped(in.order[n], 0, in.edges - 1), edge = e * in.width + channel;
+    key += in.edge_grad[edge];
+    value += in.share[clamped(in.row[e], 0, in.rows - 1) * in.width + channel] * sigmoid_of(in.gate[edge]);
+  }
+  GEOSFT_DEVICE void end(const Arguments& in, int64_t at) const {
+    in.key_grad[at] = key;
+    in.value_grad[at] = value;
   }
 };
 
 // Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const GatedSumCall<T>& in, Run&& run) {
-  run.template grid<GatedSumTile<T>>((in.rows * in.width + kEdgeThreads - 1) / kEdgeThreads, 1, in);
+  run.template grid<EdgePassTile<GatedSumPass<T>>>(edge_blocks(in.rows, in.width), 1, in);
 }
 template <typename T, class Run>
 void run_grids(const GatedSumGradientCall<T>& in, Run&& run) {
-  run.template grid<GatedSumRowTile<T>>((in.rows * in.width + kEdgeThreads - 1) / kEdgeThreads, 1, in);
-  run.template grid<GatedSumColumnTile<T>>((in.columns * in.width + kEdgeThreads - 1) / kEdgeThreads, 1, in);
+  run.template grid<EdgePassTile<GatedSumRowPass<T>>>(edge_blocks(in.rows, in.width), 1, in);
+  run.template grid<EdgePassTile<GatedSumColumnPass<T>>>(edge_blocks(in.columns, in.width), 1, in);
 }
 
 }  // namespace geosft::cuda

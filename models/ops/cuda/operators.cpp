@@ -8,6 +8,7 @@
 #include "models/ops/cuda/edge_sum_host.h"
 #include "models/ops/cuda/gated_edge_sum_host.h"
 #include "models/ops/cuda/gather_pairs_host.h"
+#include "models/ops/cuda/max_pool_host.h"
 #include "models/ops/cuda/polynomial_host.h"
 #include "models/ops/cuda/primal_host.h"
 #include "models/ops/cuda/sample_pairs_host.h"
@@ -21,6 +22,7 @@ GEOSFT_KERNELS(CUDA, m) {
   implement_edge_sum<KernelLauncher>(m);
   implement_gated_edge_sum<KernelLauncher>(m);
   implement_gather_pairs<KernelLauncher>(m);
+  implement_max_pool<KernelLauncher>(m);
   implement_polynomial_attention<KernelLauncher>(m);
   implement_primal_attention<KernelLauncher>(m);
   implement_sample_pairs<KernelLauncher>(m);

@@ -72,6 +72,35 @@ TEST_CASE("an epoch holds every item once, shuffled anew each time, and begins w
   require_error([&] { GraphLoader(graphs, {0}, {.batch_size = 0}); }, {"batch_size"});
 }
 
+TEST_CASE("a batch takes graphs while its nodes are at most so many, and at least one graph") {
+  const PackedItems graphs = small_graphs();
+  const at::Tensor sizes = at::diff(graphs.graphs.ptr);
+  const std::vector<int64_t> items = {0, 1, 2, 3, 4, 5, 6};
+  for (const int64_t limit : {1, 5, 8, 1000}) {
+    GraphLoader loader(graphs, items, {.batch_nodes = limit, .shuffle = true, .seed = 3});
+    for (int64_t epoch = 0; epoch < 3; ++epoch) {
+      loader.start_epoch(epoch);
+      const std::vector<LabelledItems> batches = drain(loader);
+      CHECK(static_cast<int64_t>(batches.size()) == loader.batches_per_epoch());
+      std::vector<int64_t> sorted = items_in(batches);
+      const std::vector<int64_t> order = sorted;
+      std::sort(sorted.begin(), sorted.end());
+      CHECK(sorted == items);
+      size_t next = 0;
+      for (const LabelledItems& batch : batches) {
+        const int64_t nodes = batch.graphs.graph.nodes();
+        CHECK((nodes <= limit || batch.items.size() == 1));
+        next += batch.items.size();
+        if (next < order.size()) CHECK(nodes + sizes[order[next]].item<int64_t>() > limit);  // it was full
+      }
+      loader.start_epoch(epoch, 1);
+      const std::vector<int64_t> rest = items_in(drain(loader));
+      CHECK(rest == std::vector<int64_t>(order.end() - static_cast<int64_t>(rest.size()), order.end()));
+    }
+  }
+  require_error([&] { GraphLoader(graphs, {0}, {.batch_nodes = -1}); }, {"batch_nodes", "-1"});
+}
+
 TEST_CASE("dropped nodes are gone with their edges and targets, the same ones every time") {
   const PackedItems nodes = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
   GraphLoader loader(nodes, {0, 1, 2}, {.batch_size = 3, .drop_nodes = 0.4});

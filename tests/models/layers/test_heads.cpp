@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/ops/edge_sum.h"
+#include "models/ops/max_pool.h"
 #include "models/ops/softmax_pool.h"
 #include "models/training/autocast.h"
 #include "tests/support.h"
@@ -20,27 +21,6 @@ at::Tensor longs(std::vector<int64_t> values) {
 }
 
 }  // namespace
-
-TEST_CASE("max_pool is the largest row of every item", "[heads]") {
-  const at::Tensor x = normal({12, 3}, 1);
-  const auto largest = [&](int64_t begin, int64_t end) { return std::get<0>(x.slice(0, begin, end).max(0)); };
-  require_equal(max_pool(x, longs({0, 5, 6, 12})), at::stack({largest(0, 5), largest(5, 6), largest(6, 12)}), "ragged");
-  require_equal(max_pool(x, longs({0, 4, 8, 12})), at::stack({largest(0, 4), largest(4, 8), largest(8, 12)}), "equal");
-  require_equal(max_pool(x, std::nullopt), largest(0, 12).unsqueeze(0), "one item");
-  require_equal(max_pool(x, longs({0, 0, 12, 12})),
-                at::stack({at::zeros({3}, at::kDouble), largest(0, 12), at::zeros({3}, at::kDouble)}), "empty items");
-  require_equal(max_pool(x.slice(0, 0, 0), longs({0, 0, 0})), at::zeros({2, 3}, at::kDouble), "nothing");
-  const at::Tensor columns = normal({3, 12}, 2);
-  require_equal(max_pool(columns.t(), longs({0, 6, 12})), max_pool(columns.t().contiguous(), longs({0, 6, 12})),
-                "strided");
-  require_error([&] { max_pool(x, longs({0, 11})); }, {"ptr"});
-}
-
-TEST_CASE("max_pool differentiates equal and ragged items alike", "[heads]") {
-  for (const auto& ptr : {longs({0, 4, 8}), longs({0, 0, 3, 8})}) {
-    require_gradcheck([&](const std::vector<at::Tensor>& in) { return max_pool(in[0], ptr); }, {normal({8, 3}, 3)});
-  }
-}
 
 TEST_CASE("the head of pairs compares what it pools of two items", "[heads]") {
   at::manual_seed(1);

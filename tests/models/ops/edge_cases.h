@@ -2,6 +2,7 @@
 // Random edges for the operators that sum over edges, with rows and columns that have none, and repeated edges.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <catch2/catch.hpp>
@@ -9,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "models/ops/cpu/simd.h"
 #include "models/ops/edge_index.h"
 #include "tests/support.h"
 
@@ -66,6 +68,35 @@ inline void require_all_equal(const std::vector<at::Tensor>& actual, const std::
                               const std::string& what) {
   REQUIRE(actual.size() == expected.size());
   for (size_t i = 0; i < actual.size(); ++i) require_equal(actual[i], expected[i], what + " " + std::to_string(i));
+}
+
+// What a case evaluates, in both types and on every vector target, against a result in float64.
+template <class Case>
+void require_agreement_on_every_target(const Case& c, const std::vector<at::Tensor>& expected, double single) {
+  for (const std::string& target : simd_target_names()) {
+    force_simd_target(target);
+    require_all_close(c.evaluated(at::kDouble), expected, 1e-12, target + " float64");
+    require_all_close(c.evaluated(at::kFloat), expected, single, target + " float32");
+  }
+  force_simd_target("");
+}
+
+template <class Case>
+void require_same_bits_on_two_threads(const Case& c) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(1);
+  const std::vector<at::Tensor> one = c.evaluated(at::kFloat);
+  at::set_num_threads(2);
+  const std::vector<at::Tensor> two = c.evaluated(at::kFloat);
+  at::set_num_threads(before);
+  require_all_equal(two, one, "threads");
+}
+
+// 2 rows, 3 columns and 4 edges, none of whose numbers is in range.
+inline EdgeIndex wild_index() {
+  const at::Tensor wild = at::tensor({int64_t{-5}, int64_t{1000}, INT64_MAX, INT64_MIN});
+  return {at::tensor({int64_t{-1}, INT64_MAX, int64_t{2}}), wild, wild,
+          at::tensor({INT64_MIN, int64_t{3}, INT64_MAX, int64_t{0}}), wild};
 }
 
 }  // namespace geosft::test

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/edge_sum.h"
 
-#include <ATen/Parallel.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "models/ops/cpu/simd.h"
 #include "tests/models/ops/edge_cases.h"
 
 namespace geosft::test::test_edge_sum {
@@ -64,12 +61,7 @@ TEST_CASE("edge_sum agrees with the sum edge by edge on every vector target", "[
   for (const Case& c : cases()) {
     const Tensors expected =
         outputs_and_gradients([&](const Tensors& in) { return c.slow(in); }, c.inputs(), {c.grad}, at::kDouble);
-    for (const std::string& target : simd_target_names()) {
-      force_simd_target(target);
-      require_all_close(c.evaluated(at::kDouble), expected, 1e-12, target + " float64");
-      require_all_close(c.evaluated(at::kFloat), expected, 2e-6, target + " float32");
-    }
-    force_simd_target("");
+    require_agreement_on_every_target(c, expected, 2e-6);
   }
 }
 
@@ -85,13 +77,7 @@ TEST_CASE("edge_sum takes float16 and bfloat16, computed in float32", "[edge_sum
 
 TEST_CASE("edge_sum has the same bits on one thread and on two", "[edge_sum]") {
   const Case c{RandomEdges(4000, 3000, 9000, 5), 24, true, true, true};
-  const int before = at::get_num_threads();
-  at::set_num_threads(1);
-  const Tensors one = c.evaluated(at::kFloat);
-  at::set_num_threads(2);
-  const Tensors two = c.evaluated(at::kFloat);
-  at::set_num_threads(before);
-  require_all_equal(two, one, "threads");
+  require_same_bits_on_two_threads(c);
 }
 
 TEST_CASE("edge_sum has the right gradients and refuses them twice", "[edge_sum]") {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/gated_edge_sum.h"
 
-#include <ATen/Parallel.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "models/ops/cpu/simd.h"
 #include "tests/models/ops/edge_cases.h"
 
 namespace geosft::test::test_gated_edge_sum {
@@ -52,12 +49,7 @@ TEST_CASE("gated_edge_sum agrees with the sum edge by edge on every vector targe
     const Case c{RandomEdges(13, 9, 40, 3), width};
     const Tensors expected =
         outputs_and_gradients([&](const Tensors& in) { return c.slow(in); }, c.inputs, c.grads, at::kDouble);
-    for (const std::string& target : simd_target_names()) {
-      force_simd_target(target);
-      require_all_close(c.evaluated(at::kDouble), expected, 1e-12, target + " float64");
-      require_all_close(c.evaluated(at::kFloat), expected, 1e-5, target + " float32");
-    }
-    force_simd_target("");
+    require_agreement_on_every_target(c, expected, 1e-5);
   }
 }
 
@@ -83,13 +75,7 @@ TEST_CASE("gated_edge_sum takes float16 and bfloat16", "[gated_edge_sum]") {
 
 TEST_CASE("gated_edge_sum has the same bits on one thread and on two", "[gated_edge_sum]") {
   const Case c{RandomEdges(4000, 3000, 9000, 5), 24};
-  const int before = at::get_num_threads();
-  at::set_num_threads(1);
-  const Tensors one = c.evaluated(at::kFloat);
-  at::set_num_threads(2);
-  const Tensors two = c.evaluated(at::kFloat);
-  at::set_num_threads(before);
-  require_all_equal(two, one, "threads");
+  require_same_bits_on_two_threads(c);
 }
 
 TEST_CASE("gated_edge_sum has the right gradients and refuses them twice", "[gated_edge_sum]") {

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "geometry/operators.h"
+#include "models/ops/cpu/simd.h"
+#include "models/ops/dropout_mask.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_seeded_dropout {
@@ -26,6 +28,24 @@ TEST_CASE("dropout keeps the right share and the mean") {
   REQUIRE(std::abs(y.to(at::kDouble).mean().item<double>() - 1.0) < 0.01);
   REQUIRE(((y == 0) | (y == y.max())).all().item<bool>());
   REQUIRE_FALSE(at::equal(y, seeded_dropout(x, 0.25, seed(8))));
+}
+
+TEST_CASE("dropout has the mask of its definition on every vector target") {
+  const int64_t count = 1001, first = 6;
+  const DropoutScale scale = dropout_scale(0.3);
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const at::Tensor x = at::randn({count}, test::generator(6), at::kDouble).to(type);
+    at::Tensor expected = x * at::scalar_tensor(scale.kept, type);
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t bits = dropout_bits(13, static_cast<uint64_t>((first + i) / kDropoutLanes));
+      if (dropped(bits, (first + i) % kDropoutLanes, scale.threshold)) expected[i] = 0;
+    }
+    for (const std::string& target : simd_target_names()) {
+      force_simd_target(target);
+      test::require_equal(seeded_dropout(x, 0.3, seed(13), first), expected, target);
+    }
+    force_simd_target("");
+  }
 }
 
 TEST_CASE("dropout has the same bits on any number of threads") {

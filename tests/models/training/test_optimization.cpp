@@ -9,6 +9,7 @@
 #include <limits>
 #include <numbers>
 
+#include "models/layers/normalization.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_optimization {
@@ -132,6 +133,45 @@ TEST_CASE("averaged weights are the running average, and only while asked for", 
   Optimization plain(*linear, {});
   const Optimization::AveragedWeights nothing(plain);
   require_equal(weights(linear), current, "without an average");
+}
+
+TEST_CASE("running statistics are averaged with the weights that they belong to", "[optimization]") {
+  // A linear map whose weights keep growing, and the statistics of what it returns.
+  struct Net : torch::nn::Module {
+    torch::nn::Linear linear = register_module("linear", torch::nn::Linear(4, 4));
+    PackedBatchNorm norm = register_module("norm", PackedBatchNorm(4));
+  };
+  const at::Tensor x = at::randn({200, 4}, generator(1));
+  for (const bool fused : {false, true}) {
+    at::manual_seed(1);
+    Net net;
+    const auto forward = [&] {
+      SamplingContext context = SamplingContext::greedy();
+      return net.norm->forward(net.linear->forward(x), context);
+    };
+    Optimization optimization(
+        net, {.learning_rate = 0.2, .weight_decay = 0.0, .beta2 = 0.9, .average_decay = 0.95, .fused = fused});
+    net.train();
+    for (int64_t step = 0; step < 60; ++step) {
+      forward();
+      for (at::Tensor& parameter : net.parameters()) parameter.mutable_grad() = at::zeros_like(parameter);
+      net.linear->weight.mutable_grad() = -at::ones_like(net.linear->weight);
+      optimization.step(0);
+    }
+    net.eval();
+    const at::Tensor current = net.norm->running_var.clone();
+    const Optimization::AveragedWeights averaged(optimization);
+    REQUIRE((net.norm->running_var < 0.8 * current).all().item<bool>());
+    const double deviation = forward().detach().std(0).mean().item<double>();
+    INFO("deviation of normalised channels " << deviation);
+    CHECK(deviation > 0.8);
+    CHECK(deviation < 1.25);
+    std::map<std::string, at::Tensor> earlier = copy_of(optimization.state());
+    REQUIRE(earlier.erase("average.norm.running_mean") + earlier.erase("average.norm.running_var") == 2);
+    Optimization resumed(net, {.beta2 = 0.9, .average_decay = 0.95, .fused = fused});
+    resumed.load_state(earlier);
+    require_equal(resumed.state().at("average.norm.running_var"), net.norm->running_var, "of an earlier version");
+  }
 }
 
 TEST_CASE("a saved state goes on bit for bit", "[optimization]") {

@@ -308,6 +308,18 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   schema.graph_features = 1100;
   REQUIRE(settings.graph_model(schema).graph_features == 1100);
   REQUIRE(settings.graph_model(schema).graph_counts == 1024);
+  settings.model.atom_references = true;
+  settings.model.local = LocalKind::gine;
+  settings.model.edge_cutoff = 4.0;
+  REQUIRE_THROWS_AS(settings.graph_model(schema), UsageError);  // no coordinates
+  schema.coordinates = true;
+  REQUIRE(settings.graph_model(schema).edge_cutoff == 4.0);
+  REQUIRE(settings.graph_model(schema).atom_references);
+  schema.task = GraphTask::classification;
+  REQUIRE_THROWS_AS(settings.graph_model(schema), UsageError);  // atom_references
+  settings.model.encoding_signs = "invariant";
+  REQUIRE_THROWS_AS(settings.check(), UsageError);  // encoding_channels 0
+  settings.model.encoding_signs = "random";
   settings.molecules.label_columns = "\"a";
   REQUIRE_THROWS_AS(settings.check(), UsageError);
   settings.molecules.label_columns = "";

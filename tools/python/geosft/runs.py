@@ -417,7 +417,14 @@ def _count_columns(config: dict[str, Any]) -> int:
     return sum(name not in ("", "none") for name in names) * molecules.get("fingerprint_bits", 2048)
 
 
+# Keys of the section [model], with the only values that models of graphs in Python have.
+_ONLY = {"edge_cutoff": 0, "atom_references": False, "encoding_signs": "random"}
+
+
 def _load_graph_model(config, texts, file) -> TrainedGraphModel:
+    for key, only in _ONLY.items():
+        if config["model"].get(key, only) != only:
+            raise ValueError(f"{file}: {key} = {config['model'][key]!r} exists in C++ only: geosft.load reads {only!r}")
     model, schema = config["model"], json.loads(texts["schema"])
     documents, vocabulary = schema.get("documents", False), schema["node_vocabulary"]
     of_nodes = schema["task"].startswith("node_")

@@ -11,6 +11,7 @@
 #include "models/ops/edge_sum.h"
 #include "models/ops/gated_edge_sum.h"
 #include "models/ops/gather_pairs.h"
+#include "models/ops/max_pool.h"
 #include "models/ops/sample_pairs.h"
 #include "models/ops/seeded_dropout.h"
 #include "models/ops/softmax_pool.h"
@@ -108,6 +109,7 @@ std::vector<Operator> others() {
     return at::cat({out, gate});
   };
   const auto summed = [](const Arguments& a) { return sum_pool(a["x"], a["k_ptr"]); };
+  const auto largest = [](const Arguments& a) { return max_pool(a["x"], a["k_ptr"]); };
   const Arguments edges{{{"x", normal({38, 5})},
                          {"rowptr", rowptr},
                          {"col", col},
@@ -116,6 +118,7 @@ std::vector<Operator> others() {
   return {{"edge_sum", convolved, edges},
           {"gated_edge_sum", gated, edges},
           {"sum_pool", summed, {{{"x", normal({38, 5})}, {"k_ptr", ptr}}}},
+          {"max_pool", largest, {{{"x", normal({38, 5})}, {"k_ptr", ptr}}}},
           {"knn", nearest, {{{"x", normal({38, 3})}, {"queries", normal({38, 3}).flip(0) * 2}, {"k_ptr", ptr}}}},
           {"random_walk_pe", walks, graph},
           {"farthest_point_order", farthest, {{{"x", normal({38, 3})}, {"k_ptr", ptr}}}},

@@ -10,6 +10,7 @@
 #include "models/ops/cuda/gated_edge_sum_host.h"
 #include "models/ops/cuda/gather_pairs_host.h"
 #include "models/ops/cuda/graph_bias.cuh"
+#include "models/ops/cuda/max_pool_host.h"
 #include "models/ops/cuda/point_bias.cuh"
 #include "models/ops/cuda/polynomial_host.h"
 #include "models/ops/cuda/primal_host.h"
@@ -31,6 +32,7 @@ TORCH_LIBRARY_IMPL(geosft, HPU, m) {
   cuda::implement_edge_sum<EmulatedLauncher>(m);
   cuda::implement_gated_edge_sum<EmulatedLauncher>(m);
   cuda::implement_gather_pairs<EmulatedLauncher>(m);
+  cuda::implement_max_pool<EmulatedLauncher>(m);
   cuda::implement_polynomial_attention<EmulatedLauncher>(m);
   cuda::implement_primal_attention<EmulatedLauncher>(m);
   cuda::implement_sample_pairs<EmulatedLauncher>(m);
