@@ -3,6 +3,7 @@
 """Checks the commands of the documents.
 
 usage: check_commands.py ROOT BUILD [PAGE…]     all pages of ROOT, or some; BUILD is a build folder with all programs
+       check_commands.py --options ROOT BUILD   looks at the options alone, and runs nothing
        check_commands.py --python PAGE…         runs the Python blocks of pages, with the Python that runs this file
 
 Commands are the blocks indented by four blanks, and fences without a language or with bash. All of a page run in one shell, in a
@@ -104,6 +105,7 @@ class Options:
 
     def __init__(self, root, programs):
         self.root = root
+        self.former = set()  # options that were renamed, which the reference names
         self.of = {}  # program -> subcommand ("" for none) -> options
         for name in PROGRAMS:
             program = programs / f"geosft-{name}"
@@ -116,8 +118,11 @@ class Options:
             if "train" in table:
                 for key in map(json.loads, self.run([program, "keys"]).splitlines()):
                     table["train"] |= {key["option"]} | ({"--no-" + key["option"][2:]} if key["type"] == "boolean" else set())
+                    self.former.add(key["former"])
             self.of[f"geosft-{name}"] = table
         self.of["geosft-bench"][""].add("--machine")
+        for sub in ("ablations", "sampling"):  # train a classifier, with its keys
+            self.of["geosft-analyze"][sub] |= self.of["geosft-classify"]["train"]
         self.shared = self.options_in((root / "tools/setup.sh").read_text())
         self.scripts = set()
         for path in subprocess.run(["git", "ls-files", "tools", "tests", ".ci"], cwd=root, capture_output=True, text=True,
@@ -142,7 +147,8 @@ class Options:
         """What is wrong with one simple command, given as words."""
         errors = []
         for word in words:
-            if re.match(r"^(tools|data|models|tests|geometry|graph|\.ci)/[\w./-]*\w$", word) and not (self.root / word).exists():
+            if re.match(r"^(tools|data|models|tests|geometry|graph|\.ci)/[\w./-]*\w$", word) and not (
+                    (self.root / word).exists() or re.search(r"\b[A-Z]{3,}\b", word)):  # SET.toml stands for several
                 errors.append(f"there is no {word}")
         place = next((i for i, word in enumerate(words) if re.match(r"(.*/)?geosft-[a-z]+$", word)), None)
         script = next((i for i, word in enumerate(words) if re.match(r"(.*/)?(tools|tests|\.ci)/[\w./-]+$", word)
@@ -161,7 +167,7 @@ class Options:
             if table is None:
                 return errors + ([] if program == "geosft-example" else [f"there is no program {program}"])
             sub = rest[0] if rest and rest[0] in table else ""
-            if len(table) > 1 and not sub and rest and not rest[0].startswith("-"):
+            if len(table) > 1 and not sub and rest and not rest[0].startswith(("-", "…")):
                 errors.append(f"{program} has no subcommand {rest[0]}")
             errors += self.unknown(program, sub, rest)
         return errors
@@ -193,11 +199,11 @@ def simple_commands(text, variables):
     return [one for one in commands + [command] if one]
 
 
-def prose_errors(page, text, options):
+def prose_errors(page, text, options, variables):
     """Options and commands in running text, between backticks."""
     text = re.sub(r"^```.*?^```", lambda match: "\n" * match.group(0).count("\n"), text, flags=re.DOTALL | re.MULTILINE)
     subcommands = {sub for table in options.of.values() for sub in table if sub}
-    everywhere, errors = options.everywhere() | options.scripts | FOREIGN, []
+    everywhere, errors = options.everywhere() | options.scripts | options.former | FOREIGN, []
     for match in re.finditer(r"`([^`]+)`", text):
         line = text.count("\n", 0, match.start()) + 1
         try:
@@ -209,6 +215,8 @@ def prose_errors(page, text, options):
         found = []
         if re.match(r"(.*/)?geosft-[a-z]+$", words[0]) or words[0].startswith(("tools/", "build/")):
             found = options.errors(words)
+        elif words[0].lstrip("$") in variables and words[0].startswith("$"):
+            found = [error for one in simple_commands(match.group(1), dict(variables)) for error in options.errors(one)]
         elif words[0] in subcommands and len(words) > 1:
             found = [f"no {words[0]} has an option {word}" for word in given(words) - options.everywhere(words[0])]
         elif re.match(r"^--[a-z][\w-]*", words[0]):
@@ -392,6 +400,8 @@ def run_python(pages):
 def main(arguments):
     if arguments[:1] == ["--python"]:
         return run_python(arguments[1:])
+    only_options = arguments[:1] == ["--options"]
+    arguments = arguments[only_options:]
     root, build = (pathlib.Path(path).resolve() for path in arguments[:2])
     if not FURNITURE.exists():
         print("skipped: the package sweethome3d-furniture is not installed")
@@ -412,13 +422,14 @@ def main(arguments):
                 checked += 1
                 for words in simple_commands(line, variables):
                     errors += [f"{page}:{number}: {error}" for error in options.errors(words)]
-        errors += prose_errors(page, re.sub(r"^    .*$", "", text, flags=re.MULTILINE), options)
+        errors += prose_errors(page, re.sub(r"^    .*$", "", text, flags=re.MULTILINE), options, variables)
         cpp += [block for block in blocks if block.language == "cpp" and block.checked]
-        failed, count = run_page(page, [block for block in blocks if block.shell], root, build)
-        print(f"{page}: {count} lines ran" + (", FAILED" if failed else ""), flush=True)
+        failed, count = ([], 0) if only_options else run_page(page, [block for block in blocks if block.shell], root, build)
+        if count:
+            print(f"{page}: {count} lines ran" + (", FAILED" if failed else ""), flush=True)
         errors += failed
         ran += count
-    errors += compile_blocks(cpp, build)
+    errors += [] if only_options else compile_blocks(cpp, build)
     print("\n".join(errors) or f"{checked} lines of commands are right, of which {ran} ran; {len(cpp)} blocks of C++ compile")
     sys.exit(1 if errors else 0)
 

@@ -85,8 +85,10 @@ def row(tools, entry):
     def expected(text):
         if text == "true or false":
             return text
-        return cell(re.sub(r"^(an? \w+|a list of numbers, each|one of) ?(of )?", "", text)) if any_tool["type"] in (
-            "integer", "number", "name", "text", "list") else cell(text)
+        if any_tool["type"] == "table":
+            return cell(text)
+        short = re.sub(r"^(an? \w+|one of) ?(of )?", "", text)
+        return cell("any" + short if short.startswith(",") else short)
 
     option = f"`{any_tool['option']}`"
     if any_tool["former"]:
