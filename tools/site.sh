@@ -22,7 +22,8 @@ cd -- "$geosft_root"
 venv=$geosft_root/build/site-venv
 if ! "$venv/bin/python" -I -c "import mkdocs, material" 2>/dev/null; then
   geosft_say "site: installing MkDocs into $venv"
-  mkdir -p build && python3 -I -m venv --clear "$venv" || geosft_die "cannot make a virtual environment: is python3-venv installed?"
+  mkdir -p build
+  python3 -I -m venv --clear "$venv" || geosft_die "cannot make a virtual environment: is python3-venv installed?"
   "$venv/bin/python" -I -m pip install --quiet --no-input -r tools/site/requirements.txt ||
     geosft_die "pip could not install MkDocs: see its message above (no network, or a full disk?)"
 fi
