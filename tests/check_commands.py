@@ -116,7 +116,7 @@ class Options:
             for sub in names:
                 table[sub] = self.options_in(self.run([program, sub, "--help"]))
             if "train" in table:
-                for key in map(json.loads, self.run([program, "keys"]).splitlines()):
+                for key in map(json.loads, self.run([program, "train", "--list-keys", "--json"]).splitlines()):
                     table["train"] |= {key["option"]} | ({"--no-" + key["option"][2:]} if key["type"] == "boolean" else set())
                     self.former.add(key["former"])
             self.of[f"geosft-{name}"] = table

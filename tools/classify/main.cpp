@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/classify/classify_experiment.h"
-#include "tools/experiment/keys_command.h"
 
 namespace {
 
@@ -17,7 +16,6 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"export", "write a dataset as arrays, in the HDF5 form of ModelNet40", geosft::add_export_command},
     {"list", "pretrained models: their names may stand for a RUN folder",
      geosft::add_cloud_list_command<ClassifyExperiment>},
-    {"keys", "configuration keys, one JSON object each", geosft::add_keys_command<ClassifyExperiment::Task::Settings>},
 };
 
 constexpr const char* description = "Classification of 3D shapes by the Sampling Foundational Transformer";

@@ -32,7 +32,7 @@ SECTIONS = {
 }
 INTRODUCTION = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
-<!-- Written by tools/configs/reference.py from what the programs say. -->
+<!-- Written by tools/configs/reference.py from what `train --list-keys --json` of the programs says. -->
 # Configurations
 
 A configuration is a TOML file. `train --config FILE` reads it, and each key is an option, too. An option of the command line
@@ -49,7 +49,7 @@ Former names of keys work for one release, with a notice.
 
 
 def keys_of(programs, tool):
-    output = subprocess.run([str(programs / f"geosft-{tool}"), "keys"], check=True, capture_output=True, text=True).stdout
+    output = subprocess.run([str(programs / f"geosft-{tool}"), "train", "--list-keys", "--json"], check=True, capture_output=True, text=True).stdout
     return [json.loads(line) for line in output.splitlines()]
 
 

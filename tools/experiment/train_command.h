@@ -93,7 +93,7 @@ bool TrainCommand<Settings>::within_memory(const Train& train_once) {
 template <class Settings>
 int TrainCommand<Settings>::run() {
   if (list_keys) {
-    std::cout << config_.help();
+    std::cout << (json ? config_.json_lines() : config_.help());
     return 0;
   }
   join();

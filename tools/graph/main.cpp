@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/experiment/keys_command.h"
 #include "tools/experiment/list_command.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/graph/commands.h"
-#include "tools/graph/graph_settings.h"
 
 namespace {
 
@@ -26,7 +24,6 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"encode", "encodings of the nodes of a graph dataset, to a file", geosft::add_graph_encode_command},
     {"sweep", "train several configurations and tabulate their results", of_graphs<geosft::add_graph_sweep_command>},
     {"list", "pretrained models: their names may stand for a RUN folder", add_list_command},
-    {"keys", "configuration keys, one JSON object each", geosft::add_keys_command<geosft::GraphSettings>},
 };
 
 constexpr const char* description = "Learning on graphs by the Sampling Foundational Transformer";

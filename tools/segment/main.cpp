@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/experiment/keys_command.h"
 #include "tools/segment/segment_experiment.h"
 
 namespace {
@@ -16,7 +15,6 @@ const std::vector<geosft::Subcommand> subcommands = {
      geosft::add_cloud_info_command<SegmentExperiment>},
     {"list", "pretrained models: their names may stand for a RUN folder",
      geosft::add_cloud_list_command<SegmentExperiment>},
-    {"keys", "configuration keys, one JSON object each", geosft::add_keys_command<SegmentExperiment::Task::Settings>},
 };
 
 constexpr const char* description = "Parts of 3D shapes by the Sampling Foundational Transformer";

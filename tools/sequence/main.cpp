@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/experiment/keys_command.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/graph/commands.h"
-#include "tools/graph/graph_settings.h"
 #include "tools/sequence/commands.h"
 
 namespace {
@@ -22,7 +20,6 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"info", "what a RUN folder, a checkpoint or a dataset holds", of_sequences<geosft::add_graph_info_command>},
     {"generate", "write a synthetic dataset: ListOps or Pathfinder", geosft::add_generate_command},
     {"sweep", "train several configurations and tabulate their results", of_sequences<geosft::add_graph_sweep_command>},
-    {"keys", "configuration keys, one JSON object each", geosft::add_keys_command<geosft::GraphSettings>},
 };
 
 constexpr const char* description =
