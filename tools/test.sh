@@ -24,6 +24,7 @@ geosft_has_gpu || geosft_architectures=90
 geosft_install_packages doxygen chromium # the API reference is made without warnings, pages are looked at
 geosft_wheel=1 # the Python package is built and tested
 geosft_setup
+"$geosft_root/tools/site.sh" --setup # the site is built without warnings, too
 geosft_build all
 geosft_say "testing, $geosft_jobs at a time"
 # The tests are many and short: one thread each, or they would fight for the cores.

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "tools/experiment/key_names.h"
@@ -281,6 +282,26 @@ std::string Config::help() const {
       std::string line = left(entry);
       line.resize(width + 2, ' ');
       text += line + entry.help + " (" + entry.expected() + ")\n";
+    }
+  }
+  return text;
+}
+
+std::string Config::json_lines() const {
+  std::string text;
+  for (const std::string& section : sections_of(entries_)) {
+    for (const ConfigEntry& entry : entries_) {
+      if (entry.section != section) continue;
+      const std::string former = former_key(entry.key);
+      const nlohmann::json object = {{"section", section},
+                                     {"key", entry.key},
+                                     {"option", entry.option_name()},
+                                     {"former", former.empty() ? "" : geosft::option_name(former)},
+                                     {"type", entry.type_name()},
+                                     {"default", entry.value_text()},
+                                     {"expected", entry.expected()},
+                                     {"help", entry.help}};
+      text += object.dump() + "\n";
     }
   }
   return text;

@@ -78,6 +78,9 @@ class Config {
   std::string to_toml() const;
   // Returns one line per key (option, present value, meaning, permitted values), with a heading per section.
   std::string help() const;
+  // Returns one JSON object per key and line, for programs that write the reference: section, key, option, former (an
+  // option, or ""), type, default (the present value, in TOML syntax), expected and help.
+  std::string json_lines() const;
 
  private:
   void insert(ConfigEntry entry);

@@ -130,6 +130,18 @@ struct Expected {
   std::string operator()(NamedLists*) const { return "a table of lists of numbers, or NAME=NUMBER,NUMBER;NAME=…"; }
 };
 
+struct TypeName {
+  const ConfigEntry& entry;
+  std::string operator()(int64_t*) const { return "integer"; }
+  std::string operator()(uint64_t*) const { return "integer"; }
+  std::string operator()(double*) const { return "number"; }
+  std::string operator()(bool*) const { return "boolean"; }
+  std::string operator()(std::string*) const { return entry.choices.empty() ? "text" : "name"; }
+  std::string operator()(const NamedTarget&) const { return "name"; }
+  std::string operator()(std::vector<double>*) const { return "list"; }
+  std::string operator()(NamedLists*) const { return "table"; }
+};
+
 struct Text {
   template <typename Integer>
   std::string operator()(Integer* value) const {
@@ -266,6 +278,9 @@ bool ConfigEntry::is_automatic() const {
 }
 std::string ConfigEntry::expected() const {
   return std::visit(Expected{*this}, target) + (may_be_automatic ? ", or auto" : "");
+}
+std::string ConfigEntry::type_name() const {
+  return std::visit(TypeName{*this}, target);
 }
 std::string ConfigEntry::value_text() const {
   return is_automatic() ? quoted_text(std::string(automatic_text)) : std::visit(Text{}, target);

@@ -70,6 +70,8 @@ struct ConfigEntry {
   bool is_automatic() const;
   // Returns "an integer from 1 to 8", for messages.
   std::string expected() const;
+  // Returns "integer", "number", "boolean", "name" (one of several), "text", "list" or "table".
+  std::string type_name() const;
   // Returns the present value in TOML syntax; doubles with the fewest digits that round-trip.
   std::string value_text() const;
 

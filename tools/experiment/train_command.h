@@ -125,7 +125,7 @@ template <class Settings>
 int TrainCommand<Settings>::run() {
   if (list_keys) {
     load_preset();
-    std::cout << config_.help();
+    std::cout << (json ? config_.json_lines() : config_.help());
     return 0;
   }
   join();

@@ -8,6 +8,8 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace geosft::test::test_config {
 
@@ -300,6 +302,28 @@ TEST_CASE("the text of an option is known before it is applied") {
   REQUIRE(config.option_text("seed") == std::nullopt);
   REQUIRE(options.epochs == 20);
   require_error([&] { config.option_text("epoch"); }, {"epoch"});
+}
+
+TEST_CASE("the keys are written as one JSON object each, for the reference") {
+  Options options;
+  std::istringstream lines(describe(options).json_lines());
+  std::vector<nlohmann::json> keys;
+  for (std::string line; std::getline(lines, line);) keys.push_back(nlohmann::json::parse(line));
+  REQUIRE(keys.size() == 8);
+  REQUIRE(keys[0]["section"] == "");
+  REQUIRE(keys[0]["key"] == "seed");
+  REQUIRE(keys[2] == nlohmann::json{{"section", "train"},
+                                    {"key", "learning_rate"},
+                                    {"option", "--learning-rate"},
+                                    {"former", ""},
+                                    {"type", "number"},
+                                    {"default", "0.001"},
+                                    {"expected", "a number above 0 and of at most 1"},
+                                    {"help", "step size"}});
+  int64_t samples = 4;
+  Config renamed;
+  renamed.add("model", "num_samples", &samples, "sampled tokens");
+  REQUIRE(nlohmann::json::parse(renamed.json_lines())["former"] == "--bins");
 }
 
 }  // namespace geosft::test::test_config

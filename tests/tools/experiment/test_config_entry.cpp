@@ -160,4 +160,24 @@ TEST_CASE("a value of another type is refused") {
   CHECK(flag);
 }
 
+TEST_CASE("a key has a type by the variable that it sets") {
+  int64_t integer = 0;
+  double number = 0.0;
+  bool flag = false;
+  std::string text;
+  std::vector<double> list;
+  NamedLists table;
+  Rotation rotation = Rotation::z;
+  REQUIRE(entry(&integer).type_name() == "integer");
+  REQUIRE(entry(&number).type_name() == "number");
+  REQUIRE(entry(&flag).type_name() == "boolean");
+  REQUIRE(entry(&text).type_name() == "text");
+  ConfigEntry chosen = entry(&text);
+  chosen.choices = {"a", "b"};
+  REQUIRE(chosen.type_name() == "name");
+  REQUIRE(entry(NamedTarget::of(&rotation)).type_name() == "name");
+  REQUIRE(entry(&list).type_name() == "list");
+  REQUIRE(entry(&table).type_name() == "table");
+}
+
 }  // namespace geosft::test::test_config_entry

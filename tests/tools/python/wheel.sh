@@ -18,6 +18,7 @@ rm -rf -- "$folder"
 cd -- "$folder" # away from the sources
 PYTHONPATH=$folder "$python" "$here/test_geosft.py" "$folder" "$library" "$other"
 PYTHONPATH=$folder "$python" "$here/test_nn.py" "$module_outputs" "$root/tools/python/README.md"
+PYTHONPATH=$folder "$python" "$root/tests/check_commands.py" --python "$root/README.md" "$root/tools/examples/README.md"
 PYTHONPATH=$folder "$python" "$here/test_pyg.py"
 PYTHONPATH=$folder "$python" "$here/test_export.py"
 PYTHONPATH=$folder "$python" "$here/bad_arguments.py"
