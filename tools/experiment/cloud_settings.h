@@ -14,11 +14,21 @@ namespace geosft {
 template <>
 inline constexpr auto enum_table<Rotation> =
     std::to_array<EnumName<Rotation>>({{"none", Rotation::none}, {"z", Rotation::z}, {"so3", Rotation::so3}});
+// Which points of a large cloud a model sees: a random subset in each epoch and vote, or those of farthest-point
+// sampling, the same ones each time.
+enum class PointSampling { random, fps };
+template <>
+inline constexpr auto enum_table<PointSampling> =
+    std::to_array<EnumName<PointSampling>>({{"random", PointSampling::random}, {"fps", PointSampling::fps}});
+template <>
+inline constexpr auto enum_table<Initialization> = std::to_array<EnumName<Initialization>>(
+    {{"default", Initialization::standardized}, {"paper", Initialization::paper}});
 template <>
 inline constexpr auto enum_table<PointTokens> =
     std::to_array<EnumName<PointTokens>>({{"ones", PointTokens::ones},
                                           {"radial", PointTokens::radial},
                                           {"local", PointTokens::local},
+                                          {"ppf", PointTokens::ppf},
                                           {"absolute", PointTokens::absolute},
                                           {"absolute_local", PointTokens::absolute_local}});
 
@@ -27,7 +37,8 @@ struct CloudSettings {
   int64_t points = 1024;           // per cloud, as input of the model
   bool normals = true;             // pass normals to the model
   int64_t points_per_mesh = 4096;  // sampled once per mesh; subsets are sampled from these
-  int64_t max_per_class = 0;       // training clouds of each class; 0: all
+  PointSampling point_sampling = PointSampling::random;
+  int64_t max_per_class = 0;  // training clouds of each class; 0: all
   double validation_fraction = 0.0;
   bool monitor_test = false;
   std::string columns = {};   // of tables of text, see ShapeReadOptions
@@ -55,6 +66,7 @@ struct AugmentSettings {
 // Section [model].
 struct PointModelSettings : EncoderSettings {
   PointTokens tokens = PointTokens::radial;
+  Initialization initialization = Initialization::standardized;
   bool canonical_order = true;
 
   void add_keys(Config& config);
@@ -127,6 +139,7 @@ ModelOptions CloudExperimentSettings<Clouds, Model>::model_options() const {
   options.normals = clouds.normals;
   options.tokens = model.tokens;
   options.layer = model.layer();
+  options.layer.attention.initialization = model.initialization;
   options.layers = model.layers;
   options.canonical_order = model.canonical_order;
   return options;

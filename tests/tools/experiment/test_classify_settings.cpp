@@ -19,6 +19,7 @@ workers = 2
 points = 100
 normals = false
 points_per_mesh = 500
+point_sampling = "fps"
 max_per_class = 4
 validation_fraction = 0.25
 monitor_test = true
@@ -36,6 +37,7 @@ rotate_training = "z"
 drop_tokens = 0.75
 [model]
 tokens = "local"
+initialization = "paper"
 width = 24
 heads = 6
 layers = 5
@@ -130,6 +132,7 @@ TEST_CASE("model keys reach the options of the classifier") {
   CHECK(options.layer.token_dropout == 0.02);
   CHECK(options.layer.feed_forward_dropout == 0.03);
   const AttentionOptions& attention = options.layer.attention;
+  CHECK(attention.initialization == Initialization::paper);
   CHECK(attention.width == 24);
   CHECK(attention.heads == 6);
   CHECK(attention.score == ScoreKind::dot);
@@ -203,6 +206,9 @@ TEST_CASE("the configurations for classification load, and none shows the test s
     settings.config().load_toml(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/" + name + ".toml");
     settings.check();
     CHECK_FALSE(settings.clouds.monitor_test);
+    const bool of_paper = std::string(name).starts_with("modelnet40");
+    CHECK((settings.clouds.point_sampling == PointSampling::fps) == of_paper);
+    CHECK((settings.model.initialization == Initialization::paper) == of_paper);
   }
 }
 

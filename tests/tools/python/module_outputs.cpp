@@ -290,6 +290,7 @@ std::vector<Case> cases() {
       encoder("encoder_post", NormPlacement::post),
       encoder("encoder_pre", NormPlacement::pre),
       classifier("classifier", PointTokens::local, NormPlacement::post),
+      classifier("classifier_ppf", PointTokens::ppf, NormPlacement::pre),
       classifier("classifier_absolute", PointTokens::absolute_local, NormPlacement::pre),
       composed("composed_points", Kind::points, ScoreKind::dot, ProbabilityKind::leaky_relu),
       composed("composed_graph", Kind::graph, ScoreKind::maxout, ProbabilityKind::softmax),

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/point_pair_features.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include "geometry/no_autocast.h"
+#include "geometry/operators.h"
+#include "geometry/packed.h"
+#include "models/ops/centred_points.h"
+
+namespace geosft {
+namespace {
+
+constexpr double smallest = 1e-9;  // length of an offset or a normal that has a direction
+
+using Signature = at::Tensor(const at::Tensor& points, const std::optional<at::Tensor>& normals,
+                             const at::Tensor& index, const std::optional<at::Tensor>& ptr);
+
+void check_inputs(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
+                  const std::optional<at::Tensor>& ptr) {
+  TORCH_CHECK(points.dim() == 2 && points.sym_size(1) == 3 && points.is_floating_point(),
+              "points must be floating of shape [N, 3], got ", points.scalar_type(), " ", points.sym_sizes());
+  TORCH_CHECK(!given(normals) || normals->sym_sizes() == points.sym_sizes(), "normals must have the shape of points, ",
+              points.sym_sizes(), ", got ", normals->sym_sizes());
+  TORCH_CHECK(index.scalar_type() == at::kLong && index.dim() == 2 && index.sym_size(0) == points.sym_size(0),
+              "index must be int64 [N, K] with N = ", points.sym_size(0), ", got ", index.scalar_type(), " ",
+              index.sym_sizes());
+  check_ptr(ptr, "ptr", points);
+}
+
+at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
+  return (a * b).sum(-1);
+}
+
+// Returns rows [N, 3] of length 1, and 0 where there is no direction.
+at::Tensor directions(const at::Tensor& rows) {
+  return rows / rows.norm(2, -1, true).clamp_min(smallest);
+}
+
+// The angle of directions u [N, K, 3] around the axes [N, 3], from an arbitrary direction.
+at::Tensor angle_around(const at::Tensor& axes, const at::Tensor& u) {
+  const at::Tensor least = axes.abs().argmin(1, true) == at::arange(3, axes.options().dtype(at::kLong));
+  const at::Tensor first = directions(at::linalg_cross(axes, least.to(axes.scalar_type())));
+  const at::Tensor second = at::linalg_cross(axes, first);
+  return at::atan2(product(u, second.unsqueeze(1)), product(u, first.unsqueeze(1)));
+}
+
+// Positions [N, K] of the neighbours that exist, ordered by angle; the others take that of the first.
+struct Ring {
+  at::Tensor place, next;
+
+  Ring(const at::Tensor& angle, const at::Tensor& exists) {
+    const at::Tensor order = angle.masked_fill(exists.logical_not(), 10.0).argsort(/*stable=*/true, 1);
+    const at::Tensor count = exists.sum(1, true), step = at::arange(angle.size(1), order.options()).unsqueeze(0);
+    const at::Tensor slot = at::where(step < count, step, 0), after = at::where(slot + 1 < count, slot + 1, 0);
+    place = order.gather(1, slot);
+    next = order.gather(1, after);
+  }
+};
+
+// Rows of x [N, K, …] at the places [N, K].
+at::Tensor taken(const at::Tensor& x, const at::Tensor& place) {
+  return x.gather(1, x.dim() == 2 ? place : place.unsqueeze(2).expand({-1, -1, x.size(2)}));
+}
+
+at::Tensor computed(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
+                    const std::optional<at::Tensor>& ptr) {
+  check_inputs(points, normals, index, ptr);
+  const at::NoGradGuard guard;
+  const NoAutocast no_autocast;
+  const int64_t rows = points.size(0), neighbours = index.size(1);
+  if (points.numel() == 0 || neighbours == 0) return points.new_zeros({rows, neighbours, point_pair_channels});
+  const at::Tensor p = centred_points(points, ptr).to(at::kDouble), radius = p.norm(2, -1), outward = directions(p);
+  const at::Tensor n = given(normals) ? normals->to(at::kDouble) : outward;
+  const at::Tensor row = index.clamp_min(0).flatten();
+  const auto of_neighbours = [&](const at::Tensor& x) { return x.index_select(0, row).view({rows, neighbours, -1}); };
+  const at::Tensor offset = of_neighbours(p) - p.unsqueeze(1), distance = offset.norm(2, -1);
+  const at::Tensor exists = (index >= 0).logical_and(distance > smallest);
+  const at::Tensor square = distance.square() * exists / exists.sum(1, true).clamp_min(1);
+  const at::Tensor scale = square.sum(1, true).sqrt().clamp_min(smallest);
+  const at::Tensor u = offset / distance.clamp_min(smallest).unsqueeze(2);
+  const Ring ring(angle_around(n, u), exists);
+  const at::Tensor unit = taken(u, ring.place), normal = taken(of_neighbours(n), ring.place);
+  const at::Tensor own = n.unsqueeze(1), away = taken(of_neighbours(radius.unsqueeze(1)).squeeze(2), ring.place);
+  const at::Tensor features = at::stack(
+      {taken(distance, ring.place) / scale, product(own, unit), product(normal, unit), product(own, normal),
+       product(unit, taken(u, ring.next)), (away - radius.unsqueeze(1)) / scale, product(outward.unsqueeze(1), unit)},
+      2);
+  return (features * exists.any(1).view({rows, 1, 1})).to(points.scalar_type());
+}
+
+at::Tensor announced(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
+                     const std::optional<at::Tensor>& ptr) {
+  check_inputs(points, normals, index, ptr);
+  return points.new_empty_symint({points.sym_size(0), index.sym_size(1), point_pair_channels});
+}
+
+GEOSFT_OPERATORS(m) {
+  m.def("_point_pair_features(Tensor points, Tensor? normals, Tensor index, Tensor? ptr=None) -> Tensor",
+        {at::Tag::pt2_compliant_tag});
+}
+
+GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
+  m.impl("_point_pair_features", computed);
+}
+
+GEOSFT_KERNELS(Meta, m) {
+  m.impl("_point_pair_features", announced);
+}
+
+}  // namespace
+
+at::Tensor point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
+                               const at::Tensor& index, const std::optional<at::Tensor>& ptr) {
+  static const auto op = find_operator<Signature>("_point_pair_features");
+  const auto constant = given(normals) ? std::make_optional(normals->detach()) : std::nullopt;
+  return op.call(points.detach(), constant, index, ptr);
+}
+
+}  // namespace geosft
