@@ -45,22 +45,13 @@ at::Tensor angle_around(const at::Tensor& axes, const at::Tensor& u) {
   return at::atan2(product(u, second.unsqueeze(1)), product(u, first.unsqueeze(1)));
 }
 
-// Positions [N, K] of the neighbours that exist, ordered by angle; the others take that of the first.
-struct Ring {
-  at::Tensor place, next;
-
-  Ring(const at::Tensor& angle, const at::Tensor& exists) {
-    const at::Tensor order = angle.masked_fill(exists.logical_not(), 10.0).argsort(/*stable=*/true, 1);
-    const at::Tensor count = exists.sum(1, true), step = at::arange(angle.size(1), order.options()).unsqueeze(0);
-    const at::Tensor slot = at::where(step < count, step, 0), after = at::where(slot + 1 < count, slot + 1, 0);
-    place = order.gather(1, slot);
-    next = order.gather(1, after);
-  }
-};
-
-// Rows of x [N, K, …] at the places [N, K].
-at::Tensor taken(const at::Tensor& x, const at::Tensor& place) {
-  return x.gather(1, x.dim() == 2 ? place : place.unsqueeze(2).expand({-1, -1, x.size(2)}));
+// The cosine [N, K] between the direction u [N, K, 3] of each neighbour that exists and that of the next one by angle.
+at::Tensor corners(const at::Tensor& u, const at::Tensor& angle, const at::Tensor& exists) {
+  const at::Tensor order = angle.masked_fill(exists.logical_not(), 10.0).argsort(/*stable=*/true, 1);
+  const at::Tensor next = at::arange(1, angle.size(1) + 1, order.options()).unsqueeze(0);
+  const at::Tensor after = order.gather(1, at::where(next < exists.sum(1, true), next, 0));
+  const auto along = [&](const at::Tensor& place) { return u.gather(1, place.unsqueeze(2).expand_as(u)); };
+  return at::empty_like(angle).scatter(1, order, product(along(order), along(after)));
 }
 
 at::Tensor computed(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
@@ -79,14 +70,15 @@ at::Tensor computed(const at::Tensor& points, const std::optional<at::Tensor>& n
   const at::Tensor square = distance.square() * exists / exists.sum(1, true).clamp_min(1);
   const at::Tensor scale = square.sum(1, true).sqrt().clamp_min(smallest);
   const at::Tensor u = offset / distance.clamp_min(smallest).unsqueeze(2);
-  const Ring ring(angle_around(n, u), exists);
-  const at::Tensor unit = taken(u, ring.place), normal = taken(of_neighbours(n), ring.place);
-  const at::Tensor own = n.unsqueeze(1), away = taken(of_neighbours(radius.unsqueeze(1)).squeeze(2), ring.place);
+  const at::Tensor normal = of_neighbours(n), own = n.unsqueeze(1), away = of_neighbours(radius).squeeze(2);
   const at::Tensor features = at::stack(
-      {taken(distance, ring.place) / scale, product(own, unit), product(normal, unit), product(own, normal),
-       product(unit, taken(u, ring.next)), (away - radius.unsqueeze(1)) / scale, product(outward.unsqueeze(1), unit)},
+      {distance / scale, product(own, u), product(normal, u), product(own, normal),
+       corners(u, angle_around(n, u), exists), (away - radius.unsqueeze(1)) / scale, product(outward.unsqueeze(1), u)},
       2);
-  return (features * exists.any(1).view({rows, 1, 1})).to(points.scalar_type());
+  // Missing neighbours take the place of the first that exists.
+  const at::Tensor first = exists.to(at::kInt).argmax(1, true), column = at::arange(neighbours, first.options());
+  const at::Tensor place = at::where(exists, column.unsqueeze(0), first).unsqueeze(2).expand_as(features);
+  return (features.gather(1, place) * exists.any(1).view({rows, 1, 1})).to(points.scalar_type());
 }
 
 at::Tensor announced(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,

@@ -23,9 +23,8 @@ inline constexpr int64_t point_pair_channels = 7;
 //   index int64 [N, K]: the neighbours of each point, packed rows; -1: no neighbour
 //   ptr int64 [B + 1] or none
 // A neighbour at the same place as the point, such as the point itself, counts as none. The features of missing
-// neighbours repeat those of one that exists, so the maximum over K is the maximum over the neighbours; they are 0 for
-// a point without neighbours. The order of neighbours in the result is not specified. No gradient. Errors name the
-// argument.
+// neighbours repeat those of the first that exists, so the maximum over K is the maximum over the neighbours; they are
+// 0 for a point without neighbours. No gradient. Errors name the argument.
 at::Tensor point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
                                const at::Tensor& index, const std::optional<at::Tensor>& ptr = std::nullopt);
 

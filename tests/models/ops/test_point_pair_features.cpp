@@ -29,15 +29,6 @@ at::Tensor neighbours(const at::Tensor& points, int64_t k, const std::optional<a
   return std::get<0>(knn(points, points, k, ptr, ptr));
 }
 
-// The features of a point are a set: rows in an order that does not depend on how they were computed.
-at::Tensor sorted_rows(const at::Tensor& features) {
-  at::Tensor result = features.clone();
-  for (int64_t i = 0; i < result.size(0); ++i) {
-    result[i] = result[i].index_select(0, result[i].select(1, 0).argsort());
-  }
-  return result;
-}
-
 Vector row(const at::Tensor& rows, int64_t i) {
   return {rows[i][0].item<double>(), rows[i][1].item<double>(), rows[i][2].item<double>()};
 }
@@ -106,7 +97,7 @@ TEST_CASE("point-pair features are those of the definition", "[point_pair_featur
   const at::Tensor index = neighbours(points, 9).slice(1, 1);
   const at::Tensor features = point_pair_features(points, normals, index);
   REQUIRE(features.sizes() == at::IntArrayRef({40, 8, point_pair_channels}));
-  require_close(sorted_rows(features), sorted_rows(slow_features(points, normals, index)), 1e-10, "features");
+  require_close(features, slow_features(points, normals, index), 1e-10, "features");
 }
 
 TEST_CASE("features of neighbours in a plane are known", "[point_pair_features]") {
@@ -129,7 +120,7 @@ TEST_CASE("rotation and translation leave point-pair features", "[point_pair_fea
   const at::Tensor moved = rotate(points, rotation) + at::tensor({1.0, -2.0, 0.5}, at::kDouble);
   for (const bool with : {true, false}) {
     const auto of = [&](const at::Tensor& x, const at::Tensor& n) {
-      return sorted_rows(point_pair_features(x, with ? std::make_optional(n) : std::nullopt, index, ptr));
+      return point_pair_features(x, with ? std::make_optional(n) : std::nullopt, index, ptr);
     };
     require_close(of(moved, rotate(normals, rotation)), of(points, normals), 1e-9, "moved");
   }
@@ -151,8 +142,8 @@ TEST_CASE("missing neighbours repeat one that exists, and points without any hav
   const at::Tensor normals = unit(at::ones({7, 3}, at::kDouble)), ptr = at::tensor({0, 4, 5, 7}, at::kLong);
   const at::Tensor features = point_pair_features(points, normals, neighbours(points, 6, ptr), ptr);
   REQUIRE(at::isfinite(features).all().item<bool>());
-  for (int64_t i = 0; i < 4; ++i) {  // three neighbours each
-    for (int64_t k = 3; k < 6; ++k) require_equal(features[i][k], features[i][0], "repeated");
+  for (int64_t i = 0; i < 4; ++i) {  // the point itself, three neighbours, and none
+    for (const int64_t k : {0, 4, 5}) require_equal(features[i][k], features[i][1], "repeated");
   }
   require_equal(features.slice(0, 4), at::zeros({3, 6, point_pair_channels}, at::kDouble), "alone, and twice");
   CHECK(point_pair_features(points.slice(0, 0, 0), std::nullopt, at::empty({0, 6}, at::kLong)).sizes() ==
