@@ -11,22 +11,8 @@
 namespace geosft {
 namespace {
 
-constexpr double smallest = 1e-9;  // length of an offset or a normal that has a direction
-
 using Signature = at::Tensor(const at::Tensor& points, const std::optional<at::Tensor>& normals,
                              const at::Tensor& index, const std::optional<at::Tensor>& ptr);
-
-void check_inputs(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
-                  const std::optional<at::Tensor>& ptr) {
-  TORCH_CHECK(points.dim() == 2 && points.sym_size(1) == 3 && points.is_floating_point(),
-              "points must be floating of shape [N, 3], got ", points.scalar_type(), " ", points.sym_sizes());
-  TORCH_CHECK(!given(normals) || normals->sym_sizes() == points.sym_sizes(), "normals must have the shape of points, ",
-              points.sym_sizes(), ", got ", normals->sym_sizes());
-  TORCH_CHECK(index.scalar_type() == at::kLong && index.dim() == 2 && index.sym_size(0) == points.sym_size(0),
-              "index must be int64 [N, K] with N = ", points.sym_size(0), ", got ", index.scalar_type(), " ",
-              index.sym_sizes());
-  check_ptr(ptr, "ptr", points);
-}
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
   return (a * b).sum(-1);
@@ -34,7 +20,7 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
 
 // Returns rows [N, 3] of length 1, and 0 where there is no direction.
 at::Tensor directions(const at::Tensor& rows) {
-  return rows / rows.norm(2, -1, true).clamp_min(smallest);
+  return rows / rows.norm(2, -1, true).clamp_min(smallest_pair_length);
 }
 
 // The angle of directions u [N, K, 3] around the axes [N, 3], from an arbitrary direction.
@@ -54,9 +40,42 @@ at::Tensor corners(const at::Tensor& u, const at::Tensor& angle, const at::Tenso
   return at::empty_like(angle).scatter(1, order, product(along(order), along(after)));
 }
 
-at::Tensor computed(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
-                    const std::optional<at::Tensor>& ptr) {
-  check_inputs(points, normals, index, ptr);
+at::Tensor announced(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
+                     const std::optional<at::Tensor>& ptr) {
+  check_point_pairs(points, normals, index, ptr);
+  return points.new_empty_symint({points.sym_size(0), index.sym_size(1), point_pair_channels});
+}
+
+GEOSFT_OPERATORS(m) {
+  m.def("_point_pair_features(Tensor points, Tensor? normals, Tensor index, Tensor? ptr=None) -> Tensor",
+        {at::Tag::pt2_compliant_tag});
+}
+
+GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
+  m.impl("_point_pair_features", composite_point_pair_features);
+}
+
+GEOSFT_KERNELS(Meta, m) {
+  m.impl("_point_pair_features", announced);
+}
+
+}  // namespace
+
+void check_point_pairs(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
+                       const std::optional<at::Tensor>& ptr) {
+  TORCH_CHECK(points.dim() == 2 && points.sym_size(1) == 3 && points.is_floating_point(),
+              "points must be floating of shape [N, 3], got ", points.scalar_type(), " ", points.sym_sizes());
+  TORCH_CHECK(!given(normals) || normals->sym_sizes() == points.sym_sizes(), "normals must have the shape of points, ",
+              points.sym_sizes(), ", got ", normals->sym_sizes());
+  TORCH_CHECK(index.scalar_type() == at::kLong && index.dim() == 2 && index.sym_size(0) == points.sym_size(0),
+              "index must be int64 [N, K] with N = ", points.sym_size(0), ", got ", index.scalar_type(), " ",
+              index.sym_sizes());
+  check_ptr(ptr, "ptr", points);
+}
+
+at::Tensor composite_point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
+                                         const at::Tensor& index, const std::optional<at::Tensor>& ptr) {
+  check_point_pairs(points, normals, index, ptr);
   const at::NoGradGuard guard;
   const NoAutocast no_autocast;
   const int64_t rows = points.size(0), neighbours = index.size(1);
@@ -66,10 +85,10 @@ at::Tensor computed(const at::Tensor& points, const std::optional<at::Tensor>& n
   const at::Tensor row = index.clamp_min(0).flatten();
   const auto of_neighbours = [&](const at::Tensor& x) { return x.index_select(0, row).view({rows, neighbours, -1}); };
   const at::Tensor offset = of_neighbours(p) - p.unsqueeze(1), distance = offset.norm(2, -1);
-  const at::Tensor exists = (index >= 0).logical_and(distance > smallest);
+  const at::Tensor exists = (index >= 0).logical_and(distance > smallest_pair_length);
   const at::Tensor square = distance.square() * exists / exists.sum(1, true).clamp_min(1);
-  const at::Tensor scale = square.sum(1, true).sqrt().clamp_min(smallest);
-  const at::Tensor u = offset / distance.clamp_min(smallest).unsqueeze(2);
+  const at::Tensor scale = square.sum(1, true).sqrt().clamp_min(smallest_pair_length);
+  const at::Tensor u = offset / distance.clamp_min(smallest_pair_length).unsqueeze(2);
   const at::Tensor normal = of_neighbours(n), own = n.unsqueeze(1), away = of_neighbours(radius).squeeze(2);
   const at::Tensor features = at::stack(
       {distance / scale, product(own, u), product(normal, u), product(own, normal),
@@ -80,27 +99,6 @@ at::Tensor computed(const at::Tensor& points, const std::optional<at::Tensor>& n
   const at::Tensor place = at::where(exists, column.unsqueeze(0), first).unsqueeze(2).expand_as(features);
   return (features.gather(1, place) * exists.any(1).view({rows, 1, 1})).to(points.scalar_type());
 }
-
-at::Tensor announced(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
-                     const std::optional<at::Tensor>& ptr) {
-  check_inputs(points, normals, index, ptr);
-  return points.new_empty_symint({points.sym_size(0), index.sym_size(1), point_pair_channels});
-}
-
-GEOSFT_OPERATORS(m) {
-  m.def("_point_pair_features(Tensor points, Tensor? normals, Tensor index, Tensor? ptr=None) -> Tensor",
-        {at::Tag::pt2_compliant_tag});
-}
-
-GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
-  m.impl("_point_pair_features", computed);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("_point_pair_features", announced);
-}
-
-}  // namespace
 
 at::Tensor point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
                                const at::Tensor& index, const std::optional<at::Tensor>& ptr) {

@@ -28,4 +28,15 @@ inline constexpr int64_t point_pair_channels = 7;
 at::Tensor point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
                                const at::Tensor& index, const std::optional<at::Tensor>& ptr = std::nullopt);
 
+// For the kernels.
+
+// Length below which an offset or a normal has no direction.
+inline constexpr double smallest_pair_length = 1e-9;
+// Checks the arguments without reading values.
+void check_point_pairs(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
+                       const std::optional<at::Tensor>& ptr);
+// Computes the features by LibTorch's operators, on any device.
+at::Tensor composite_point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
+                                         const at::Tensor& index, const std::optional<at::Tensor>& ptr);
+
 }  // namespace geosft

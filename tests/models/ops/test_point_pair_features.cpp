@@ -100,6 +100,19 @@ TEST_CASE("point-pair features are those of the definition", "[point_pair_featur
   require_close(features, slow_features(points, normals, index), 1e-10, "features");
 }
 
+TEST_CASE("point-pair features of the CPU are those of the composite", "[point_pair_features]") {
+  const at::Tensor points = normal({70, 3}, 21), normals = unit(normal({70, 3}, 22));
+  const at::Tensor ptr = at::tensor({0, 20, 21, 70}, at::kLong), index = neighbours(points, 25, ptr);
+  for (const at::ScalarType type : {at::kDouble, at::kFloat}) {
+    for (const bool with : {true, false}) {
+      const at::Tensor x = points.to(type);
+      const auto n = with ? std::make_optional(normals.to(type)) : std::nullopt;
+      require_close(point_pair_features(x, n, index, ptr), composite_point_pair_features(x, n, index, ptr),
+                    type == at::kDouble ? 1e-12 : 1e-5, "features");
+    }
+  }
+}
+
 TEST_CASE("features of neighbours in a plane are known", "[point_pair_features]") {
   // The centre of a square, and its corners with normals that lean outwards by 45 degrees.
   const at::Tensor points =
@@ -164,6 +177,7 @@ TEST_CASE("errors of point-pair features name the argument", "[point_pair_featur
   require_error([&] { point_pair_features(points, points.slice(0, 1), index); }, {"normals", "[4, 3]"});
   require_error([&] { point_pair_features(points, std::nullopt, index.slice(0, 1)); }, {"index", "[4, 2]"});
   require_error([&] { point_pair_features(points, std::nullopt, index.to(at::kInt)); }, {"index", "Int"});
+  require_error([&] { point_pair_features(points, std::nullopt, index + 4); }, {"index", "5"});
   require_error([&] { point_pair_features(points, std::nullopt, index, at::tensor({0, 5}, at::kInt)); }, {"ptr"});
 }
 
