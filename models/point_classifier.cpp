@@ -8,7 +8,10 @@ PointClassifierImpl::PointClassifierImpl(const PointClassifierOptions& classifie
   TORCH_CHECK(options.classes >= 2, "classes must be at least 2, got ", options.classes);
   options.layer = with_point_relations(options.layer, options.normals, options.relative, options.chirality);
   const int64_t width = options.layer.attention.width;
-  embed = register_module("embed", torch::nn::Linear(point_token_channels(options.tokens, options.normals), width));
+  ppf = learned_tokens(options.tokens);
+  if (!ppf.is_empty()) register_module("ppf", ppf);
+  embed =
+      register_module("embed", torch::nn::Linear(input_token_channels(options.tokens, options.normals, ppf), width));
   encoder = register_module("encoder", Encoder(options.layer, options.layers));
   head = register_module("head", SampleMaxHead(width, options.classes, options.head_sampler, options.head_dropout));
 }
@@ -16,7 +19,7 @@ PointClassifierImpl::PointClassifierImpl(const PointClassifierOptions& classifie
 EncodedPoints PointClassifierImpl::encode(const at::Tensor& points, const at::Tensor& normals,
                                           const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   TORCH_CHECK(normals.defined() == options.normals, "normals must be given exactly when the model was built for them");
-  return encode_points(embed, encoder, options.tokens, options.canonical_order, points, normals, {}, ptr, context);
+  return encode_points(ppf, embed, encoder, options.tokens, options.canonical_order, points, normals, {}, ptr, context);
 }
 
 at::Tensor PointClassifierImpl::forward(const at::Tensor& points, const at::Tensor& normals,

@@ -38,6 +38,7 @@ class PointClassifierImpl : public torch::nn::Module {
                       SamplingContext& context);
 
   PointClassifierOptions options;
+  PointPairTokens ppf{nullptr};  // learned tokens; empty unless tokens are PointTokens::ppf
   torch::nn::Linear embed{nullptr};
   Encoder encoder{nullptr};
   SampleMaxHead head{nullptr};

@@ -30,8 +30,16 @@ at::Tensor EncodedPoints::in_input_order(const at::Tensor& rows) const {
   return order.defined() ? at::empty_like(rows).index_copy(0, order, rows) : rows;
 }
 
-EncodedPoints encode_points(torch::nn::Linear& embed, Encoder& encoder, PointTokens kind, bool canonical_order,
-                            at::Tensor points, at::Tensor normals, at::Tensor features,
+PointPairTokens learned_tokens(PointTokens kind) {
+  return kind == PointTokens::ppf ? PointPairTokens(PointPairTokensOptions()) : PointPairTokens(nullptr);
+}
+
+int64_t input_token_channels(PointTokens kind, bool normals, const PointPairTokens& learned) {
+  return point_token_channels(kind, normals) + (learned.is_empty() ? 0 : learned->channels());
+}
+
+EncodedPoints encode_points(PointPairTokens& learned, torch::nn::Linear& embed, Encoder& encoder, PointTokens kind,
+                            bool canonical_order, at::Tensor points, at::Tensor normals, at::Tensor features,
                             const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   at::Tensor order;
   if (canonical_order && context.mode() != SampleMode::random) {
@@ -46,6 +54,7 @@ EncodedPoints encode_points(torch::nn::Linear& embed, Encoder& encoder, PointTok
   }
   std::vector<at::Tensor> neighbourhoods;
   at::Tensor tokens = point_tokens(kind, points, normals, ptr, &neighbourhoods);
+  if (!learned.is_empty()) tokens = at::cat({tokens, learned->forward(points, normals, ptr, neighbourhoods)}, 1);
   if (features.defined()) tokens = at::cat({tokens, features}, 1);
   const at::Tensor x = embed->forward(tokens).to(points.scalar_type());  // with and without autocast
   for (const at::Tensor& index : neighbourhoods) note_neighbours(context, index, ptr);

@@ -5,6 +5,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "models/layers/encoder.h"
+#include "models/layers/point_pair_tokens.h"
 #include "models/ops/point_tokens.h"
 
 namespace geosft {
@@ -29,12 +30,17 @@ struct EncodedPoints {
   at::Tensor in_input_order(const at::Tensor& rows) const;
 };
 
-// Encoded tokens of packed clouds: point_tokens of this kind, concatenated with `features` [N, f] if they are defined,
-// then `embed` and `encoder`. With `canonical_order`, outside training, each cloud is sorted in farthest-point order
-// from the point farthest from its centroid: predictions then depend on the stored order of the points only by
-// rounding.
-EncodedPoints encode_points(torch::nn::Linear& embed, Encoder& encoder, PointTokens kind, bool canonical_order,
-                            at::Tensor points, at::Tensor normals, at::Tensor features,
+// Returns the learned tokens of a model with tokens of this kind: a module for `ppf`, otherwise an empty holder.
+PointPairTokens learned_tokens(PointTokens kind);
+// Returns the number of channels of the input tokens of a model: those of point_tokens, and of `learned`.
+int64_t input_token_channels(PointTokens kind, bool normals, const PointPairTokens& learned);
+
+// Encoded tokens of packed clouds: point_tokens of this kind, concatenated with those of `learned` unless it is empty,
+// and with `features` [N, f] if they are defined, then `embed` and `encoder`. With `canonical_order`, outside training,
+// each cloud is sorted in farthest-point order from the point farthest from its centroid: predictions then depend on
+// the stored order of the points only by rounding.
+EncodedPoints encode_points(PointPairTokens& learned, torch::nn::Linear& embed, Encoder& encoder, PointTokens kind,
+                            bool canonical_order, at::Tensor points, at::Tensor normals, at::Tensor features,
                             const std::optional<at::Tensor>& ptr, SamplingContext& context);
 
 }  // namespace geosft

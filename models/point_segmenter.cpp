@@ -31,7 +31,9 @@ PointSegmenterImpl::PointSegmenterImpl(const PointSegmenterOptions& segmenter_op
   TORCH_CHECK(options.categories >= 0, "categories must be 0 or more, got ", options.categories);
   options.layer = with_point_relations(options.layer, options.normals, options.relative, options.chirality);
   const int64_t width = options.layer.attention.width;
-  const int64_t channels = point_token_channels(options.tokens, options.normals) + options.categories;
+  ppf = learned_tokens(options.tokens);
+  if (!ppf.is_empty()) register_module("ppf", ppf);
+  const int64_t channels = input_token_channels(options.tokens, options.normals, ppf) + options.categories;
   embed = register_module("embed", torch::nn::Linear(channels, width));
   encoder = register_module("encoder", Encoder(options.layer, options.layers));
   head = register_module("head", TokenHead(width, options.parts));
@@ -42,8 +44,8 @@ at::Tensor PointSegmenterImpl::forward(const at::Tensor& points, const at::Tenso
                                        SamplingContext& context) {
   TORCH_CHECK(normals.defined() == options.normals, "normals must be given exactly when the model was built for them");
   const at::Tensor features = category_features(category, options.categories, points, ptr);
-  const EncodedPoints encoded =
-      encode_points(embed, encoder, options.tokens, options.canonical_order, points, normals, features, ptr, context);
+  const EncodedPoints encoded = encode_points(ppf, embed, encoder, options.tokens, options.canonical_order, points,
+                                              normals, features, ptr, context);
   return encoded.in_input_order(head->forward(encoded.tokens));
 }
 

@@ -32,6 +32,7 @@ class PointSegmenterImpl : public torch::nn::Module {
                      const at::Tensor& category, SamplingContext& context);
 
   PointSegmenterOptions options;
+  PointPairTokens ppf{nullptr};  // learned tokens; empty unless tokens are PointTokens::ppf
   torch::nn::Linear embed{nullptr};
   Encoder encoder{nullptr};
   TokenHead head{nullptr};

@@ -71,6 +71,14 @@ SamplingAttentionImpl::SamplingAttentionImpl(const AttentionOptions& attention_o
 }
 
 void SamplingAttentionImpl::reset_parameters() {
+  if (options.initialization == Initialization::paper) {
+    value->reset_parameters();
+    output->reset_parameters();
+    if (options.relative == RelativeEncodingKind::none) return;
+    const double bound = 1 / std::sqrt(static_cast<double>(options.relative_channels));
+    for (const at::Tensor& map : {w_mul, b_mul, w_add, b_add}) torch::nn::init::uniform_(map, -bound, bound);
+    return;
+  }
   const double deviation = carrying_gain / std::sqrt(static_cast<double>(options.width));
   torch::nn::init::normal_(value->weight, 0.0, deviation);
   torch::nn::init::normal_(output->weight, 0.0, deviation);

@@ -17,6 +17,11 @@ namespace geosft {
 
 enum class ScoreKind { maxout, dot };
 enum class ProbabilityKind { leaky_relu, softmax };
+// How the weights of sampling attention start, see SamplingAttentionImpl.
+enum class Initialization {
+  paper,        // every linear map as torch.nn.Linear
+  standardized  // with gains, and relative encodings of standardised channels
+};
 
 struct AttentionOptions {
   int64_t width = 64;  // d
@@ -30,11 +35,15 @@ struct AttentionOptions {
   ProbabilityKind probability = ProbabilityKind::leaky_relu;
   double score_dropout = 0.0;  // on queries and keys
   double eps = 1e-6;           // of the leaky relu normalisation
+  Initialization initialization = Initialization::standardized;
 };
 
 // concat_h(P_h V_h) W_O + b_O with Q from all tokens and K, V, C from the sampled ones; no residual, no norm.
 // Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
 // ones.
+//
+// The paper states no initialisation. With Initialization::paper all linear maps, those of the relative encoding too,
+// start as torch.nn.Linear does: uniform in +-1/sqrt(fan_in). What follows is about the default.
 //
 // The initialisation separates the tokens of a cloud that start out equal. For equal tokens the maxout score is one
 // positive constant per head and key, so only R_mul and R_add distinguish two queries. The initial weights therefore

@@ -3,12 +3,10 @@
 
 #include <ATen/core/grad_mode.h>
 
-#include "geometry/deterministic_scatter_sum.h"
-#include "geometry/device_offsets.h"
 #include "geometry/knn.h"
 #include "geometry/no_autocast.h"
 #include "geometry/operators.h"
-#include "geometry/packed.h"
+#include "models/ops/centred_points.h"
 
 namespace geosft {
 namespace {
@@ -17,18 +15,9 @@ constexpr int64_t neighbourhood_sizes[] = {8, 32};
 constexpr int64_t shape_channels = 4;   // per neighbourhood, from coordinates
 constexpr int64_t normal_channels = 4;  // and from normals
 
-// Offset of each point from the centroid of its cloud.
-at::Tensor centred(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
-  const at::Tensor item = item_of_row_on_device(ptr, points.size(0), points.device());
-  const at::Tensor count =
-      given(ptr) ? ptr_on_device(ptr, points.device(), "ptr").diff() : at::full({1}, points.size(0), item.options());
-  const at::Tensor sum = deterministic_scatter_sum(points, item, count.size(0));
-  return points - (sum / count.clamp_min(1).unsqueeze(1).to(points.scalar_type())).index_select(0, item);
-}
-
 std::vector<at::Tensor> radial(const at::Tensor& points, const at::Tensor& normals,
                                const std::optional<at::Tensor>& ptr) {
-  const at::Tensor offset = centred(points, ptr);
+  const at::Tensor offset = centred_points(points, ptr);
   const at::Tensor distance = offset.norm(2, -1);
   std::vector<at::Tensor> channels{at::ones_like(distance), distance};
   if (normals.defined()) channels.push_back((offset * normals).sum(-1) / distance.clamp_min(1e-6));
@@ -138,7 +127,8 @@ int64_t point_token_channels(PointTokens kind, bool normals) {
       return 1;
     case PointTokens::radial:
       return normals ? 3 : 2;
-    case PointTokens::local: {
+    case PointTokens::local:
+    case PointTokens::ppf: {
       const int64_t scales = std::size(neighbourhood_sizes);
       return point_token_channels(PointTokens::radial, normals) +
              scales * (shape_channels + (normals ? normal_channels : 0));
@@ -159,7 +149,7 @@ at::Tensor point_tokens(PointTokens kind, const at::Tensor& points, const at::Te
     parts.push_back(points);
     if (normals.defined()) parts.push_back(normals);
   }
-  if (kind == PointTokens::absolute_local) kind = PointTokens::local;
+  if (kind == PointTokens::absolute_local || kind == PointTokens::ppf) kind = PointTokens::local;
   if (kind != PointTokens::absolute) parts.push_back(invariant_tokens(kind, points, normals, ptr, neighbourhoods));
   return at::cat(parts, 1);
 }

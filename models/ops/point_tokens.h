@@ -13,11 +13,12 @@ enum class PointTokens {
   ones,            // a constant: the paper's rotation-invariant mode, whose only input is the relative encoding
   radial,          // 1, distance to the centroid, cosine between the normal and the direction from the centroid
   local,           // radial, and shape descriptors of each point's neighbourhood at two scales
+  ppf,             // local, and learned descriptors of the same neighbourhoods (models/layers/point_pair_tokens.h)
   absolute,        // coordinates and normals: not invariant
   absolute_local,  // absolute, then local: not invariant either
 };
 
-// Number of channels of point_tokens.
+// Number of channels of point_tokens, which are those of `local` for `ppf`: the learned ones follow them.
 int64_t point_token_channels(PointTokens kind, bool normals);
 
 // Tokens [N, point_token_channels] of packed clouds: points and normals [N, 3] (normals may be

@@ -109,7 +109,8 @@ TEST_CASE("a cloud has the same logits alone and in a batch", "[point_classifier
 TEST_CASE("one point, equal points and empty clouds have finite logits and gradients", "[point_classifier]") {
   const at::Tensor points = at::full({21, 3}, 0.3, at::kDouble), normals = unit(at::ones({21, 3}, at::kDouble));
   const at::Tensor ptr = at::tensor({0, 1, 1, 21}, at::kLong);
-  for (const PointTokens tokens : {PointTokens::ones, PointTokens::radial, PointTokens::local, PointTokens::absolute}) {
+  for (const PointTokens tokens :
+       {PointTokens::ones, PointTokens::radial, PointTokens::local, PointTokens::ppf, PointTokens::absolute}) {
     PointClassifier model = classifier(tokens, true);
     SamplingContext context = SamplingContext::training(generator(2));
     const at::Tensor out = model->forward(points, normals, ptr, context);

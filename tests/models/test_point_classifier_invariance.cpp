@@ -37,7 +37,7 @@ bool scores_tie(PointClassifier& model, const Clouds& clouds, SamplingContext co
 
 TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invariant models", "[point_classifier]") {
   const at::ScalarType dtype = GENERATE(at::kDouble, at::kFloat);
-  const PointTokens tokens = GENERATE(PointTokens::ones, PointTokens::radial, PointTokens::local);
+  const PointTokens tokens = GENERATE(PointTokens::ones, PointTokens::radial, PointTokens::local, PointTokens::ppf);
   const NormPlacement norm = GENERATE(NormPlacement::pre, NormPlacement::post);
   const bool normals = GENERATE(true, false);
   const Clouds clouds({60, 41, 100}, dtype);

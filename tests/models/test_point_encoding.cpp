@@ -10,6 +10,7 @@ namespace geosft::test::test_point_encoding {
 namespace {
 
 struct Parts {
+  PointPairTokens none{nullptr};
   torch::nn::Linear embed{nullptr};
   Encoder encoder{nullptr};
   at::Tensor points = at::randn({30, 3}, generator(1), at::kDouble);
@@ -27,7 +28,8 @@ struct Parts {
   }
   EncodedPoints encode(const at::Tensor& features, bool canonical, SamplingContext context) {
     const at::NoGradGuard guard;
-    return encode_points(embed, encoder, PointTokens::ones, canonical, points, {}, features, std::nullopt, context);
+    return encode_points(none, embed, encoder, PointTokens::ones, canonical, points, {}, features, std::nullopt,
+                         context);
   }
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 PointLoaderOptions with_transforms(PointLoaderOptions options, const CloudSettings& clouds,
                                    const AugmentSettings& augment, AugmentedBy by) {
-  options.transform = plain_clouds(clouds.normals);
+  options.transform = training_clouds(clouds);
   if (by == AugmentedBy::workers) options.batch_transform = augmentation(clouds, augment);
   return options;
 }

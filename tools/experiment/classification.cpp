@@ -44,7 +44,7 @@ std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Spl
 ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote) {
   return [clouds = settings.clouds, rotation, vote](Shape shape, at::Generator& generator) {
     prepare_normals(shape, clouds.normals);
-    keep_subset(shape, clouds.points, make_generator(vote));
+    keep_points(shape, clouds, make_generator(vote));
     set_precision(shape, at::kDouble);
     const at::Tensor middle = shape.points.mean(0);
     rotate_shape(shape, rotation, generator);

@@ -9,6 +9,8 @@ void CloudSettings::add_keys(Config& config) {
   config.add("clouds", "points", &points, "points of a cloud that the model sees", positive)
       .add("clouds", "normals", &normals, "give the model the normals; clouds without any get estimated ones")
       .add("clouds", "points_per_mesh", &points_per_mesh, "points sampled once from every mesh", positive)
+      .add_enum("clouds", "point_sampling", &point_sampling,
+                "which points of a larger cloud the model sees: new random ones each time, or farthest-point sampling")
       .add("clouds", "max_per_class", &max_per_class,
            "training clouds of each class that are used, sampled with the seed; 0: all", not_negative)
       .add("clouds", "validation_fraction", &validation_fraction,
@@ -54,7 +56,8 @@ void PointModelSettings::add_keys(Config& config) {
           "what attention sees of two points: squared distance and product of normals (paper), or also the angles "
           "of both normals to the line between them")
       .add("model", "chirality", &chirality,
-           "with relative angles, also the triple product, which tells a shape from its mirror image");
+           "with relative angles, also the triple product, which tells a shape from its mirror image")
+      .add_enum("model", "initialization", &initialization, "initial weights of attention");
   EncoderSettings::add_keys(config);
 }
 

@@ -16,11 +16,21 @@ namespace geosft {
 template <>
 inline constexpr auto enum_table<Rotation> =
     std::to_array<EnumName<Rotation>>({{"none", Rotation::none}, {"z", Rotation::z}, {"so3", Rotation::so3}});
+// Which points of a large cloud a model sees: a random subset in each epoch and vote, or those of farthest-point
+// sampling, the same ones each time.
+enum class PointSampling { random, fps };
+template <>
+inline constexpr auto enum_table<PointSampling> =
+    std::to_array<EnumName<PointSampling>>({{"random", PointSampling::random}, {"fps", PointSampling::fps}});
+template <>
+inline constexpr auto enum_table<Initialization> = std::to_array<EnumName<Initialization>>(
+    {{"default", Initialization::standardized}, {"paper", Initialization::paper}});
 template <>
 inline constexpr auto enum_table<PointTokens> =
     std::to_array<EnumName<PointTokens>>({{"ones", PointTokens::ones},
                                           {"radial", PointTokens::radial},
                                           {"local", PointTokens::local},
+                                          {"ppf", PointTokens::ppf},
                                           {"absolute", PointTokens::absolute},
                                           {"absolute_local", PointTokens::absolute_local}});
 template <>
@@ -29,9 +39,10 @@ inline constexpr auto enum_table<PointRelative> =
 
 // Section [clouds].
 struct CloudSettings {
-  int64_t points = 1024;                                   // per cloud, as input of the model
-  bool normals = true;                                     // pass normals to the model
-  int64_t points_per_mesh = 4096;                          // sampled once per mesh; subsets are sampled from these
+  int64_t points = 1024;           // per cloud, as input of the model
+  bool normals = true;             // pass normals to the model
+  int64_t points_per_mesh = 4096;  // sampled once per mesh; subsets are sampled from these
+  PointSampling point_sampling = PointSampling::random;
   int64_t max_per_class = 0;                               // training clouds of each class; 0: all
   double validation_fraction = automatic_value<double>();  // see CloudTrainingData
   bool monitor_test = false;
@@ -62,6 +73,7 @@ struct PointModelSettings : EncoderSettings {
   PointTokens tokens = PointTokens::radial;
   PointRelative relative = PointRelative::paper;
   bool chirality = false;
+  Initialization initialization = Initialization::standardized;
   bool canonical_order = true;
 
   // The number of samples of the head, of a model that has one; hidden by such a model's own.
@@ -155,6 +167,7 @@ ModelOptions CloudExperimentSettings<Clouds, Model>::model_options() const {
   options.relative = model.relative;
   options.chirality = model.chirality;
   options.layer = model.layer();
+  options.layer.attention.initialization = model.initialization;
   options.layers = model.layers;
   options.canonical_order = model.canonical_order;
   return options;

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "geometry/augment.h"
+#include "geometry/farthest_point_sampling.h"
 #include "geometry/normals.h"
 #include "geometry/rotation.h"
 #include "models/training/host_copy.h"
@@ -28,6 +29,21 @@ void keep_rows(Shape& shape, const at::Tensor& rows) {
 void keep_subset(Shape& shape, int64_t points, const at::Generator& generator) {
   const int64_t available = shape.points.size(0);
   if (available > points) keep_rows(shape, random_subset(available, points, generator));
+}
+
+void keep_farthest(Shape& shape, int64_t points) {
+  if (shape.points.size(0) <= points) return;
+  const at::Tensor exact = shape.points.to(at::kDouble);  // fewer near-ties, see encode_points
+  const int64_t start = (exact - exact.mean(0)).square().sum(1).argmax().item<int64_t>();
+  keep_rows(shape, farthest_point_sampling(exact, points, std::nullopt, start));
+}
+
+void keep_points(Shape& shape, const CloudSettings& clouds, const at::Generator& generator) {
+  if (clouds.point_sampling == PointSampling::fps) {
+    keep_farthest(shape, clouds.points);
+  } else {
+    keep_subset(shape, clouds.points, generator);
+  }
 }
 
 void rotate_shape(Shape& shape, Rotation rotation, const at::Generator& generator) {
@@ -70,6 +86,15 @@ void estimate_missing_normals(Shape& shape, std::vector<std::string>& warnings) 
 ShapeTransform plain_clouds(bool normals) {
   return [normals](Shape shape, at::Generator&) {
     prepare_normals(shape, normals);
+    return shape;
+  };
+}
+
+ShapeTransform training_clouds(const CloudSettings& clouds) {
+  if (clouds.point_sampling == PointSampling::random) return plain_clouds(clouds.normals);
+  return [clouds](Shape shape, at::Generator&) {
+    prepare_normals(shape, clouds.normals);
+    keep_farthest(shape, clouds.points);
     return shape;
   };
 }

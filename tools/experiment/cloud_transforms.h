@@ -17,9 +17,13 @@ namespace geosft {
 // Returns "rotated at random" or the like, for messages.
 const char* rotation_text(Rotation rotation);
 
-// Selects rows of points, normals and parts. keep_subset selects `points` random rows if there are more.
+// Selects rows of points, normals and parts. keep_subset selects `points` random rows if there are more, keep_farthest
+// those of farthest-point sampling, from the point farthest from the centroid on; keep_points does what
+// clouds.point_sampling says.
 void keep_rows(Shape& shape, const at::Tensor& rows);
 void keep_subset(Shape& shape, int64_t points, const at::Generator& generator);
+void keep_farthest(Shape& shape, int64_t points);
+void keep_points(Shape& shape, const CloudSettings& clouds, const at::Generator& generator);
 
 // Applies a random rotation.
 void rotate_shape(Shape& shape, Rotation rotation, const at::Generator& generator);
@@ -34,6 +38,8 @@ void estimate_missing_normals(Shape& shape, std::vector<std::string>& warnings);
 
 // Leaves clouds unchanged, except that normals are dropped or required.
 ShapeTransform plain_clouds(bool normals);
+// Prepares clouds for augmentation: plain_clouds, then farthest-point sampling if the settings ask for it.
+ShapeTransform training_clouds(const CloudSettings& clouds);
 
 // Training augmentation on the batch's device, seeded by the batch: selects a random subset of the points, stretches,
 // rotates, normalises (centroid, largest distance), scales and jitters it, and drops a share of its points.

@@ -198,6 +198,22 @@ TEST_CASE("at initialisation nearly all heads of a sequence attend", "[attention
   REQUIRE(heads.sometimes_idle > 0);
 }
 
+TEST_CASE("with the initialisation of the paper all maps start as linear layers do", "[attention]") {
+  AttentionOptions options = options_of(RelativeEncodingKind::points, 2);
+  options.width = 64;
+  options.initialization = Initialization::paper;
+  const SamplingAttention made = attention_of(options);
+  for (const auto& parameter : made->named_parameters()) {
+    INFO(parameter.key());
+    const bool relative = parameter.key()[1] == '_';  // w_mul, b_mul, w_add, b_add
+    const double bound = 1 / std::sqrt(relative ? 2.0 : 64.0), largest = parameter.value().abs().max().item<double>();
+    CHECK(largest <= bound * (1 + 1e-6));
+    CHECK(largest > bound / 4);
+  }
+  options.initialization = Initialization::standardized;
+  CHECK(attention_of(options)->value->weight.abs().max().item<double>() > 4.0 / 8);
+}
+
 TEST_CASE("the leak injects rank into equal tokens, softmax does not", "[attention]") {
   REQUIRE(rank_after(0, ProbabilityKind::leaky_relu) == 1);
   REQUIRE(rank_after(1, ProbabilityKind::leaky_relu) == 2);

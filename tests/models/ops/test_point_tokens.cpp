@@ -11,8 +11,8 @@
 namespace geosft::test::test_point_tokens {
 namespace {
 
-const std::vector<PointTokens> kKinds{PointTokens::ones, PointTokens::radial, PointTokens::local, PointTokens::absolute,
-                                      PointTokens::absolute_local};
+const std::vector<PointTokens> kKinds{PointTokens::ones, PointTokens::radial,   PointTokens::local,
+                                      PointTokens::ppf,  PointTokens::absolute, PointTokens::absolute_local};
 
 at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
   return at::randn(shape, generator(seed), at::kDouble);
@@ -48,6 +48,14 @@ TEST_CASE("ones, radial and absolute tokens are what their names say", "[point_t
   require_equal(point_tokens(PointTokens::absolute, points, {}, ptr), points, "absolute without normals");
   require_equal(point_tokens(PointTokens::absolute_local, points, normals, ptr),
                 at::cat({points, normals, point_tokens(PointTokens::local, points, normals, ptr)}, 1), "both");
+}
+
+TEST_CASE("ppf begins with the local tokens, which the model's own follow", "[point_tokens]") {
+  const at::Tensor points = normal({40, 3}, 11), normals = unit(normal({40, 3}, 12));
+  std::vector<at::Tensor> neighbourhoods;
+  require_equal(point_tokens(PointTokens::ppf, points, normals, std::nullopt, &neighbourhoods),
+                point_tokens(PointTokens::local, points, normals, std::nullopt), "tokens");
+  REQUIRE(neighbourhoods.size() == 2);
 }
 
 TEST_CASE("rotation and translation change absolute tokens alone", "[point_tokens]") {

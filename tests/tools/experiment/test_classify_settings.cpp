@@ -19,6 +19,7 @@ workers = 2
 points = 100
 normals = false
 points_per_mesh = 500
+point_sampling = "fps"
 max_per_class = 4
 validation_fraction = 0.25
 monitor_test = true
@@ -38,6 +39,7 @@ drop_tokens = 0.75
 tokens = "local"
 relative = "angles"
 chirality = true
+initialization = "paper"
 width = 24
 heads = 6
 layers = 5
@@ -134,6 +136,7 @@ TEST_CASE("model keys reach the options of the classifier") {
   CHECK(options.layer.token_dropout == 0.02);
   CHECK(options.layer.feed_forward_dropout == 0.03);
   const AttentionOptions& attention = options.layer.attention;
+  CHECK(attention.initialization == Initialization::paper);
   CHECK(attention.width == 24);
   CHECK(attention.heads == 6);
   CHECK(attention.score == ScoreKind::dot);
@@ -208,6 +211,9 @@ TEST_CASE("the configurations for classification load, and none shows the test s
     settings.config().load_toml(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/" + name + ".toml");
     settings.check();
     CHECK_FALSE(settings.clouds.monitor_test);
+    const bool of_paper = std::string(name).starts_with("modelnet40");
+    CHECK((settings.clouds.point_sampling == PointSampling::fps) == of_paper);
+    CHECK((settings.model.initialization == Initialization::paper) == of_paper);
   }
 }
 

@@ -14,9 +14,12 @@ TEST_CASE("sections of clouds and augmentation are read and written") {
   Config config;
   clouds.add_keys(config);
   augment.add_keys(config);
-  config.set_text("[clouds]\npoints = 7\nnormals = false\n[augment]\nrotate_training = \"z\"\njitter = 0.5\n");
+  config.set_text(
+      "[clouds]\npoints = 7\nnormals = false\npoint_sampling = \"fps\"\n[augment]\nrotate_training = \"z\"\njitter = "
+      "0.5\n");
   CHECK(clouds.points == 7);
   CHECK_FALSE(clouds.normals);
+  CHECK(clouds.point_sampling == PointSampling::fps);
   CHECK(augment.rotate == Rotation::z);
   CHECK(augment.jitter == 0.5);
   require_error([&] { config.set_text("[clouds]\npoints = 0\n"); }, {"points", "0"});
@@ -43,6 +46,10 @@ TEST_CASE("tokens are known by the names of their key") {
   model.add_keys(config);
   config.set_text("[model]\ntokens = \"absolute_local\"\n");
   CHECK(model.tokens == PointTokens::absolute_local);
+  config.set_text("[model]\ntokens = \"ppf\"\ninitialization = \"paper\"\n");
+  CHECK(model.tokens == PointTokens::ppf);
+  CHECK(model.initialization == Initialization::paper);
+  require_error([&] { config.set_text("[model]\ninitialization = \"xavier\"\n"); }, {"initialization", "paper"});
   require_error([&] { config.set_text("[model]\ntokens = \"colours\"\n"); }, {"tokens", "radial"});
 }
 

@@ -80,6 +80,32 @@ TEST_CASE("a subset keeps points, normals and parts together") {
   CHECK(shape.points.size(0) == 20);
 }
 
+TEST_CASE("farthest points of a cloud are the same ones in any pose, with their normals and parts") {
+  CloudSettings clouds{.points = 20, .point_sampling = PointSampling::fps};
+  Shape shape = example();
+  at::Generator generator = test::generator(1);
+  const Shape kept = training_clouds(clouds)(shape, generator), whole = example();
+  REQUIRE(kept.parts.size(0) == 20);
+  test::require_equal(kept.points, whole.points.index_select(0, kept.parts), "points");
+  test::require_equal(kept.normals, whole.normals.index_select(0, kept.parts), "normals");
+  // The first point is the farthest from the centroid, the second the farthest from the first.
+  const at::Tensor centroid = whole.points.to(at::kDouble).mean(0);
+  CHECK(kept.parts[0].item<int64_t>() == (whole.points - centroid).norm(2, 1).argmax().item<int64_t>());
+  CHECK(kept.parts[1].item<int64_t>() == (whole.points - kept.points[0]).norm(2, 1).argmax().item<int64_t>());
+  set_precision(shape, at::kDouble);
+  rotate_shape(shape, Rotation::so3, test::generator(9));
+  keep_points(shape, clouds, test::generator(2));
+  test::require_equal(shape.parts, kept.parts, "in another pose");
+  keep_farthest(shape, 30);
+  CHECK(shape.points.size(0) == 20);
+  clouds.point_sampling = PointSampling::random;
+  CHECK(training_clouds(clouds)(whole, generator).parts.size(0) == 300);
+  Shape random = example(), subset = example();
+  keep_points(random, clouds, test::generator(2));
+  keep_subset(subset, 20, test::generator(2));
+  test::require_equal(random.parts, subset.parts, "random");
+}
+
 TEST_CASE("normals are left out, demanded, or estimated") {
   Shape bare = example(false), full = example();
   test::require_error([&] { prepare_normals(bare, true); }, {"example", "normals", "--no-normals"});

@@ -19,6 +19,7 @@ workers = 2
 points = 100
 normals = false
 points_per_mesh = 500
+point_sampling = "fps"
 validation_fraction = 0.25
 monitor_test = true
 block = 60
@@ -31,6 +32,7 @@ drop_token_rate = 0.75
 tokens = "local"
 relative = "angles"
 chirality = true
+initialization = "paper"
 dim = 24
 num_heads = 6
 depth = 5
@@ -65,6 +67,8 @@ TEST_CASE("keys of a segmentation change it and survive the round trip") {
   CHECK(options.relative == PointRelative::angles);
   CHECK(options.chirality);
   CHECK(options.layer.attention.width == 24);
+  CHECK(options.layer.attention.initialization == Initialization::paper);
+  CHECK(settings.clouds.point_sampling == PointSampling::fps);
   CHECK(options.layers == 5);
   CHECK_FALSE(options.canonical_order);
   CHECK(defaults.segmenter(9, 3).categories == 3);

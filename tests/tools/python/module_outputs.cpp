@@ -338,6 +338,7 @@ std::vector<Case> cases() {
       encoder("encoder_post", NormPlacement::post),
       encoder("encoder_pre", NormPlacement::pre),
       classifier("classifier", PointTokens::local, NormPlacement::post),
+      classifier("classifier_ppf", PointTokens::ppf, NormPlacement::pre),
       classifier("classifier_absolute", PointTokens::absolute_local, NormPlacement::pre),
       classifier("classifier_angles", PointTokens::local, NormPlacement::pre, PointRelative::angles),
       classifier("classifier_chirality", PointTokens::radial, NormPlacement::post, PointRelative::angles, true),

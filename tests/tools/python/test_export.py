@@ -141,6 +141,7 @@ class Exports(unittest.TestCase):
         canonical = nn.PointClassifier(4, **SMALL)
         replaced = nn.PointClassifier(4, **SMALL, canonical_order=False, with_replacement=True)
         for words, model in (("canonical_order.*farthest-point", canonical), ("with_replacement.*noise", replaced),
+                             ("ppf.*one operator", nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="ppf")),
                              ("PolynomialAttention.*monomials", graph_model(attention=lambda: nn.PolynomialAttention(16, 2))),
                              ("mask of PrimalAttention", graph_model(attention=primal(mask="window")))):
             with self.assertRaisesRegex(export.CannotExport, words):

@@ -124,6 +124,8 @@ CASES = {
     "encoder_post": lambda: tokens(nn.Encoder(DIM, depth=2, **POINTS_LAYER), "points"),
     "encoder_pre": lambda: tokens(nn.Encoder(DIM, depth=2, norm_first=True, **POINTS_LAYER), "points"),
     "classifier": lambda: clouds(nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="local", head_samples=7)),
+    "classifier_ppf": lambda: clouds(
+        nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="ppf", head_samples=7, norm_first=True)),
     "classifier_absolute": lambda: clouds(
         nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="absolute_local", head_samples=7, norm_first=True)),
     "classifier_angles": lambda: clouds(
@@ -251,7 +253,7 @@ class Modules(unittest.TestCase):
         points, normals = dense_clouds()
         flat = (points.flatten(0, 1), normals.flatten(0, 1))
         for mode in (True, False):
-            for tokens_ in ("radial", "local"):
+            for tokens_ in ("radial", "local", "ppf"):
                 for arguments in ((points, normals), (*flat, [0, 12, 24, 36]), (*flat, [0, 2, 3, 36])):
                     with self.subTest(training=mode, tokens=tokens_, packed=len(arguments) == 3):
                         torch._dynamo.reset()
@@ -443,8 +445,9 @@ class Modules(unittest.TestCase):
     def test_predictions_do_not_depend_on_the_pose(self):
         points, normals = (one.double() for one in dense_clouds())
         rotation = torch.linalg.qr(torch.randn(3, 3, dtype=torch.double, generator=torch.Generator().manual_seed(7)))[0]
-        model = classifier(tokens="local").double().eval()
-        torch.testing.assert_close(model(points @ rotation + 5, normals @ rotation), model(points, normals))
+        for tokens_ in ("local", "ppf"):
+            model = classifier(tokens=tokens_).double().eval()
+            torch.testing.assert_close(model(points @ rotation + 5, normals @ rotation), model(points, normals))
 
     def test_it_learns(self):
         """Balls and shells of two kinds are told apart after a few steps."""

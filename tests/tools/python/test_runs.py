@@ -86,6 +86,16 @@ class Classifiers(InFolder):
                 self.close(model.predict(points, normals), served.predict(points, normals))
                 self.close(model.predict(points), served.predict(points, None))
 
+    def test_farthest_points_are_those_of_the_tool(self):
+        model = geosft.load(self.run_)
+        self.assertIn('point_sampling = "random"', model.texts["config"])
+        model.texts = {**model.texts, "config": model.texts["config"].replace('point_sampling = "random"', 'point_sampling = "fps"')}
+        model.save(self.folder / "farthest")
+        model, served = geosft.load(self.folder / "farthest"), torch.classes.geosft.Classifier(str(self.folder / "farthest"))
+        points = torch.rand(90, 3, generator=torch.Generator().manual_seed(12))
+        self.close(model.predict(points, points), served.predict(points, points))
+        self.assertNotEqual(float(model.predict(points, points)[0]), float(geosft.load(self.run_).predict(points, points)[0]))
+
     def test_predictions_of_files_are_those_of_the_tool(self):
         model = geosft.load(self.run_)
         file = self.data / "slab" / "test" / "slab_0.off"

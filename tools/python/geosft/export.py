@@ -279,6 +279,8 @@ def standard(model: nn.Module, *, max_tokens: int, vote: int | None = 0, canonic
         raise TypeError(f"model must be a PointClassifier, PointSegmenter or GraphModel, got {type(model).__name__}")
     if max_tokens < 1:
         raise ValueError(f"max_tokens must be at least 1, got {max_tokens}")
+    if getattr(model, "ppf", None) is not None:
+        raise CannotExport("tokens ppf: the point-pair features of neighbours are one operator of geosft")
     made = copy.deepcopy(model).eval()
     if getattr(made, "canonical_order", False):
         if canonical_order is not False:

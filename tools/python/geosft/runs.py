@@ -134,6 +134,15 @@ def _subset(rows: int, count: int, seed: int) -> Tensor | None:
     return torch.randperm(rows, generator=torch.Generator().manual_seed(seed))[:count].sort().values
 
 
+def _seen(points: Tensor, clouds: dict[str, Any], vote: int) -> Tensor | None:
+    """The rows of a cloud that the model sees, by the section [clouds]; None: all."""
+    if clouds.get("point_sampling", "random") == "random" or len(points) <= clouds["points"]:
+        return _subset(len(points), clouds["points"], vote)
+    exact = points.detach().to("cpu", torch.float64)
+    start = int((exact - exact.mean(0)).square().sum(1).argmax())
+    return torch.ops.geosft.farthest_point_sampling(exact, clouds["points"], None, start)
+
+
 def _taken(rows: Tensor | None, *tensors: Tensor | None) -> list[Tensor | None]:
     return [one if one is None or rows is None else one.index_select(0, rows.to(one.device)) for one in tensors]
 
@@ -212,7 +221,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         with _evaluating(self):
             logits = []
             for vote, sampling in self._votes():
-                seen, directions = _taken(_subset(len(points), clouds["points"], vote), points, normals if self.normals else None)
+                seen, directions = _taken(_seen(points, clouds, vote), points, normals if self.normals else None)
                 logits.append(self(_normalized(seen, weight), directions, sampling=sampling)[0])
             return torch.stack(logits).mean(0).softmax(0)
 

@@ -77,6 +77,7 @@ class SamplingAttention(nn.Module):
         score: "maxout" or "dot".
         probability: "leaky_relu" or "softmax", over the sample.
         score_dropout: on queries and keys, in training.
+        initialization: "default", or "paper": every linear map starts as :class:`torch.nn.Linear` does.
         eps: of the normalisation.
         device, dtype: of the parameters.
         sampler: further options of :class:`Sampler`, by name.
@@ -89,7 +90,7 @@ class SamplingAttention(nn.Module):
     def __init__(
         self, dim: int, num_heads: int = 4, num_samples: int = 32, *, relative: str = "none", relative_channels: int = 0,
         score: str = "maxout", probability: str = "leaky_relu", score_dropout: float = 0.0, eps: float = 1e-6,
-        device=None, dtype=None, **sampler
+        initialization: str = "default", device=None, dtype=None, **sampler
     ):
         super().__init__()
         _check_heads(dim, num_heads)
@@ -105,7 +106,10 @@ class SamplingAttention(nn.Module):
         if probability not in PROBABILITIES:
             raise ValueError(f"probability must be one of {', '.join(PROBABILITIES)}, not {probability!r}")
         check_probability("score_dropout", score_dropout)
+        if initialization not in ("default", "paper"):
+            raise ValueError(f"initialization must be default or paper, not {initialization!r}")
         made = {"device": device, "dtype": dtype}
+        self.initialization = initialization
         self.dim, self.num_heads, self.relative, self.relative_channels = dim, num_heads, relative, relative_channels
         self.score, self.probability, self.score_dropout, self.eps = score, probability, score_dropout, eps
         self.sampler = Sampler(dim, num_samples, **made, **sampler)
@@ -122,6 +126,14 @@ class SamplingAttention(nn.Module):
 
     def reset_parameters(self) -> None:
         """Initialises what does not begin as nn.Linear does: W_V and W_O, and the maps of the relative encoding."""
+        if self.initialization == "paper":
+            self.value.reset_parameters()
+            self.output.reset_parameters()
+            if self.relative != "none":
+                bound = 1 / math.sqrt(self.relative_channels)
+                for one in (self.w_mul, self.b_mul, self.w_add, self.b_add):
+                    nn.init.uniform_(one, -bound, bound)
+            return
         for linear in (self.value, self.output):
             nn.init.normal_(linear.weight, 0.0, _CARRYING_GAIN / math.sqrt(self.dim))
         if self.relative == "none":

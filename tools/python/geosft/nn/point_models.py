@@ -17,9 +17,10 @@ from .sampling import SamplingContext, context_of
 
 _ops = torch.ops.geosft
 _INVARIANT = {"ones": ("ones", False), "radial": ("radial", False), "local": ("local", False),
-              "absolute": (None, True), "absolute_local": ("local", True)}
+              "ppf": ("local", False), "absolute": (None, True), "absolute_local": ("local", True)}
 LOCAL_NEIGHBOURS = (8, 32)  # of the two scales of "local"
 _LOCAL_CHANNELS = {False: 8, True: 16}  # of the neighbourhoods, without and with normals
+_PAIR_CHANNELS = 7  # of the features of a point and a neighbour
 
 
 def farthest_point_order(points: Tensor, ptr: Tensor | None = None) -> Tensor:
@@ -42,6 +43,37 @@ def _token_channels(tokens: str, normals: bool) -> int:
     return invariant_channels + (6 if normals else 3) * absolute
 
 
+class PointPairTokens(nn.Module):
+    r"""Learned rotation-invariant descriptors of the neighbourhoods of points: for each of two scales, a network that all
+    neighbours share of their point-pair features (models/ops/point_pair_features.h), and its maximum.
+
+    Args:
+        width: channels per scale.
+        max_neighbours: per scale; of more, evenly spaced ones in order of distance are used.
+        device, dtype: of the parameters.
+    """
+
+    def __init__(self, width: int = 32, max_neighbours: int = 16, *, device=None, dtype=None):
+        super().__init__()
+        made = {"device": device, "dtype": dtype}
+        self.channels, self.max_neighbours = width * len(LOCAL_NEIGHBOURS), max_neighbours
+        self.networks = nn.ModuleList(
+            nn.Sequential(nn.Linear(_PAIR_CHANNELS, width, **made), nn.ReLU(), nn.Linear(width, width, **made))
+            for _ in LOCAL_NEIGHBOURS
+        )
+
+    def forward(self, points: Tensor, normals: Tensor | None, layout: PackedLayout) -> Tensor:
+        """points and normals [N, 3]: [N, channels], differentiable in the weights."""
+        points, exact = points.detach(), points.detach().double()
+        normals = None if normals is None else normals.detach()
+        index = _ops.knn(exact, exact, LOCAL_NEIGHBOURS[-1], layout.ptr, layout.ptr)[0]
+        channels = []
+        for size, network in zip(LOCAL_NEIGHBOURS, self.networks):
+            near = index[:, 1:size : -(-(size - 1) // self.max_neighbours)]
+            channels.append(network(_ops._point_pair_features(points, normals, near, layout.ptr)).amax(1))
+        return torch.cat(channels, 1).to(points.dtype)
+
+
 class _PointModel(nn.Module):
     """Tokens of packed clouds, transformed by an encoder, in a canonical order of the points."""
 
@@ -54,7 +86,9 @@ class _PointModel(nn.Module):
         super().__init__()
         check_sizes(dim=dim)
         self.normals, self.tokens, self.canonical_order = normals, tokens, canonical_order
-        self.embed = nn.Linear(_token_channels(tokens, normals) + more_channels, dim, **made)
+        self.ppf = PointPairTokens(**made) if tokens == "ppf" else None
+        learned = 0 if self.ppf is None else self.ppf.channels
+        self.embed = nn.Linear(_token_channels(tokens, normals) + learned + more_channels, dim, **made)
         if "attention" not in options:
             options = {**options, "relative": "points", "relative_channels": relative_channels}
         self.encoder = Encoder(dim, **made, **options)
@@ -72,6 +106,8 @@ class _PointModel(nn.Module):
         if (invariant := _INVARIANT[self.tokens][0]) is not None:
             detached = None if normals is None else normals.detach()
             channels.append(self.point_tokens(points.detach(), detached, layout, invariant))
+        if self.ppf is not None:
+            channels.append(self.ppf(points, normals, layout))
         if features is not None:
             channels.append(features)
         x = self.embed(torch.cat(channels, 1)).to(points.dtype)
@@ -96,7 +132,7 @@ class PointClassifier(_PointModel):
         num_classes: at least 2.
         dim, num_heads, num_samples, depth: of the :class:`Encoder`.
         normals: clouds come with normals.
-        tokens: "ones", "radial", "local", "absolute" or "absolute_local" (models/ops/point_tokens.h).
+        tokens: "ones", "radial", "local", "ppf", "absolute" or "absolute_local" (models/ops/point_tokens.h).
         relative: "paper" (attention sees squared distances and products of normals) or "angles" (also those of both
             normals to the line between two points; needs normals).
         chirality: with angles, also the triple product, which tells a shape from its mirror image.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/point_pair_features.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include "geometry/no_autocast.h"
+#include "geometry/operators.h"
+#include "geometry/packed.h"
+#include "models/ops/centred_points.h"
+
+namespace geosft {
+namespace {
+
+using Signature = at::Tensor(const at::Tensor& points, const std::optional<at::Tensor>& normals,
+                             const at::Tensor& index, const std::optional<at::Tensor>& ptr);
+
+at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
+  return (a * b).sum(-1);
+}
+
+// Returns rows [N, 3] of length 1, and 0 where there is no direction.
+at::Tensor directions(const at::Tensor& rows) {
+  return rows / rows.norm(2, -1, true).clamp_min(smallest_pair_length);
+}
+
+// The angle of directions u [N, K, 3] around the axes [N, 3], from an arbitrary direction.
+at::Tensor angle_around(const at::Tensor& axes, const at::Tensor& u) {
+  const at::Tensor least = axes.abs().argmin(1, true) == at::arange(3, axes.options().dtype(at::kLong));
+  const at::Tensor first = directions(at::linalg_cross(axes, least.to(axes.scalar_type())));
+  const at::Tensor second = at::linalg_cross(axes, first);
+  return at::atan2(product(u, second.unsqueeze(1)), product(u, first.unsqueeze(1)));
+}
+
+// The cosine [N, K] between the direction u [N, K, 3] of each neighbour that exists and that of the next one by angle.
+at::Tensor corners(const at::Tensor& u, const at::Tensor& angle, const at::Tensor& exists) {
+  const at::Tensor order = angle.masked_fill(exists.logical_not(), 10.0).argsort(/*stable=*/true, 1);
+  const at::Tensor next = at::arange(1, angle.size(1) + 1, order.options()).unsqueeze(0);
+  const at::Tensor after = order.gather(1, at::where(next < exists.sum(1, true), next, 0));
+  const auto along = [&](const at::Tensor& place) { return u.gather(1, place.unsqueeze(2).expand_as(u)); };
+  return at::empty_like(angle).scatter(1, order, product(along(order), along(after)));
+}
+
+at::Tensor announced(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
+                     const std::optional<at::Tensor>& ptr) {
+  check_point_pairs(points, normals, index, ptr);
+  return points.new_empty_symint({points.sym_size(0), index.sym_size(1), point_pair_channels});
+}
+
+GEOSFT_OPERATORS(m) {
+  m.def("_point_pair_features(Tensor points, Tensor? normals, Tensor index, Tensor? ptr=None) -> Tensor",
+        {at::Tag::pt2_compliant_tag});
+}
+
+GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
+  m.impl("_point_pair_features", composite_point_pair_features);
+}
+
+GEOSFT_KERNELS(Meta, m) {
+  m.impl("_point_pair_features", announced);
+}
+
+}  // namespace
+
+void check_point_pairs(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
+                       const std::optional<at::Tensor>& ptr) {
+  TORCH_CHECK(points.dim() == 2 && points.sym_size(1) == 3 && points.is_floating_point(),
+              "points must be floating of shape [N, 3], got ", points.scalar_type(), " ", points.sym_sizes());
+  TORCH_CHECK(!given(normals) || normals->sym_sizes() == points.sym_sizes(), "normals must have the shape of points, ",
+              points.sym_sizes(), ", got ", normals->sym_sizes());
+  TORCH_CHECK(index.scalar_type() == at::kLong && index.dim() == 2 && index.sym_size(0) == points.sym_size(0),
+              "index must be int64 [N, K] with N = ", points.sym_size(0), ", got ", index.scalar_type(), " ",
+              index.sym_sizes());
+  check_ptr(ptr, "ptr", points);
+}
+
+at::Tensor composite_point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
+                                         const at::Tensor& index, const std::optional<at::Tensor>& ptr) {
+  check_point_pairs(points, normals, index, ptr);
+  const at::NoGradGuard guard;
+  const NoAutocast no_autocast;
+  const int64_t rows = points.size(0), neighbours = index.size(1);
+  if (points.numel() == 0 || neighbours == 0) return points.new_zeros({rows, neighbours, point_pair_channels});
+  const at::Tensor p = centred_points(points, ptr).to(at::kDouble), radius = p.norm(2, -1), outward = directions(p);
+  const at::Tensor n = given(normals) ? normals->to(at::kDouble) : outward;
+  const at::Tensor row = index.clamp_min(0).flatten();
+  const auto of_neighbours = [&](const at::Tensor& x) { return x.index_select(0, row).view({rows, neighbours, -1}); };
+  const at::Tensor offset = of_neighbours(p) - p.unsqueeze(1), distance = offset.norm(2, -1);
+  const at::Tensor exists = (index >= 0).logical_and(distance > smallest_pair_length);
+  const at::Tensor square = distance.square() * exists / exists.sum(1, true).clamp_min(1);
+  const at::Tensor scale = square.sum(1, true).sqrt().clamp_min(smallest_pair_length);
+  const at::Tensor u = offset / distance.clamp_min(smallest_pair_length).unsqueeze(2);
+  const at::Tensor normal = of_neighbours(n), own = n.unsqueeze(1), away = of_neighbours(radius).squeeze(2);
+  const at::Tensor features = at::stack(
+      {distance / scale, product(own, u), product(normal, u), product(own, normal),
+       corners(u, angle_around(n, u), exists), (away - radius.unsqueeze(1)) / scale, product(outward.unsqueeze(1), u)},
+      2);
+  // Missing neighbours take the place of the first that exists.
+  const at::Tensor first = exists.to(at::kInt).argmax(1, true), column = at::arange(neighbours, first.options());
+  const at::Tensor place = at::where(exists, column.unsqueeze(0), first).unsqueeze(2).expand_as(features);
+  return (features.gather(1, place) * exists.any(1).view({rows, 1, 1})).to(points.scalar_type());
+}
+
+at::Tensor point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
+                               const at::Tensor& index, const std::optional<at::Tensor>& ptr) {
+  static const auto op = find_operator<Signature>("_point_pair_features");
+  const auto constant = given(normals) ? std::make_optional(normals->detach()) : std::nullopt;
+  return op.call(points.detach(), constant, index, ptr);
+}
+
+}  // namespace geosft
