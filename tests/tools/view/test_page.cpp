@@ -133,6 +133,7 @@ TEST_CASE("a page begins with the chosen colouring, layer, head and query, and i
                         {"azimuth", 10.0},
                         {"elevation", -20.0},
                         {"zoom", 2.0},
+                        {"orthographic", false},
                         {"surface", false}});
 }
 
