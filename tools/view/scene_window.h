@@ -36,8 +36,8 @@ inline constexpr double turn_pixels = 8.0;       // drag per frame of the turnta
                                 ? "no display: DISPLAY is not set"
                                 : "the display '" + std::string(display) + "' cannot be opened, or lacks OpenGL 3.3";
   throw std::runtime_error(found +
-                           "; without a screen: xvfb-run -a geosft-view … (Debian: xvfb, xauth), or --ply FILE, "
-                           "which needs none");
+                           "; without a screen: xvfb-run -a geosft-view … (Debian: xvfb, xauth), or "
+                           "--html FILE or --ply FILE, which need none");
 }
 
 class SceneWindow : public open3d::visualization::Visualizer {
