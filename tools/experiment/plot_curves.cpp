@@ -72,7 +72,7 @@ std::string plot_panel(const CurvePanel& panel, size_t index, Picture& picture) 
 
 // Of a grid of panels, in pixels of the SVG.
 constexpr double grid_left = 90, grid_top = 40, grid_bottom = 60, grid_panel_width = 260, grid_panel_height = 230;
-constexpr double grid_names = 160, grid_gap = 34;  // room for names beside a panel, and between rows
+constexpr double grid_names = 215, grid_gap = 34;  // room for names beside a panel, and between rows
 constexpr double name_height = 13;
 
 // The range of an axis with a margin, and where a value is in it, from 0 to 1.
@@ -131,8 +131,7 @@ std::string plot_grid_panel(const CurvePanel& panel, size_t index, const AxisRan
   std::ostringstream script;
   script << "unset label\nset xrange " << x.text() << "\nset yrange " << y.text() << "\n"
          << (panel.axes.log_x ? "set logscale x\n" : "unset logscale x\n")
-         << (panel.axes.log_y ? "set logscale y\nset format y '%.0e'\n" : "unset logscale y\nset format y '%g'\n")
-         << end_names(panel, y);
+         << (panel.axes.log_y ? "set logscale y\n" : "unset logscale y\n") << end_names(panel, y);
   for (size_t i = 0; i < panel.curves.size(); ++i) {
     const std::string name = "curve" + std::to_string(index) + "_" + std::to_string(i);
     picture.data[name] = curve_lines(panel.curves[i]);
@@ -195,7 +194,13 @@ PlotResult plot_curve_grid(const std::vector<CurvePanel>& panels, size_t columns
            << "\nset tmargin at screen " << 1 - top / tall << "\nset bmargin at screen "
            << 1 - (top + grid_panel_height) / tall << "\nset title " << gnuplot_string(row == 0 ? panel.axes.title : "")
            << "\nset xlabel " << gnuplot_string(row + 1 == rows ? panel.axes.x : "") << " offset 0,0.5\nset ylabel "
-           << gnuplot_string(column == 0 ? panel.axes.y : "") << "\n"
+           << gnuplot_string(column == 0 ? panel.axes.y : "")
+           // The axes of a row are equal: numbers stand beside the first.
+           << "\nset format y "
+           << (column > 0         ? "''"
+               : panel.axes.log_y ? "'%.0e'"
+                                  : "'%g'")
+           << "\n"
            << plot_grid_panel(panel, i, x, y, picture);
   }
   picture.script = script.str() + "unset multiplot\n";
