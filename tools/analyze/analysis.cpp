@@ -16,7 +16,24 @@
 namespace geosft {
 
 void AnalysisOutput::add_to(CLI::App& subcommand) {
-  subcommand.add_option("--out", out, "what to write: OUT.png, OUT.svg and OUT.csv")->required()->check(unwritable);
+  subcommand
+      .add_option("--out", out,
+                  "what to write: OUT.png, OUT.svg and OUT.csv; an OUT that ends in .png, .svg or .pdf is the "
+                  "picture alone")
+      ->required()
+      ->check(unwritable);
+}
+
+std::string AnalysisOutput::csv() const {
+  const std::filesystem::path file = out;
+  return names_picture(file) ? std::filesystem::path(file).replace_extension(".csv").string() : out + ".csv";
+}
+
+AnalysisOutput AnalysisOutput::beside(const std::string& more) const {
+  std::filesystem::path file = out;
+  if (!names_picture(file)) return {out + more};
+  const std::string ending = file.extension().string();
+  return {file.replace_extension().string() + more + ending};
 }
 
 void AnalysisBasics::add_to(CLI::App& subcommand) {
@@ -29,11 +46,11 @@ void AnalysisBasics::apply_runtime() const {
 }
 
 void AnalysisOutput::write_csv(const std::string& text) const {
-  write_file_atomically(out + ".csv", text);
+  write_file_atomically(csv(), text);
 }
 
 void AnalysisOutput::check_drawn(const PlotResult& result) const {
-  if (!result) throw std::runtime_error("no picture: " + result.reason + "; the numbers are in " + out + ".csv");
+  if (!result) throw std::runtime_error("no picture: " + result.reason + "; the numbers are in " + csv());
 }
 
 void AnalysisOutput::save(const std::string& x, const std::string& y, const std::vector<Curve>& curves,

@@ -17,10 +17,15 @@ class App;
 namespace geosft {
 
 struct AnalysisOutput {
-  std::string out;  // OUT.png, OUT.svg and OUT.csv
+  std::string out;  // OUT.png, OUT.svg and OUT.csv; "x.pdf", "x.svg" or "x.png": this picture alone, and x.csv
 
   void add_to(CLI::App& subcommand);
+  // Path of the picture, for the functions that draw one.
   std::filesystem::path stem() const { return out; }
+  // Path of the numbers.
+  std::string csv() const;
+  // Returns the output beside this one whose name has `more` at its end, before an ending.
+  AnalysisOutput beside(const std::string& more) const;
   void write_csv(const std::string& text) const;
   // Throws std::runtime_error if a picture could not be drawn. Call it after the numbers are written.
   void check_drawn(const PlotResult& result) const;

@@ -25,10 +25,25 @@ struct FamilyCommand {
 
   bench::Pass measured() const { return pass == "training" ? bench::Pass::both : bench::Pass::forward; }
 
-  // Draws one curve per member; adds the fitted exponent to its name and prints it.
-  CurvePanel panel(const std::vector<FamilyCost>& costs, const std::string& what, double FamilyCost::*quantity) const {
-    CurvePanel all{{what + " against tokens", "tokens", what, true, true}, {}};
+  // Returns the names by their kernels, in the order of the family.
+  std::vector<std::pair<std::string, std::vector<std::string>>> kernels() const {
+    std::vector<std::pair<std::string, std::vector<std::string>>> groups = {
+        {"softmax", {}}, {"linear", {}}, {"sparse", {}}};
     for (const std::string& name : names) {
+      const auto found = std::find_if(groups.begin() + 1, groups.end(),
+                                      [&](const auto& group) { return name.starts_with(group.first); });
+      (found == groups.end() ? groups.front() : *found).second.push_back(name);
+    }
+    std::erase_if(groups, [](const auto& group) { return group.second.empty(); });
+    return groups;
+  }
+
+  // Draws one curve per member of a kernel; adds the fitted exponent to its name and prints it.
+  CurvePanel panel(const std::vector<FamilyCost>& costs, const std::string& kernel,
+                   const std::vector<std::string>& members, const std::string& what,
+                   double FamilyCost::*quantity) const {
+    CurvePanel all{{kernel + " kernel", "tokens", what, true, true}, {}};
+    for (const std::string& name : members) {
       Curve curve{name, {}, {}};
       for (const FamilyCost& cost : costs) {
         if (cost.attention != name) continue;
@@ -74,10 +89,15 @@ struct FamilyCommand {
              exact_number(cost.seconds) + "," + exact_number(cost.bytes) + "\n";
     });
     output.write_csv(csv);
-    output.check_drawn(
-        plot_curves({panel(costs, "multiply-adds", &FamilyCost::multiply_adds),
-                     panel(costs, "seconds", &FamilyCost::seconds), panel(costs, "bytes", &FamilyCost::bytes)},
-                    output.stem()));
+    const std::pair<const char*, double FamilyCost::*> quantities[] = {{"multiply-adds", &FamilyCost::multiply_adds},
+                                                                       {"seconds", &FamilyCost::seconds},
+                                                                       {"bytes", &FamilyCost::bytes}};
+    const auto groups = kernels();
+    std::vector<CurvePanel> panels;
+    for (const auto& [what, quantity] : quantities) {
+      for (const auto& [kernel, members] : groups) panels.push_back(panel(costs, kernel, members, what, quantity));
+    }
+    output.check_drawn(plot_curve_grid(panels, groups.size(), output.stem()));
     print_shares(costs);
     return 0;
   }

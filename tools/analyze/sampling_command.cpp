@@ -70,7 +70,7 @@ struct SamplingCommand {
       for (const Curve& curve : panel.curves)
         curves.push_back({panel.axes.title + ", " + curve.name, curve.x, curve.y});
     }
-    const AnalysisOutput numbers{output.out + "_curves"};
+    const AnalysisOutput numbers = output.beside("_curves");
     numbers.write_csv(curves_csv("x", "y", curves));
     output.check_drawn(
         plot_cloud_panels(strip, output.stem(), name + ": how often each point is chosen", "share of draws"));

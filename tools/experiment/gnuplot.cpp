@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* script_name = "script.gp";
 constexpr const char* log_name = "log.txt";
+constexpr double points_per_inch = 72.0;
 
 // Its name contains the process ID, so that the next process can remove the folder of a killed one.
 class TemporaryFolder {
@@ -58,6 +59,13 @@ std::string script_of(const Picture& picture) {
          size(1) + " dynamic" + style +
          "\n"
          "set output 'picture.svg'\n" +
+         picture.script +
+         "\nunset output\nreset\n"
+         "set terminal pdfcairo size " +
+         std::to_string(picture.width / points_per_inch) + "in," + std::to_string(picture.height / points_per_inch) +
+         "in" + style +
+         "\n"
+         "set output 'picture.pdf'\n" +
          picture.script + "\nunset output\n";
 }
 
@@ -76,9 +84,12 @@ PlotResult draw_or_throw(const Picture& picture, const std::filesystem::path& st
   if (status == -ENOENT) return {false, "gnuplot is not installed"};
   if (status < 0) return {false, std::string("gnuplot could not be run: ") + std::strerror(-status)};
   if (status != 0) return {false, "gnuplot failed: " + last_line(read_file(folder.path() / log_name))};
-  for (const std::string ending : {".png", ".svg"}) {
-    write_file_atomically(stem.string() + ending, read_file(folder.path() / ("picture" + ending)));
+  const auto drawn = [&](const std::string& ending) { return read_file(folder.path() / ("picture" + ending)); };
+  if (names_picture(stem)) {
+    write_file_atomically(stem, drawn(stem.extension().string()));
+    return {true, ""};
   }
+  for (const std::string ending : {".png", ".svg"}) write_file_atomically(stem.string() + ending, drawn(ending));
   return {true, ""};
 }
 
@@ -123,6 +134,11 @@ PlotResult draw(const Picture& picture, const std::filesystem::path& stem) {
   } catch (const std::exception& error) {
     return {false, error.what()};
   }
+}
+
+bool names_picture(const std::filesystem::path& file) {
+  const std::string ending = file.extension().string();
+  return ending == ".png" || ending == ".svg" || ending == ".pdf";
 }
 
 std::string gnuplot_string(std::string_view text) {

@@ -19,15 +19,18 @@ struct PlotResult {
 };
 
 struct Picture {
-  int width = 800;  // of the SVG; the PNG has twice as many pixels
+  int width = 800;  // of the SVG, and in points of the PDF; the PNG has twice as many pixels
   int height = 600;
   std::string script = {};                       // gnuplot commands, without terminal and output
   std::map<std::string, std::string> data = {};  // file name -> contents, for the files that the script reads
 };
 
-// Writes stem.png and stem.svg. gnuplot runs in a temporary folder, without a shell and without the user's start-up
-// file.
+// Writes stem.png and stem.svg, or, if `stem` ends in .png, .svg or .pdf, this one file. gnuplot runs in a temporary
+// folder, without a shell and without the user's start-up file.
 PlotResult draw(const Picture& picture, const std::filesystem::path& stem);
+
+// Returns whether the file's ending chooses the format of a picture: .png, .svg or .pdf.
+bool names_picture(const std::filesystem::path& file);
 
 // Quotes `text` as a literal gnuplot string: control characters become blanks, invalid UTF-8 bytes question marks.
 // draw() disables markup, so that _ ^ { } @ & are literal.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <sstream>
 
@@ -69,7 +70,142 @@ std::string plot_panel(const CurvePanel& panel, size_t index, Picture& picture) 
   return script.str() + "\n";
 }
 
+// Of a grid of panels, in pixels of the SVG.
+constexpr double grid_left = 90, grid_top = 40, grid_bottom = 60, grid_panel_width = 260, grid_panel_height = 230;
+constexpr double grid_names = 215, grid_gap = 34;  // room for names beside a panel, and between rows
+constexpr double name_height = 13;
+
+// The range of an axis with a margin, and where a value is in it, from 0 to 1.
+struct AxisRange {
+  bool log = false;
+  double low = 0, high = 1;
+
+  AxisRange(const std::vector<double>& values, bool is_log, double margin) : log(is_log) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const double extent = place(*most) - place(*least), room = extent > 0 ? margin * extent : 0.5;
+    low = value(place(*least) - room);
+    high = value(place(*most) + room);
+  }
+  double share(double of) const { return (place(of) - place(low)) / (place(high) - place(low)); }
+  std::string text() const { return "[" + exact_number(low) + ":" + exact_number(high) + "]"; }
+
+ private:
+  double place(double of) const { return log ? std::log10(of) : of; }
+  double value(double at) const { return log ? std::pow(10.0, at) : at; }
+};
+
+std::vector<double> all_values(const std::vector<CurvePanel>& panels, size_t first, size_t count,
+                               std::vector<double> Curve::*which) {
+  std::vector<double> values;
+  for (size_t i = first; i < first + count; ++i) {
+    for (const Curve& curve : panels[i].curves) {
+      values.insert(values.end(), (curve.*which).begin(), (curve.*which).end());
+    }
+  }
+  return values;
+}
+
+const char* colour_of_curve(size_t index) {
+  return curve_colours[index % curve_colours.size()];
+}
+
+// Writes the names of the curves beside the panel, at the heights of their last points.
+std::string end_names(const CurvePanel& panel, const AxisRange& range) {
+  std::vector<size_t> order(panel.curves.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto height = [&](size_t i) { return range.share(panel.curves[i].y.back()); };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return height(a) < height(b); });
+  std::vector<double> heights;
+  for (const size_t i : order) heights.push_back(height(i));
+  heights = moved_apart(heights, name_height / grid_panel_height);
+  std::ostringstream script;
+  for (size_t i = 0; i < order.size(); ++i) {
+    script << "set label " << i + 1 << " " << gnuplot_string(panel.curves[order[i]].name) << " at graph 1.03, graph "
+           << heights[i] << " left font ',9' textcolor rgb '" << colour_of_curve(order[i]) << "'\n";
+  }
+  return script.str();
+}
+
+std::string plot_grid_panel(const CurvePanel& panel, size_t index, const AxisRange& x, const AxisRange& y,
+                            Picture& picture) {
+  std::ostringstream script;
+  script << "unset label\nset xrange " << x.text() << "\nset yrange " << y.text() << "\n"
+         << (panel.axes.log_x ? "set logscale x\n" : "unset logscale x\n")
+         << (panel.axes.log_y ? "set logscale y\n" : "unset logscale y\n") << end_names(panel, y);
+  for (size_t i = 0; i < panel.curves.size(); ++i) {
+    const std::string name = "curve" + std::to_string(index) + "_" + std::to_string(i);
+    picture.data[name] = curve_lines(panel.curves[i]);
+    script << (i == 0 ? "plot '" : ", '") << name << "' using 1:2 with "
+           << (panel.curves[i].x.size() <= max_marked ? "linespoints pt 7 ps 0.5" : "lines") << " lw 1.6 lc rgb '"
+           << colour_of_curve(i) << "' notitle";
+  }
+  return script.str() + "\n";
+}
+
 }  // namespace
+
+std::vector<double> moved_apart(const std::vector<double>& places, double gap) {
+  // Isotonic regression of the places less the gaps before them: pools neighbours in the wrong order to their mean.
+  struct Pool {
+    double sum, count;
+  };
+  std::vector<Pool> pools;
+  for (size_t i = 0; i < places.size(); ++i) {
+    pools.push_back({places[i] - static_cast<double>(i) * gap, 1});
+    while (pools.size() > 1) {
+      const Pool last = pools.back(), before = pools[pools.size() - 2];
+      if (before.sum / before.count <= last.sum / last.count) break;
+      pools.pop_back();
+      pools.back() = {before.sum + last.sum, before.count + last.count};
+    }
+  }
+  std::vector<double> moved;
+  for (const Pool& pool : pools) {
+    for (double i = 0; i < pool.count; ++i)
+      moved.push_back(pool.sum / pool.count + static_cast<double>(moved.size()) * gap);
+  }
+  return moved;
+}
+
+PlotResult plot_curve_grid(const std::vector<CurvePanel>& panels, size_t columns, const std::filesystem::path& stem) {
+  TORCH_CHECK(!panels.empty() && columns > 0 && panels.size() % columns == 0, "panels: expected a multiple of ",
+              columns, ", found ", panels.size());
+  const size_t rows = panels.size() / columns;
+  const double wide = grid_left + static_cast<double>(columns) * (grid_panel_width + grid_names),
+               tall = grid_top + static_cast<double>(rows) * (grid_panel_height + grid_gap) + grid_bottom - grid_gap;
+  Picture picture{.width = static_cast<int>(wide), .height = static_cast<int>(tall)};
+  std::ostringstream script;
+  script << panel_frame << "unset key\nset multiplot\n";
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const CurvePanel& panel = panels[i];
+    const size_t first = i / columns * columns;
+    TORCH_CHECK(!panel.curves.empty(), "panel ", i, ": expected at least one curve");
+    TORCH_CHECK(panel.axes.log_y == panels[first].axes.log_y, "panel ", i, ": expected log_y as in its row");
+    for (const Curve& curve : panel.curves) check_curve(curve, panel.axes);
+  }
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const CurvePanel& panel = panels[i];
+    const size_t row = i / columns, column = i % columns;
+    const AxisRange x(all_values(panels, i, 1, &Curve::x), panel.axes.log_x, 0.08);
+    const AxisRange y(all_values(panels, row * columns, columns, &Curve::y), panel.axes.log_y, 0.08);
+    const double left = grid_left + static_cast<double>(column) * (grid_panel_width + grid_names),
+                 top = grid_top + static_cast<double>(row) * (grid_panel_height + grid_gap);
+    script << "set lmargin at screen " << left / wide << "\nset rmargin at screen " << (left + grid_panel_width) / wide
+           << "\nset tmargin at screen " << 1 - top / tall << "\nset bmargin at screen "
+           << 1 - (top + grid_panel_height) / tall << "\nset title " << gnuplot_string(row == 0 ? panel.axes.title : "")
+           << "\nset xlabel " << gnuplot_string(row + 1 == rows ? panel.axes.x : "") << " offset 0,0.5\nset ylabel "
+           << gnuplot_string(column == 0 ? panel.axes.y : "")
+           // The axes of a row are equal: numbers stand beside the first.
+           << "\nset format y "
+           << (column > 0         ? "''"
+               : panel.axes.log_y ? "'%.0e'"
+                                  : "'%g'")
+           << "\n"
+           << plot_grid_panel(panel, i, x, y, picture);
+  }
+  picture.script = script.str() + "unset multiplot\n";
+  return draw(picture, stem);
+}
 
 PlotResult plot_curves(const std::vector<CurvePanel>& panels, const std::filesystem::path& stem) {
   TORCH_CHECK(!panels.empty(), "panels: expected at least one");

@@ -31,6 +31,15 @@ struct CurvePanel {
 // as y, at least one, and values on log axes are positive.
 PlotResult plot_curves(const std::vector<CurvePanel>& panels, const std::filesystem::path& stem);
 
+// Draws panels in a grid, row by row, for many curves: `columns` panels a row, which share the range of y and its
+// label. The name of each curve is written at its last point, so that there is no key; names that would cover each
+// other are moved apart. A curve of the same place in its panel has the same colour. Throws c10::Error as plot_curves
+// does, unless `columns` divides the number of panels, and for rows whose panels differ in log_y.
+PlotResult plot_curve_grid(const std::vector<CurvePanel>& panels, size_t columns, const std::filesystem::path& stem);
+
+// Moves ascending places apart until neighbours differ by `gap`, by the least squares of the moves.
+std::vector<double> moved_apart(const std::vector<double>& places, double gap);
+
 // Returns the same points sorted by x.
 Curve in_order_of_x(const Curve& curve);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the pictures of a run. Each function writes stem.png and stem.svg or returns why not (see PlotResult); wrong
-// arguments throw c10::Error.
+// Draws the pictures of a run. Each function writes stem.png and stem.svg (or the one file that `stem` names, see draw)
+// or returns why not (see PlotResult); wrong arguments throw c10::Error.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -35,6 +35,11 @@ std::optional<std::vector<double>> numbers_of(const std::string& text, char sepa
   return numbers;
 }
 
+std::array<double, 3> rightwards(const std::array<double, 3>& front, const std::array<double, 3>& up) {
+  return {up[1] * front[2] - up[2] * front[1], up[2] * front[0] - up[0] * front[2],
+          up[0] * front[1] - up[1] * front[0]};
+}
+
 }  // namespace
 
 Camera camera_of(const std::string& text) {
@@ -63,8 +68,7 @@ std::array<double, 3> upwards(const Camera& camera) {
 
 SeenBox seen_box(const at::Tensor& points, double radius, const std::array<double, 3>& front,
                  const std::array<double, 3>& up, bool turning) {
-  const std::array<double, 3> right = {up[1] * front[2] - up[2] * front[1], up[2] * front[0] - up[0] * front[2],
-                                       up[0] * front[1] - up[1] * front[0]};
+  const std::array<double, 3> right = rightwards(front, up);
   at::Tensor axes = at::empty({3, 3}, at::kDouble);
   double* entry = axes.mutable_data_ptr<double>();
   for (const auto& axis : {right, up, front}) entry = std::copy(axis.begin(), axis.end(), entry);
@@ -113,6 +117,30 @@ double reach_in(const Box& room, const PictureSize& size, const SeenBox& seen, d
   return reach;
 }
 
+SeenBox balanced(SeenBox seen, const std::array<double, 3>& front, const std::array<double, 3>& up, const Box& room,
+                 const PictureSize& size, double field_of_view_degrees) {
+  constexpr int rounds = 4;  // each leaves a small part of the difference
+  const std::array<double, 3> right = rightwards(front, up);
+  const double slope = std::tan(radians(field_of_view_degrees) / 2);
+  for (int round = 0; round < rounds; ++round) {
+    const double reach = reach_in(room, size, seen, field_of_view_degrees);
+    const double pixels = size.height / 2.0 / reach;  // per length, at the depth of the middle
+    const at::Tensor nearer = 1.0 / (1.0 - seen.places.select(1, 2) * (slope / reach));
+    // Returns the length by which the places appear off the middle of the room along an axis.
+    const auto excess = [&](int64_t axis, double room_middle) {
+      const at::Tensor place = seen.places.select(1, axis);
+      const double low = ((room_middle + pixels * (place - seen.radius)) * nearer).min().item<double>();
+      const double high = ((room_middle + pixels * (place + seen.radius)) * nearer).max().item<double>();
+      return ((low + high) / 2 - room_middle) / pixels;
+    };
+    const double across = excess(0, (room.left + room.right - size.width) / 2);
+    const double above = excess(1, (size.height - room.top - room.bottom) / 2);
+    for (size_t axis = 0; axis < 3; ++axis) seen.middle[axis] += across * right[axis] + above * up[axis];
+    seen.places = seen.places - at::tensor({across, above, 0.0}, at::kDouble);
+  }
+  return seen;
+}
+
 std::optional<int64_t> picked_point(const at::Tensor& points, double radius, const at::Tensor& projection,
                                     const PictureSize& size, double x, double y) {
   if (points.size(0) == 0) return std::nullopt;
@@ -126,7 +154,8 @@ std::optional<int64_t> picked_point(const at::Tensor& points, double radius, con
   const at::Tensor reach = (radius * scale / w).clamp_min(min_reach);
   const at::Tensor under = at::logical_and(w > 0, across.square() + down.square() <= reach.square());
   if (!under.any().item<bool>()) return std::nullopt;
-  return w.masked_fill(under.logical_not(), std::numeric_limits<double>::infinity()).argmin().item<int64_t>();
+  const at::Tensor depth = homogeneous.select(1, 2) / w;  // grows with the distance, also where w is constant
+  return depth.masked_fill(under.logical_not(), std::numeric_limits<double>::infinity()).argmin().item<int64_t>();
 }
 
 }  // namespace geosft::view

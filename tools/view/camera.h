@@ -14,6 +14,7 @@ namespace geosft::view {
 struct Camera {
   double azimuth = 35.0, elevation = 20.0;  // degrees; azimuth 0 looks along -z
   double distance = 1.0;                    // 1: the scene fills the picture
+  bool orthographic = false;
 };
 
 // "az,el,dist" or "az,el". Throws UsageError for anything else, an elevation outside [-90, 90] or a distance outside
@@ -39,7 +40,7 @@ SeenBox seen_box(const at::Tensor& points, double radius, const std::array<doubl
 
 // The size of a picture in pixels.
 struct PictureSize {
-  int width = 1000, height = 700;
+  int width = 1280, height = 960;
   bool operator==(const PictureSize&) const = default;
 };
 // "WxH", each from 16 to 8192. Throws UsageError for anything else.
@@ -51,8 +52,14 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 // Returns the scene length, at the depth of the middle, that half the height of the picture spans when the middle
-// appears at the middle of `room` and all places appear within it. Accounts for perspective.
+// appears at the middle of `room` and all places appear within it. Accounts for perspective; a field of view of 0 is
+// orthographic.
 double reach_in(const Box& room, const PictureSize& size, const SeenBox& seen, double field_of_view_degrees);
+
+// Returns the box with its middle moved across and upwards such that the margins left and right of the places, and
+// those above and below them, are equal in the picture. `front` and `up` as above.
+SeenBox balanced(SeenBox seen, const std::array<double, 3>& front, const std::array<double, 3>& up, const Box& room,
+                 const PictureSize& size, double field_of_view_degrees);
 
 // Returns the row of points [n, 3] nearest to the eye among those whose ball covers the pixel (x, y), counted from the
 // upper left corner, or whose centre is within 6 pixels of it; nullopt if no point qualifies. `projection`: double [4,

@@ -112,6 +112,17 @@ int64_t chosen_layer(const Subject& subject, const Choices& choices) {
   return *choices.layer;
 }
 
+Colour background_of(const std::string& text) {
+  if (text == "white") return {1, 1, 1};
+  if (text == "black") return {0, 0, 0};
+  if (text == "grey") return {0.5, 0.5, 0.5};
+  if (text.size() != 7 || text[0] != '#' || text.find_first_not_of("0123456789abcdefABCDEF", 1) != std::string::npos) {
+    throw UsageError("--background: expected white, black, grey or #RRGGBB, found '" + text + "'");
+  }
+  const auto channel = [&](size_t first) { return std::stoi(text.substr(first, 2), nullptr, 16) / 255.0; };
+  return {channel(1), channel(3), channel(5)};
+}
+
 void check_takes(Colouring colouring, const std::function<bool(const std::string&)>& given) {
   for (const auto& [option, users] : options_of_colourings()) {
     if (contains(users, colouring) || !given(option)) continue;

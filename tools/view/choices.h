@@ -33,7 +33,8 @@ struct Choices {
   Colouring colouring = Colouring::importance;
   std::optional<int64_t> layer, head, query, component;
   ColourMap map = ColourMap::viridis;
-  bool surface = false;  // draw the surface of a mesh in place of its points
+  bool surface = false;              // draw the surface of a mesh in place of its points
+  std::optional<Colour> background;  // white if not set; of a page, as its reader's system is
 };
 
 // Returns the available colourings of a subject, in the order in which a key cycles through them.
@@ -41,6 +42,9 @@ std::vector<Colouring> colourings_of(const Subject& subject);
 // Returns the default colouring: the first available of parts, importance, attention, elements,
 // walks, height.
 Colouring usual_colouring(const Subject& subject);
+
+// Returns the colour of "white", "black", "grey" or "#RRGGBB". Throws UsageError for anything else.
+Colour background_of(const std::string& text);
 
 // Throws UsageError if an option was given (--layer, --head, --query, --component, --map) that the colouring does not
 // take. `given` returns whether an option was given.

@@ -218,6 +218,7 @@ Scene scene_of(const Subject& subject, const Choices& choices) {
     return scene;
   };
   Scene scene = paint(subject);
+  scene.background = choices.background.value_or(Colour{1, 1, 1});
   if (subject.beside) scene = side_by_side(scene, paint(*subject.beside));
   scene.lines = texts_of(subject);
   for (const std::string& line : scene.lines) scene.title += (scene.title.empty() ? "" : " - ") + line;

@@ -33,7 +33,8 @@ Surface surface_on(std::vector<uint32_t>& pixels, const PictureSize& size) {
 // Draws in units that are already multiplied by `scale`.
 class Pen {
  public:
-  Pen(cairo_t* canvas, double width, double height) : canvas_(canvas), width_(width), height_(height) {
+  Pen(cairo_t* canvas, double width, double height, const Colour& background = {1, 1, 1})
+      : canvas_(canvas), width_(width), height_(height), background_(background) {
     cairo_select_font_face(canvas, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(canvas, font_size);
   }
@@ -47,7 +48,8 @@ class Pen {
   }
   // y is the vertical middle of the line.
   void write(double x, double y, const std::string& text) {
-    cairo_set_source_rgb(canvas_, 0.15, 0.15, 0.15);
+    const double ink = is_dark() ? 0.92 : 0.15;
+    cairo_set_source_rgb(canvas_, ink, ink, ink);
     cairo_move_to(canvas_, x, y + 0.36 * font_size);
     cairo_show_text(canvas_, text.c_str());
   }
@@ -62,9 +64,15 @@ class Pen {
     cairo_fill(canvas_);
   }
 
+  const Colour& background() const { return background_; }
+
  private:
+  // By the relative luminance of sRGB, without its gamma.
+  bool is_dark() const { return 0.2126 * background_[0] + 0.7152 * background_[1] + 0.0722 * background_[2] < 0.4; }
+
   cairo_t* canvas_;
   double width_, height_;
+  Colour background_;
 };
 
 void draw_bar(Pen& pen, const Box& box, ColourMap map, const ValueScale& scale) {
@@ -144,7 +152,7 @@ void draw_help(Pen& pen) {
   const double w = key_width + wide + 2 * margin;
   const double h = static_cast<double>(Viewer::keys().size()) * line_height + 2 * margin;
   const double x = (pen.width() - w) / 2, y = (pen.height() - h) / 2;
-  pen.fill(x, y, w, h, {1, 1, 1}, 0.92);
+  pen.fill(x, y, w, h, pen.background(), 0.92);
   double line = y + margin + line_height / 2;
   for (const auto& [key, meaning] : Viewer::keys()) {
     pen.write(x + margin, line, key);
@@ -161,7 +169,7 @@ Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double
   {
     const Canvas canvas(cairo_create(surface.get()), &cairo_destroy);
     cairo_scale(canvas.get(), scale, scale);
-    Pen pen(canvas.get(), size.width / scale, size.height / scale);
+    Pen pen(canvas.get(), size.width / scale, size.height / scale, scene.background);
     draw_layout(pen, layout_of(pen, scene), scene.legend);
     if (help) draw_help(pen);
   }

@@ -222,6 +222,7 @@ Json start_of(const Subject& subject, const Choices& choices, const Camera& came
           {"azimuth", camera.azimuth},
           {"elevation", camera.elevation},
           {"zoom", camera.distance},
+          {"orthographic", camera.orthographic},
           {"surface", choices.surface || subject.surface.has_value()}};
 }
 
@@ -244,6 +245,7 @@ Json scene_json(const Subject& subject, const Choices& choices, const Camera& ca
                {"radius", scene.radius / place.size},
                {"start", start_of(subject, choices, camera)},
                {"classes", classes_of(subject)}};
+  if (choices.background) json["background"] = colour_json(*choices.background);
   for (const Colouring colouring : colourings_of(subject)) json["colourings"].push_back(colouring_name(colouring));
   for (const Colouring colouring :
        {Colouring::importance, Colouring::samples, Colouring::attention, Colouring::diversity}) {

@@ -12,7 +12,8 @@ namespace geosft::view {
 // Rotates and zooms about the middle of a scene, wherever it appears in the picture.
 class PlacedControl : public open3d::visualization::ViewControl {
  public:
-  static constexpr double field_of_view = 30.0;  // degrees
+  // Degrees. Open3D draws orthographically at the smallest one that it knows, which is told by 0 here.
+  double field_of_view() const { return orthographic_ ? 0.0 : 30.0; }
 
   PlacedControl() { aspect_ = 1.0; }  // until the window has a size
 
@@ -24,6 +25,8 @@ class PlacedControl : public open3d::visualization::ViewControl {
     });
   }
 
+  void set_orthographic(bool orthographic) { orthographic_ = orthographic; }
+
   // Looks at the middle of a scene of size `extent`; half the height of the picture spans `reach`.
   void look(const Eigen::Vector3d& middle, const Eigen::Vector3d& front, const Eigen::Vector3d& up, double extent,
             double reach) {
@@ -32,7 +35,7 @@ class PlacedControl : public open3d::visualization::ViewControl {
     const Eigen::Vector3d half = Eigen::Vector3d::Constant(side / 2);
     bounding_box_ = open3d::geometry::AxisAlignedBoundingBox(middle - half, middle + half);
     Reset();
-    ChangeFieldOfView((field_of_view - FIELD_OF_VIEW_DEFAULT) / FIELD_OF_VIEW_STEP);
+    ChangeFieldOfView((std::max(field_of_view(), FIELD_OF_VIEW_MIN) - FIELD_OF_VIEW_DEFAULT) / FIELD_OF_VIEW_STEP);
     SetUp(up);
     SetFront(front);
     SetZoom(reach / side);
@@ -71,6 +74,7 @@ class PlacedControl : public open3d::visualization::ViewControl {
   }
 
   double across_ = 0, above_ = 0, first_zoom_ = 1;
+  bool orthographic_ = false;
 };
 
 }  // namespace geosft::view

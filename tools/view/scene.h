@@ -37,10 +37,11 @@ struct Scene {
   at::Tensor points;   // double [n, 3]; a click picks row i
   at::Tensor colours;  // double [n, 3], in [0, 1]
   at::Tensor values;   // double or int64 [n], shown by the colours; undefined if the colours show no values
-  std::string value_name = "value";     // name of the values in files
-  at::Tensor edges;                     // int64 [E, 2], rows of points; undefined without edges
-  at::Tensor edge_lines;                // int64 [E], 1 … 4 parallel lines (bond_lines); undefined: one
-  double radius = 0;                    // of a point drawn as a ball
+  std::string value_name = "value";  // name of the values in files
+  at::Tensor edges;                  // int64 [E, 2], rows of points; undefined without edges
+  at::Tensor edge_lines;             // int64 [E], 1 … 4 parallel lines (bond_lines); undefined: one
+  double radius = 0;                 // of a point drawn as a ball
+  Colour background = {1, 1, 1};
   std::optional<ColouredMesh> surface;  // drawn in place of the points
   Balls markers;                        // in addition to the points; undefined tensors: no markers
   Legend legend;

@@ -26,9 +26,9 @@
 
 namespace geosft::view {
 
-inline constexpr double square_side = 2.0;  // of a point, pixels
-inline constexpr double fill_share = 1.12;  // room around the scene
-inline constexpr double turn_pixels = 8.0;  // drag per frame of the turntable
+inline constexpr double square_side = 2.0;       // of a point, pixels
+inline constexpr double fill_share = 1.0 / 0.9;  // margins of 5 % around the scene
+inline constexpr double turn_pixels = 8.0;       // drag per frame of the turntable
 
 [[noreturn]] inline void fail_without_display() {
   const char* display = std::getenv("DISPLAY");
@@ -36,13 +36,16 @@ inline constexpr double turn_pixels = 8.0;  // drag per frame of the turntable
                                 ? "no display: DISPLAY is not set"
                                 : "the display '" + std::string(display) + "' cannot be opened, or lacks OpenGL 3.3";
   throw std::runtime_error(found +
-                           "; without a screen: xvfb-run -a geosft-view … (Debian: xvfb, xauth), or --ply FILE, "
-                           "which needs none");
+                           "; without a screen: xvfb-run -a geosft-view … (Debian: xvfb, xauth), or "
+                           "--html FILE or --ply FILE, which need none");
 }
 
 class SceneWindow : public open3d::visualization::Visualizer {
  public:
-  SceneWindow(const PictureSize& size, int scale, bool visible) : scale_(scale) {
+  // Pictures are drawn `scale` times as large as they are written. Texts and the squares of points grow with those that
+  // nobody sees drawn, beyond the default size.
+  SceneWindow(const PictureSize& size, int scale, bool visible)
+      : scale_(scale), detail_(visible ? scale : scale * growth(size)) {
     open3d::utility::SetVerbosityLevel(open3d::utility::VerbosityLevel::Error);
     if (std::getenv("DISPLAY") == nullptr ||
         !CreateVisualizerWindow("geosft-view", scale * size.width, scale * size.height, 50, 50, visible)) {
@@ -54,7 +57,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
     option.mesh_shade_option_ = open3d::visualization::RenderOption::MeshShadeOption::SmoothShade;
     option.mesh_show_back_face_ = true;  // surfaces of files may be open, or turned inside out
     option.point_color_option_ = open3d::visualization::RenderOption::PointColorOption::Color;
-    option.point_size_ = square_side * scale;
+    option.point_size_ = square_side * detail_;
   }
   ~SceneWindow() override {
     overlay_.reset();
@@ -82,8 +85,9 @@ class SceneWindow : public open3d::visualization::Visualizer {
 
   void set_overlay(const Scene& scene, bool help) {
     glfwMakeContextCurrent(window_);
-    overlay_->set(overlay_of(scene, help, size(), scale_));
-    taken_ = taken_up(scene, size(), scale_);
+    GetRenderOption().background_color_ = {scene.background[0], scene.background[1], scene.background[2]};
+    overlay_->set(overlay_of(scene, help, size(), detail_));
+    taken_ = taken_up(scene, size(), detail_);
     UpdateRender();
   }
 
@@ -91,6 +95,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
   void look(const Camera& camera, bool turns = false) {
     distance_ = camera.distance;
     turns_ = turns;
+    control_->set_orthographic(camera.orthographic);
     fit(towards_eye(camera), upwards(camera));
   }
 
@@ -184,14 +189,22 @@ class SceneWindow : public open3d::visualization::Visualizer {
   }
 
  private:
+  static double growth(const PictureSize& size) {
+    const PictureSize usual;
+    return std::max(
+        1.0, std::min(static_cast<double>(size.width) / usual.width, static_cast<double>(size.height) / usual.height));
+  }
+
   static Eigen::Vector3d corner(const at::Tensor& place) { return vectors_of(place.unsqueeze(0)).front(); }
 
   void fit(const std::array<double, 3>& front, const std::array<double, 3>& up) {
     const auto vector = [](const std::array<double, 3>& v) { return Eigen::Vector3d(v[0], v[1], v[2]); };
-    const SeenBox seen = seen_box(points_, radius_, front, up, turns_);
+    SeenBox seen = seen_box(points_, radius_, front, up, turns_);
     const PictureSize all = size();
     const Box room = room_beside(taken_, all, seen.wide / seen.tall);
-    const double reach = reach_in(room, all, seen, PlacedControl::field_of_view);
+    const double field_of_view = control_->field_of_view();
+    if (!turns_) seen = balanced(seen, front, up, room, all, field_of_view);
+    const double reach = reach_in(room, all, seen, field_of_view);
     control_->place((room.left + room.right) / all.width - 1, 1 - (room.top + room.bottom) / all.height);
     control_->look(vector(seen.middle), vector(front), vector(up), 2 * std::max({seen.wide, seen.tall, seen.deep}),
                    distance_ * fill_share * reach);
@@ -210,6 +223,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
   PictureSize fitted_size_;
   PlacedControl* control_ = nullptr;  // owned by the window
   int scale_;
+  double detail_;
   double distance_ = 1.0;
   bool moves_ = false, turns_ = false;
 };

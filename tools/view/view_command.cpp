@@ -33,7 +33,8 @@ constexpr const char* view_footer =
 
 struct ViewOptions {
   std::vector<std::string> files;
-  std::string run, split = "test", colour, map = "viridis", layout = "automatic", size = "1000x700", view = "35,20,1";
+  std::string run, split = "test", colour, map = "viridis", layout = "automatic", size = "1280x960", view = "35,20,1",
+                   projection = "perspective", background;
   std::string screenshot, html, turntable_folder, ply, category;
   std::optional<int64_t> points, layer, head, query, component;
   int64_t item = 0, frames = 36;
@@ -49,6 +50,7 @@ struct ViewOptions {
   // Throws UsageError for an option that has no effect in combination with the others.
   void check_used(const CLI::App& app) const;
   Choices choices() const;
+  Camera camera() const;
   std::unique_ptr<Gallery> gallery() const;
 
  private:
@@ -87,7 +89,12 @@ void add_how(CLI::App& app, ViewOptions& options) {
       ->capture_default_str();
   app.add_flag("--surface", options.surface, "draw the faces of a mesh, in the colours of the nearest points");
   app.add_option("--view", options.view, "azimuth and elevation in degrees, distance")->capture_default_str();
-  app.add_option("--size", options.size, "of the picture or window in pixels")->capture_default_str();
+  app.add_option("--projection", options.projection, "orthographic or perspective")
+      ->check(CLI::IsMember({"orthographic", "perspective"}))
+      ->capture_default_str();
+  app.add_option("--size", options.size, "of the picture or window in pixels; pictures up to 3840x2160")
+      ->capture_default_str();
+  app.add_option("--background", options.background, "white, black, grey or #RRGGBB (default: white)");
 }
 
 void add_output(CLI::App& app, ViewOptions& options) {
@@ -126,18 +133,21 @@ struct OptionUse {
 void ViewOptions::check_used(const CLI::App& app) const {
   const bool pictured = !screenshot.empty() || !turntable_folder.empty() || frame_rate;
   const bool drawn = pictured || (ply.empty() && html.empty());
-  const OptionUse uses[] = {{"--split", files.empty() && !graph, "clouds of a dataset"},
-                            {"--columns", !files.empty(), "a FILE"},
-                            {"--drop-invalid", !files.empty(), "a FILE"},
-                            {"--points", !graph, "clouds, not for --graph"},
-                            {"--surface", !files.empty(), "a FILE with a mesh"},
-                            {"--category", finds_parts && !files.empty(), "a FILE with a --run of geosft-segment"},
-                            {"--layout", graph, "--graph"},
-                            {"--votes", !run.empty(), "a --run"},
-                            {"--evaluation", !run.empty(), "a --run"},
-                            {"--frames", !turntable_folder.empty(), "--turntable"},
-                            {"--view", drawn || !html.empty(), "pictures, pages and windows, not for --ply alone"},
-                            {"--size", drawn, "pictures and windows, not for --ply or --html alone"}};
+  const OptionUse uses[] = {
+      {"--split", files.empty() && !graph, "clouds of a dataset"},
+      {"--columns", !files.empty(), "a FILE"},
+      {"--drop-invalid", !files.empty(), "a FILE"},
+      {"--points", !graph, "clouds, not for --graph"},
+      {"--surface", !files.empty(), "a FILE with a mesh"},
+      {"--category", finds_parts && !files.empty(), "a FILE with a --run of geosft-segment"},
+      {"--layout", graph, "--graph"},
+      {"--votes", !run.empty(), "a --run"},
+      {"--evaluation", !run.empty(), "a --run"},
+      {"--frames", !turntable_folder.empty(), "--turntable"},
+      {"--view", drawn || !html.empty(), "pictures, pages and windows, not for --ply alone"},
+      {"--projection", drawn || !html.empty(), "pictures, pages and windows, not for --ply alone"},
+      {"--background", drawn || !html.empty(), "pictures, pages and windows, not for --ply alone"},
+      {"--size", drawn, "pictures and windows, not for --ply or --html alone"}};
   for (const auto& [option, used, what_for] : uses) {
     if (!used && app.count(option) > 0) throw UsageError(std::string(option) + " is for " + what_for);
   }
@@ -218,6 +228,13 @@ Choices ViewOptions::choices() const {
   chosen.component = component;
   chosen.map = colour_map_of(map);
   chosen.surface = surface;
+  if (!background.empty()) chosen.background = background_of(background);
+  return chosen;
+}
+
+Camera ViewOptions::camera() const {
+  Camera chosen = camera_of(view);
+  chosen.orthographic = projection == "orthographic";
   return chosen;
 }
 
@@ -251,7 +268,7 @@ std::string animate(const std::filesystem::path& folder, size_t frames) {
 std::string draw_turn(const ViewOptions& options, const Scene& scene, Display& display) {
   const std::filesystem::path folder = options.turntable_folder;
   std::filesystem::create_directories(folder);
-  const std::vector<Camera> cameras = turntable(camera_of(options.view), options.frames);
+  const std::vector<Camera> cameras = turntable(options.camera(), options.frames);
   std::vector<std::filesystem::path> files;
   for (size_t frame = 0; frame < cameras.size(); ++frame) files.push_back(folder / frame_name(frame));
   display.render(scene, size_of(options.size), cameras, files);
@@ -282,7 +299,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
   ViewOptions options;
   options.add_to(app);
   if (!parse_arguments(app, argc, argv, std::cout)) return 0;
-  const Camera camera = camera_of(options.view);
+  const Camera camera = options.camera();
   const PictureSize size = size_of(options.size);
   options.device = options.overrides.apply_runtime();
   options.check_run();

@@ -10,7 +10,7 @@ namespace {
 [[noreturn]] void fail_without_open3d() {
   throw std::runtime_error(
       "this build cannot draw, for lack of Open3D and Cairo: tools/setup.sh --viewer installs them, then build again; "
-      "--ply FILE works without");
+      "--html FILE and --ply FILE work without");
 }
 
 class AbsentDisplay : public Display {

@@ -47,6 +47,14 @@ TEST_CASE("curves are saved as numbers and as a picture") {
   CHECK_THROWS(AnalysisOutput{(folder / "no" / "x").string()}.write_csv("x"));
 }
 
+TEST_CASE("an output with the ending of a picture is that picture, and numbers are beside it") {
+  const AnalysisOutput plain{"runs/v1.5"}, pdf{"runs/rank.pdf"};
+  CHECK(plain.csv() == "runs/v1.5.csv");
+  CHECK(plain.beside("_curves").out == "runs/v1.5_curves");
+  CHECK(pdf.csv() == "runs/rank.csv");
+  CHECK(pdf.beside("_curves").out == "runs/rank_curves.pdf");
+}
+
 TEST_CASE("without a picture an analysis fails in one line, after its numbers are written") {
   const AnalysisShop shop;
   const Environment no_programs("PATH", (shop / "nothing").string());

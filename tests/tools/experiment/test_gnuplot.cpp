@@ -97,6 +97,18 @@ TEST_CASE("a script that fails and a place that cannot be written are reasons, n
   CHECK(nowhere.reason.find("missing") != std::string::npos);
 }
 
+TEST_CASE("the ending of a file chooses the one picture that is written") {
+  if (!has_gnuplot()) return;
+  const TemporaryFolder folder;
+  const Picture picture{.script = "plot x"};
+  for (const auto& [ending, begin] : {std::pair(".png", "\x89PNG"), {".svg", "<?xml"}, {".pdf", "%PDF"}}) {
+    const std::filesystem::path file = folder / (std::string("x") + ending);
+    REQUIRE(draw(picture, file));
+    CHECK(read_file(file).starts_with(begin));
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), std::filesystem::directory_iterator()) == 3);
+}
+
 TEST_CASE("any text becomes a gnuplot string of exactly this text") {
   CHECK(gnuplot_string("chair") == "'chair'");
   CHECK(gnuplot_string("it's") == "'it''s'");

@@ -73,4 +73,43 @@ TEST_CASE("the numbers of curves come back exactly") {
   CHECK(exact_number(1.0 / 3) == "0.3333333333333333");
 }
 
+TEST_CASE("places are moved apart as little as possible") {
+  CHECK(moved_apart({}, 1).empty());
+  CHECK(moved_apart({1, 5, 9}, 2) == std::vector<double>{1, 5, 9});
+  CHECK(moved_apart({3, 3, 3}, 2) == std::vector<double>{1, 3, 5});
+  const std::vector<double> moved = moved_apart({0, 0.5, 10, 10.1, 10.2}, 1);
+  const std::vector<double> expected = {-0.25, 0.75, 9.1, 10.1, 11.1};
+  for (size_t i = 0; i < expected.size(); ++i) CHECK(moved.at(i) == Approx(expected[i]));
+}
+
+TEST_CASE("a grid of panels names every curve once, at its end, and none over another") {
+  const PictureFolder folder;
+  std::vector<CurvePanel> panels;
+  for (const char* quantity : {"seconds", "bytes"}) {
+    for (const char* group : {"left group", "right group"}) {
+      CurvePanel panel{{group, "tokens", quantity, true, true}, {}};
+      for (int i = 0; i < 7; ++i) {
+        const std::string name = std::string(quantity) + " " + group + " " + std::to_string(i);
+        panel.curves.push_back({name, {512, 1024, 4096}, {1, 3, 10 + 0.01 * i}});
+      }
+      panels.push_back(panel);
+    }
+  }
+  if (!require_picture(plot_curve_grid(panels, 2, folder.stem()), folder)) return;
+  const std::string svg = folder.svg();
+  for (const CurvePanel& panel : panels) {
+    std::vector<double> heights;
+    for (const Curve& curve : panel.curves) {
+      CHECK(occurrences(svg, ">" + curve.name + "<") == 1);
+      heights.push_back(height_of_text(svg, curve.name));
+    }
+    for (size_t i = 1; i < heights.size(); ++i) CHECK(heights[i - 1] - heights[i] >= 11);
+  }
+  CHECK(occurrences(svg, ">left group<") == 1);
+  CHECK(occurrences(svg, ">seconds<") == 1);
+  require_error([&] { plot_curve_grid(panels, 3, folder.stem()); }, {"panels"});
+  panels[1].axes.log_y = false;
+  require_error([&] { plot_curve_grid(panels, 2, folder.stem()); }, {"log_y"});
+}
+
 }  // namespace geosft::test::test_plot_curves

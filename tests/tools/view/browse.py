@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens a page in headless Chromium, without a network, and prints what scripts and clicks find there.
+"""Opens a page in headless Chromium or Firefox and prints what scripts and clicks find there.
 
-usage: browse.py PAGE STEP...   where a STEP is one of
+usage: browse.py [--firefox] PAGE STEP...   where a STEP is one of
     js:EXPRESSION      evaluates it and prints its value as JSON on a line
     click:EXPRESSION   clicks at the place [x, y] of the window that it gives, in CSS pixels
-    drag:X,Y,DX,DY     drags from there by so much
+    drag:X,Y,DX,DY     drags from there by so much (Chromium)
     reload:FRAGMENT    opens the page anew with this fragment of its address
     size:W,H           sets the size of the window
     png:FILE           writes a screenshot
 Then one line with a JSON list: messages that the console showed as errors or warnings, and uncaught exceptions.
-Chromium is driven by the DevTools protocol over a pair of pipes.
+Chromium has no network and is driven by the DevTools protocol over a pair of pipes. Firefox needs a display for WebGL
+(Xvfb will do), is driven by its Marionette protocol, and its console is not read.
 """
 import base64
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -100,6 +102,16 @@ class Browser:
     def mouse(self, kind, x, y, **values):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **values)
 
+    def click(self, x, y):
+        self.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1)
+        self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+
+    def size(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def picture(self):
+        return base64.b64decode(self.call("Page.captureScreenshot")["data"])
+
     def close(self):
         try:
             self.session = None
@@ -109,39 +121,123 @@ class Browser:
         self.process.wait(timeout=30)
 
 
+class Firefox:
+    """The same for Firefox, as far as the steps need it."""
+    errors = ()  # uncaught exceptions end the page's script, and what follows fails
+
+    def __init__(self, folder):
+        prefs = {"marionette.port": 0, "webgl.force-enabled": True, "browser.shell.checkDefaultBrowser": False,
+                 "datareporting.policy.dataSubmissionEnabled": False, "app.update.enabled": False}
+        text = "".join(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n" for key, value in prefs.items())
+        pathlib.Path(folder, "user.js").write_text(text)
+        self.process = subprocess.Popen(["firefox-esr", "--headless", "--no-remote", "--marionette", "--profile", folder],
+                                        env={**os.environ, "HOME": folder}, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        port = pathlib.Path(folder, "MarionetteActivePort")
+        while not (port.exists() and port.read_text().strip()):
+            if self.process.poll() is not None:
+                raise RuntimeError("Firefox has ended")
+            time.sleep(0.1)
+        self.socket = socket.create_connection(("127.0.0.1", int(port.read_text())))
+        self.rest, self.number = b"", 0
+        self.receive()  # the greeting
+        self.call("WebDriver:NewSession", capabilities={})
+        self.call("WebDriver:SetTimeouts", script=120000, pageLoad=120000)
+
+    def receive(self):
+        while True:
+            length, colon, text = self.rest.partition(b":")
+            if colon and len(text) >= int(length):
+                self.rest = text[int(length):]
+                return json.loads(text[:int(length)])
+            piece = self.socket.recv(1 << 20)
+            if not piece:
+                raise RuntimeError("Firefox has ended")
+            self.rest += piece
+
+    def call(self, method, **values):
+        self.number += 1
+        text = json.dumps([0, self.number, method, values]).encode()
+        self.socket.sendall(str(len(text)).encode() + b":" + text)
+        _, _, error, result = self.receive()
+        if error:
+            raise RuntimeError(f"{method}: {error['message']}")
+        return result
+
+    def open(self, address):
+        self.call("WebDriver:Navigate", url="about:blank")
+        self.call("WebDriver:Navigate", url=address)
+        self.settle()
+
+    settle = Browser.settle
+
+    # Scripts of the page see its constants; those of Marionette do not.
+    def evaluate(self, expression):
+        script = """const [expression, done] = arguments, page = window.wrappedJSObject || window;
+            Promise.resolve().then(() => page.eval(expression)).then(value => done({ value: JSON.stringify(value) ?? "null" }),
+              error => done({ error: String(error) }));"""
+        result = self.call("WebDriver:ExecuteAsyncScript", script=script, args=[expression], sandbox=None)["value"]
+        if "error" in result:
+            raise RuntimeError(result["error"])
+        return json.loads(result["value"])
+
+    def click(self, x, y):
+        pointer = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"},
+                   "actions": [{"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0},
+                               {"type": "pointerUp", "button": 0}]}
+        self.call("WebDriver:PerformActions", actions=[pointer])
+
+    def size(self, width, height):
+        self.call("WebDriver:SetWindowRect", width=width, height=height)
+
+    def picture(self):
+        return base64.b64decode(self.call("WebDriver:TakeScreenshot", full=False)["value"])
+
+    def close(self):
+        try:
+            self.call("Marionette:Quit", flags=["eForceQuit"])
+        except (RuntimeError, OSError):
+            pass
+        self.process.wait(timeout=60)
+
+
 def take(browser, address, step):
     kind, _, text = step.partition(":")
     if kind == "js":
         print(json.dumps(browser.evaluate(text)), flush=True)
-    elif kind in ("click", "drag"):
-        x, y, *by = browser.evaluate(text) if kind == "click" else (float(number) for number in text.split(","))
+    elif kind == "click":
+        browser.click(*browser.evaluate(text))
+        browser.settle()
+    elif kind == "drag":
+        x, y, across, down = (float(number) for number in text.split(","))
         browser.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1)
-        if by:
-            browser.mouse("mouseMoved", x + by[0], y + by[1], button="left", buttons=1)
-            x, y = x + by[0], y + by[1]
-        browser.mouse("mouseReleased", x, y, button="left", clickCount=1)
+        browser.mouse("mouseMoved", x + across, y + down, button="left", buttons=1)
+        browser.mouse("mouseReleased", x + across, y + down, button="left", clickCount=1)
         browser.settle()
     elif kind == "reload":
         browser.open(address + "#" + text)
     elif kind == "size":
-        width, height = (int(number) for number in text.split(","))
-        browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        browser.size(*(int(number) for number in text.split(",")))
         browser.settle()
     elif kind == "png":
-        pathlib.Path(text).write_bytes(base64.b64decode(browser.call("Page.captureScreenshot")["data"]))
+        pathlib.Path(text).write_bytes(browser.picture())
     else:
         sys.exit(f"browse.py: no such step: '{step}'")
 
 
 def main():
-    address = pathlib.Path(sys.argv[1]).resolve().as_uri()
+    firefox = sys.argv[1] == "--firefox"
+    words = sys.argv[2 if firefox else 1:]
+    address = pathlib.Path(words[0]).resolve().as_uri()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(folder)
+        browser = Firefox(folder) if firefox else Browser(folder)
         try:
-            browser.call("Network.enable")
-            browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
+            if not firefox:
+                browser.call("Network.enable")
+                browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0,
+                             uploadThroughput=0)
             browser.open(address)
-            for step in sys.argv[2:]:
+            for step in words[1:]:
                 take(browser, address, step)
             time.sleep(0.1)
             browser.evaluate("0")  # receives what is still on its way

@@ -95,6 +95,39 @@ TEST_CASE("all of a scene is drawn within its room, and no smaller than it must 
   }
 }
 
+TEST_CASE("a balanced scene has equal margins left and right, above and below") {
+  const at::Tensor points =
+      at::tensor({-2.0, 0.0, -3.0, 0.0, 0.5, 0.0, 2.0, 1.0, 3.0, 1.0, -2.0, 1.0}, at::kDouble).view({4, 3});
+  const PictureSize size{1000, 700};
+  const Box room{300, 40, 1000, 700};
+  for (const double degrees : {30.0, 0.0}) {
+    INFO(degrees);
+    const Camera camera{25, 10};
+    const auto front = towards_eye(camera), up = upwards(camera);
+    const SeenBox seen = balanced(seen_box(points, 0.25, front, up, false), front, up, room, size, degrees);
+    // The middle is where the places are measured from.
+    const at::Tensor middle = at::tensor({seen.middle[0], seen.middle[1], seen.middle[2]}, at::kDouble);
+    require_close(seen_box(points - middle, 0.25, front, up, false).places.norm(2, 1).max(),
+                  seen_box(points, 0.25, front, up, false).places.norm(2, 1).max(), 1e-9, "rigid");
+    const double reach = reach_in(room, size, seen, degrees), pixels = size.height / 2.0 / reach;
+    const double slope = std::tan(degrees / 2 * std::numbers::pi / 180);
+    double left = 1e9, right = 1e9, top = 1e9, bottom = 1e9;
+    for (int64_t i = 0; i < seen.places.size(0); ++i) {
+      const double x = seen.places[i][0].item<double>(), y = seen.places[i][1].item<double>();
+      const double nearer = 1 / (1 - seen.places[i][2].item<double>() * slope / reach);
+      for (const double side : {-seen.radius, seen.radius}) {
+        const double across = 500 + (150 + pixels * (x + side)) * nearer,
+                     down = 350 + (20 - pixels * (y + side)) * nearer;
+        left = std::min(left, across - room.left), right = std::min(right, room.right - across);
+        top = std::min(top, down - room.top), bottom = std::min(bottom, room.bottom - down);
+      }
+    }
+    CHECK(left == Approx(right).margin(0.5));
+    CHECK(top == Approx(bottom).margin(0.5));
+    CHECK(std::min({left, right, top, bottom}) == Approx(0.0).margin(1e-6));
+  }
+}
+
 TEST_CASE("a click picks the nearest point under it") {
   // Seen along -z from the origin: w is the depth, and depth 1 spans 100 pixels.
   const at::Tensor projection =
@@ -112,6 +145,12 @@ TEST_CASE("a click picks the nearest point under it") {
   // A ball of radius 0.5 at depth 2 covers 25 pixels.
   CHECK_FALSE(pick(120, 100).has_value());
   CHECK(picked_point(points, 0.5, projection.to(at::kDouble), size, 120, 100) == 1);
+  // Seen in parallel: w is 1 everywhere.
+  const at::Tensor parallel =
+      at::tensor({0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, -0.1, 0.0, 0.0, 0.0, 0.0, 1.0}, at::kDouble)
+          .view({4, 4});
+  CHECK(picked_point(points.narrow(0, 0, 3), 0.01, parallel, size, 100, 100) == 1);
+  CHECK(picked_point(points.narrow(0, 0, 3), 0.01, parallel, size, 125, 75) == 2);
   CHECK_FALSE(picked_point(at::empty({0, 3}), 1.0, projection.to(at::kDouble), size, 1, 1).has_value());
 }
 

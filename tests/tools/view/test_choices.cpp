@@ -90,4 +90,12 @@ TEST_CASE("colourings have names") {
   CHECK_THROWS_AS(colouring_of("jet"), UsageError);
 }
 
+TEST_CASE("a background is a name or six digits") {
+  CHECK(background_of("black") == Colour{0, 0, 0});
+  CHECK(background_of("#ff0080") == Colour{1, 0, 128 / 255.0});
+  for (const char* wrong : {"", "purple", "#ff008", "#ff00800", "ff0080", "#ff00g0"}) {
+    CHECK_THROWS_WITH(background_of(wrong), Catch::Contains("--background") && Catch::Contains("#RRGGBB"));
+  }
+}
+
 }  // namespace geosft::test::test_choices

@@ -133,6 +133,7 @@ TEST_CASE("a page begins with the chosen colouring, layer, head and query, and i
                         {"azimuth", 10.0},
                         {"elevation", -20.0},
                         {"zoom", 2.0},
+                        {"orthographic", false},
                         {"surface", false}});
 }
 
@@ -153,9 +154,9 @@ TEST_CASE("a page that would be too large is refused with advice, and nothing is
   REQUIRE_FALSE(std::filesystem::exists(file));
 }
 
-// Returns what browse.py prints, a JSON value per line.
-std::vector<Json> browsed(const std::filesystem::path& page, const Words& steps) {
-  const Words script = {GEOSFT_SOURCE_DIR "/tests/tools/view/browse.py", page.string()};
+// Returns what browse.py prints, a JSON value per line. `browser`: {} for Chromium, or {"--firefox"}.
+std::vector<Json> browsed(const std::filesystem::path& page, const Words& steps, const Words& browser = {}) {
+  const Words script = Words{GEOSFT_SOURCE_DIR "/tests/tools/view/browse.py"} + browser + Words{page.string()};
   const ProcessResult result = python("python3", script + steps);
   INFO(result.err);
   REQUIRE(result.exit == 0);
@@ -179,9 +180,16 @@ constexpr const char* count_pixels = R"js(js:(() => {
   return [drawn * 4 / pixels.length, vivid * 4 / pixels.length];
 })())js";
 
-TEST_CASE("a page is drawn by a browser, a click changes the query, and the console stays empty", "[window]") {
-  if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
-  const ClassifyShop shop;
+// The point nearest to the eye: its row, and its place in the window.
+const std::string front_row =
+    "[...Array(bodies[0].count).keys()].sort((a, b) => seen(bodies[0], a, matrices()).depth - "
+    "seen(bodies[0], b, matrices()).depth)[0]";
+const std::string front_place = "(() => { const at = seen(bodies[0], " + front_row +
+                                ", matrices()), box = canvas.getBoundingClientRect(); "
+                                "return [box.left + at.x, box.top + at.y]; })()";
+
+// Writes the page of a ball of 400 points with a classifier of two layers, and returns its path.
+std::string ball_page(const ClassifyShop& shop) {
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 400));
   shop.run_well(shop.train("deep", {"--depth", "2", "--epochs", "1"}));
   const std::string page = (shop / "ball.html").string();
@@ -190,15 +198,15 @@ TEST_CASE("a page is drawn by a browser, a click changes the query, and the cons
       shop.process());
   INFO(made.err);
   REQUIRE(made.exit == 0);
-  // The point nearest to the eye: its row, and its place in the window.
-  const std::string front =
-      "[...Array(bodies[0].count).keys()].sort((a, b) => seen(bodies[0], a, matrices()).depth - "
-      "seen(bodies[0], b, matrices()).depth)[0]";
-  const std::string place = "(() => { const at = seen(bodies[0], " + front +
-                            ", matrices()), box = canvas.getBoundingClientRect(); "
-                            "return [box.left + at.x, box.top + at.y]; })()";
+  return page;
+}
+
+TEST_CASE("a page is drawn by a browser, a click changes the query, and the console stays empty", "[window]") {
+  if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
+  const ClassifyShop shop;
+  const std::string page = ball_page(shop);
   const std::vector<Json> values =
-      browsed(page, {"size:1280,960", count_pixels, "js:state.colour", "js:" + front, "click:" + place,
+      browsed(page, {"size:1280,960", count_pixels, "js:state.colour", "js:" + front_row, "click:" + front_place,
                      "js:[state.colour, state.query, document.querySelector('#legend .title').textContent]",
                      count_pixels, "reload:colour=normals", count_pixels, "js:state.azimuth", "drag:700,400,50,0",
                      "js:state.azimuth", "reload:colour=samples&layer=2", "js:names().length"});
@@ -215,6 +223,48 @@ TEST_CASE("a page is drawn by a browser, a click changes the query, and the cons
   REQUIRE_THAT(values.at(3).at(2).get<std::string>(), Catch::Contains("point " + values.at(2).dump()));
   REQUIRE(values.at(7).get<double>() == Approx(values.at(6).get<double>() - 20));
   REQUIRE(values.at(8) == 3);
+  REQUIRE(values.back() == Json::array());
+}
+
+TEST_CASE("Firefox draws a page, and a click changes the query", "[window]") {
+  if (!installed("firefox-esr")) return leave_out("no firefox-esr: pages are not looked at with it");
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  const std::vector<Json> values = browsed(ball_page(shop),
+                                           {"size:1280,960", count_pixels, "js:" + front_row, "click:" + front_place,
+                                            "js:[state.colour, state.query]", count_pixels},
+                                           {"--firefox"});
+  REQUIRE(values.size() == 5);
+  for (const size_t picture : {0, 3}) {
+    REQUIRE(values.at(picture).at(0).get<double>() > 0.1);
+    REQUIRE(values.at(picture).at(0).get<double>() < 0.9);
+    REQUIRE(values.at(picture).at(1).get<double>() > 0.05);
+  }
+  REQUIRE(values.at(2) == Json{"attention", values.at(1)});
+}
+
+TEST_CASE("a page of many points draws a part of them while it moves, and finds the point under the pointer",
+          "[window]") {
+  if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
+  const ClassifyShop shop;
+  write_text(shop / "many.xyz", sphere_xyz(1.0, 150'000, /*normals=*/false));
+  const std::string page = (shop / "many.html").string();
+  REQUIRE(run_view_tool({(shop / "many.xyz").string(), "--html", page}, shop.process()).exit == 0);
+  // Frames that take longer than their time make the part smaller, and the smallest part stays.
+  const std::vector<Json> values =
+      browsed(page, {"size:400,300", count_pixels,
+                     "js:(() => { maxMoving = 30000; moving = 1; render(); return maxMoving; })()", count_pixels,
+                     "js:(() => { moving = 0; render(); return maxMoving; })()",
+                     "js:[...Array(20).keys()].every(i => { const at = seen(bodies[0], 7000 * i, matrices()); "
+                     "const found = pick(at.x, at.y); const there = seen(bodies[0], found.row, matrices()); "
+                     "return there.depth <= at.depth && Math.hypot(there.x - at.x, there.y - at.y) <= 6; })"});
+  REQUIRE(values.at(0).at(0).get<double>() > 0.1);
+  REQUIRE(values.at(1).get<double>() >= 20'000);
+  REQUIRE(values.at(1).get<double>() <= 45'000);
+  REQUIRE(values.at(2).at(0).get<double>() == Approx(values.at(0).at(0).get<double>()).epsilon(0.2));
+  REQUIRE(values.at(3) == values.at(1));
+  REQUIRE(values.at(4) == true);
   REQUIRE(values.back() == Json::array());
 }
 

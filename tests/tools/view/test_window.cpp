@@ -114,7 +114,7 @@ TEST_CASE("without a display it says what to do", "[window]") {
   {
     const Environment nowhere("DISPLAY", std::nullopt);
     require_view_failure(run_view_tool(words, shop.process()), 1,
-                         {"DISPLAY is not set", "xvfb-run -a geosft-view", "--ply"});
+                         {"DISPLAY is not set", "xvfb-run -a geosft-view", "--html", "--ply"});
     require_view_failure(run_view_tool({cube}, shop.process()), 1, {"DISPLAY is not set"});
   }
   const Environment closed("DISPLAY", ":9753");

@@ -19,7 +19,7 @@ TEST_CASE("a build without Open3D says what is missing") {
   for (const Words& words :
        {Words{cube}, Words{cube, "--screenshot", (shop / "x.png").string()},
         Words{cube, "--turntable", (shop / "turn").string(), "--frames", "2"}, Words{cube, "--frame-rate"}}) {
-    require_view_failure(run_without_open3d(words, shop), 1, {"Open3D", "tools/setup.sh --viewer", "--ply"});
+    require_view_failure(run_without_open3d(words, shop), 1, {"Open3D", "tools/setup.sh --viewer", "--html", "--ply"});
   }
   CHECK_FALSE(std::filesystem::exists(shop / "x.png"));
 }

@@ -29,6 +29,36 @@ TEST_CASE("every colouring of a cloud draws it", "[window]") {
   }
 }
 
+TEST_CASE("the projection, the background and the size of a picture are the chosen ones, and the scene fills it",
+          "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  write_text(shop / "cube.xyz", "-1 -1 -1\n-1 -1 1\n-1 1 -1\n-1 1 1\n1 -1 -1\n1 -1 1\n1 1 -1\n1 1 1\n");
+  const Words cube = {(shop / "cube.xyz").string(), "--view", "0,0"};
+  const DrawnPicture perspective = draw_view(shop, cube),
+                     parallel = draw_view(shop, cube + Words{"--projection", "orthographic"});
+  CHECK(difference(perspective, parallel) > 0.01);
+  // In parallel the far corners are behind the near ones, so that half as much is seen.
+  CHECK(parallel.share(coloured) < 0.9 * perspective.share(coloured));
+  // The name of the file may take the uppermost lines of so small a picture.
+  for (const DrawnPicture& picture : {perspective, parallel}) {
+    CHECK(picture.extent(coloured).second > 0.7 * picture.height);
+  }
+  const DrawnPicture black = draw_view(shop, cube + Words{"--background", "black"});
+  CHECK((black.at(black.width - 2, 2) & 0xffffff) == 0);
+  CHECK(black.share(coloured) > 0.02);
+  const std::filesystem::path file = shop / "large.png";
+  const ProcessResult large =
+      run_view_tool(cube + Words{"--size", "3840x2160", "--screenshot", file.string()}, shop.process());
+  INFO(large.err);
+  REQUIRE(large.exit == 0);
+  const DrawnPicture picture(file);
+  CHECK(picture.width == 3840);
+  CHECK(picture.height == 2160);
+  CHECK(picture.extent(coloured).second == Approx(0.9 * 2160).margin(60));  // margins of 5 %
+}
+
 TEST_CASE("another layer and another head are drawn differently, whatever they colour", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
