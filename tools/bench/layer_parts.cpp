@@ -14,7 +14,7 @@
 namespace geosft::bench {
 namespace {
 
-constexpr int64_t expansion = 4;
+constexpr int64_t layer_expansion = 4;
 constexpr double norm_flops = 8;      // per channel: mean, variance, and the affine map
 constexpr double residual_flops = 1;  // per channel
 
@@ -26,7 +26,7 @@ struct Stages {
     options.attention.width = sizes.width;
     options.attention.heads = sizes.heads;
     options.attention.sampler.num_samples = keys;
-    options.expansion = expansion;
+    options.expansion = layer_expansion;
     layer = TransformerLayer(options);
     layer->eval();
     x = normal({sizes.batch * sizes.tokens, sizes.width}, generator);
@@ -84,7 +84,7 @@ LayerParts measure_layer_parts(const Sizes& sizes, int64_t keys, const TimingOpt
   });
   part("attention", 4 * pairs * d, [&] { s.attend(); });
   part("W_O", 2 * n * d * d, [&] { attention.output->forward(s.mixed); });
-  part("feed-forward", 4 * n * d * d * static_cast<double>(expansion),
+  part("feed-forward", 4 * n * d * d * static_cast<double>(layer_expansion),
        [&] { layer.contract->forward(at::gelu(layer.expand->forward(s.x))); });
   part("norms and residuals", 2 * n * d * (norm_flops + residual_flops), [&] {
     const at::Tensor y = layer.norm1->forward(s.x + s.mixed);

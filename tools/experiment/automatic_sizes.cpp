@@ -8,7 +8,7 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t many_clouds = 4000, steps_wanted = 4000, min_epochs = 20, max_epochs = 200, min_averaged = 400;
+constexpr int64_t many_clouds = 4000, wanted_steps = 4000, min_epochs = 20, max_epochs = 200, min_averaged = 400;
 
 // Returns the largest number of heads that divides `dim` and leaves each at least 16 channels.
 int64_t heads_of(int64_t dim) {
@@ -19,7 +19,7 @@ int64_t heads_of(int64_t dim) {
 }
 
 // Calls rule() for each automatic setting, and collects what it gave as text.
-class Resolver {
+class SizeResolver {
  public:
   template <typename Number, typename Rule>
   void operator()(const char* key, Number& value, const Rule& rule) {
@@ -40,7 +40,7 @@ std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSe
                           const SmallSizes& small) {
   const bool many = clouds > many_clouds;
   const int64_t factor = many ? 2 : 1;
-  Resolver resolve;
+  SizeResolver resolve;
   resolve("dim", model.width, [&] { return 64 * factor; });
   resolve("num_heads", model.heads, [&] { return heads_of(model.width); });
   resolve("depth", model.layers, [&] { return many ? int64_t{4} : int64_t{3}; });
@@ -53,7 +53,7 @@ std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSe
   });
   const int64_t steps = std::max<int64_t>((clouds + train.batch_size - 1) / train.batch_size, 1);
   resolve("epochs", train.epochs,
-          [&] { return std::clamp<int64_t>((steps_wanted + steps - 1) / steps, min_epochs, max_epochs); });
+          [&] { return std::clamp<int64_t>((wanted_steps + steps - 1) / steps, min_epochs, max_epochs); });
   resolve("ema_decay", train.average_decay, [&] {
     const auto all = static_cast<double>(steps * train.epochs);
     return all < static_cast<double>(min_averaged) ? 0.0 : std::round(1000 * (1 - 20 / all)) / 1000;

@@ -146,7 +146,7 @@ void CloudExperimentSettings<Clouds, Model>::check() const {
 template <class Clouds, class Model>
 std::string CloudExperimentSettings<Clouds, Model>::resolve(int64_t training_clouds, const SmallSizes& small) {
   std::string chosen = resolve_sizes(model, model.head_samples(), train, training_clouds, small);
-  model.check();
+  model.check(clouds.normals);
   return chosen;
 }
 
