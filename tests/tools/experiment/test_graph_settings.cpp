@@ -317,9 +317,9 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   REQUIRE(settings.graph_model(schema).atom_references);
   schema.task = GraphTask::classification;
   REQUIRE_THROWS_AS(settings.graph_model(schema), UsageError);  // atom_references
-  settings.model.encoding_signs = "invariant";
+  settings.model.encoding_signs = EncodingSigns::invariant;
   REQUIRE_THROWS_AS(settings.check(), UsageError);  // encoding_channels 0
-  settings.model.encoding_signs = "random";
+  settings.model.encoding_signs = EncodingSigns::random;
   settings.molecules.label_columns = "\"a";
   REQUIRE_THROWS_AS(settings.check(), UsageError);
   settings.molecules.label_columns = "";
