@@ -37,13 +37,14 @@ foreach(source IN ITEMS geometry graph models data)
           PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "autograd" EXCLUDE PATTERN "theory" EXCLUDE REGEX "${private_headers}" EXCLUDE)
 endforeach()
 # Headers of the tools that load a RUN.
-set(run_headers classify/prediction.h experiment/arguments.h experiment/blocks.h experiment/classification.h
-                experiment/classify_settings.h experiment/cloud_settings.h experiment/cloud_transforms.h experiment/config.h
-                experiment/config_entry.h experiment/enum_names.h experiment/experiment_settings.h experiment/graph_learning.h
-                experiment/graph_metrics.h experiment/graph_prediction.h experiment/graph_settings.h experiment/input_files.h
-                experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h experiment/run_folder.h
-                experiment/run_observer.h experiment/segment_settings.h experiment/segmentation.h experiment/trained_run.h
-                segment/segment_prediction.h)
+set(run_headers classify/prediction.h experiment/arguments.h experiment/automatic_sizes.h experiment/blocks.h
+                experiment/classification.h experiment/classify_settings.h experiment/cloud_settings.h
+                experiment/cloud_transforms.h experiment/config.h experiment/config_entry.h experiment/enum_names.h
+                experiment/event_file.h experiment/experiment_settings.h experiment/graph_learning.h
+                experiment/graph_metrics.h experiment/graph_prediction.h experiment/graph_settings.h
+                experiment/input_files.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
+                experiment/run_folder.h experiment/run_observer.h experiment/segment_settings.h
+                experiment/segmentation.h experiment/trained_run.h segment/segment_prediction.h)
 if(GEOSFT_TOOLS)
   foreach(header IN LISTS run_headers)
     get_filename_component(below tools/${header} DIRECTORY)

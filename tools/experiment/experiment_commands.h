@@ -10,18 +10,19 @@
 //   Overrides      options of eval and predict that override settings: add_to(subcommand, items), apply(settings)
 //   Train          the subcommand train, a TrainCommand
 //   initialize(model, data)   what the model takes from its training data before it is moved to the device
-//   make_task(model, data, settings, processes)   the task of the training loop; the data of a training have `outputs`,
-//                  the outputs of a model for them, text(), a sentence on them, and held_out(), whether a held-out
-//                  split selects the best checkpoint
+//   make_task(model, data, settings, processes)   the task of the training loop
 //   EvalOptions    what an evaluation can be asked for: add_to(subcommand, items)
-//   report(run, options)      evaluates a run; report_json(report, outputs) and report_text(report, outputs) are its texts
-//   draw(report, outputs, folder)   its pictures
+//   report(run, options)      evaluates a run
+//   draw(report, outputs, folder)   the pictures of a report
 //   Predict        the subcommand predict: add_to(subcommand), execute()
 //   outputs_text(outputs), run_json(run, config, outputs, parameters)   a trained run, for info
 //   info_help()    what info describes
 //   Reading        how info reads data: add_to(subcommand, items)
-//   holds_data(path)          whether a name that may be that of a pretrained model is also that of data
+//   holds_data(path)   whether a name that may be that of a pretrained model is also that of data
 //   print_data(path, reading, json)   the dataset or file at a path, for info
+// and the functions report_json(report, outputs) and report_text(report, outputs). The data of a training have
+// `outputs`, the outputs of a model for them, text(), a sentence on them, and held_out(), whether a held-out split
+// selects the best checkpoint.
 #pragma once
 
 #include <filesystem>

@@ -14,9 +14,9 @@
 #include "data/read_file.h"
 #include "data/safe_join.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/gnuplot.h"
 #include "tools/experiment/key_names.h"
 #include "tools/experiment/published_sets.h"
-#include "tools/experiment/gnuplot.h"
 
 namespace geosft {
 namespace {

@@ -30,14 +30,14 @@ SMALL = dict(dim=8, num_heads=2, num_samples=3, depth=1)
 OF_PYTORCH = r"can't allocate memory|Storage size calculation overflowed|Could not run 'geosft::\w+'|Sparse|sparse|Quantized|quantized|numel: integer multiplication overflow|Overflow when unpacking|invalid shape dimension"
 
 
-def rand(*shape):
+def uniform(*shape):
     return torch.rand(*shape, generator=torch.Generator().manual_seed(len(shape)))
 
 
 def graphs():
     return nn.FeaturedGraphs(
-        PTR, ROWPTR, COL, node_categories=torch.arange(9).view(9, 1) % 3, node_values=rand(9, 2), edge_categories=torch.arange(18).view(18, 1) % 2,
-        edge_values=rand(18, 1), coordinates=rand(9, 3), node_encoding=rand(9, 4))
+        PTR, ROWPTR, COL, node_categories=torch.arange(9).view(9, 1) % 3, node_values=uniform(9, 2), edge_categories=torch.arange(18).view(18, 1) % 2,
+        edge_values=uniform(18, 1), coordinates=uniform(9, 3), node_encoding=uniform(9, 4))
 
 
 def seeded(function, **arguments):
@@ -48,7 +48,7 @@ def seeded(function, **arguments):
 
 def attention(relative, channels, encoding):
     return (nn.SamplingAttention, dict(dim=8, num_heads=2, num_samples=3, relative=relative, relative_channels=channels),
-            dict(x=rand(9, 8), relative=encoding, ptr=PTR))
+            dict(x=uniform(9, 8), relative=encoding, ptr=PTR))
 
 
 CLOUD = tempfile.NamedTemporaryFile("w", suffix=".xyz")  # noqa: SIM115 (there until the process ends)
@@ -56,41 +56,41 @@ CLOUD.write("0 0 0\n1 0 0\n0 1 0\n")
 CLOUD.flush()
 # Of modules: class, arguments of the constructor, arguments of forward.
 MODULES = {
-    "Sampler": (nn.Sampler, dict(dim=8, num_samples=3, tau=1.0, weighting="softplus", hard=False), dict(x=rand(9, 8), ptr=PTR)),
+    "Sampler": (nn.Sampler, dict(dim=8, num_samples=3, tau=1.0, weighting="softplus", hard=False), dict(x=uniform(9, 8), ptr=PTR)),
     "SamplingAttention": (nn.SamplingAttention, dict(dim=8, num_heads=2, num_samples=3, score="maxout", probability="leaky_relu", score_dropout=0.0),
-                          dict(x=rand(9, 8), ptr=PTR)),
-    "dense": (nn.SamplingAttention, dict(dim=8, num_heads=2), dict(x=rand(2, 5, 8), mask=torch.arange(5) < torch.tensor([[5], [3]]))),
-    "points": attention("points", 2, nn.PointEncoding(rand(9, 3), rand(9, 3))),
-    "graph": attention("graph", 2, nn.GraphEncoding(ROWPTR, COL, rand(18, 2))),
-    "distances": attention("graph", 5, nn.GraphEncoding(ROWPTR, COL, rand(18, 2), rand(9, 3), 3, 2.0)),
-    "sequence": attention("sequence", 4, nn.SequenceEncoding(rand(9, 4))),
+                          dict(x=uniform(9, 8), ptr=PTR)),
+    "dense": (nn.SamplingAttention, dict(dim=8, num_heads=2), dict(x=uniform(2, 5, 8), mask=torch.arange(5) < torch.tensor([[5], [3]]))),
+    "points": attention("points", 2, nn.PointEncoding(uniform(9, 3), uniform(9, 3))),
+    "graph": attention("graph", 2, nn.GraphEncoding(ROWPTR, COL, uniform(18, 2))),
+    "distances": attention("graph", 5, nn.GraphEncoding(ROWPTR, COL, uniform(18, 2), uniform(9, 3), 3, 2.0)),
+    "sequence": attention("sequence", 4, nn.SequenceEncoding(uniform(9, 4))),
     "TransformerLayer": (nn.TransformerLayer, dict(dim=8, num_heads=2, num_samples=3, norm_first=True, mlp_ratio=2, dropout=0.1, mlp_dropout=0.0),
-                         dict(x=rand(9, 8), ptr=PTR)),
-    "Encoder": (nn.Encoder, SMALL, dict(x=rand(9, 8), ptr=PTR)),
-    "PolynomialAttention": (nn.PolynomialAttention, dict(dim=8, num_heads=2, degree=2, causal=False, center=False), dict(x=rand(9, 8), ptr=PTR)),
-    "PrimalAttention": (nn.PrimalAttention, dict(dim=8, num_heads=2, kernel="softmax", beta=0.5), dict(x=rand(9, 8), ptr=PTR)),
-    "pooled": (nn.PrimalAttention, dict(dim=8, num_heads=2, pool=[1, 2], pooling="average"), dict(x=rand(9, 8), ptr=PTR)),
+                         dict(x=uniform(9, 8), ptr=PTR)),
+    "Encoder": (nn.Encoder, SMALL, dict(x=uniform(9, 8), ptr=PTR)),
+    "PolynomialAttention": (nn.PolynomialAttention, dict(dim=8, num_heads=2, degree=2, causal=False, center=False), dict(x=uniform(9, 8), ptr=PTR)),
+    "PrimalAttention": (nn.PrimalAttention, dict(dim=8, num_heads=2, kernel="softmax", beta=0.5), dict(x=uniform(9, 8), ptr=PTR)),
+    "pooled": (nn.PrimalAttention, dict(dim=8, num_heads=2, pool=[1, 2], pooling="average"), dict(x=uniform(9, 8), ptr=PTR)),
     "PointClassifier": (nn.PointClassifier, dict(num_classes=3, **SMALL, head_samples=4, head_dropout=0.0, tokens="local"),
-                        dict(points=rand(9, 3), normals=rand(9, 3), ptr=PTR)),
-    "clouds": (nn.PointClassifier, dict(num_classes=3, **SMALL, normals=False), dict(points=rand(2, 5, 3))),
+                        dict(points=uniform(9, 3), normals=uniform(9, 3), ptr=PTR)),
+    "clouds": (nn.PointClassifier, dict(num_classes=3, **SMALL, normals=False), dict(points=uniform(2, 5, 3))),
     "PointSegmenter": (nn.PointSegmenter, dict(num_parts=3, num_categories=2, **SMALL),
-                       dict(points=rand(9, 3), normals=rand(9, 3), ptr=PTR, category=torch.tensor([0, 1, 1]))),
+                       dict(points=uniform(9, 3), normals=uniform(9, 3), ptr=PTR, category=torch.tensor([0, 1, 1]))),
     "GraphModel": (nn.GraphModel, dict(out_features=3, **SMALL, node_vocabulary=[3], node_values=2, edge_vocabulary=[2], edge_values=1, encoding=4,
                                        positions="none", head="softmax_pool"), dict(graphs=graphs()._replace(coordinates=None))),
     "molecules": (nn.GraphModel, dict(out_features=3, **SMALL, node_vocabulary=[3], node_values=2, edge_vocabulary=[2], edge_values=1, encoding=4,
                                       distance_channels=3, distance_range=2.0, head="sum"), dict(graphs=graphs())),
-    "SoftmaxPoolHead": (nn.SoftmaxPoolHead, dict(dim=8, out_features=3), dict(x=rand(9, 8), ptr=PTR)),
-    "SampleMaxHead": (nn.SampleMaxHead, dict(dim=8, out_features=3, num_samples=3, dropout=0.0), dict(x=rand(9, 8), ptr=PTR)),
-    "SumHead": (nn.SumHead, dict(dim=8, out_features=3), dict(x=rand(9, 8), ptr=PTR)),
-    "PairHead": (nn.PairHead, dict(dim=8, out_features=3), dict(x=rand(9, 8), ptr=torch.tensor([0, 4, 9]))),
-    "TokenHead": (nn.TokenHead, dict(dim=8, out_features=3), dict(x=rand(9, 8))),
+    "SoftmaxPoolHead": (nn.SoftmaxPoolHead, dict(dim=8, out_features=3), dict(x=uniform(9, 8), ptr=PTR)),
+    "SampleMaxHead": (nn.SampleMaxHead, dict(dim=8, out_features=3, num_samples=3, dropout=0.0), dict(x=uniform(9, 8), ptr=PTR)),
+    "SumHead": (nn.SumHead, dict(dim=8, out_features=3), dict(x=uniform(9, 8), ptr=PTR)),
+    "PairHead": (nn.PairHead, dict(dim=8, out_features=3), dict(x=uniform(9, 8), ptr=torch.tensor([0, 4, 9]))),
+    "TokenHead": (nn.TokenHead, dict(dim=8, out_features=3), dict(x=uniform(9, 8))),
 }
 FUNCTIONS = {
-    "distance_features": (nn.distance_features, dict(squared_distance=rand(4), channels=3, range_=2.0)),
+    "distance_features": (nn.distance_features, dict(squared_distance=uniform(4), channels=3, range_=2.0)),
     "sinusoids": (nn.sinusoids, dict(n=5, dim=4)),
-    "farthest_point_order": (nn.farthest_point_order, dict(points=rand(9, 3), ptr=PTR)),
+    "farthest_point_order": (nn.farthest_point_order, dict(points=uniform(9, 3), ptr=PTR)),
     "from_edges": (nn.FeaturedGraphs.from_edges, dict(edge_index=torch.stack((torch.repeat_interleave(torch.arange(9), 2), COL)), ptr=PTR,
-                                                       edge_values=rand(18, 1), weight=rand(18))),
+                                                       edge_values=uniform(18, 1), weight=uniform(18))),
     "SamplingContext": (nn.SamplingContext, dict(mode="seeded", vote=0)),
     "read_cloud": (geosft.read_cloud, dict(file=CLOUD.name, points_per_mesh=10, seed=0, columns="")),
     "load": (geosft.load, dict(run="/nowhere")),
@@ -101,7 +101,7 @@ FUNCTIONS = {
     "standard": (export.standard, dict(model=nn.PointClassifier(3, **SMALL, canonical_order=False), max_tokens=9, vote=0)),
 }
 if "furniture" in geosft.pretrained_names():
-    FUNCTIONS["predict"] = (geosft.from_pretrained("furniture").predict, dict(points=rand(40, 3), normals=rand(40, 3)))
+    FUNCTIONS["predict"] = (geosft.from_pretrained("furniture").predict, dict(points=uniform(40, 3), normals=uniform(40, 3)))
     FUNCTIONS["predict_file"] = (geosft.from_pretrained("furniture").predict_file, dict(file="/nowhere/cloud.xyz"))
     FUNCTIONS["save"] = (geosft.from_pretrained("furniture").save, dict(folder="/proc/nothing"))
     FUNCTIONS["set_classes"] = (geosft.from_pretrained("furniture").set_classes, dict(names=["a", "b"]))
@@ -111,15 +111,15 @@ if importlib.util.find_spec("torch_geometric"):
     BATCH = torch.tensor([0] * 4 + [1] * 5)
     MODULES |= {
         "SamplingConv": (pyg.SamplingConv, dict(channels=8, heads=2, num_samples=3, edge_dim=2),
-                         dict(x=rand(9, 8), edge_index=EDGES, edge_attr=rand(18, 2), batch=BATCH)),
+                         dict(x=uniform(9, 8), edge_index=EDGES, edge_attr=uniform(18, 2), batch=BATCH)),
         "SamplingPointConv": (pyg.SamplingPointConv, dict(channels=8, heads=2, num_samples=3, normals=True),
-                              dict(x=rand(9, 8), pos=rand(9, 3), batch=BATCH, normals=rand(9, 3))),
+                              dict(x=uniform(9, 8), pos=uniform(9, 3), batch=BATCH, normals=uniform(9, 3))),
     }
     FUNCTIONS |= {
         "ptr_of": (pyg.ptr_of, dict(batch=BATCH, rows=9)),
         "AddRandomWalkPE": (pyg.AddRandomWalkPE, dict(walk_length=3)),
         "from_data": (lambda edge_index, x, ptr: pyg.from_data(pyg.Data(edge_index=edge_index, x=x, num_nodes=9, ptr=ptr)),
-                      dict(edge_index=EDGES, x=rand(9, 2), ptr=PTR)),
+                      dict(edge_index=EDGES, x=uniform(9, 2), ptr=PTR)),
     }
 
 
