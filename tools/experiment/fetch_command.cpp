@@ -90,7 +90,12 @@ struct FetchCommand {
         std::cerr << "downloading " << url << '\n';
         download(url, archive, "; the same command unpacks " + archive.string() + " where you put that file there");
       }
-      unpack_published(set, archive, folder, any_version);
+      try {
+        unpack_published(set, archive, folder, any_version);
+      } catch (...) {
+        if (!kept) fs::remove(archive, error);
+        throw;
+      }
       if (!kept) fs::remove(archive, error);
       if (set.sums.empty()) std::cerr << "no checksum of this set is known: it is as the server gave it\n";
     }

@@ -13,9 +13,8 @@
 namespace geosft {
 namespace {
 
-// Returns the help of a subcommand, or that of the program if `name` is empty. Throws UsageError for an unknown one.
+// Returns the help of a subcommand. Throws UsageError for an unknown one.
 std::string help_on(const CLI::App& app, const std::string& name) {
-  if (name.empty()) return app.help();
   const auto found = app.get_subcommands([&](const CLI::App* one) { return one->check_name(name); });
   if (found.empty()) throw UsageError(unknown_option_message(app, name));
   return found.front()->help(app.get_name());
@@ -37,15 +36,16 @@ int run_subcommands(const std::string& description, const std::vector<Subcommand
   std::string about;
   CLI::App* const help = app.add_subcommand("help", "how the program, or one of its subcommands, is used");
   help->add_option("SUBCOMMAND", about, "one of those above");
+  const std::string overview = app.help();  // once a subcommand is parsed, help() is that of the subcommand
   if (!parse_arguments(app, argc, argv, std::cout)) return 0;
   if (help->parsed()) {
-    std::cout << help_on(app, about);
+    std::cout << (about.empty() ? overview : help_on(app, about));
     return 0;
   }
   for (const auto& [subcommand, run] : commands) {
     if (subcommand->parsed()) return run();
   }
-  std::cout << app.help();  // a bare command
+  std::cout << overview;  // a bare command
   return 0;
 }
 

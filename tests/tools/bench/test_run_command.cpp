@@ -96,7 +96,6 @@ TEST_CASE("wrong use is refused before anything is measured", "[bench]") {
   require_wrong_use({"run", "--repeat", "3"}, {"--repeat", "--repeats"});
   require_wrong_use({"run", "--out", "/nonexistent/file.json"}, {"--out", "no folder", "/nonexistent"});
   require_wrong_use({"run", "--roofline", "/nonexistent/picture"}, {"--roofline", "/nonexistent"});
-  require_wrong_use({}, {"subcommand"});
   const auto missing = run_bench({"run", "--compare", "/nonexistent/file.json"});
   CHECK(missing.exit == 1);
   CHECK_THAT(missing.err, Contains("/nonexistent/file.json"));

@@ -89,6 +89,7 @@ label_smoothing = 0.05
 precision = "float16"
 on_non_finite = "stop"
 replay_steps = true
+tensorboard = true
 validate_every = 15
 checkpoint_every = 16
 init_from = "some/run"
