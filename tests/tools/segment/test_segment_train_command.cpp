@@ -115,12 +115,21 @@ TEST_CASE("data that cannot be trained on are named, and leave no run behind") {
   refused({"--published-validation"}, 1, {"val"});
   refused({"--published-validation", "--validation-fraction", "0.5"}, 2, {"published_validation"});
   refused({"--epochs", "0"}, 2, {"--epochs"});
-  write_part_set(shop / "bare", 6, 4, 64, /*with_normals=*/false);
-  refused({"--data", (shop / "bare").string()}, 1, {"bare", "--no-normals"});
   fs::remove(shop.data() / "ply_data_test0.h5");
   refused({}, 1, {"ply_data_test*.h5"});
   shop.refuses({"train", "--out", (shop / "run").string()}, 2, {"--data"});
   shop.refuses({"train", "--data", shop.data().string()}, 2, {"--out"});
+}
+
+TEST_CASE("clouds without normals are trained on with estimated ones, which is said once") {
+  const SegmentShop shop;
+  write_part_set(shop / "bare", 6, 4, 64, /*with_normals=*/false);
+  const std::string said = "bare: coordinates alone, so normals are estimated";
+  const std::string err = shop.run_well(shop.train("run", {"--data", (shop / "bare").string()})).err;
+  REQUIRE_THAT(err, Catch::Contains(said));
+  CHECK(err.find(said) == err.rfind(said));
+  CHECK_THAT(shop.run_well(shop.train("none", {"--data", (shop / "bare").string(), "--normals", "false"})).err,
+             !Catch::Contains("estimated"));
 }
 
 TEST_CASE("ShapeNetPart's text is trained on") {
