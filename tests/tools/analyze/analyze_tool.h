@@ -2,6 +2,7 @@
 // geosft-analyze on small sizes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <map>
@@ -48,7 +49,10 @@ inline std::string slow_power(const std::vector<double>& x, const std::vector<do
 class AnalysisShop : public ClassifyShop {
  public:
   std::string out() const { return (*this / "out").string(); }
-  ProcessResult analyze(const Words& words) const {
+  // Analyses that train begin with the paper's sizes, and have no --preset.
+  ProcessResult analyze(Words words) const {
+    const auto preset = std::find(words.begin(), words.end(), "--preset");
+    if (preset != words.end()) words.erase(preset, preset + 2);
     return run_process(GEOSFT_ANALYZE, words + Words{"--out", out()}, process());
   }
   // Runs well and leaves a CSV file, and pictures where gnuplot is there. What it printed.

@@ -129,9 +129,9 @@ TEST_CASE("a balanced scene has equal margins left and right, above and below") 
 }
 
 TEST_CASE("a click picks the nearest point under it") {
-  // Seen along -z from the origin: w is the depth, and depth 1 spans 100 pixels.
+  // Seen along -z from the origin, as OpenGL does from 0.1 to 100: w is the depth, and depth 1 spans 100 pixels.
   const at::Tensor projection =
-      at::tensor({1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0}).view({4, 4});
+      at::tensor({1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, -1.002, -0.2, 0.0, 0.0, -1.0, 0.0}).view({4, 4});
   const at::Tensor points =
       at::tensor({0.0, 0.0, -4.0, 0.0, 0.0, -2.0, 0.5, 0.5, -1.0, 0.0, 0.0, 2.0}, at::kDouble).view({4, 3});
   const PictureSize size{200, 200};

@@ -47,7 +47,7 @@ TEST_CASE("the projection, the background and the size of a picture are the chos
   }
   const DrawnPicture black = draw_view(shop, cube + Words{"--background", "black"});
   CHECK((black.at(black.width - 2, 2) & 0xffffff) == 0);
-  CHECK(black.share(coloured) > 0.02);
+  CHECK(black.share(coloured) > 0.5 * perspective.share(coloured));
   const std::filesystem::path file = shop / "large.png";
   const ProcessResult large =
       run_view_tool(cube + Words{"--size", "3840x2160", "--screenshot", file.string()}, shop.process());
