@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from .checks import check_sizes
 from .encoder import Encoder
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead
-from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm
+from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, edge_sum
 from .packed import PackedLayout
 from .relative import GraphEncoding, SequenceEncoding, sinusoids_at
 from .sampling import SamplingContext, context_of
@@ -99,6 +99,14 @@ def _table_rows(categories: Tensor, vocabulary: Sequence[int]) -> Tensor:
     """The row of each category in one table of all columns."""
     begin = [sum(vocabulary[:column]) for column in range(len(vocabulary))]
     return categories.long() + torch.tensor(begin, device=categories.device)
+
+
+def _sum_of_embeddings(table: Tensor, rows: Tensor) -> Tensor:
+    """[N, d]: the sum of the rows [N, columns] of a table. As a sum over edges its gradient is deterministic."""
+    if torch.compiler.is_compiling():
+        return table[rows].sum(1)
+    rowptr = torch.arange(rows.shape[0] + 1, device=rows.device) * rows.shape[1]
+    return edge_sum(table, EdgeIndex.of(rowptr, rows.flatten(), table.shape[0]))
 
 
 def _check_columns(rows: Tensor | None, name: str, columns: int, count: int, like: Tensor) -> None:
@@ -339,7 +347,7 @@ class GraphModel(nn.Module):
             x = x + sinusoids_at(layout.place_in_item(weight.device), x.shape[1], dtype=weight.dtype)
         if self.embedding is not None:
             categories = graphs.node_categories[:, :len(self.node_vocabulary)]
-            x = x + self.embedding(_table_rows(categories, self.node_vocabulary)).sum(1)
+            x = x + _sum_of_embeddings(self.embedding.weight, _table_rows(categories, self.node_vocabulary))
         if self.degrees is not None:
             x = x + self.degrees(graphs.rowptr.diff().clamp_max(self.max_degree))
         if self.encoding_norm is None:

@@ -26,10 +26,7 @@ def max_pool(x: Tensor, layout: PackedLayout) -> Tensor:
 
 def sum_pool(x: Tensor, layout: PackedLayout) -> Tensor:
     """The sum of the rows of each item: [B, d]."""
-    sizes = layout.sizes()
-    if sizes:
-        return torch.stack([rows.sum(0) for rows in x.split(sizes)])
-    return x.new_zeros(layout.items, x.shape[1]).index_add(0, layout.item_of_row(x.device), x)
+    return edge_sum(x, EdgeIndex.of_items(layout, x.device))
 
 
 def softmax_pool(x: Tensor, u: Tensor, layout: PackedLayout) -> Tensor:

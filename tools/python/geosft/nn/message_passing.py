@@ -213,7 +213,7 @@ class MessagePassing(nn.Module):
             rows = mapped(self.node, x)
             sums = edge_sum(rows, graph.index, edge, graph.edge_weight, relu=edge is not None)
             own = rows if edge is None else torch.relu(rows + self.root)
-            return sums + own * graph.self_weight + self.bias
+            return torch.addcmul(sums, own, graph.self_weight) + self.bias
         if self.kind == "gine":
             sums = edge_sum(x, graph.index, edge, relu=edge is not None)
             return mapped(self.output, gelu(self.node(x * (1 + self.eps) + sums)))
