@@ -121,7 +121,7 @@ TEST_CASE("data that cannot be trained on are named, and leave no run behind") {
   shop.refuses({"train", "--data", shop.data().string()}, 2, {"--out"});
 }
 
-TEST_CASE("clouds without normals are trained on with estimated ones, which is said once") {
+TEST_CASE("parts of clouds without normals are learned with estimated ones, which is said once") {
   const SegmentShop shop;
   write_part_set(shop / "bare", 6, 4, 64, /*with_normals=*/false);
   const std::string said = "bare: coordinates alone, so normals are estimated";
