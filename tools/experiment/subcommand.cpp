@@ -24,7 +24,7 @@ std::string help_on(const CLI::App& app, const std::string& name) {
 
 int run_subcommands(const std::string& description, const std::vector<Subcommand>& subcommands, int argc,
                     const char* const* argv, const std::string& footer) {
-  CLI::App app{description};
+  CLI::App app{description, argv[0]};
   app.set_version_flag("--version", version_text());
   app.require_subcommand(0, 1);
   app.footer(footer);
