@@ -44,7 +44,7 @@ class GraphLoader {
   // Iterates over `items` of the dataset, which must outlive the loader.
   GraphLoader(const PackedItems& dataset, std::vector<int64_t> items, GraphLoaderOptions options);
 
-  // Of the epoch that start_epoch began; of epoch 0 before.
+  // Counts the batches of the epoch that start_epoch began, or of epoch 0 before.
   int64_t batches_per_epoch() const { return static_cast<int64_t>(begins_.size()) - 1; }
   // Begins an epoch, at batch `first_batch` if a run is resumed mid-epoch.
   void start_epoch(int64_t epoch, int64_t first_batch = 0);

@@ -96,7 +96,7 @@ class Optimization {
   OptimizationOptions options_;
   std::vector<std::string> names_;
   std::vector<at::Tensor> parameters_;
-  // What is averaged: the parameters, then the running statistics. Empty without an average.
+  // The averaged tensors: the parameters, then the running statistics. Empty without an average.
   struct Average {
     std::string name;
     at::Tensor current, mean;

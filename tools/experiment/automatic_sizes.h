@@ -8,7 +8,7 @@
 
 namespace geosft {
 
-// What differs between tasks, for a few thousand clouds or fewer.
+// Sizes that differ between tasks, for a few thousand clouds or fewer.
 struct SmallSizes {
   int64_t num_samples = 32, head_num_samples = 128, batch_size = 16;
 };

@@ -9,7 +9,7 @@
 namespace geosft {
 namespace {
 
-// What is held out where the settings leave it open.
+// Returns the share that is held out where the settings leave it open.
 constexpr double automatic_fraction = 0.1;
 constexpr int64_t min_automatic = 5;
 

@@ -46,7 +46,7 @@ class RunOverrides {
   std::optional<int64_t> votes_;
 };
 
-// What the items of an experiment are called, in options and messages.
+// Names for the items of an experiment, in options and messages.
 struct ItemWords {
   const char *item, *items;
   bool edges = false;  // whether items have edges, and unordered nodes

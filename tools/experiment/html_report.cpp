@@ -12,7 +12,7 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t most_points = 1500;
+constexpr int64_t max_drawn_points = 1500;
 constexpr double azimuth = 35, elevation = 20;  // in degrees, as plot_cloud_panels has them
 
 constexpr const char* style = R"(
@@ -99,7 +99,7 @@ std::string cloud_svg(const DrawnCloud& cloud, int size) {
   const int64_t count = cloud.points.size(0);
   TORCH_CHECK(count > 0 && cloud.colours.sizes() == cloud.points.sizes(),
               "colours must be [n, 3] as the points are, got ", cloud.colours.sizes(), " for ", cloud.points.sizes());
-  const int64_t step = (count + most_points - 1) / most_points;
+  const int64_t step = (count + max_drawn_points - 1) / max_drawn_points;
   at::Tensor points = cloud.points.to(at::kDouble).slice(0, 0, count, step);
   at::Tensor colours = cloud.colours.to(at::kDouble).slice(0, 0, count, step);
   points = points - (std::get<0>(points.max(0)) + std::get<0>(points.min(0))) / 2;
