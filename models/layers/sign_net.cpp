@@ -15,7 +15,7 @@ at::Tensor SignNetImpl::forward(const at::Tensor& vectors, SamplingContext& cont
   TORCH_CHECK(vectors.dim() == 2 && vectors.size(1) == columns_, "vectors must be [N, ", columns_, "], got ",
               vectors.sizes());
   const at::Tensor entries = vectors.reshape({-1, 1});
-  // Adds functions of the absolute values, so that both signs add the same two numbers in the same order.
+  // Absolute values are used so that both signs add the same two numbers in the same order.
   const at::Tensor length = entries.abs();
   const at::Tensor even = phi->forward(length, context) + phi->forward(-length, context);
   return rho->forward(even.view({vectors.size(0), even.size(1) * columns_}), context);

@@ -9,7 +9,7 @@
 namespace geosft {
 namespace {
 
-// Returns the share that is held out where the settings leave it open.
+// The share that is held out where the settings leave it open, and the fewest clouds for which it is.
 constexpr double automatic_fraction = 0.1;
 constexpr int64_t min_automatic = 5;
 
