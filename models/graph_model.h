@@ -42,7 +42,7 @@ struct GraphModelOptions {
   // tokens.
   int64_t encoding_channels = 0;
   int64_t encoding_layers = 1;
-  // With encoding_channels: the network is a SignNet, without normalisation, for an encoding whose columns have
+  // Makes the network of encoding_channels a SignNet, without normalisation, for an encoding whose columns have
   // arbitrary signs. Then none are sampled.
   bool sign_invariant = false;
   int64_t max_degree = 0;  // the degree of a node, clamped to it, has an embedding that is added to its token; 0: none

@@ -36,9 +36,9 @@ std::vector<Contradiction> contradictions(const ProbabilityMap& probability, con
 at::Tensor maxout_scores_of_weights(const at::Tensor& tokens, const at::Tensor& weights);
 at::Tensor dot_scores_of_weights(const at::Tensor& tokens, const at::Tensor& weights);
 
-// Whether rows of two sets of weights lie in one region, bool [n]: every maximum takes the same side, and every maxout
-// score has the same sign. There maxout scores are linear in the weights, so that the leaky relu probability of maxout
-// scores has no contradictions (theorems B.6 and B.8). Softmax of dot products has (theorem B.3).
+// Tells which rows of two sets of weights lie in one region, bool [n]: every maximum takes the same side, and every
+// maxout score has the same sign. There maxout scores are linear in the weights, so that the leaky relu probability of
+// maxout scores has no contradictions (theorems B.6 and B.8). Softmax of dot products has (theorem B.3).
 at::Tensor in_one_region(const at::Tensor& tokens, const at::Tensor& weights1, const at::Tensor& weights2);
 
 // E |d Sa / d W|^2 (Frobenius) of W_Q and W_V at initialisation (theorem 4.3: Theta(1) and Theta(n)), with all n tokens

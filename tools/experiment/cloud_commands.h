@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the experiments with point clouds share: their subcommands train and predict, and their members.
+// Defines what the experiments with point clouds share: their subcommands train and predict, and their members.
 //
 // An experiment with point clouds is a struct derived from CloudExperiment with
 //   Task          the trained runs (trained_run.h)

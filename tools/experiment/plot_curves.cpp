@@ -70,7 +70,7 @@ std::string plot_panel(const CurvePanel& panel, size_t index, Picture& picture) 
   return script.str() + "\n";
 }
 
-// Of a grid of panels, in pixels of the SVG.
+// Measures of a grid of panels, in pixels of the SVG.
 constexpr double grid_left = 90, grid_top = 40, grid_bottom = 60, grid_panel_width = 260, grid_panel_height = 230;
 constexpr double grid_names = 215, grid_gap = 34;  // room for names beside a panel, and between rows
 constexpr double name_height = 13;

@@ -53,7 +53,7 @@ class TrainCommand : protected TrainArguments {
   at::Device device = at::kCPU;
 
  private:
-  // Whether a training without a configuration file has sizes that fit its data: Settings::small_preset(), in TOML.
+  // Tells whether a training without a configuration file has sizes that fit its data: Settings::small_preset().
   static constexpr bool has_preset() {
     return requires {
       Settings::small_preset();

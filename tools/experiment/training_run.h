@@ -18,7 +18,7 @@
 
 namespace geosft {
 
-// Where the values of keys that neither a configuration file nor an option gives come from.
+// The source of the values of keys that neither a configuration file nor an option gives.
 enum class Preset { small, paper };
 template <>
 inline constexpr auto enum_table<Preset> = std::to_array<EnumName<Preset>>({{"small", Preset::small},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What info prints of a dataset of graphs or sequences, and of a single graph.
+// Prints, for info, a dataset of graphs or sequences, or a single graph.
 #include <algorithm>
 #include <iostream>
 

@@ -52,7 +52,7 @@ class GraphTrainCommand : public TrainCommand<GraphSettings> {
   std::vector<RunResult> results_;
 };
 
-// What predict takes: items of the dataset, or graphs, molecules or series in its place.
+// The options of predict, which takes items of the dataset, or graphs, molecules or series in its place.
 struct GraphPredictOptions : RunArguments {
   std::string split = "all";
   std::vector<std::string> files, smiles;

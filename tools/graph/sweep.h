@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep compares, and the learning curves of its configurations. The file that defines one; every key is
+// Defines what a sweep compares, and the learning curves of its configurations. It is read from a file whose keys are
 // optional:
 //   configs = ["mutag.toml"]           # configurations; paths are relative to the file
 //   set = ["epochs=40", "num_seeds=3"] # for all of them

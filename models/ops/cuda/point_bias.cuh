@@ -192,7 +192,7 @@ class PointBiasOf : public BiasSteps {
     return g;
   }
 
-  // With the gradients g of the channels, m and s the normals of query and key, and d their difference of coordinates:
+  // Sums, with g the gradients of the channels, m and s the normals of query and key, and d their difference:
   //   d: 2 g_0 d + g_2 m + g_3 s + g_4 m x s,   m: g_1 s + g_2 d + g_4 s x d,   s: g_1 m + g_3 d + g_4 d x m
   template <class Memory>
   GEOSFT_DEVICE void collect_angles(const Memory& memory, const Pair& pair, T to_mul, T to_add, RowSums& row) const {

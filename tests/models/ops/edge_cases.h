@@ -70,7 +70,7 @@ inline void require_all_equal(const std::vector<at::Tensor>& actual, const std::
   for (size_t i = 0; i < actual.size(); ++i) require_equal(actual[i], expected[i], what + " " + std::to_string(i));
 }
 
-// What a case evaluates, in both types and on every vector target, against a result in float64.
+// Compares what a case evaluates, in both types and on every vector target, with a result in float64.
 template <class Case>
 void require_agreement_on_every_target(const Case& c, const std::vector<at::Tensor>& expected, double single) {
   for (const std::string& target : simd_target_names()) {

@@ -88,6 +88,12 @@ TEST_CASE("the measurements are listed by name", "[bench]") {
   CHECK_THAT(some, !Contains("layer"));
 }
 
+TEST_CASE("a bare command prints the help", "[bench]") {
+  const auto bare = run_bench_well({});
+  CHECK(bare.out == run_bench_well({"--help"}).out);
+  CHECK_THAT(bare.out, Contains("machine"));
+}
+
 TEST_CASE("wrong use is refused before anything is measured", "[bench]") {
   require_wrong_use({"run", "--only", "maxout"}, {"maxout", "nearest"});
   require_wrong_use({"run", "--scaling-of", "knn"}, {"--scaling-of", "knn"});

@@ -163,8 +163,8 @@ ArrayDataset one_cloud_often(int64_t count) {
   return ArrayDataset(arrays, {"a", "b", "c"}, "one cloud");
 }
 
-// What an evaluation computes, cloud by cloud and vote by vote: the vote chooses the points and the samples, the repeat
-// and the cloud choose the rotation, which all votes share.
+// Computes what an evaluation does, cloud by cloud and vote by vote: the vote chooses the points and the samples, the
+// repeat and the cloud choose the rotation, which all votes share.
 at::Tensor slow_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
                        Rotation rotation, int64_t repeat) {
   const at::NoGradGuard guard;
