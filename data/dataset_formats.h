@@ -18,19 +18,18 @@ struct DatasetFormat {
   Reader* read;
 };
 
-// Returns the first format that recognizes `source`, or nullptr if none does.
-template <class Reader>
-const DatasetFormat<Reader>* find_format(const std::vector<DatasetFormat<Reader>>& formats,
-                                         const std::filesystem::path& source) {
-  for (const DatasetFormat<Reader>& format : formats) {
+// Returns the first format, a DatasetFormat or derived from it, that recognizes `source`, or nullptr if none does.
+template <class Format>
+const Format* find_format(const std::vector<Format>& formats, const std::filesystem::path& source) {
+  for (const Format& format : formats) {
     if (format.recognizes(source)) return &format;
   }
   return nullptr;
 }
 
 // Returns "FILES (NAME), FILES (NAME), or FILES (NAME)".
-template <class Reader>
-std::string formats_text(const std::vector<DatasetFormat<Reader>>& formats) {
+template <class Format>
+std::string formats_text(const std::vector<Format>& formats) {
   std::string text;
   for (size_t i = 0; i < formats.size(); ++i) {
     if (i > 0) text += i + 1 == formats.size() ? ", or " : ", ";

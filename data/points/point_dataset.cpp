@@ -23,36 +23,48 @@ bool is_furniture(const std::filesystem::path& source) {
 
 using PointReader = std::unique_ptr<PointDataset>(const std::filesystem::path&, Split, const PointDatasetOptions&);
 
-const std::vector<DatasetFormat<PointReader>>& point_formats() {
+// A format of which `read` opens a dataset, or else `list` names its files.
+struct PointFormat : DatasetFormat<PointReader> {
+  DatasetListing (*list)(const std::filesystem::path&, Split, const PointDatasetOptions&) = nullptr;
+  std::string summary_name = {};  // if that is not `name`
+
+  std::unique_ptr<PointDataset> open(const std::filesystem::path& source, Split split,
+                                     const PointDatasetOptions& options) const {
+    if (read != nullptr) return read(source, split, options);
+    return std::make_unique<FileDataset>(list(source, split, options), options);
+  }
+};
+
+const std::vector<PointFormat>& point_formats() {
   using Path = std::filesystem::path;
   using Options = PointDatasetOptions;
-  using Opened = std::unique_ptr<PointDataset>;
-  static const std::vector<DatasetFormat<PointReader>> formats = {
-      {"ScanObjectNN", "*_objectdataset*.h5", is_scan_object_nn,
+  static const std::vector<PointFormat> formats = {
+      {{"ScanObjectNN", "*_objectdataset*.h5", is_scan_object_nn,
+        [](const Path& source, Split split, const Options& options) {
+          return open_scan_object_nn(source, split, options.drop_background);
+        }}},
+      {{"ModelNet40 HDF5", "train_files.txt or ply_data_*.h5",
+        [](const Path& source) { return std::filesystem::is_directory(source) && is_modelnet_hdf5(source); },
+        [](const Path& source, Split split, const Options&) { return open_modelnet_hdf5(source, split); }}},
+      {{"normal_resampled", "modelnet40_shape_names.txt", is_normal_resampled, nullptr},
        [](const Path& source, Split split, const Options& options) {
-         return open_scan_object_nn(source, split, options.drop_background);
+         return list_normal_resampled(source, split, options.allow_missing);
        }},
-      {"ModelNet40 HDF5", "train_files.txt or ply_data_*.h5",
-       [](const Path& source) { return std::filesystem::is_directory(source) && is_modelnet_hdf5(source); },
-       [](const Path& source, Split split, const Options&) { return open_modelnet_hdf5(source, split); }},
-      {"normal_resampled", "modelnet40_shape_names.txt", is_normal_resampled,
-       [](const Path& source, Split split, const Options& options) -> Opened {
-         return std::make_unique<FileDataset>(list_normal_resampled(source, split, options.allow_missing), options);
-       }},
-      {"files that end in " + shape_extensions(), "a folder for each class",
-       [](const Path& source) { return std::filesystem::is_directory(source); },
-       [](const Path& source, Split split, const Options& options) -> Opened {
-         return std::make_unique<FileDataset>(list_folder_tree(source, split, options.test_every), options);
-       }},
+      {{"files that end in " + shape_extensions(), "a folder for each class",
+        [](const Path& source) { return std::filesystem::is_directory(source); }, nullptr},
+       [](const Path& source, Split split, const Options& options) {
+         return list_folder_tree(source, split, options.test_every);
+       },
+       "a folder for each class"},
   };
   return formats;
 }
 
 // Throws DataError if the format is unknown.
-const DatasetFormat<PointReader>& format_of(const std::filesystem::path& source) {
+const PointFormat& format_of(const std::filesystem::path& source) {
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a folder of shapes", "nothing of this name");
   if (std::filesystem::is_directory(source)) check_links(source);
-  const DatasetFormat<PointReader>* format = find_format(point_formats(), source);
+  const PointFormat* format = find_format(point_formats(), source);
   if (format != nullptr) return *format;
   throw DataError(source.string(), "a folder of shapes, or a file that names a variant of a set", "another file");
 }
@@ -75,15 +87,12 @@ void summarize_split(const std::filesystem::path& source, Split split, const Poi
   if (is_furniture(source)) {
     summary.format = "furniture";
     take_listing(list_furniture(split));
-  } else if (const auto& format = format_of(source); is_normal_resampled(source) && format.name == "normal_resampled") {
-    summary.format = format.name;
-    take_listing(list_normal_resampled(source, split, options.allow_missing));
-  } else if (&format == &point_formats().back()) {
-    summary.format = "a folder for each class";
-    take_listing(list_folder_tree(source, split, options.test_every));
+  } else if (const PointFormat& format = format_of(source); format.list != nullptr) {
+    summary.format = format.summary_name.empty() ? format.name : format.summary_name;
+    take_listing(format.list(source, split, options));
   } else {
     summary.format = format.name;
-    const std::unique_ptr<PointDataset> dataset = format.read(source, split, options);
+    const std::unique_ptr<PointDataset> dataset = format.open(source, split, options);
     for (int64_t i = 0; i < dataset->size(); ++i) labels.push_back(dataset->label(i));
     summary.class_names = dataset->class_names();
     summary.normals = summary.normals.value_or(true) && dataset->has_normals();
@@ -133,7 +142,7 @@ std::filesystem::path absolute_source(const std::filesystem::path& source) {
 std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& source, Split split,
                                                  const PointDatasetOptions& options) {
   if (is_furniture(source)) return std::make_unique<FileDataset>(list_furniture(split), options);
-  return format_of(source).read(source, split, options);
+  return format_of(source).open(source, split, options);
 }
 
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options,

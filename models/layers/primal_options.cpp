@@ -3,13 +3,43 @@
 
 #include <c10/util/Exception.h>
 
-#include <algorithm>
 #include <numeric>
 
 namespace geosft {
 namespace {
 
 constexpr double paper_beta = 0.5;  // in the middle of the range found in the paper
+
+// The registry of the family: a kernel, and a variation of it, each with the options that it sets.
+struct Choice {
+  const char* name;
+  void (*set)(PrimalOptions& options, int64_t heads);
+};
+
+constexpr Choice kernels[] = {
+    {"softmax", [](PrimalOptions&, int64_t) {}},
+    {"linear", [](PrimalOptions& options, int64_t) { options.linear = true; }},
+    {"sparse", [](PrimalOptions& options, int64_t) { options.mask = MaskKind::strided, options.mask_size = 0; }},
+};
+
+constexpr Choice variations[] = {
+    {"", [](PrimalOptions&, int64_t) {}},
+    {"bn", [](PrimalOptions& options, int64_t) { options.beta = paper_beta; }},
+    {"bn_variance", [](PrimalOptions& options, int64_t) { options.variance = true; }},
+    {"sh", [](PrimalOptions& options, int64_t heads) { options.pool = default_pool(heads); }},
+    {"bn_sh",
+     [](PrimalOptions& options, int64_t heads) { options.beta = paper_beta, options.pool = default_pool(heads); }},
+    {"conv1d", [](PrimalOptions& options, int64_t) { options.convolution = ConvolutionKind::sequence; }},
+    {"conv2d", [](PrimalOptions& options,
+                  int64_t) { options.convolution = ConvolutionKind::grid, options.convolution_size = 2; }},
+};
+
+// Softmax, the first kernel, is no prefix.
+std::string member_name(const Choice& kernel, const Choice& variation) {
+  const std::string name = variation.name;
+  if (name.empty()) return kernel.name;
+  return &kernel == kernels ? name : std::string(kernel.name) + "_" + name;
+}
 
 std::string joined(const std::vector<std::string>& names) {
   return std::accumulate(names.begin(), names.end(), std::string(),
@@ -27,14 +57,23 @@ std::vector<int64_t> default_pool(int64_t heads) {
   return factors;
 }
 
+const std::vector<PrimalKernel>& primal_kernels() {
+  static const std::vector<PrimalKernel> all = [] {
+    std::vector<PrimalKernel> named;
+    for (const Choice& kernel : kernels) {
+      PrimalKernel& one = named.emplace_back(PrimalKernel{kernel.name, {}});
+      for (const Choice& variation : variations) one.members.push_back(member_name(kernel, variation));
+    }
+    return named;
+  }();
+  return all;
+}
+
 const std::vector<std::string>& primal_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const char* kernel : {"softmax", "linear", "sparse"}) {
-      all.emplace_back(kernel);
-      const std::string prefix = all.back() == "softmax" ? "" : all.back() + "_";
-      for (const char* member : {"bn", "bn_variance", "sh", "bn_sh", "conv1d", "conv2d"})
-        all.push_back(prefix + member);
+    for (const PrimalKernel& kernel : primal_kernels()) {
+      all.insert(all.end(), kernel.members.begin(), kernel.members.end());
     }
     return all;
   }();
@@ -42,27 +81,16 @@ const std::vector<std::string>& primal_names() {
 }
 
 PrimalOptions primal_options(const std::string& name, int64_t heads) {
-  const auto& names = primal_names();
-  TORCH_CHECK(std::find(names.begin(), names.end(), name) != names.end(), "name of an attention must be one of ",
-              joined(names), ", not ", name);
-  const auto has = [&](const std::string& part) {
-    return ("_" + name + "_").find("_" + part + "_") != std::string::npos;
-  };
-  PrimalOptions options;
-  options.linear = has("linear");
-  if (has("sparse")) {
-    options.mask = MaskKind::strided;
-    options.mask_size = 0;
+  for (const Choice& kernel : kernels) {
+    for (const Choice& variation : variations) {
+      if (member_name(kernel, variation) != name) continue;
+      PrimalOptions options;
+      kernel.set(options, heads);
+      variation.set(options, heads);
+      return options;
+    }
   }
-  options.variance = has("variance");
-  if (has("bn") && !options.variance) options.beta = paper_beta;
-  if (has("sh")) options.pool = default_pool(heads);
-  if (has("conv1d")) options.convolution = ConvolutionKind::sequence;
-  if (has("conv2d")) {
-    options.convolution = ConvolutionKind::grid;
-    options.convolution_size = 2;
-  }
-  return options;
+  TORCH_CHECK(false, "name of an attention must be one of ", joined(primal_names()), ", not ", name);
 }
 
 }  // namespace geosft

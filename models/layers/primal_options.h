@@ -42,9 +42,15 @@ struct PrimalOptions {
 // 8, 8]).
 std::vector<int64_t> default_pool(int64_t heads);
 
-// The names: softmax, bn, bn_variance, sh, bn_sh, conv1d and conv2d; for linear attention `linear` and the prefix
-// `linear_`; for masked attention `sparse` and the prefix `sparse_` (strided by the square root of the number of
-// tokens, unless another mask is chosen).
+// The attentions of one kernel. The names: softmax, bn, bn_variance, sh, bn_sh, conv1d and conv2d; for linear attention
+// `linear` and the prefix `linear_`; for masked attention `sparse` and the prefix `sparse_` (strided by the square root
+// of the number of tokens, unless another mask is chosen).
+struct PrimalKernel {
+  std::string name;
+  std::vector<std::string> members;  // the kernel itself first
+};
+const std::vector<PrimalKernel>& primal_kernels();
+// The names of the members of all kernels.
 const std::vector<std::string>& primal_names();
 // The options of that member; throws an error that lists all names for an unknown one.
 PrimalOptions primal_options(const std::string& name, int64_t heads);

@@ -5,28 +5,35 @@
 
 namespace geosft {
 
-std::vector<std::string> attention_names() {
-  std::vector<std::string> names = {"sampling", "polynomial"};
-  names.insert(names.end(), primal_names().begin(), primal_names().end());
+const std::vector<NamedAttention>& named_attentions() {
+  static const std::vector<NamedAttention> all = [] {
+    std::vector<NamedAttention> named = {{"sampling", AttentionKind::sampling},
+                                         {"polynomial", AttentionKind::polynomial}};
+    for (const std::string& name : primal_names()) named.push_back({name, AttentionKind::primal});
+    named.push_back({"none", AttentionKind::none});
+    return named;
+  }();
+  return all;
+}
+
+std::vector<std::string> attention_names(bool or_none) {
+  std::vector<std::string> names;
+  for (const NamedAttention& one : named_attentions()) {
+    if (or_none || one.kind != AttentionKind::none) names.push_back(one.name);
+  }
   return names;
 }
 
 void choose_attention(LayerOptions& options, const std::string& name) {
-  if (name == "sampling") {
-    options.kind = AttentionKind::sampling;
-  } else if (name == "polynomial") {
-    options.kind = AttentionKind::polynomial;
-  } else if (name == "none") {
-    options.kind = AttentionKind::none;
-  } else {
-    std::string known;
-    for (const std::string& one : attention_names()) known += (known.empty() ? "" : ", ") + one;
-    const auto& primal = primal_names();
-    TORCH_CHECK(std::find(primal.begin(), primal.end(), name) != primal.end(), "name of an attention must be one of ",
-                known, ", not ", name);
-    options.kind = AttentionKind::primal;
-    options.primal = primal_options(name, options.attention.heads);
+  const auto& known = named_attentions();
+  const auto chosen = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
+  if (chosen == known.end()) {
+    std::string all;
+    for (const std::string& one : attention_names()) all += (all.empty() ? "" : ", ") + one;
+    TORCH_CHECK(false, "name of an attention must be one of ", all, ", not ", name);
   }
+  options.kind = chosen->kind;
+  if (chosen->kind == AttentionKind::primal) options.primal = primal_options(name, options.attention.heads);
 }
 
 TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : options(layer_options) {

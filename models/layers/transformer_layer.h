@@ -33,12 +33,18 @@ struct LayerOptions {
   double feed_forward_dropout = 0.0;  // after the expansion
 };
 
-// Selects the attention with that name, "sampling", "polynomial", "none" or one of primal_names(): sets `kind` and, for
-// the last, `primal`, for which the number of heads must be set before. Throws an error that lists all names for an
-// unknown one.
+// An attention by its name: sampling, polynomial, the members of the primal-dual family (primal_names), and none.
+struct NamedAttention {
+  std::string name;
+  AttentionKind kind;
+};
+// The registry of the attentions, which configurations, help and error messages read; none comes last.
+const std::vector<NamedAttention>& named_attentions();
+// The names of the registry, by default without "none".
+std::vector<std::string> attention_names(bool or_none = false);
+// Selects the attention with that name: sets `kind` and, for a member of the primal-dual family, `primal`, for which
+// the number of heads must be set before. Throws an error that lists all names for an unknown one.
 void choose_attention(LayerOptions& options, const std::string& name);
-// All names of attentions that choose_attention accepts, without "none".
-std::vector<std::string> attention_names();
 
 // Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
 // ones.

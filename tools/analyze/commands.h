@@ -6,14 +6,7 @@
 
 namespace geosft {
 
-Command add_rank_command(CLI::App& subcommand);
-Command add_depth_command(CLI::App& subcommand);
-Command add_pseudoconvexity_command(CLI::App& subcommand);
-Command add_gradients_command(CLI::App& subcommand);
-Command add_sampling_command(CLI::App& subcommand);
-Command add_ablations_command(CLI::App& subcommand);
-Command add_heads_command(CLI::App& subcommand);
-Command add_family_command(CLI::App& subcommand);
-Command add_cost_command(CLI::App& subcommand);
+AddCommand add_rank_command, add_depth_command, add_pseudoconvexity_command, add_gradients_command,
+    add_sampling_command, add_ablations_command, add_heads_command, add_family_command, add_cost_command;
 
 }  // namespace geosft

@@ -14,13 +14,15 @@ namespace {
 // Returns whether a batch of this size fits in memory; nullopt if that could not be tested.
 using Trial = std::function<std::optional<bool>(int64_t batch_size)>;
 
-// Wording of the error message: what is tried, its option, a suffix of the option ("a process"), and advice if no size
-// fits.
+// Wording of the error message: what is tried, its option, a suffix of the option ("a process"), advice if no size
+// fits, by how much the option exceeds the size of a trial, and advice if the full size fits.
 struct Wording {
   const char* what;
   const char* option;
-  const char* whose;
-  const char* otherwise;
+  const char* whose = "";
+  const char* otherwise = "";
+  int64_t times = 1;
+  std::string general = smaller_batches();
 };
 
 // Calls trial() and returns false if it runs out of memory.
@@ -43,10 +45,14 @@ std::string advice(int64_t batch_size, const Wording& words, const Trial& trial)
     if (room == false) batch /= 2;
   }
   const std::string option = std::string(" with ") + words.option + " ";
-  if (batch == 0) return std::string("; not even ") + words.what + option + "1 has room" + words.otherwise;
+  if (batch == 0) {
+    return std::string("; not even ") + words.what + option + std::to_string(words.times) + " has room" +
+           words.otherwise;
+  }
   // The full size fits: memory ran out for another batch, of larger items, or elsewhere.
-  if (room != true || batch == batch_size) return smaller_batches;
-  return std::string("; ") + words.what + " has room" + option + std::to_string(batch) + words.whose + " (tried)";
+  if (room != true || batch == batch_size) return words.general;
+  return std::string("; ") + words.what + " has room" + option + std::to_string(batch * words.times) + words.whose +
+         " (tried)";
 }
 
 [[noreturn]] void refuse(const std::string& wanted, int64_t batch_size, const Wording& words, const Trial& trial) {
@@ -59,10 +65,11 @@ struct FirstBatchDone {};
 
 }  // namespace
 
-bool train_within_memory(int64_t batch_size, RunStart start, const Communicator& processes, const TrainBatches& train) {
+bool train_within_memory(const BatchLimit& limit, RunStart start, const Communicator& processes,
+                         const TrainBatches& train) {
   std::string wanted;
   try {
-    return train(batch_size, start, processes);
+    return train(limit.size, start, processes);
   } catch (...) {
     const std::optional<std::string> text = memory_error(std::current_exception());
     if (!text) throw;
@@ -73,9 +80,14 @@ bool train_within_memory(int64_t batch_size, RunStart start, const Communicator&
   const std::string who = several ? "process " + std::to_string(processes.rank()) + ": " : "";
   std::cerr << who + wanted + ": trying smaller batches\n";
   processes.drain();
-  const int64_t share = (batch_size + processes.size() - 1) / processes.size();
-  refuse(wanted, share, {"a step", "--batch-size", several ? " a process" : "", ""}, [&](int64_t batch) {
-    return has_room([&] { return train(batch, RunStart::trial, one_process()) ? std::optional(true) : std::nullopt; });
+  const int64_t share = (limit.size + processes.size() - 1) / processes.size();
+  const Wording words{.what = "a step",
+                      .option = limit.option,
+                      .whose = several && limit.of_each_process ? " a process" : "",
+                      .times = limit.of_each_process ? 1 : processes.size(),
+                      .general = smaller_batches(limit.option)};
+  refuse(wanted, share, words, [&](int64_t size) {
+    return has_room([&] { return train(size, RunStart::trial, one_process()) ? std::optional(true) : std::nullopt; });
   });
 }
 
@@ -83,15 +95,16 @@ void refuse_large_batch(const std::exception_ptr& error, int64_t batch_size,
                         const std::function<void(int64_t batch_size, const BatchProgress& progress)>& evaluate) {
   const std::optional<std::string> wanted = memory_error(error);
   if (!wanted) return;
-  refuse(*wanted, batch_size, {"a batch", "--evaluation-batch", "", one_large_cloud}, [&](int64_t batch) {
-    return has_room([&]() -> std::optional<bool> {
-      try {
-        evaluate(batch, [](int64_t) { throw FirstBatchDone(); });
-      } catch (const FirstBatchDone&) {
-      }
-      return true;
-    });
-  });
+  refuse(*wanted, batch_size, {.what = "a batch", .option = "--evaluation-batch", .otherwise = one_large_cloud},
+         [&](int64_t batch) {
+           return has_room([&]() -> std::optional<bool> {
+             try {
+               evaluate(batch, [](int64_t) { throw FirstBatchDone(); });
+             } catch (const FirstBatchDone&) {
+             }
+             return true;
+           });
+         });
 }
 
 }  // namespace geosft

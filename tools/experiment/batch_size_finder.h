@@ -12,13 +12,22 @@
 
 namespace geosft {
 
-// Trains with the global batch size `batch_size`, split over `processes`. Returns false if a signal arrived.
-using TrainBatches = std::function<bool(int64_t batch_size, RunStart start, const Communicator& processes)>;
+// What limits the batches of a training, over all processes, and the option that sets it.
+struct BatchLimit {
+  int64_t size;
+  const char* option = "--batch-size";
+  bool of_each_process = true;  // whether the option takes the share of one process
+};
 
-// Calls train(batch_size, start, processes). If it runs out of memory, tries single steps with that batch size, half of
-// it, a quarter, …, and throws an error that names the largest one that fits. With several processes, each one that ran
-// out of memory tries alone, with its share of the batch.
-bool train_within_memory(int64_t batch_size, RunStart start, const Communicator& processes, const TrainBatches& train);
+// Trains with batches of the global size `size`, in the unit of a BatchLimit, split over `processes`. Returns false if
+// a signal arrived.
+using TrainBatches = std::function<bool(int64_t size, RunStart start, const Communicator& processes)>;
+
+// Calls train(limit.size, start, processes). If it runs out of memory, tries single steps with that size, half of it, a
+// quarter, …, and throws an error that names the largest one that fits. With several processes, each one that ran out
+// of memory tries alone, with its share of the batch.
+bool train_within_memory(const BatchLimit& limit, RunStart start, const Communicator& processes,
+                         const TrainBatches& train);
 
 // Called after every batch with the number of items done.
 using BatchProgress = std::function<void(int64_t done)>;

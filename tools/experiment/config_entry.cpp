@@ -40,12 +40,6 @@ std::string quoted_text(const std::string& text) {
   return result + '"';
 }
 
-std::string join(const std::vector<std::string>& words) {
-  std::string result;
-  for (const std::string& word : words) result += (result.empty() ? "" : ", ") + word;
-  return result;
-}
-
 std::string range_text(const Range& range) {
   const bool low = std::isfinite(range.low);
   const bool high = std::isfinite(range.high);
@@ -120,9 +114,9 @@ struct Expected {
   std::string operator()(double*) const { return "a number" + range_text(entry.range); }
   std::string operator()(bool*) const { return "true or false"; }
   std::string operator()(std::string*) const {
-    return entry.choices.empty() ? std::string("a text") : "one of " + join(entry.choices);
+    return entry.choices.empty() ? std::string("a text") : "one of " + listed(entry.choices);
   }
-  std::string operator()(const NamedTarget& target) const { return "one of " + join(target.names); }
+  std::string operator()(const NamedTarget& target) const { return "one of " + listed(target.names); }
   std::string operator()(std::vector<double>*) const {
     const std::string each = range_text(entry.range);
     return each.empty() ? "a list of numbers" : "a list of numbers, each" + each;
@@ -154,12 +148,12 @@ struct Text {
   std::string operator()(std::vector<double>* value) const {
     std::vector<std::string> words;
     for (const double element : *value) words.push_back(number_text(element));
-    return "[" + join(words) + "]";
+    return "[" + listed(words) + "]";
   }
   std::string operator()(NamedLists* lists) const {
     std::vector<std::string> words;
     for (auto& [name, list] : *lists) words.push_back(quoted_text(name) + " = " + (*this)(&list));
-    return words.empty() ? "{}" : "{ " + join(words) + " }";
+    return words.empty() ? "{}" : "{ " + listed(words) + " }";
   }
 };
 

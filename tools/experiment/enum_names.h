@@ -16,6 +16,13 @@
 
 namespace geosft {
 
+// Returns the names with commas between them, and `last` before the last one.
+inline std::string listed(const std::vector<std::string>& names, const std::string& last = ", ") {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : i + 1 == names.size() ? last : ", ") + names[i];
+  return text;
+}
+
 template <class Enum>
 struct EnumName {
   const char* name;
@@ -61,9 +68,7 @@ template <class Enum>
 Enum value_named(std::string_view name, const char* what) {
   const std::optional<Enum> found = find_named<Enum>(name);
   if (found) return *found;
-  std::string known;
-  for (const std::string& one : enum_names<Enum>()) known += (known.empty() ? "" : ", ") + one;
-  TORCH_CHECK(false, what, " must be one of ", known, ", not ", name);
+  TORCH_CHECK(false, what, " must be one of ", listed(enum_names<Enum>()), ", not ", name);
 }
 
 // A variable of an enumeration type, read and set by name; of an optional one, the name is empty while it is not set.

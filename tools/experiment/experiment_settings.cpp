@@ -67,8 +67,6 @@ bool EncoderSettings::sees_relative() const {
 }
 
 void EncoderSettings::add_keys(Config& config, bool or_none) {
-  std::vector<std::string> attentions = attention_names();
-  if (or_none) attentions.push_back("none");
   config.add("model", "dim", &width, "channels of a token (d)", positive)
       .add("model", "num_heads", &heads, "attention heads (h), a divisor of dim", positive)
       .add("model", "depth", &layers, "transformer layers", positive)
@@ -77,7 +75,7 @@ void EncoderSettings::add_keys(Config& config, bool or_none) {
                std::string(or_none ? "; 0: no such network" : ""),
            or_none ? not_negative : positive)
       .add("model", "num_samples", &bins, "sampled tokens of a layer (k)", positive)
-      .add_choice("model", "attention", &attention, attentions,
+      .add_choice("model", "attention", &attention, attention_names(or_none),
                   "sampling: over a learned sample; the others over all tokens, without relative encodings")
       .add_enum("model", "norm", &norm, "where layers normalise")
       .add_enum("model", "score", &score, "attention score")

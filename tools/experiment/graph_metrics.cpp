@@ -16,6 +16,56 @@ namespace {
 
 constexpr int64_t no_class = -1;
 
+// How a metric is computed from outputs and targets; of classes, from the logits and classes of the known rows.
+using Computed = double (*)(const at::Tensor& outputs, const at::Tensor& targets);
+using OfBatch = at::Tensor (*)(const at::Tensor& outputs, const at::Tensor& targets, const at::Tensor& known);
+
+struct Metric {
+  const char* name;
+  Computed of_classes, of_values;  // nullptr where a task of that kind does not have it
+  bool share = true, lower_is_better = false;
+  OfBatch of_batch = nullptr;  // of metrics that can be averaged over batches
+};
+
+double class_accuracy(const at::Tensor& outputs, const at::Tensor& truth) {
+  return accuracy_score(outputs.argmax(1), truth);
+}
+double class_macro_f1(const at::Tensor& outputs, const at::Tensor& truth) {
+  return macro_f1_score(outputs.argmax(1), truth);
+}
+double class_roc_auc(const at::Tensor& outputs, const at::Tensor& truth) {
+  return one_vs_rest_roc_auc(outputs.to(at::kDouble).softmax(1), truth);
+}
+at::Tensor batch_accuracy(const at::Tensor& outputs, const at::Tensor& targets, const at::Tensor& known) {
+  const at::Tensor predicted = outputs.index_select(0, known).argmax(1);
+  return (predicted == targets.index_select(0, known)).to(at::kDouble).mean();
+}
+// Averages over the targets known for any item of the batch.
+at::Tensor batch_error(const at::Tensor& outputs, const at::Tensor& targets, const at::Tensor&) {
+  return (outputs.to(at::kDouble) - targets.to(at::kDouble)).abs().nanmean(0).nanmean();
+}
+
+// The registry of the metrics, which help and error messages read.
+constexpr Metric metrics[] = {
+    {"accuracy", class_accuracy, nullptr, true, false, batch_accuracy},
+    {"macro_f1", class_macro_f1, nullptr},
+    {"roc_auc", class_roc_auc, mean_roc_auc},
+    {"average_precision", nullptr, mean_average_precision},
+    {"prc_auc", nullptr, mean_prc_auc},
+    {"mae", nullptr, mean_absolute_error, false, true, batch_error},
+    {"rmse", nullptr, root_mean_squared_error, false, true},
+    {"r2", nullptr, r2_score, false},
+    {"loss", nullptr, nullptr, false, true},
+};
+
+// Returns nullptr for an unknown name.
+const Metric* find_metric(const std::string& name) {
+  const auto* const found =
+      std::find_if(std::begin(metrics), std::end(metrics), [&](const Metric& metric) { return metric.name == name; });
+  return found == std::end(metrics) ? nullptr : found;
+}
+
+// The names of the metrics of a task, the main one first.
 std::vector<std::string> metric_names(GraphTask task) {
   if (has_classes(task)) return {"accuracy", "macro_f1", "roc_auc"};
   if (task == GraphTask::multi_label) return {"average_precision", "roc_auc", "prc_auc"};
@@ -23,33 +73,20 @@ std::vector<std::string> metric_names(GraphTask task) {
   return {"mae", "r2", "rmse"};
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 // Throws UsageError for a name that is no metric of any task.
 void check_metric_name(const std::string& name) {
-  std::vector<std::string> all;
-  for (const GraphTask task : graph_tasks) {
-    for (const std::string& each : metric_names(task)) {
-      if (each == name) return;
-      if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
-    }
-  }
-  throw UsageError("metric must be auto, loss, or of " + listed(all) + ", separated by commas, found \"" + name + "\"");
-}
-
-double class_metric(const std::string& name, const at::Tensor& outputs, const at::Tensor& targets) {
-  const at::Tensor rows = (targets != no_class).nonzero().squeeze(1);
-  const at::Tensor known = outputs.index_select(0, rows), truth = targets.index_select(0, rows);
-  if (name == "roc_auc") return one_vs_rest_roc_auc(known.to(at::kDouble).softmax(1), truth);
-  const at::Tensor predicted = known.argmax(1);
-  return name == "accuracy" ? accuracy_score(predicted, truth) : macro_f1_score(predicted, truth);
+  const std::vector<std::string> all = all_metric_names();
+  if (std::find(all.begin(), all.end(), name) != all.end()) return;
+  throw UsageError("metric must be auto, or of " + listed(all) + ", separated by commas, found \"" + name + "\"");
 }
 
 }  // namespace
+
+std::vector<std::string> all_metric_names() {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics) names.emplace_back(metric.name);
+  return names;
+}
 
 at::Tensor known_targets(GraphTask task, const at::Tensor& targets) {
   const at::Tensor known = has_classes(task) ? targets != no_class : targets.flatten().isnan().logical_not();
@@ -87,23 +124,16 @@ at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tenso
 double graph_metric(GraphTask task, const std::string& name, const at::Tensor& outputs, const at::Tensor& targets) {
   const std::vector<std::string> names = metric_names(task);
   if (std::find(names.begin(), names.end(), name) == names.end()) throw std::out_of_range("no metric " + name);
-  if (has_classes(task)) return class_metric(name, outputs, targets);
-  const at::Tensor exact = targets.to(outputs.dtype());
-  if (name == "average_precision") return mean_average_precision(outputs, exact);
-  if (name == "roc_auc") return mean_roc_auc(outputs, exact);
-  if (name == "prc_auc") return mean_prc_auc(outputs, exact);
-  if (name == "rmse") return root_mean_squared_error(outputs, exact);
-  return name == "mae" ? mean_absolute_error(outputs, exact) : r2_score(outputs, exact);
+  const Metric& metric = *find_metric(name);
+  if (!has_classes(task)) return metric.of_values(outputs, targets.to(outputs.dtype()));
+  const at::Tensor rows = (targets != no_class).nonzero().squeeze(1);
+  return metric.of_classes(outputs.index_select(0, rows), targets.index_select(0, rows));
 }
 
 at::Tensor batch_metric(const std::string& name, const at::Tensor& outputs, const at::Tensor& targets,
                         const at::Tensor& known) {
-  if (name == "accuracy") {
-    const at::Tensor predicted = outputs.index_select(0, known).argmax(1);
-    return (predicted == targets.index_select(0, known)).to(at::kDouble).mean();
-  }
-  // Averages over the targets known for any item of the batch.
-  if (name == "mae") return (outputs.to(at::kDouble) - targets.to(at::kDouble)).abs().nanmean(0).nanmean();
+  const Metric* const metric = find_metric(name);
+  if (metric != nullptr && metric->of_batch != nullptr) return metric->of_batch(outputs, targets, known);
   return at::full({}, std::numeric_limits<double>::quiet_NaN(), outputs.options().dtype(at::kDouble));
 }
 
@@ -125,8 +155,10 @@ ScoreStyle style_of(const std::string& metric) {
   ScoreStyle style;
   style.name = metric;
   style.items = "graphs";
-  style.lower_is_better = metric == "mae" || metric == "rmse" || metric == "loss";
-  style.share = !style.lower_is_better && metric != "r2";
+  if (const Metric* const known = find_metric(metric)) {
+    style.lower_is_better = known->lower_is_better;
+    style.share = known->share;
+  }
   return style;
 }
 

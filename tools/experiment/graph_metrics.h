@@ -47,6 +47,9 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 //   regression           mae, r2, rmse (means over targets); outputs and targets in the dataset's units
 NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets);
 
+// Returns the names of all metrics and "loss", for help and messages.
+std::vector<std::string> all_metric_names();
+
 // Returns one of these metrics; throws std::out_of_range for another task's metric.
 double graph_metric(GraphTask task, const std::string& name, const at::Tensor& outputs, const at::Tensor& targets);
 

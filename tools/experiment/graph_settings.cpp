@@ -37,8 +37,7 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
       .add("molecules", "label_columns", &molecules.label_columns,
            "of a CSV table, separated by commas; by default every other column of numbers")
       .add("molecules", "fingerprint", &molecules.fingerprint,
-           "count fingerprints that the head gets, separated by commas: none, ecfp2, ecfp4, ecfp6, fcfp4, fcfp6, "
-           "atom_pair, torsion, path")
+           "count fingerprints that the head gets, separated by commas: none, " + listed(fingerprint_names()))
       .add("molecules", "fingerprint_bits", &molecules.fingerprint_bits, "columns of each fingerprint",
            {.low = 1, .high = 1 << 20})
       .add("molecules", "descriptors", &molecules.descriptors, "let the head see RDKit's 2-D descriptors");
@@ -250,10 +249,9 @@ Config GraphSettings::config() {
       .add("train", "max_steps", &train.max_steps, "steps of a run, which limit its epochs; 0: no limit", not_negative)
       .add_enum("train", "regression_loss", &train.regression_loss,
                 "of standardised targets: absolute or squared error, or squared up to 1 and absolute from there")
-      .add(
-          "train", "metric", &train.metric,
-          "what validation goes by: the first of these, separated by commas, that the task has, of accuracy, macro_f1, "
-          "roc_auc, average_precision, prc_auc, mae, rmse, r2 and loss; auto: the task's first");
+      .add("train", "metric", &train.metric,
+           "what validation goes by: the first of these, separated by commas, that the task has, of " +
+               listed(all_metric_names(), " and ") + "; auto: the task's first");
   evaluation.add_keys(keys, "graphs");
   keys.allow_automatic(
       {"patch_size", "validation_fraction", "beta", "token_dropout", "feed_forward_dropout", "epochs", "batch_size"});

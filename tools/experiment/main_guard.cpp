@@ -45,7 +45,7 @@ int report(const char* name, const std::string& message, int code) {
 
 int report_error(const char* name, const std::string& text) {
   const std::optional<std::string> memory = memory_error(std::current_exception());
-  return report(name, "error: " + (memory ? *memory + smaller_batches : first_line(text)), failure);
+  return report(name, "error: " + (memory ? *memory + smaller_batches() : first_line(text)), failure);
 }
 
 int report_stdout(const char* name, int reason) {
@@ -133,6 +133,13 @@ bool wanted_on_gpu(const c10::Error& error) {
 }
 
 }  // namespace
+
+std::string smaller_batches(const std::string& option) {
+  return ". A smaller " + option +
+         " (when evaluating: --evaluation-batch) needs less in proportion; of one large cloud, geosft-segment's "
+         "--block "
+         "N.";
+}
 
 std::optional<std::string> memory_error(const std::exception_ptr& error) {
   try {

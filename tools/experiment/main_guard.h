@@ -35,10 +35,8 @@ int run_tool(const char* name, const std::function<int()>& body);
 // CPU and GPU allocators, of C++ allocation, and of CUDA and its libraries.
 std::optional<std::string> memory_error(const std::exception_ptr& error);
 
-// General advice, appended to the message.
-inline constexpr const char* smaller_batches =
-    ". A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion; of one large cloud, "
-    "geosft-segment's --block N.";
+// Returns general advice, appended to the message; `option` limits the batches of the training.
+std::string smaller_batches(const std::string& option = "--batch-size");
 inline constexpr const char* one_large_cloud = "; of one large cloud, geosft-segment's --block N needs less";
 
 }  // namespace geosft

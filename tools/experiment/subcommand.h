@@ -20,10 +20,13 @@ namespace geosft {
 
 using Command = std::function<int()>;  // returns the exit code
 
+// Adds the options of a subcommand, and returns what runs it.
+using AddCommand = Command(CLI::App& subcommand);
+
 struct Subcommand {
   const char* name;
   const char* help;
-  Command (*add)(CLI::App&);
+  AddCommand* add;
 };
 
 // Parses the command line of a tool, runs the given subcommand and returns its exit code. Without a subcommand, and for

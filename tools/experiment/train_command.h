@@ -114,7 +114,7 @@ void TrainCommand<Settings>::check() {
 template <class Settings>
 template <class Train>
 bool TrainCommand<Settings>::within_memory(const Train& train_once) {
-  return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes(),
+  return train_within_memory({settings.train.batch_size}, resume ? RunStart::resumed : RunStart::fresh, processes(),
                              [&](int64_t batch_size, RunStart start, const Communicator& together) {
                                settings.train.batch_size = batch_size;
                                return train_once(start, together);

@@ -37,9 +37,12 @@ bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetS
                bool resume, at::Device device, const Communicator& processes, int64_t epochs = 0) {
   limit_epochs(settings.train, graphs, split.train);
   const GraphTrainingData data{graphs, split, {graphs.schema}};
-  return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
-                             [&](int64_t batch_size, RunStart start, const Communicator& together) {
-                               settings.train.batch_size = batch_size;
+  const bool by_nodes = settings.train.batch_nodes > 0;
+  int64_t& size = by_nodes ? settings.train.batch_nodes : settings.train.batch_size;
+  const BatchLimit limit = by_nodes ? BatchLimit{size, "--batch-nodes", /*of_each_process=*/false} : BatchLimit{size};
+  return train_within_memory(limit, resume ? RunStart::resumed : RunStart::fresh, processes,
+                             [&](int64_t limited, RunStart start, const Communicator& together) {
+                               size = limited;
                                return train_model<GraphExperiment>(settings, data, folder, start, device, together,
                                                                    epochs);
                              });

@@ -9,6 +9,12 @@ namespace geosft::test::test_primal_options {
 
 TEST_CASE("the registry knows the family by name", "[primal_options]") {
   REQUIRE(primal_names().size() == 21);
+  REQUIRE(primal_kernels().size() == 3);
+  REQUIRE(primal_kernels()[2].name == "sparse");
+  REQUIRE(primal_kernels()[0].members.back() == "conv2d");
+  REQUIRE(primal_kernels()[1].members[4] == "linear_bn_sh");
+  REQUIRE(primal_options("conv2d", 2).convolution_size == 2);
+  REQUIRE(primal_options("bn_sh", 2).beta == primal_options("bn", 2).beta);
   REQUIRE(primal_options("linear_bn_sh", 8).linear);
   REQUIRE(primal_options("linear_bn_sh", 8).pool == std::vector<int64_t>{1, 1, 2, 2, 4, 4, 8, 8});
   REQUIRE(primal_options("bn_sh", 4).pool == std::vector<int64_t>{1, 1, 2, 4});

@@ -46,10 +46,10 @@ struct Training {
   }
 };
 
-void require_advice(Training training, const std::string& end, const std::vector<int64_t>& tried,
-                    int64_t processes = 1) {
+void require_advice(Training training, const std::string& end, const std::vector<int64_t>& tried, int64_t processes = 1,
+                    const BatchLimit& limit = {20}) {
   const OneOf together(processes);
-  const auto train = [&] { train_within_memory(20, RunStart::fresh, together, std::ref(training)); };
+  const auto train = [&] { train_within_memory(limit, RunStart::fresh, together, std::ref(training)); };
   const CapturedStderr said;
   require_error(train, {"out of memory" + end});
   CHECK(said.text() == (processes > 1 ? "process 1: " : "") + std::string("out of memory: trying smaller batches\n"));
@@ -69,6 +69,14 @@ TEST_CASE("a training that needs too much memory names the largest batch of halv
 TEST_CASE("one of several processes that needs too much memory tries its share of the batch alone") {
   require_advice({3}, "; a step has room with --batch-size 3 a process (tried)", {7, 3}, 3);
   require_advice({0}, "; not even a step with --batch-size 1 has room", {1}, 20);
+}
+
+TEST_CASE("a training whose batches another option limits names that one, for all processes together") {
+  const BatchLimit nodes{20, "--batch-nodes", /*of_each_process=*/false};
+  require_advice({6}, "; a step has room with --batch-nodes 5 (tried)", {20, 10, 5}, 1, nodes);
+  require_advice({3}, "; a step has room with --batch-nodes 9 (tried)", {7, 3}, 3, nodes);
+  require_advice({0}, "; not even a step with --batch-nodes 20 has room", {1}, 20, nodes);
+  require_advice({20}, ". A smaller --batch-nodes (when evaluating", {20}, 1, nodes);
 }
 
 TEST_CASE("an evaluation that needs too much memory names the largest batch of halves that there is room for") {
@@ -105,24 +113,25 @@ TEST_CASE("an evaluation that needs too much memory names the largest batch of h
 
 TEST_CASE("a training with enough memory, and one with other troubles, is left alone") {
   for (const bool done : {true, false}) {
-    CHECK(train_within_memory(4, RunStart::resumed, one_process(),
+    CHECK(train_within_memory({4}, RunStart::resumed, one_process(),
                               [&](int64_t batch_size, RunStart start, const Communicator&) {
                                 CHECK((batch_size == 4 && start == RunStart::resumed));
                                 return done;
                               }) == done);
   }
   const auto other = [](int64_t, RunStart, const Communicator&) -> bool { throw std::runtime_error("disk full"); };
-  require_error([&] { train_within_memory(4, RunStart::fresh, one_process(), other); }, {"disk full"});
+  require_error([&] { train_within_memory({4}, RunStart::fresh, one_process(), other); }, {"disk full"});
   const auto both = [](int64_t, RunStart start, const Communicator&) -> bool {
     if (start == RunStart::trial) throw std::runtime_error("disk full");
     throw std::bad_alloc();
   };
-  require_error([&] { train_within_memory(4, RunStart::fresh, one_process(), both); }, {"out of memory. A smaller"});
+  require_error([&] { train_within_memory({4}, RunStart::fresh, one_process(), both); }, {"out of memory. A smaller"});
   const auto refused = [](int64_t, RunStart start, const Communicator&) -> bool {
     if (start == RunStart::trial) return false;
     throw std::bad_alloc();
   };
-  require_error([&] { train_within_memory(4, RunStart::fresh, one_process(), refused); }, {"out of memory. A smaller"});
+  require_error([&] { train_within_memory({4}, RunStart::fresh, one_process(), refused); },
+                {"out of memory. A smaller"});
 }
 
 }  // namespace geosft::test::test_batch_size_finder

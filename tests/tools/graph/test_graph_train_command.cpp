@@ -110,6 +110,16 @@ TEST_CASE("the batch of graphs whose loss was not finite lies in the run, passed
   }
 }
 
+TEST_CASE("a training that runs out of memory tries fewer nodes where they limit its batches, else fewer graphs") {
+  const GraphShop shop;
+  // Feed-forward networks of petabytes.
+  const Words large = {"--mlp-ratio", "10000000000000"};
+  const Words by_nodes = shop.train("nodes", large + Words{"--batch-nodes", "40"});
+  const ProcessResult nodes = shop.run(by_nodes), graphs = shop.run(shop.train("graphs", large));
+  shop.require_failure(nodes, 1, {"out of memory", "not even a step with --batch-nodes 1 has room"});
+  shop.require_failure(graphs, 1, {"out of memory", "not even a step with --batch-size 1 has room"});
+}
+
 TEST_CASE("an encoding is computed by train, and read by everything that comes after") {
   const GraphShop shop;
   const std::string run = shop.trained();
