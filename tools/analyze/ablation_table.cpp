@@ -32,10 +32,10 @@ std::string change_to(const SamplerVariant& variant, const ClassifyModelSettings
     if (wanted != present) change += (change.empty() ? "" : "+") + key + "=" + wanted;
   };
   const auto text = [](bool value) { return std::string(value ? "true" : "false"); };
-  set("hard", text(variant.hard), text(model.hard));
-  set("weighting", name_of(variant.weighting), name_of(model.weighting));
-  set("with_replacement", text(variant.with_replacement), text(model.with_replacement));
-  set("noise", text(variant.noise), text(model.noise));
+  set("hard", text(variant.hard), text(model.sampling.hard));
+  set("weighting", name_of(variant.weighting), name_of(model.sampling.weighting));
+  set("with_replacement", text(variant.with_replacement), text(model.sampling.with_replacement));
+  set("noise", text(variant.noise), text(model.sampling.noise));
   return change;
 }
 
@@ -75,8 +75,8 @@ std::vector<std::string> usual_changes(const ClassifySettings& settings) {
   const std::string probability =
       model.probability == ProbabilityKind::leaky_relu ? "probability=softmax" : "probability=leaky_relu";
   std::vector<std::string> changes = {score, probability, score + "+" + probability};
-  for (const int64_t bins : {std::max<int64_t>(model.bins / 4, 1), 2 * model.bins}) {
-    if (sampled(settings, bins) != sampled(settings, model.bins))
+  for (const int64_t bins : {std::max<int64_t>(model.sampling.num_samples / 4, 1), 2 * model.sampling.num_samples}) {
+    if (sampled(settings, bins) != sampled(settings, model.sampling.num_samples))
       changes.push_back("num_samples=" + std::to_string(bins));
   }
   for (const SamplerVariant& variant : sampler_variants) {
@@ -87,14 +87,14 @@ std::vector<std::string> usual_changes(const ClassifySettings& settings) {
 
 std::vector<std::pair<std::string, std::string>> ablation_labels(const ClassifySettings& settings) {
   const ClassifyModelSettings& model = settings.model;
-  std::string sampler = model.with_replacement                             ? "with replacement"
-                        : model.hard                                       ? "hard"
-                        : model.weighting == PairWeighting::gumbel_softmax ? "Gumbel softmax"
-                                                                           : "two-way softplus";
-  if (!model.noise) sampler += ", without noise";
+  std::string sampler = model.sampling.with_replacement                             ? "with replacement"
+                        : model.sampling.hard                                       ? "hard"
+                        : model.sampling.weighting == PairWeighting::gumbel_softmax ? "Gumbel softmax"
+                                                                                    : "two-way softplus";
+  if (!model.sampling.noise) sampler += ", without noise";
   return {{"score", name_of(model.score)},
           {"probability", name_of(model.probability)},
-          {"k", std::to_string(sampled(settings, model.bins))},
+          {"k", std::to_string(sampled(settings, model.sampling.num_samples))},
           {"sampler", sampler}};
 }
 

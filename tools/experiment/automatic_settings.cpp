@@ -56,22 +56,6 @@ double beta_of(const GraphModelSettings& model, const std::string& data) {
   return scaled ? found->second.back() : found->second.front();
 }
 
-// Calls assign(key, value) for each automatic setting, and collects them as text.
-class Resolver {
- public:
-  template <typename Number, typename Rule>
-  void operator()(const char* key, Number& value, const Rule& rule) {
-    if (!is_automatic(value)) return;
-    value = rule();
-    ConfigEntry entry{"", key, "", &value};
-    text_ += (text_.empty() ? "" : ", ") + std::string(key) + " " + entry.value_text();
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
 }  // namespace
 
 DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits) {
@@ -92,16 +76,16 @@ DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits) {
 
 std::string resolve_automatic(GraphSettings& settings, const PackedItems& items) {
   const DataSizes sizes = data_sizes(items, settings.splits);
-  Resolver resolve;
-  resolve("patch_size", settings.patch, [&] { return patch_of(sizes); });
-  resolve("batch_size", settings.train.batch_size, [&] { return batch_of(sizes); });
-  resolve("epochs", settings.train.epochs, [&] { return epochs_of(sizes, settings.train.batch_size); });
-  resolve("validation_fraction", settings.splits.validation_fraction, [&] { return validation_of(sizes); });
-  const auto dropout = [&] { return dropout_of(sizes, settings.patch); };
-  resolve("token_dropout", settings.model.token_dropout, dropout);
-  resolve("feed_forward_dropout", settings.model.feed_forward_dropout, dropout);
-  resolve("beta", settings.model.primal.beta, [&] { return beta_of(settings.model, settings.data); });
-  return resolve.text();
+  AutomaticKeys keys;
+  keys.resolve("patch_size", settings.patch_size, [&] { return patch_of(sizes); });
+  keys.resolve("batch_size", settings.train.batch_size, [&] { return batch_of(sizes); });
+  keys.resolve("epochs", settings.train.epochs, [&] { return epochs_of(sizes, settings.train.batch_size); });
+  keys.resolve("validation_fraction", settings.splits.validation_fraction, [&] { return validation_of(sizes); });
+  const auto dropout = [&] { return dropout_of(sizes, settings.patch_size); };
+  keys.resolve("token_dropout", settings.model.token_dropout, dropout);
+  keys.resolve("feed_forward_dropout", settings.model.feed_forward_dropout, dropout);
+  keys.resolve("beta", settings.model.primal.beta, [&] { return beta_of(settings.model, settings.data); });
+  return keys.text();
 }
 
 }  // namespace geosft

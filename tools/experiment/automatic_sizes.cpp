@@ -18,53 +18,37 @@ int64_t heads_of(int64_t dim) {
   return 1;
 }
 
-// Calls rule() for each automatic setting, and collects what it gave as text.
-class SizeResolver {
- public:
-  template <typename Number, typename Rule>
-  void operator()(const char* key, Number& value, const Rule& rule) {
-    if (!is_automatic(value)) return;
-    value = rule();
-    const ConfigEntry entry{"", key, "", &value};
-    text_ += (text_.empty() ? "" : ", ") + std::string(key) + " " + entry.value_text();
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
 }  // namespace
 
 std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSettings& train, int64_t clouds,
                           const SmallSizes& small) {
   const bool many = clouds > many_clouds;
   const int64_t factor = many ? 2 : 1;
-  SizeResolver resolve;
-  resolve("dim", model.width, [&] { return 64 * factor; });
-  resolve("num_heads", model.heads, [&] { return heads_of(model.width); });
-  resolve("depth", model.layers, [&] { return many ? int64_t{4} : int64_t{3}; });
-  resolve("num_samples", model.bins, [&] { return small.num_samples * factor; });
+  AutomaticKeys keys;
+  keys.resolve("dim", model.dim, [&] { return 64 * factor; });
+  keys.resolve("num_heads", model.num_heads, [&] { return heads_of(model.dim); });
+  keys.resolve("depth", model.depth, [&] { return many ? int64_t{4} : int64_t{3}; });
+  keys.resolve("num_samples", model.sampling.num_samples, [&] { return small.num_samples * factor; });
   if (head_samples != nullptr)
-    resolve("head_num_samples", *head_samples, [&] { return small.head_num_samples * factor; });
-  resolve("batch_size", train.batch_size, [&] {
+    keys.resolve("head_num_samples", *head_samples, [&] { return small.head_num_samples * factor; });
+  keys.resolve("batch_size", train.batch_size, [&] {
     const auto share = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(clouds, 8) / 8)));
     return std::clamp<int64_t>(share, 4, small.batch_size * factor);
   });
   const int64_t steps = std::max<int64_t>((clouds + train.batch_size - 1) / train.batch_size, 1);
-  resolve("epochs", train.epochs,
-          [&] { return std::clamp<int64_t>((wanted_steps + steps - 1) / steps, min_epochs, max_epochs); });
-  resolve("ema_decay", train.average_decay, [&] {
+  keys.resolve("epochs", train.epochs,
+               [&] { return std::clamp<int64_t>((wanted_steps + steps - 1) / steps, min_epochs, max_epochs); });
+  keys.resolve("ema_decay", train.optimization.average_decay, [&] {
     const auto all = static_cast<double>(steps * train.epochs);
     return all < static_cast<double>(min_averaged) ? 0.0 : std::round(1000 * (1 - 20 / all)) / 1000;
   });
-  return resolve.text();
+  return keys.text();
 }
 
 bool has_automatic_sizes(const EncoderSettings& model, const int64_t* head_samples, const TrainSettings& train) {
-  return is_automatic(model.width) || is_automatic(model.heads) || is_automatic(model.layers) ||
-         is_automatic(model.bins) || (head_samples != nullptr && is_automatic(*head_samples)) ||
-         is_automatic(train.batch_size) || is_automatic(train.epochs) || is_automatic(train.average_decay);
+  return is_automatic(model.dim) || is_automatic(model.num_heads) || is_automatic(model.depth) ||
+         is_automatic(model.sampling.num_samples) || (head_samples != nullptr && is_automatic(*head_samples)) ||
+         is_automatic(train.batch_size) || is_automatic(train.epochs) || is_automatic(train.optimization.average_decay);
 }
 
 }  // namespace geosft

@@ -16,7 +16,7 @@ void ClassifyCloudSettings::add_keys(Config& config) {
 
 void ClassifyModelSettings::add_keys(Config& config) {
   PointModelSettings::add_keys(config);
-  config.add("model", "head_num_samples", &head_bins, "sampled tokens of the classification head", positive);
+  config.add("model", "head_num_samples", &head_num_samples, "sampled tokens of the classification head", positive);
   add_order_key(config);
   config.add("model", "head_dropout", &head_dropout, "dropout of pooled features", probability_range);
 }
@@ -24,7 +24,7 @@ void ClassifyModelSettings::add_keys(Config& config) {
 PointClassifierOptions ClassifySettings::classifier(int64_t classes) const {
   auto options = model_options<PointClassifierOptions>();
   options.classes = classes;
-  options.head_sampler = model.sampler(model.head_bins);
+  options.head_sampler = model.sampler(model.head_num_samples);
   options.head_dropout = model.head_dropout;
   return options;
 }
@@ -42,44 +42,12 @@ PointDatasetOptions ClassifySettings::dataset() const {
   return options;
 }
 
-const char* ClassifySettings::small_preset() {
-  return R"([clouds]
-points = 256
-validation_fraction = "auto"
-
-[augment]
-scale_low = 0.8
-scale_high = 1.25
-stretch = 0.25
-jitter = 0.005
-
-[model]
-tokens = "local"
-dim = "auto"
-num_heads = "auto"
-depth = "auto"
-num_samples = "auto"
-head_num_samples = "auto"
-norm = "pre"
-score_dropout = 0.0
-token_dropout = 0.0
-feed_forward_dropout = 0.1
-
-[train]
-epochs = "auto"
-batch_size = "auto"
-lr = 2e-3
-weight_decay = 0.05
-beta2 = 0.98
-schedule = "cosine"
-ema_decay = "auto"
-label_smoothing = 0.1
-validate_every = 5
-checkpoint_every = 10
-
-[evaluation]
-votes = 10
-)";
+std::string ClassifySettings::small_preset() {
+  return small_preset_text({.clouds = "points = 256\n",
+                            .augment = "stretch = 0.25\n",
+                            .model = "head_num_samples = \"auto\"\n",
+                            .train = "label_smoothing = 0.1\n",
+                            .evaluation = "votes = 10\n"});
 }
 
 }  // namespace geosft

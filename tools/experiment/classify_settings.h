@@ -19,11 +19,11 @@ struct ClassifyCloudSettings : CloudSettings {
 };
 
 struct ClassifyModelSettings : PointModelSettings {
-  int64_t head_bins = 512;
+  int64_t head_num_samples = 512;
   double head_dropout = 0.0;
 
-  int64_t* head_samples() { return &head_bins; }
-  const int64_t* head_samples() const { return &head_bins; }
+  int64_t* head_samples() { return &head_num_samples; }
+  const int64_t* head_samples() const { return &head_num_samples; }
   void add_keys(Config& config);
 };
 
@@ -33,7 +33,7 @@ struct ClassifySettings : CloudExperimentSettings<ClassifyCloudSettings, Classif
   static constexpr const char* kDataHelp = "dataset: furniture, or a folder";
   Config config() { return CloudExperimentSettings::config(kDataHelp); }
   // The values, as TOML, of a training without a configuration file; those of the struct are the paper's.
-  static const char* small_preset();
+  static std::string small_preset();
   static constexpr SmallSizes kSmallSizes = {.num_samples = 32, .head_num_samples = 128, .batch_size = 16};
   // Lists the keys that are used only with some values of other keys.
   std::vector<KeyUse> key_uses() const { return model.key_uses(/*head_samples=*/true); }

@@ -39,7 +39,7 @@ void AugmentSettings::add_keys(Config& config) {
       .add("augment", "stretch", &stretch, "spread of the random log factors along the axes", not_negative)
       .add("augment", "jitter", &jitter, "deviation of the noise on coordinates", not_negative)
       .add_enum("augment", "rotate_training", &rotate, "rotate training clouds")
-      .add("augment", "drop_token_rate", &drop_tokens, "share of the points that training leaves out",
+      .add("augment", "drop_token_rate", &drop_token_rate, "share of the points that training leaves out",
            probability_range);
 }
 
@@ -82,6 +82,44 @@ std::vector<KeyUse> PointModelSettings::key_uses(bool head_samples) const {
   const bool samples = kind() == AttentionKind::sampling;
   uses.push_back({{"relative", "chirality"}, samples, "attention sampling", "attention " + attention});
   return uses;
+}
+
+std::string small_preset_text(const SmallPreset& own) {
+  const std::string clouds = R"([clouds]
+validation_fraction = "auto"
+)";
+  const std::string augment = R"(
+[augment]
+scale_low = 0.8
+scale_high = 1.25
+jitter = 0.005
+)";
+  const std::string model = R"(
+[model]
+tokens = "local"
+dim = "auto"
+num_heads = "auto"
+depth = "auto"
+num_samples = "auto"
+norm = "pre"
+score_dropout = 0.0
+token_dropout = 0.0
+feed_forward_dropout = 0.1
+)";
+  const std::string train = R"(
+[train]
+epochs = "auto"
+batch_size = "auto"
+lr = 2e-3
+weight_decay = 0.05
+beta2 = 0.98
+schedule = "cosine"
+ema_decay = "auto"
+validate_every = 5
+checkpoint_every = 10
+)";
+  return clouds + own.clouds + augment + own.augment + model + own.model + train + own.train + "\n[evaluation]\n" +
+         own.evaluation;
 }
 
 }  // namespace geosft

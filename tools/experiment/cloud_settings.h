@@ -61,7 +61,7 @@ struct AugmentSettings {
   double scale_low = 0.6, scale_high = 1.4;
   double jitter = 0.0, stretch = 0.0;
   Rotation rotate = Rotation::none;
-  double drop_tokens = 0.0;
+  double drop_token_rate = 0.0;
 
   void add_keys(Config& config);
   // Throws UsageError naming the keys that contradict each other.
@@ -87,6 +87,13 @@ struct PointModelSettings : EncoderSettings {
   // As in EncoderSettings.
   std::vector<KeyUse> key_uses(bool head_samples) const;
 };
+
+// What a task adds to the small preset, as lines of TOML.
+struct SmallPreset {
+  const char *clouds, *augment, *model = "", *train = "", *evaluation;
+};
+// Returns the values, as TOML, of a training of clouds without a configuration file.
+std::string small_preset_text(const SmallPreset& own);
 
 // All settings of an experiment with point clouds. Clouds is a CloudSettings and Model a PointModelSettings with the
 // keys of a task.
@@ -168,7 +175,7 @@ ModelOptions CloudExperimentSettings<Clouds, Model>::model_options() const {
   options.chirality = model.chirality;
   options.layer = model.layer();
   options.layer.attention.initialization = model.initialization;
-  options.layers = model.layers;
+  options.layers = model.depth;
   options.canonical_order = model.canonical_order;
   return options;
 }

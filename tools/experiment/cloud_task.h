@@ -31,7 +31,7 @@ class CloudTask : public LoaderTask<AugmentedLoader> {
       : LoaderTask(processes, training, settings, processes, device_of(model)),
         device_(device_of(model)),
         validation_(validation),
-        width_(settings.model.width) {}
+        width_(settings.model.dim) {}
 
   virtual Step step_on(const PointBatch& batch, SamplingContext& context) = 0;
   // Returns the means over the clouds, see LoaderTask.

@@ -107,7 +107,7 @@ BatchTransform augmentation(const CloudSettings& clouds, const AugmentSettings& 
                                augment.scale_high,
                                augment.jitter,
                                jitter_clip * augment.jitter,
-                               augment.drop_tokens};
+                               augment.drop_token_rate};
   return [options](PointBatch batch) {
     const AugmentedClouds changed = augment_clouds(batch.points, batch.normals, batch.ptr, batch.seeds, options);
     batch.points = changed.points;

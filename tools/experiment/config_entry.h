@@ -81,4 +81,22 @@ struct ConfigEntry {
   bool assign(const ConfigValue& value) const;
 };
 
+// Sets automatic keys by rules, and collects what was chosen as text.
+class AutomaticKeys {
+ public:
+  // Sets `value` to rule() if it is automatic.
+  template <typename Number, typename Rule>
+  void resolve(const char* key, Number& value, const Rule& rule) {
+    if (!is_automatic(value)) return;
+    value = rule();
+    const ConfigEntry entry{"", key, "", &value};
+    text_ += (text_.empty() ? "" : ", ") + std::string(key) + " " + entry.value_text();
+  }
+  // Returns "dim 64, depth 3".
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 }  // namespace geosft

@@ -67,24 +67,24 @@ bool EncoderSettings::sees_relative() const {
 }
 
 void EncoderSettings::add_keys(Config& config, bool or_none) {
-  config.add("model", "dim", &width, "channels of a token (d)", positive)
-      .add("model", "num_heads", &heads, "attention heads (h), a divisor of dim", positive)
-      .add("model", "depth", &layers, "transformer layers", positive)
+  config.add("model", "dim", &dim, "channels of a token (d)", positive)
+      .add("model", "num_heads", &num_heads, "attention heads (h), a divisor of dim", positive)
+      .add("model", "depth", &depth, "transformer layers", positive)
       .add("model", "mlp_ratio", &mlp_ratio,
            "hidden channels of a layer's feed-forward network, as a multiple of dim" +
                std::string(or_none ? "; 0: no such network" : ""),
            or_none ? not_negative : positive)
-      .add("model", "num_samples", &bins, "sampled tokens of a layer (k)", positive)
+      .add("model", "num_samples", &sampling.num_samples, "sampled tokens of a layer (k)", positive)
       .add_choice("model", "attention", &attention, attention_names(or_none),
                   "sampling: over a learned sample; the others over all tokens, without relative encodings")
       .add_enum("model", "norm", &norm, "where layers normalise")
       .add_enum("model", "score", &score, "attention score")
       .add_enum("model", "probability", &probability, "attention probability")
-      .add_enum("model", "weighting", &weighting, "weights within a bin")
-      .add("model", "tau", &tau, "temperature of the sampler", above_zero)
-      .add("model", "hard", &hard, "sample the winner of a bin instead of the weighted sum")
-      .add("model", "with_replacement", &with_replacement, "sample with replacement")
-      .add("model", "noise", &noise, "Gumbel noise on the scores")
+      .add_enum("model", "weighting", &sampling.weighting, "weights within a bin")
+      .add("model", "tau", &sampling.tau, "temperature of the sampler", above_zero)
+      .add("model", "hard", &sampling.hard, "sample the winner of a bin instead of the weighted sum")
+      .add("model", "with_replacement", &sampling.with_replacement, "sample with replacement")
+      .add("model", "noise", &sampling.noise, "Gumbel noise on the scores")
       .add("model", "score_dropout", &score_dropout, "dropout of queries and keys", probability_range)
       .add("model", "token_dropout", &token_dropout, "dropout of embeddings", probability_range)
       .add("model", "feed_forward_dropout", &feed_forward_dropout, "dropout after the expansion", probability_range);
@@ -93,13 +93,13 @@ void EncoderSettings::add_keys(Config& config, bool or_none) {
 }
 
 void EncoderSettings::check() const {
-  if (is_automatic(width) || is_automatic(heads)) return;  // checked once they are known
-  if (kind() != AttentionKind::none && width % heads != 0) {
-    throw UsageError("num_heads must divide dim: " + std::to_string(heads) + " does not divide " +
-                     std::to_string(width));
+  if (is_automatic(dim) || is_automatic(num_heads)) return;  // checked once they are known
+  if (kind() != AttentionKind::none && dim % num_heads != 0) {
+    throw UsageError("num_heads must divide dim: " + std::to_string(num_heads) + " does not divide " +
+                     std::to_string(dim));
   }
   check_primal();
-  const int64_t channels = width / heads, monomials = monomial_count(channels, polynomial.degree);
+  const int64_t channels = dim / num_heads, monomials = monomial_count(channels, polynomial.degree);
   if (kind() == AttentionKind::polynomial && polynomial.tolerance == 0 && monomials > kMaxMonomials) {
     throw UsageError("degree " + std::to_string(polynomial.degree) + " has " + std::to_string(monomials) +
                      " monomials of " + std::to_string(channels) + " channels (dim / num_heads), more than " +
@@ -108,9 +108,9 @@ void EncoderSettings::check() const {
 }
 
 void EncoderSettings::check_primal() const {
-  if (!primal.pool.empty() && static_cast<int64_t>(primal.pool.size()) != heads) {
+  if (!primal.pool.empty() && static_cast<int64_t>(primal.pool.size()) != num_heads) {
     throw UsageError("pool must have a factor a head: " + std::to_string(primal.pool.size()) + " factors, " +
-                     std::to_string(heads) + " heads");
+                     std::to_string(num_heads) + " heads");
   }
   for (const double factor : primal.pool) {
     if (factor != std::floor(factor)) throw UsageError("pool must have whole factors, got " + std::to_string(factor));
@@ -142,14 +142,9 @@ std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
   };
 }
 
-SamplerOptions EncoderSettings::sampler(int64_t sampled) const {
-  SamplerOptions options;
-  options.num_samples = sampled;
-  options.tau = tau;
-  options.weighting = weighting;
-  options.hard = hard;
-  options.with_replacement = with_replacement;
-  options.noise = noise;
+SamplerOptions EncoderSettings::sampler(int64_t num_samples) const {
+  SamplerOptions options = sampling;
+  options.num_samples = num_samples;
   return options;
 }
 
@@ -160,9 +155,9 @@ LayerOptions EncoderSettings::layer() const {
   options.expansion = mlp_ratio;
   options.token_dropout = token_dropout;
   options.feed_forward_dropout = feed_forward_dropout;
-  options.attention.width = width;
-  options.attention.heads = heads;
-  options.attention.sampler = sampler(bins);
+  options.attention.width = dim;
+  options.attention.heads = num_heads;
+  options.attention.sampler = sampling;
   options.attention.score = score;
   options.attention.probability = probability;
   options.attention.score_dropout = score_dropout;
@@ -175,16 +170,19 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
   config.add("train", "epochs", &epochs, "passes over the training set", positive)
       .add("train", "batch_size", &batch_size, items + " a step, of each process where several train together",
            positive)
-      .add("train", "lr", &learning_rate, "of AdamW", above_zero)
-      .add("train", "weight_decay", &weight_decay, "of AdamW", not_negative)
-      .add("train", "beta2", &beta2, "of AdamW; also sets the warm-up if warmup_epochs is 0", probability_range)
-      .add("train", "warmup_epochs", &warmup_epochs,
+      .add("train", "lr", &optimization.learning_rate, "of AdamW", above_zero)
+      .add("train", "weight_decay", &optimization.weight_decay, "of AdamW", not_negative)
+      .add("train", "beta2", &optimization.beta2, "of AdamW; also sets the warm-up if warmup_epochs is 0",
+           probability_range)
+      .add("train", "warmup_epochs", &optimization.warmup_epochs,
            "epochs in which the learning rate rises linearly; 0: a number of steps that beta2 sets", not_negative)
-      .add("train", "clip_grad_norm", &max_gradient_norm, "clip the gradient to it; 0: do not", not_negative)
-      .add_enum("train", "schedule", &schedule, "how the learning rate falls")
-      .add("train", "decay_every", &decay_every, "epochs between steps of the rate", positive)
-      .add("train", "decay", &decay, "factor of such a step", above_zero)
-      .add("train", "ema_decay", &average_decay, "running average of the weights; 0: none", probability_range)
+      .add("train", "clip_grad_norm", &optimization.max_gradient_norm, "clip the gradient to it; 0: do not",
+           not_negative)
+      .add_enum("train", "schedule", &optimization.schedule, "how the learning rate falls")
+      .add("train", "decay_every", &optimization.decay_every, "epochs between steps of the rate", positive)
+      .add("train", "decay", &optimization.decay, "factor of such a step", above_zero)
+      .add("train", "ema_decay", &optimization.average_decay, "running average of the weights; 0: none",
+           probability_range)
       .add("train", "label_smoothing", &label_smoothing, "share of the target spread over all classes",
            probability_range)
       .add_enum("train", "precision", &precision, "of matrix products in training (autocast)")
@@ -194,8 +192,8 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
            "on a GPU: capture a step as a CUDA graph, and replay it for every batch of the same sizes")
       .add("train", "init_from", &init_from,
            "RUN folder, checkpoint or pretrained model (see list) to begin with; the keys of [model] are then its own")
-      .add("train", "head_lr_factor", &head_lr_factor, "learning rate of the head, relative to the other layers",
-           above_zero)
+      .add("train", "head_lr_factor", &optimization.head_rate_factor,
+           "learning rate of the head, relative to the other layers", above_zero)
       .add("train", "freeze_encoder", &freeze_encoder, "train the head alone, on the encoder of init_from")
       .add("train", "validate_every", &validate_every, "epochs between validations", positive)
       .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive)
@@ -210,18 +208,8 @@ TrainingOptions TrainSettings::options(uint64_t seed) const {
   options.stop_at_non_finite = on_non_finite == NonFiniteStepAction::stop;
   if (precision == Precision::bfloat16) options.autocast = at::kBFloat16;
   if (precision == Precision::float16) options.autocast = at::kHalf;
-  OptimizationOptions& optimization = options.optimization;
-  optimization.learning_rate = learning_rate;
-  optimization.weight_decay = weight_decay;
-  optimization.beta2 = beta2;
-  optimization.warmup_epochs = warmup_epochs;
-  optimization.max_gradient_norm = max_gradient_norm;
-  optimization.schedule = schedule;
-  optimization.decay_every = decay_every;
-  optimization.decay = decay;
-  optimization.epochs = epochs;
-  optimization.average_decay = average_decay;
-  optimization.head_rate_factor = head_lr_factor;
+  options.optimization = optimization;
+  options.optimization.epochs = epochs;
   return options;
 }
 

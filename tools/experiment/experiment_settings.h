@@ -80,15 +80,13 @@ struct PrimalSettings {
 
 // Section [model]: the transformer.
 struct EncoderSettings {
-  int64_t width = 256, heads = 16, layers = 8, bins = 256;
+  int64_t dim = 256, num_heads = 16, depth = 8;
   int64_t mlp_ratio = 4;
   std::string attention = "sampling";  // one of attention_names()
   NormPlacement norm = NormPlacement::post;
   ScoreKind score = ScoreKind::maxout;
   ProbabilityKind probability = ProbabilityKind::leaky_relu;
-  PairWeighting weighting = PairWeighting::softplus;
-  double tau = 1.0;
-  bool hard = false, with_replacement = false, noise = true;
+  SamplerOptions sampling{.num_samples = 256};  // of a layer
   double score_dropout = 0.1, token_dropout = 0.1, feed_forward_dropout = 0.2;
   PolynomialOptions polynomial;
   PrimalSettings primal;
@@ -99,8 +97,8 @@ struct EncoderSettings {
   void check() const;
   // Lists which keys the chosen attention uses and, if `head_samples`, the head.
   std::vector<KeyUse> key_uses(bool head_samples) const;
-  // Returns sampler options with `sampled` samples.
-  SamplerOptions sampler(int64_t sampled) const;
+  // Returns the options of the sampler with another number of samples.
+  SamplerOptions sampler(int64_t num_samples) const;
   LayerOptions layer() const;
   AttentionKind kind() const { return chosen().kind; }
   // Returns whether the attention uses relative encodings or derives its mask from them.
@@ -118,17 +116,14 @@ struct EncoderSettings {
 // Section [train].
 struct TrainSettings {
   int64_t epochs = 600, batch_size = 32;
-  double learning_rate = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_gradient_norm = 1.0, warmup_epochs = 0.0;
-  Schedule schedule = Schedule::step;
-  int64_t decay_every = 30;
-  double decay = 0.8, average_decay = 0.0, label_smoothing = 0.0;
+  OptimizationOptions optimization;  // its number of epochs is that above
+  double label_smoothing = 0.0;
   int64_t validate_every = 10, checkpoint_every = 1;
   Precision precision = Precision::float32;
   NonFiniteStepAction on_non_finite = NonFiniteStepAction::skip;
   bool replay_steps = false;
   bool tensorboard = false;    // also write the metrics as TensorBoard event files
   std::string init_from = {};  // run, checkpoint or pretrained model whose weights are the initial ones (fine_tuning.h)
-  double head_lr_factor = 1.0;
   bool freeze_encoder = false;
 
   // `items` names the elements of a batch, for example "clouds".

@@ -194,8 +194,8 @@ void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings,
 }
 
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
-  if (settings.patch > 1) items = in_patches(items, settings.patch);
-  if (settings.longest > 0) items = truncated(items, settings.longest);
+  if (settings.patch_size > 1) items = in_patches(items, settings.patch_size);
+  if (settings.max_length > 0) items = truncated(items, settings.max_length);
   return items;
 }
 
@@ -203,7 +203,7 @@ namespace {
 
 PackedItems open_for(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
-  PackedItems graphs = open_graphs(settings.data, settings.reading(), settings.longest);
+  PackedItems graphs = open_graphs(settings.data, settings.reading(), settings.max_length);
   take_molecule_inputs(graphs, settings.molecules, settings.data);
   return graphs;
 }

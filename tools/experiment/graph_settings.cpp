@@ -91,7 +91,7 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
                 "pooling of the nodes of a graph: weighted mean, maximum over a sample, sum, mean or maximum")
       .add("model", "head_layers", &model.head_layers,
            "linear maps of the network after pooling, of nodes instead of it", positive)
-      .add("model", "head_num_samples", &model.head_bins, "nodes that sample_max samples", positive)
+      .add("model", "head_num_samples", &model.head_num_samples, "nodes that sample_max samples", positive)
       .add("model", "head_dropout", &model.head_dropout, "dropout of pooled nodes, before each linear map",
            probability_range);
 }
@@ -122,9 +122,9 @@ void check_layers(const GraphModelSettings& model) {
   if (model.encoding_signs == EncodingSigns::invariant && model.encoding_channels == 0) {
     throw UsageError("encoding_signs invariant needs a network: encoding_channels must be at least 1, found 0");
   }
-  if (model.encoding != NodeEncoding::none && model.encoding_channels >= model.width) {
+  if (model.encoding != NodeEncoding::none && model.encoding_channels >= model.dim) {
     throw UsageError("encoding_channels must be below dim: " + std::to_string(model.encoding_channels) + " and " +
-                     std::to_string(model.width));
+                     std::to_string(model.dim));
   }
 }
 
@@ -153,9 +153,9 @@ void check_replayable(const GraphModelSettings& model) {
 }  // namespace
 
 GraphModelSettings::GraphModelSettings() {
-  width = 144;
-  layers = 4;
-  bins = 75;
+  dim = 144;
+  depth = 4;
+  sampling.num_samples = 75;
   token_dropout = 0.0;
 }
 
@@ -221,28 +221,28 @@ std::vector<std::string> MoleculeSettings::labels() const {
 }
 
 GraphTrainSettings::GraphTrainSettings() {
-  learning_rate = 8e-4;
-  weight_decay = 0.17;
-  max_gradient_norm = 16.0;
+  optimization.learning_rate = 8e-4;
+  optimization.weight_decay = 0.17;
+  optimization.max_gradient_norm = 16.0;
 }
 
 Config GraphSettings::config() {
   Config keys;
   keys.add("", "data", &data, "dataset: a folder, or a CSV table of molecules")
       .add("", "seed", &seed, "of everything random")
-      .add("", "num_seeds", &repeats, "runs, each with the next seed", positive)
-      .add("", "cross_validation", &every_fold, "a run for every fold")
+      .add("", "num_seeds", &num_seeds, "runs, each with the next seed", positive)
+      .add("", "cross_validation", &cross_validation, "a run for every fold")
       .add("", "ensemble", &ensemble, "models of a run, with seeds of their own, whose outputs are averaged", positive)
       .add("", "directed", &directed, "leave the edges of OGB sets as they are listed")
       .add("", "coalesce", &coalesce, "leave out self-loops and repeated edges of TU sets, as PyG does")
-      .add("", "max_length", &longest, "sequences: tokens that are used, from the beginning; 0: all", not_negative)
-      .add("", "patch_size", &patch,
+      .add("", "max_length", &max_length, "sequences: tokens that are used, from the beginning; 0: all", not_negative)
+      .add("", "patch_size", &patch_size,
            "images: side of the squares of pixels that become a token each; series: their steps that do", positive);
   add_splits(keys, splits);
   add_molecules(keys, molecules);
   add_graph_model(keys, model);
   train.add_keys(keys, "graphs");
-  keys.add("train", "drop_token_rate", &train.drop_tokens, "share of the nodes that training leaves out",
+  keys.add("train", "drop_token_rate", &train.drop_token_rate, "share of the nodes that training leaves out",
            probability_range)
       .add("train", "batch_nodes", &train.batch_nodes,
            "nodes of a step at most, instead of batch_size graphs: batches of equal work; 0: batch_size", not_negative)
@@ -267,7 +267,7 @@ void GraphSettings::check() const {
   molecules.vector();
   molecules.labels();
   if (train.replay_steps) check_replayable(model);
-  if (model.on_grid() && train.drop_tokens > 0) {
+  if (model.on_grid() && train.drop_token_rate > 0) {
     throw UsageError("drop_token_rate must be 0 with attention " + model.attention +
                      ", which needs every place of a grid");
   }
@@ -280,7 +280,7 @@ void GraphSettings::check() const {
 std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
   // Missing data are reported when they are opened.
-  const bool of_graphs = longest > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
+  const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
   uses.push_back({{"fingerprint_bits"}, molecules.fingerprint != "none", "fingerprints", "fingerprint none"});
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   return uses;
@@ -341,9 +341,9 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.distance_range = model.distance_range;
   options.outputs = schema.outputs();
   options.layer = model.layer();
-  options.layers = model.layers;
+  options.layers = model.depth;
   options.encoder = {model.jumping_knowledge, model.virtual_node};
-  options.head_sampler = model.sampler(model.head_bins);
+  options.head_sampler = model.sampler(model.head_num_samples);
   options.head_dropout = model.head_dropout;
   options.head_layers = model.head_layers;
   options.head = model.head;

@@ -81,7 +81,7 @@ struct GraphModelSettings : EncoderSettings {
 
   NodeEncoding encoding = NodeEncoding::none;
   GraphHead head = GraphHead::softmax_pool;
-  int64_t encoding_columns = 20, encoding_walks = 0, head_bins = 64, distance_channels = 0;
+  int64_t encoding_columns = 20, encoding_walks = 0, head_num_samples = 64, distance_channels = 0;
   int64_t encoding_channels = 0, encoding_layers = 1, max_degree = 0, head_layers = 1, radial_channels = 32;
   EncodingSigns encoding_signs = EncodingSigns::random;
   LocalKind local = LocalKind::none;
@@ -91,7 +91,7 @@ struct GraphModelSettings : EncoderSettings {
   uint64_t encoding_seed = 0;  // separate from the run's seed: evaluation uses the same encoding as training
   double distance_range = 5.0, edge_cutoff = 0.0;
   NodePositions positions = NodePositions::none;
-  int64_t position_channels = 0;  // 0: the width
+  int64_t position_channels = 0;  // 0: dim
   NamedLists beta_by_set = {};    // by the name of a set of series: beta of bn attentions, and of bn_sh ones
   bool relative = true, atom_references = false;
   double head_dropout = 0.0;
@@ -118,7 +118,7 @@ struct MoleculeSettings {
 struct GraphTrainSettings : TrainSettings {
   GraphTrainSettings();
 
-  double drop_tokens = 0.0;
+  double drop_token_rate = 0.0;
   int64_t batch_nodes = 0;      // maximum number of nodes of a batch, instead of batch_size; 0: batch_size
   int64_t max_steps = 0;        // of a run, which limits its epochs; 0: no limit
   std::string metric = "auto";  // selects the checkpoint: names separated by commas, the first that the task has
@@ -131,13 +131,13 @@ struct GraphTrainSettings : TrainSettings {
 struct GraphSettings {
   std::string data;
   uint64_t seed = 0;
-  int64_t repeats = 1;      // runs with the seeds seed, seed + 1, …
-  bool every_fold = false;  // one run per fold
-  int64_t ensemble = 1;     // models of a run, trained one after the other, whose outputs are averaged
-  int64_t longest = 0;      // maximum number of tokens of a sequence, from its beginning; 0: all
-  bool directed = false;    // keep the edge directions of OGB datasets
-  bool coalesce = true;     // leave out self-loops and repeated edges of TU datasets
-  int64_t patch = 1;        // side of square image patches, or steps per patch of a series
+  int64_t num_seeds = 1;          // runs with the seeds seed, seed + 1, …
+  bool cross_validation = false;  // one run per fold
+  int64_t ensemble = 1;           // models of a run, trained one after the other, whose outputs are averaged
+  int64_t max_length = 0;         // maximum number of tokens of a sequence, from its beginning; 0: all
+  bool directed = false;          // keep the edge directions of OGB datasets
+  bool coalesce = true;           // leave out self-loops and repeated edges of TU datasets
+  int64_t patch_size = 1;         // side of square image patches, or steps per patch of a series
   SplitSettings splits;
   MoleculeSettings molecules;
   GraphModelSettings model;

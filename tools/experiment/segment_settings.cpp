@@ -48,43 +48,9 @@ PointSegmenterOptions SegmentSettings::segmenter(int64_t parts, int64_t classes)
   return options;
 }
 
-const char* SegmentSettings::small_preset() {
-  return R"([clouds]
-points = 512
-block = 512
-validation_fraction = "auto"
-
-[augment]
-scale_low = 0.8
-scale_high = 1.25
-stretch = 0.2
-jitter = 0.005
-
-[model]
-tokens = "local"
-dim = "auto"
-num_heads = "auto"
-depth = "auto"
-num_samples = "auto"
-norm = "pre"
-score_dropout = 0.0
-token_dropout = 0.0
-feed_forward_dropout = 0.1
-
-[train]
-epochs = "auto"
-batch_size = "auto"
-lr = 2e-3
-weight_decay = 0.05
-beta2 = 0.98
-schedule = "cosine"
-ema_decay = "auto"
-validate_every = 5
-checkpoint_every = 10
-
-[evaluation]
-votes = 4
-)";
+std::string SegmentSettings::small_preset() {
+  return small_preset_text(
+      {.clouds = "points = 512\nblock = 512\n", .augment = "stretch = 0.2\n", .evaluation = "votes = 4\n"});
 }
 
 }  // namespace geosft

@@ -28,7 +28,7 @@ struct SegmentSettings : CloudExperimentSettings<SegmentCloudSettings, SegmentMo
   static constexpr const char* kDataHelp = "dataset: a folder";
   Config config() { return CloudExperimentSettings::config(kDataHelp); }
   // The values, as TOML, of a training without a configuration file; those of the struct are the paper's.
-  static const char* small_preset();
+  static std::string small_preset();
   static constexpr SmallSizes kSmallSizes = {.num_samples = 64, .head_num_samples = 0, .batch_size = 8};
   void check() const;
   // Lists the keys that are used only with some values of other keys.

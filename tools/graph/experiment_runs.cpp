@@ -157,22 +157,22 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
   const SplitKind split = settings.splits.split;
   const bool automatic = split == SplitKind::automatic;
-  if (settings.every_fold && !automatic && split != SplitKind::folds) {
+  if (settings.cross_validation && !automatic && split != SplitKind::folds) {
     throw UsageError(std::string("cross_validation needs split folds, found ") + name_of(split));
   }
-  if (settings.every_fold && ((automatic && graphs.split) || graphs.node_split.defined())) {
+  if (settings.cross_validation && ((automatic && graphs.split) || graphs.node_split.defined())) {
     throw UsageError("cross_validation needs data without a published split");
   }
   std::vector<PlannedRun> runs;
-  const int64_t folds = settings.every_fold ? settings.splits.folds : 1;
-  for (int64_t repeat = 0; repeat < settings.repeats; ++repeat) {
+  const int64_t folds = settings.cross_validation ? settings.splits.folds : 1;
+  for (int64_t repeat = 0; repeat < settings.num_seeds; ++repeat) {
     for (int64_t fold = 0; fold < folds; ++fold) {
       PlannedRun run{"", settings};
-      run.settings.repeats = 1;
-      run.settings.every_fold = false;
+      run.settings.num_seeds = 1;
+      run.settings.cross_validation = false;
       run.settings.seed = settings.seed + static_cast<uint64_t>(repeat);
-      if (settings.repeats > 1) run.name = "seed_" + std::to_string(run.settings.seed);
-      if (settings.every_fold) {
+      if (settings.num_seeds > 1) run.name = "seed_" + std::to_string(run.settings.seed);
+      if (settings.cross_validation) {
         run.settings.splits.fold = fold;
         run.settings.splits.split = SplitKind::folds;
         run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);

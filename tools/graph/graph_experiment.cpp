@@ -177,7 +177,7 @@ GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& option
   if (options.heads && watch_heads(*trained.model) == 0) {
     const GraphModelSettings& model = trained.settings.model;
     throw UsageError("--heads: the distance is that of several heads of primal-dual attention, found attention " +
-                     model.attention + " with heads " + std::to_string(model.heads));
+                     model.attention + " with heads " + std::to_string(model.num_heads));
   }
   return evaluate_graphs(trained, graphs, splits, split, options.renumber);
 }

@@ -19,7 +19,7 @@ GraphLoaderOptions loader_options(const GraphSettings& settings, const Communica
   options.share = share_of(processes);
   options.shuffle = true;
   options.seed = settings.seed;
-  options.drop_nodes = settings.train.drop_tokens;
+  options.drop_nodes = settings.train.drop_token_rate;
   return options;
 }
 
@@ -84,8 +84,8 @@ TrainingTask::Step GraphTraining::compute(RngBuffer& seeds) {
 
 // A batch whose rows are normalised together cannot be split into independent items.
 BatchSize GraphTraining::batch_size() const {
-  if (batch_norms_ > 0) return {0, last_->graphs.graph.nodes() * settings_.model.width};
-  return {last_->graphs.items(), last_->graphs.graph.nodes() * settings_.model.width};
+  if (batch_norms_ > 0) return {0, last_->graphs.graph.nodes() * settings_.model.dim};
+  return {last_->graphs.items(), last_->graphs.graph.nodes() * settings_.model.dim};
 }
 
 TrainingTask::Step GraphTraining::compute_part(int64_t part, int64_t parts, RngBuffer& seeds) {

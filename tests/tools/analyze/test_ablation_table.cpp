@@ -12,15 +12,15 @@ namespace geosft::test::test_ablation_table {
 
 TEST_CASE("each change is a variant of its own, beside the configuration as it is") {
   ClassifySettings settings;
-  settings.model.bins = 32;
+  settings.model.sampling.num_samples = 32;
   const std::vector<Ablation> all = ablations(settings, {"score=dot+num_samples=7", "hard=true"});
   REQUIRE(all.size() == 3);
   CHECK(all[0].settings.model.score == ScoreKind::maxout);
   CHECK(all[1].name == "score=dot+num_samples=7");
   CHECK(all[1].settings.model.score == ScoreKind::dot);
-  CHECK(all[1].settings.model.bins == 7);
-  CHECK(all[2].settings.model.hard);
-  CHECK(all[2].settings.model.bins == 32);
+  CHECK(all[1].settings.model.sampling.num_samples == 7);
+  CHECK(all[2].settings.model.sampling.hard);
+  CHECK(all[2].settings.model.sampling.num_samples == 32);
   for (const char* wrong : {"score", "=dot", "score=euclid", "no_such_key=1"}) {
     CHECK_THROWS_AS(ablations(settings, {wrong}), UsageError);
   }
@@ -32,7 +32,7 @@ TEST_CASE("the usual changes vary score, probability, k and the sampler, each ro
     INFO(configured);
     ClassifySettings settings = ablations({}, {configured}).back().settings;
     settings.clouds.points = 256;
-    settings.model.bins = 32;
+    settings.model.sampling.num_samples = 32;
     const std::vector<Ablation> all = ablations(settings, usual_changes(settings));
     CHECK(all.size() == 10);
     std::set<std::string> rows;
@@ -56,7 +56,7 @@ TEST_CASE("the usual changes vary score, probability, k and the sampler, each ro
 TEST_CASE("a sample is not made larger than the clouds permit, and models that do not sample have no usual changes") {
   ClassifySettings settings;
   settings.clouds.points = 64;
-  settings.model.bins = 32;
+  settings.model.sampling.num_samples = 32;
   for (const std::string& change : usual_changes(settings)) CHECK(change != "num_samples=64");
   settings.model.attention = "softmax";
   require_error([&] { usual_changes(settings); }, {"attention = sampling", "softmax", "--change"});

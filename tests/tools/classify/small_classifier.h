@@ -16,7 +16,7 @@ namespace geosft::test {
 
 inline ClassifySettings small_settings(const std::string& tokens = "radial") {
   auto settings = small_cloud_settings<ClassifySettings>(tokens);
-  settings.model.head_bins = 16;
+  settings.model.head_num_samples = 16;
   return settings;
 }
 

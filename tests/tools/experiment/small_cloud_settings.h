@@ -13,10 +13,10 @@ Settings small_cloud_settings(const std::string& tokens) {
   Settings settings;
   settings.clouds.points = 40;
   settings.model.tokens = value_named<PointTokens>(tokens, "tokens");
-  settings.model.width = 16;
-  settings.model.heads = 4;
-  settings.model.layers = 2;
-  settings.model.bins = 8;
+  settings.model.dim = 16;
+  settings.model.num_heads = 4;
+  settings.model.depth = 2;
+  settings.model.sampling.num_samples = 8;
   settings.train.batch_size = 4;
   settings.evaluation.evaluation_batch = 4;
   return settings;

@@ -10,10 +10,10 @@ namespace geosft::test {
 inline GraphSettings small_graph_settings() {
   GraphSettings settings;
   settings.data = "somewhere";
-  settings.model.width = 16;
-  settings.model.heads = 4;
-  settings.model.layers = 1;
-  settings.model.bins = 3;
+  settings.model.dim = 16;
+  settings.model.num_heads = 4;
+  settings.model.depth = 1;
+  settings.model.sampling.num_samples = 3;
   settings.train.batch_size = 3;
   settings.evaluation.evaluation_batch = 2;
   return settings;

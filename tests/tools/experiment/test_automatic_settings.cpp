@@ -46,7 +46,7 @@ GraphSettings resolved(const PackedItems& items) {
 
 TEST_CASE("patches make at most 32 tokens, until they are long or wide", "[automatic_settings]") {
   const auto patch = [](int64_t longest, int64_t values = 2) {
-    return resolved(series_of({1, longest}, 1, values)).patch;
+    return resolved(series_of({1, longest}, 1, values)).patch_size;
   };
   REQUIRE(patch(1) == 1);
   REQUIRE(patch(32) == 1);
@@ -116,16 +116,16 @@ TEST_CASE("nothing is held out where no class has three items", "[automatic_sett
 
 TEST_CASE("what is derived is said, and what is given stays", "[automatic_settings]") {
   GraphSettings settings = automatic();
-  settings.patch = 5;
+  settings.patch_size = 5;
   const std::string text = resolve_automatic(settings, series_of({64, 4}, 1));
-  REQUIRE(settings.patch == 5);
+  REQUIRE(settings.patch_size == 5);
   REQUIRE(text.find("batch_size 16, epochs 200, validation_fraction 0.0") == 0);
   REQUIRE(resolve_automatic(settings, series_of({64, 4}, 1)).empty());
 }
 
 TEST_CASE("graphs have no patches, and folds count as they are trained on", "[automatic_settings]") {
   PackedItems graphs = small_graphs();
-  REQUIRE(resolved(graphs).patch == 1);
+  REQUIRE(resolved(graphs).patch_size == 1);
   SplitSettings splits;
   splits.folds = 2;
   REQUIRE(data_sizes(graphs, splits).items == graphs.size() - graphs.size() / 2);

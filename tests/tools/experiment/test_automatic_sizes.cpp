@@ -24,22 +24,24 @@ ClassifySettings small(int64_t clouds, const std::string& more = "") {
 
 TEST_CASE("sizes of a model and of its training fit the number of clouds") {
   const ClassifySettings furniture = small(301);
-  CHECK((furniture.model.width == 64 && furniture.model.heads == 4 && furniture.model.layers == 3));
-  CHECK((furniture.model.bins == 32 && furniture.model.head_bins == 128 && furniture.train.batch_size == 16));
-  CHECK((furniture.train.epochs == 200 && furniture.train.average_decay == 0.995));
+  CHECK((furniture.model.dim == 64 && furniture.model.num_heads == 4 && furniture.model.depth == 3));
+  CHECK((furniture.model.sampling.num_samples == 32 && furniture.model.head_num_samples == 128 &&
+         furniture.train.batch_size == 16));
+  CHECK((furniture.train.epochs == 200 && furniture.train.optimization.average_decay == 0.995));
   const ClassifySettings few = small(12);
-  CHECK((few.train.batch_size == 4 && few.train.epochs == 200 && few.train.average_decay == 0.967));
+  CHECK((few.train.batch_size == 4 && few.train.epochs == 200 && few.train.optimization.average_decay == 0.967));
   const ClassifySettings many = small(9843);
-  CHECK((many.model.width == 128 && many.model.heads == 8 && many.model.layers == 4 && many.model.bins == 64));
+  CHECK((many.model.dim == 128 && many.model.num_heads == 8 && many.model.depth == 4 &&
+         many.model.sampling.num_samples == 64));
   CHECK((many.train.batch_size == 32 && many.train.epochs == 20));
   CHECK(small(1).train.batch_size == 4);
 }
 
 TEST_CASE("sizes that are given stay, and the others fit them") {
   const ClassifySettings wide = small(301, "[model]\ndim = 96\n[train]\nepochs = 3\n");
-  CHECK((wide.model.width == 96 && wide.model.heads == 6 && wide.train.epochs == 3));
-  CHECK(wide.train.average_decay == 0.0);  // 57 steps
-  CHECK(small(301, "[model]\ndim = 20\n").model.heads == 1);
+  CHECK((wide.model.dim == 96 && wide.model.num_heads == 6 && wide.train.epochs == 3));
+  CHECK(wide.train.optimization.average_decay == 0.0);  // 57 steps
+  CHECK(small(301, "[model]\ndim = 20\n").model.num_heads == 1);
 }
 
 TEST_CASE("what was chosen is said") {

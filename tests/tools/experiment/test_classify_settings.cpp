@@ -221,7 +221,7 @@ TEST_CASE("the configurations for classification load, and none shows the test s
 TEST_CASE("values that contradict each other are refused") {
   ClassifySettings settings;
   settings.check();
-  settings.model.heads = 3;
+  settings.model.num_heads = 3;
   test::require_error([&] { settings.check(); }, {"num_heads", "3", "dim", "256"});
   settings = {};
   settings.augment.scale_high = settings.augment.scale_low;

@@ -32,9 +32,9 @@ TEST_CASE("the keys of the encoder are its options") {
   CHECK(sampler.tau == 2.0);
   CHECK(sampler.weighting == PairWeighting::gumbel_softmax);
   CHECK((sampler.hard && sampler.with_replacement && !sampler.noise));
-  CHECK(settings.layers == 5);
+  CHECK(settings.depth == 5);
   settings.check();
-  settings.heads = 5;
+  settings.num_heads = 5;
   CHECK_THROWS_AS(settings.check(), UsageError);
 }
 
@@ -66,8 +66,8 @@ TEST_CASE("the attention of the encoder is chosen by name and changed by its key
 
 TEST_CASE("keys of the primal-dual family that contradict each other are refused") {
   EncoderSettings settings;
-  settings.width = 8;
-  settings.heads = 2;
+  settings.dim = 8;
+  settings.num_heads = 2;
   settings.primal.pool = {1, 3, 3, 5};
   require_error([&] { settings.check(); }, {"pool", "4 factors", "2 heads"});
   settings.primal.pool = {1, 1.5};
@@ -223,13 +223,13 @@ TEST_CASE("the keys of the training are its options, and some may change later")
   TrainSettings other;
   other.epochs = 9;
   other.checkpoint_every = 4;
-  other.learning_rate = 5.0;
+  other.optimization.learning_rate = 5.0;
   other.replay_steps = true;
   settings.take_resumable(other);
   CHECK(settings.replay_steps);
   CHECK(settings.epochs == 9);
   CHECK(settings.checkpoint_every == 4);
-  CHECK(settings.learning_rate == TrainSettings().learning_rate);
+  CHECK(settings.optimization.learning_rate == TrainSettings().optimization.learning_rate);
 }
 
 TEST_CASE("the evaluation decides how samplers draw") {

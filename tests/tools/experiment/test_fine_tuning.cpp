@@ -93,7 +93,7 @@ TEST_CASE("a frozen encoder leaves the head alone to be trained") {
 TEST_CASE("weights of another architecture or tool are refused by name") {
   const TemporaryFolder folder;
   ClassifySettings settings = small_settings(), wider = settings;
-  wider.model.width *= 2;
+  wider.model.dim *= 2;
   settings.train.init_from = saved(folder, small_model(wider), wider);
   PointClassifier model = small_model(settings);
   RunDescription run = run_of(settings, letters);
@@ -111,7 +111,7 @@ TEST_CASE("the keys of the model, the points and the normals come from the run")
   const std::string file = saved(folder, small_model(settings), settings);
   Config config = other.config();
   take_model_keys(config, file);
-  REQUIRE(other.model.width == settings.model.width);
+  REQUIRE(other.model.dim == settings.model.dim);
   REQUIRE(other.model.tokens == settings.model.tokens);
   REQUIRE(other.clouds.points == 77);
   REQUIRE(other.clouds.normals == settings.clouds.normals);

@@ -25,7 +25,7 @@ TEST_CASE("a graph model comes back from its checkpoint as it was") {
     save_checkpoint(folder / "x.ckpt", checkpoint_of(run));
     const GraphRun loaded = load_graph_run(folder / "x.ckpt");
     CHECK(loaded.schema == run.schema);
-    CHECK(loaded.settings.model.width == 16);
+    CHECK(loaded.settings.model.dim == 16);
     CHECK_FALSE(loaded.model->is_training());
     for (const auto& [name, tensor] : module_state(*loaded.model)) {
       require_equal(tensor, module_state(*run.model).at(name), name);

@@ -42,7 +42,7 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
   CHECK(sequences.graph_model(schema).positions == NodePositions::relative);
   CHECK(sequences.graph_model(schema).position_channels == 6);
   sequences.model.position_channels = 0;
-  CHECK(GraphModel(sequences.graph_model(schema))->options.position_channels == sequences.model.width);
+  CHECK(GraphModel(sequences.graph_model(schema))->options.position_channels == sequences.model.dim);
   sequences.model.positions = NodePositions::added;
   CHECK(sequences.graph_model(schema).positions == NodePositions::added);
   GraphSettings molecules;
@@ -84,7 +84,7 @@ TEST_CASE("settings of graphs that contradict each other are refused") {
   settings.model.encoding_walks = 1;
   require_error([&] { settings.check(); }, {"encoding_walks", "2", "1"});
   settings.model.encoding_walks = 0;
-  settings.model.heads = 5;
+  settings.model.num_heads = 5;
   require_error([&] { settings.check(); }, {"heads", "5", "144"});
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("images and pairs of documents have models of their own") {
   images.grid_width = 5;
   CHECK(settings.graph_model(images).layer.primal.grid_height == 3);
   CHECK(settings.graph_model(images).layer.primal.grid_width == 5);
-  settings.train.drop_tokens = 0.1;
+  settings.train.drop_token_rate = 0.1;
   require_error([&] { settings.check(); }, {"drop_token_rate", "conv2d"});
   ItemSchema documents{GraphTask::classification, {256, 2}, 0, {}, 0, false, {"a", "b"}};
   documents.documents = true;
@@ -259,7 +259,7 @@ TEST_CASE("settings of convolutions that contradict each other are refused") {
   settings.model.attention = "none";
   require_error([&] { settings.check(); }, {"attention none", "local", "gatedgcn"});
   settings.model.local = LocalKind::gcn;
-  settings.model.width = 275;  // which no number of heads must divide
+  settings.model.dim = 275;  // which no number of heads must divide
   settings.check();
   settings.model.encoding = NodeEncoding::random_walk;
   settings.model.encoding_channels = 275;

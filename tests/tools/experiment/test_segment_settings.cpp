@@ -94,7 +94,7 @@ TEST_CASE("values of a segmentation that contradict each other are refused") {
   settings.clouds.validation_fraction = 0.5;
   require_error([&] { settings.check(); }, {"published_validation", "validation_fraction", "0.5"});
   settings = {};
-  settings.model.heads = 3;
+  settings.model.num_heads = 3;
   require_error([&] { settings.check(); }, {"heads", "3"});
   settings = {};
   settings.augment.scale_low = 9;
@@ -118,18 +118,18 @@ TEST_CASE("the configurations for parts load, and those of the paper are its tab
     if (std::string(name).rfind("shapenet", 0) != 0) continue;
     CHECK(settings.train.epochs == (absolute ? 600 : 1000));
     CHECK(settings.train.batch_size == 32);
-    CHECK((settings.train.learning_rate == 1e-3 && settings.train.weight_decay == 0.1));
-    CHECK((settings.train.decay_every == 30 && settings.train.decay == 0.8));
-    CHECK(settings.train.max_gradient_norm == 1.0);
+    CHECK((settings.train.optimization.learning_rate == 1e-3 && settings.train.optimization.weight_decay == 0.1));
+    CHECK((settings.train.optimization.decay_every == 30 && settings.train.optimization.decay == 0.8));
+    CHECK(settings.train.optimization.max_gradient_norm == 1.0);
     CHECK((settings.clouds.normals && settings.model.category));
     CHECK((settings.augment.scale_low == 0.6 && settings.augment.scale_high == 1.4));
-    CHECK((settings.model.width == 256 && settings.model.heads == 16));
+    CHECK((settings.model.dim == 256 && settings.model.num_heads == 16));
     CHECK((settings.model.score_dropout == 0.1 && settings.model.token_dropout == 0.1));
     CHECK(settings.model.feed_forward_dropout == 0.2);
     CHECK(settings.clouds.points == 2500);
-    CHECK(settings.augment.drop_tokens == 0.2);
-    CHECK(settings.model.bins == 256);
-    CHECK(settings.model.layers == 8);
+    CHECK(settings.augment.drop_token_rate == 0.2);
+    CHECK(settings.model.sampling.num_samples == 256);
+    CHECK(settings.model.depth == 8);
     CHECK(settings.model.norm == NormPlacement::post);
   }
 }

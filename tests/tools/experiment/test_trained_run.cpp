@@ -18,9 +18,9 @@ const std::vector<std::string> names = {"a chair", "b", "c"};
 Checkpoint example() {
   ClassifySettings settings;
   settings.seed = 11;
-  settings.model.width = 8;
-  settings.model.heads = 2;
-  settings.model.layers = 1;
+  settings.model.dim = 8;
+  settings.model.num_heads = 2;
+  settings.model.depth = 1;
   const PointClassifier model(settings.classifier(3));
   Checkpoint checkpoint{{}, describe_run<Classification>(settings, {names}).texts()};
   for (const auto& [name, tensor] : module_state(*model)) checkpoint.tensors.emplace("model." + name, tensor);
@@ -39,7 +39,7 @@ TEST_CASE("a model comes back from its checkpoint as it was") {
     const RunModel loaded = load_run_model(folder / where);
     CHECK(loaded.class_names == names);
     CHECK(loaded.settings.seed == 11);
-    CHECK(loaded.settings.model.width == 8);
+    CHECK(loaded.settings.model.dim == 8);
     CHECK_FALSE(loaded.model->is_training());
     for (const auto& [name, tensor] : module_state(*loaded.model)) {
       test::require_equal(tensor, saved.tensors.at("model." + name), name);

@@ -79,12 +79,12 @@ TEST_CASE("a sweep is every file with every combination") {
   REQUIRE(all.size() == 8);
   CHECK(all[0].name == "small score=maxout relative=true");
   CHECK(all[7].name == "large score=dot relative=false");
-  CHECK(all[7].settings.model.layers == 6);
+  CHECK(all[7].settings.model.depth == 6);
   CHECK(all[7].settings.model.score == ScoreKind::dot);
   CHECK_FALSE(all[7].settings.model.relative);
   CHECK(all[2].settings.model.score == ScoreKind::dot);
   CHECK(all[2].settings.model.relative);
-  for (const Variation& variation : all) CHECK(variation.settings.repeats == 3);
+  for (const Variation& variation : all) CHECK(variation.settings.num_seeds == 3);
   REQUIRE(variations({}).size() == 1);
   CHECK(variations({.vary = {"num_samples=4,8"}})[1].name == "num_samples=8");
 }
@@ -95,10 +95,10 @@ TEST_CASE("a value brings others along, and lists stay whole") {
   REQUIRE(all.size() == 2);
   CHECK(all[0].name == "attention=sampling+positions=relative+num_samples=7");
   CHECK(all[0].settings.model.positions == NodePositions::relative);
-  CHECK(all[0].settings.model.bins == 7);
+  CHECK(all[0].settings.model.sampling.num_samples == 7);
   CHECK(all[1].name == "attention=softmax");
   CHECK(all[1].settings.model.positions == NodePositions::added);
-  CHECK(variations({.set = {"lr=1e+0"}})[0].settings.train.learning_rate == 1.0);
+  CHECK(variations({.set = {"lr=1e+0"}})[0].settings.train.optimization.learning_rate == 1.0);
   const std::vector<Variation> pools =
       variations({.set = {"attention=sh", "num_heads=2"}, .vary = {"pool=[1,2],[2,4]"}});
   REQUIRE(pools.size() == 2);
@@ -119,10 +119,10 @@ TEST_CASE("changes with a name are laid over what is set for all, and varied") {
   CHECK(all[0].settings.model.score == ScoreKind::dot);
   CHECK(all[3].name == "small maxout num_samples=8");
   CHECK(all[3].settings.model.score == ScoreKind::maxout);
-  CHECK(all[3].settings.model.heads == 2);
-  CHECK(all[3].settings.model.bins == 8);
-  CHECK((all[3].settings.repeats == 3 && all[3].settings.model.layers == 2));
-  CHECK(all[2].settings.model.bins == 4);
+  CHECK(all[3].settings.model.num_heads == 2);
+  CHECK(all[3].settings.model.sampling.num_samples == 8);
+  CHECK((all[3].settings.num_seeds == 3 && all[3].settings.model.depth == 2));
+  CHECK(all[2].settings.model.sampling.num_samples == 4);
 }
 
 TEST_CASE("the lists that come along compare different models with the first") {
@@ -140,7 +140,7 @@ TEST_CASE("the lists that come along compare different models with the first") {
       folders.insert(folder_name(variation.name));
       scores.insert(std::string(name_of(settings.model.score)) + " " + name_of(settings.model.probability));
       encodings.insert(name_of(settings.model.encoding));
-      bins.insert(settings.model.bins);
+      bins.insert(settings.model.sampling.num_samples);
       without_edges += settings.model.relative ? 0 : 1;
     }
     CHECK(models.size() == 10);

@@ -40,7 +40,7 @@ TEST_CASE("layers that do not sample have attention, but no importance of their 
 
 TEST_CASE("one head has no diversity") {
   ClassifySettings settings = small_settings();
-  settings.model.heads = 1;
+  settings.model.num_heads = 1;
   const Subject subject = explained_by(settings);
   CHECK_FALSE(has(subject, Colouring::diversity));
   CHECK_THROWS_WITH(check_has(subject, Colouring::diversity), Catch::Contains("one head"));
