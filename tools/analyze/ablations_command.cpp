@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "tools/analyze/ablation_table.h"
-#include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
 #include "tools/analyze/in_memory_training.h"
 #include "tools/experiment/classification.h"
@@ -14,15 +13,9 @@
 namespace geosft {
 namespace {
 
-struct AblationsCommand {
-  const CLI::App* subcommand = nullptr;
-  std::string config_file;
-  ClassifySettings settings;
-  Config config = settings.config();
+struct AblationsCommand : TrainingAnalysis {
   std::vector<std::string> changes = {};
   int64_t repeats = 1;
-  RuntimeOptions runtime;
-  AnalysisOutput output;
 
   NamedValues trained_and_tested(const ClassifySettings& one, const PointDataset& training, const PointDataset& test,
                                  at::Device device) const {
@@ -35,11 +28,7 @@ struct AblationsCommand {
   }
 
   int execute() {
-    refuse_unused(*subcommand);
-    const at::Device device = runtime.apply();
-    if (!config_file.empty()) config.load_toml(config_file);
-    config.apply_options();
-    settings.check();
+    const at::Device device = begin();
     const std::vector<Ablation> all = ablations(settings, changes.empty() ? usual_changes(settings) : changes);
     const auto training = open_dataset(settings, Split::train), test = open_dataset(settings, Split::test);
     install_interrupt_handler();
@@ -67,20 +56,12 @@ struct AblationsCommand {
 
 Command add_ablations_command(CLI::App& subcommand) {
   auto command = std::make_shared<AblationsCommand>();
-  command->subcommand = &subcommand;
-  subcommand.add_option("--config", command->config_file, "TOML file that is varied (see tools/configs)");
   subcommand.add_option(
       "--change", command->changes,
       "KEY=VALUE, or several separated by +: a variant each (default: score, probability, sample size, "
       "and the variants of the sampler)");
-  subcommand.add_option("--repeats", command->repeats, "seeds a variant")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->runtime.add_to(subcommand);
-  command->output.add_to(subcommand);
-  command->config.add_options(subcommand, /*listed=*/false);
-  subcommand.footer(
-      "Every key of a configuration is an option too, as of geosft-classify train, for example --epochs 20.");
+  add_integer(subcommand, "--repeats", command->repeats, "seeds a variant", 1, 1000);
+  command->add_to(subcommand, "TOML file that is varied (see tools/configs)", ", for example --epochs 20.");
   return [command] { return command->execute(); };
 }
 

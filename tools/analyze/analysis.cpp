@@ -15,6 +15,17 @@
 
 namespace geosft {
 
+CLI::Option* add_integer(CLI::App& subcommand, const std::string& option, int64_t& target, const std::string& help,
+                         int64_t low, int64_t high) {
+  return subcommand.add_option(option, target, help)->check(CLI::Range(low, high))->capture_default_str();
+}
+
+CLI::Option* add_integers(CLI::App& subcommand, const std::string& option, std::vector<int64_t>& target,
+                          const std::string& help, int64_t low, int64_t high) {
+  const CLI::Range range(low, high);
+  return subcommand.add_option(option, target, help)->delimiter(',')->check(range)->capture_default_str();
+}
+
 void AnalysisOutput::add_to(CLI::App& subcommand) {
   subcommand
       .add_option("--out", out,

@@ -16,6 +16,13 @@ class App;
 
 namespace geosft {
 
+// Adds an option for an integer, or for several with commas between them, from `low` to `high`. Help shows the present
+// value.
+CLI::Option* add_integer(CLI::App& subcommand, const std::string& option, int64_t& target, const std::string& help,
+                         int64_t low, int64_t high);
+CLI::Option* add_integers(CLI::App& subcommand, const std::string& option, std::vector<int64_t>& target,
+                          const std::string& help, int64_t low, int64_t high);
+
 struct AnalysisOutput {
   std::string out;  // OUT.png, OUT.svg and OUT.csv; "x.pdf", "x.svg" or "x.png": this picture alone, and x.csv
 

@@ -7,28 +7,12 @@
 #include "tools/experiment/main_guard.h"
 
 namespace geosft {
-namespace {
-
-const CLI::Range permitted(1, 1 << 24);
-
-}  // namespace
-
-void add_counts(CLI::App& subcommand, const std::string& option, std::vector<int64_t>& counts,
-                const std::string& help) {
-  subcommand.add_option(option, counts, help)->delimiter(',')->check(permitted)->capture_default_str();
-}
-
-void add_count(CLI::App& subcommand, const std::string& option, int64_t& count, const std::string& help) {
-  subcommand.add_option(option, count, help)->check(permitted)->capture_default_str();
-}
 
 void CostOptions::add_to(CLI::App& subcommand, const std::string& width_help) {
-  add_counts(subcommand, "--tokens", tokens, "numbers of tokens");
-  add_count(subcommand, "--width", width, width_help);
-  add_count(subcommand, "--heads", heads, "of the attention");
-  subcommand.add_option("--repeats", timing.repeats, "calls, at least")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  add_integers(subcommand, "--tokens", tokens, "numbers of tokens", 1, max_cost_size);
+  add_integer(subcommand, "--width", width, width_help, 1, max_cost_size);
+  add_integer(subcommand, "--heads", heads, "of the attention", 1, max_cost_size);
+  add_integer(subcommand, "--repeats", timing.repeats, "calls, at least", 1, 10000);
   subcommand.add_option("--seed", seed, "of the numbers")->check(CLI::NonNegativeNumber)->capture_default_str();
   machine.add_to(subcommand);
   output.add_to(subcommand);

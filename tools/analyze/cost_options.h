@@ -12,6 +12,9 @@
 
 namespace geosft {
 
+// The largest number of tokens, keys, channels or heads.
+inline constexpr int64_t max_cost_size = 1 << 24;
+
 struct CostOptions {
   std::vector<int64_t> tokens;
   int64_t width, heads = 8;
@@ -25,11 +28,6 @@ struct CostOptions {
   // with `keys` sampled tokens. Throws UsageError for options that contradict each other.
   bench::Sizes begin(const std::vector<int64_t>& keys = {}) const;
 };
-
-// Adds an option for one or more positive sizes.
-void add_counts(CLI::App& subcommand, const std::string& option, std::vector<int64_t>& counts, const std::string& help);
-// Adds an option for a positive size.
-void add_count(CLI::App& subcommand, const std::string& option, int64_t& count, const std::string& help);
 
 // Fits a power law to each curve with at least two points; adds the exponent to its name and prints it, with `what` was
 // measured.

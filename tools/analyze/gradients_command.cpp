@@ -47,16 +47,10 @@ struct GradientsCommand {
 
 Command add_gradients_command(CLI::App& subcommand) {
   auto command = std::make_shared<GradientsCommand>();
-  subcommand.add_option("--tokens", command->tokens, "numbers of tokens, two or more, separated by commas")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  subcommand.add_option("--width", command->width, "of the tokens: more than there are")
-      ->check(CLI::Range(1, 8192))
-      ->capture_default_str();
-  subcommand.add_option("--draws", command->draws, "random layers to average over")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  add_integers(subcommand, "--tokens", command->tokens, "numbers of tokens, two or more, separated by commas", 1,
+               100000);
+  add_integer(subcommand, "--width", command->width, "of the tokens: more than there are", 1, 8192);
+  add_integer(subcommand, "--draws", command->draws, "random layers to average over", 1, 10000);
   command->output.add_to(subcommand);
   command->basics.add_to(subcommand);
   return [command] { return command->execute(); };

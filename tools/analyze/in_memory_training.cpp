@@ -54,17 +54,30 @@ RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& t
   return made;
 }
 
-void refuse_unused(const CLI::App& subcommand) {
-  refuse_given(subcommand,
-               {"--validation-fraction", "--monitor-test", "--validate-every", "--checkpoint-every", "--replay-steps",
-                "--tensorboard"},
-               "this analysis neither validates nor saves, nor replays steps");
+void TrainingAnalysis::add_to(CLI::App& added, const std::string& config_help, const std::string& footer) {
+  subcommand_ = &added;
+  added.add_option("--config", config_file, config_help);
+  runtime.add_to(added);
+  output.add_to(added);
+  config.add_options(added, /*listed=*/false);
+  added.footer("Every key of a configuration is an option too, as of geosft-classify train" + footer);
 }
 
-void refuse_given(const CLI::App& subcommand, const std::vector<std::string>& options, const std::string& reason) {
+void TrainingAnalysis::refuse_given(const std::vector<std::string>& options, const std::string& reason) const {
   for (const std::string& option : options) {
-    if (subcommand.count(option) > 0) throw UsageError(c10::str(option, " has no effect here: ", reason));
+    if (subcommand_->count(option) > 0) throw UsageError(c10::str(option, " has no effect here: ", reason));
   }
+}
+
+at::Device TrainingAnalysis::begin() {
+  refuse_given({"--validation-fraction", "--monitor-test", "--validate-every", "--checkpoint-every", "--replay-steps",
+                "--tensorboard"},
+               "this analysis neither validates nor saves, nor replays steps");
+  const at::Device device = runtime.apply();
+  if (!config_file.empty()) config.load_toml(config_file);
+  config.apply_options();
+  settings.check();
+  return device;
 }
 
 }  // namespace geosft

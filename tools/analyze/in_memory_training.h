@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/analyze/analysis.h"
 #include "tools/experiment/classification.h"
 
 namespace CLI {
@@ -16,15 +17,29 @@ namespace geosft {
 
 class PointDataset;
 
+// The options of analyses that train a classifier.
+struct TrainingAnalysis {
+  std::string config_file;
+  ClassifySettings settings;
+  Config config = settings.config();
+  RuntimeOptions runtime;
+  AnalysisOutput output;
+
+  // Also adds the keys of the configuration as options, which the help of the subcommand does not list.
+  void add_to(CLI::App& added, const std::string& config_help, const std::string& footer);
+  // Throws UsageError if one of `options` was given on the command line; `reason` explains why it must not be.
+  void refuse_given(const std::vector<std::string>& options, const std::string& reason) const;
+  // Sets the number of threads, loads the settings and returns the device. Throws UsageError for an option that has no
+  // effect in train_in_memory(), which neither validates nor saves.
+  at::Device begin();
+
+ private:
+  const CLI::App* subcommand_ = nullptr;
+};
+
 // Trains according to the settings, including their seed, on `device`, where the model remains. `after_epoch` receives
 // the number of finished epochs, starting with 0. Throws Interrupted on a signal.
 RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& training, at::Device device,
                          const std::function<void(int64_t, RunModel&)>& after_epoch = {});
-
-// Throws UsageError for an option of a configuration that was given on the command line but has no effect in
-// train_in_memory(), which neither validates nor saves.
-void refuse_unused(const CLI::App& subcommand);
-// Throws UsageError if one of `options` was given on the command line; `reason` explains why it must not be.
-void refuse_given(const CLI::App& subcommand, const std::vector<std::string>& options, const std::string& reason);
 
 }  // namespace geosft

@@ -122,22 +122,16 @@ struct PseudoconvexityCommand {
 
 Command add_pseudoconvexity_command(CLI::App& subcommand) {
   auto command = std::make_shared<PseudoconvexityCommand>();
-  subcommand.add_option("--segments", command->segments, "random segments")
-      ->check(CLI::Range(1, 10000000))
-      ->capture_default_str();
-  subcommand.add_option("--keys", command->keys, "scores of a row")->check(CLI::Range(2, 1000))->capture_default_str();
+  add_integer(subcommand, "--segments", command->segments, "random segments", 1, 10000000);
+  add_integer(subcommand, "--keys", command->keys, "scores of a row", 2, 1000);
   subcommand
       .add_option(
           "--in", command->in,
           "scores: in the scores of one orthant; weights: in W_Q and W_K, where maxout scores are linear in them")
       ->check(CLI::IsMember({"scores", "weights"}))
       ->capture_default_str();
-  subcommand.add_option("--width", command->width, "of tokens, for --in weights")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  subcommand.add_option("--channels", command->channels, "of the head, for --in weights")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_integer(subcommand, "--width", command->width, "of tokens, for --in weights", 1, 1000);
+  add_integer(subcommand, "--channels", command->channels, "of the head, for --in weights", 1, 1000);
   command->output.add_to(subcommand);
   command->basics.add_to(subcommand);
   return [command] { return command->execute(); };

@@ -53,14 +53,11 @@ struct RankCommand {
 Command add_rank_command(CLI::App& subcommand) {
   auto command = std::make_shared<RankCommand>();
   RankInjection& options = command->options;
-  const auto size = CLI::Range(2, 4096);
-  subcommand.add_option("--tokens", options.tokens, "equal tokens")->check(size)->capture_default_str();
-  subcommand.add_option("--width", options.width, "of the tokens")->check(size)->capture_default_str();
-  subcommand.add_option("--layers", options.layers, "random single-head layers")->check(size)->capture_default_str();
-  subcommand.add_option("--every", options.every, "layers between measurements")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  subcommand.add_option("--seeds", command->seeds, "runs")->check(CLI::Range(1, 1000))->capture_default_str();
+  add_integer(subcommand, "--tokens", options.tokens, "equal tokens", 2, 4096);
+  add_integer(subcommand, "--width", options.width, "of the tokens", 2, 4096);
+  add_integer(subcommand, "--layers", options.layers, "random single-head layers", 2, 4096);
+  add_integer(subcommand, "--every", options.every, "layers between measurements", 1, 4096);
+  add_integer(subcommand, "--seeds", command->seeds, "runs", 1, 1000);
   command->output.add_to(subcommand);
   command->basics.add_to(subcommand);
   return [command] { return command->execute(); };

@@ -4,7 +4,6 @@
 #include <iostream>
 #include <memory>
 
-#include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
 #include "tools/analyze/in_memory_training.h"
 #include "tools/analyze/sampling_snapshot.h"
@@ -16,19 +15,15 @@
 namespace geosft {
 namespace {
 
-struct SamplingCommand {
-  const CLI::App* subcommand = nullptr;
-  std::string config_file;
-  ClassifySettings settings;
-  Config config = settings.config();
+struct SamplingCommand : TrainingAnalysis {
   std::vector<int64_t> snapshots = {0, 1, 2, 4, 8};
   int64_t item = 0, draws = 32;
-  RuntimeOptions runtime;
-  AnalysisOutput output;
 
   int execute() {
-    const at::Device device = runtime.apply();
-    prepare();
+    refuse_given({"--epochs"}, "training ends with the last of --snapshots");
+    const at::Device device = begin();
+    std::sort(snapshots.begin(), snapshots.end());
+    settings.train.epochs = std::max<int64_t>(snapshots.back(), 1);
     const auto training = open_dataset(settings, Split::train), test = open_dataset(settings, Split::test);
     if (item >= test->size()) {
       throw UsageError("--item: the test split has items 0 … " + std::to_string(test->size() - 1) + ", found " +
@@ -44,16 +39,6 @@ struct SamplingCommand {
     });
     write(taken, shape.name);
     return 0;
-  }
-
-  void prepare() {
-    refuse_unused(*subcommand);
-    refuse_given(*subcommand, {"--epochs"}, "training ends with the last of --snapshots");
-    if (!config_file.empty()) config.load_toml(config_file);
-    config.apply_options();
-    settings.check();
-    std::sort(snapshots.begin(), snapshots.end());
-    settings.train.epochs = std::max<int64_t>(snapshots.back(), 1);
   }
 
   // Writes the strip to OUT, histograms and coverage to OUT_curves.
@@ -82,21 +67,11 @@ struct SamplingCommand {
 
 Command add_sampling_command(CLI::App& subcommand) {
   auto command = std::make_shared<SamplingCommand>();
-  command->subcommand = &subcommand;
-  subcommand.add_option("--config", command->config_file, "TOML file of the experiment (see tools/configs)");
-  subcommand.add_option("--snapshots", command->snapshots, "epochs after which to look, separated by commas")
-      ->delimiter(',')
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
+  add_integers(subcommand, "--snapshots", command->snapshots, "epochs after which to look, separated by commas", 0,
+               1000000);
   subcommand.add_option("--item", command->item, "cloud of the test split")->check(CLI::Range(0, 1000000000));
-  subcommand.add_option("--draws", command->draws, "draws of the head's sampler")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  command->runtime.add_to(subcommand);
-  command->output.add_to(subcommand);
-  command->config.add_options(subcommand, /*listed=*/false);
-  subcommand.footer(
-      "Every key of a configuration is an option too, as of geosft-classify train. Writes OUT and OUT_curves.");
+  add_integer(subcommand, "--draws", command->draws, "draws of the head's sampler", 1, 100000);
+  command->add_to(subcommand, "TOML file of the experiment (see tools/configs)", ". Writes OUT and OUT_curves.");
   return [command] { return command->execute(); };
 }
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/analyze/analysis.h"
 #include "tools/experiment/classification.h"
 #include "tools/experiment/main_guard.h"
 
@@ -10,9 +11,7 @@ namespace geosft {
 
 void TracedRun::add_to(CLI::App& subcommand) {
   subcommand.add_option("RUN", run, "RUN folder of geosft-classify, or a checkpoint file")->required();
-  subcommand.add_option("--items", items, "clouds of the test split to average over")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+  add_integer(subcommand, "--items", items, "clouds of the test split to average over", 1, 1000000);
   overrides.add_to(subcommand, "dataset: furniture, or a folder (default: the one trained on)", "of the draws",
                    /*votes=*/false);
 }

@@ -85,41 +85,20 @@ std::vector<KeyUse> PointModelSettings::key_uses(bool head_samples) const {
 }
 
 std::string small_preset_text(const SmallPreset& own) {
-  const std::string clouds = R"([clouds]
-validation_fraction = "auto"
-)";
-  const std::string augment = R"(
-[augment]
-scale_low = 0.8
-scale_high = 1.25
-jitter = 0.005
-)";
-  const std::string model = R"(
-[model]
-tokens = "local"
-dim = "auto"
-num_heads = "auto"
-depth = "auto"
-num_samples = "auto"
-norm = "pre"
-score_dropout = 0.0
-token_dropout = 0.0
-feed_forward_dropout = 0.1
-)";
-  const std::string train = R"(
-[train]
-epochs = "auto"
-batch_size = "auto"
-lr = 2e-3
-weight_decay = 0.05
-beta2 = 0.98
-schedule = "cosine"
-ema_decay = "auto"
-validate_every = 5
-checkpoint_every = 10
-)";
-  return clouds + own.clouds + augment + own.augment + model + own.model + train + own.train + "\n[evaluation]\n" +
-         own.evaluation;
+  const std::pair<std::string, const char*> sections[] = {
+      {"[clouds]\nvalidation_fraction = 'auto'\n", own.clouds},
+      {"[augment]\nscale_low = 0.8\nscale_high = 1.25\njitter = 0.005\n", own.augment},
+      {"[model]\ntokens = 'local'\ndim = 'auto'\nnum_heads = 'auto'\ndepth = 'auto'\nnum_samples = 'auto'\n"
+       "norm = 'pre'\nscore_dropout = 0.0\ntoken_dropout = 0.0\nfeed_forward_dropout = 0.1\n",
+       own.model},
+      {"[train]\nepochs = 'auto'\nbatch_size = 'auto'\nlr = 2e-3\nweight_decay = 0.05\nbeta2 = 0.98\n"
+       "schedule = 'cosine'\nema_decay = 'auto'\nvalidate_every = 5\ncheckpoint_every = 10\n",
+       own.train},
+      {"[evaluation]\n", own.evaluation},
+  };
+  std::string text;
+  for (const auto& [shared, of_task] : sections) text += shared + of_task;
+  return text;
 }
 
 }  // namespace geosft

@@ -36,6 +36,7 @@
 #include "tools/experiment/eval_options.h"
 #include "tools/experiment/fetch_command.h"
 #include "tools/experiment/fine_tuning.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/experiment/report_texts.h"
 #include "tools/experiment/train_command.h"
 #include "tools/experiment/zoo.h"
@@ -162,6 +163,24 @@ Command add_list_command(CLI::App& subcommand) {
 template <class Experiment>
 Command add_fetch_command(CLI::App& subcommand) {
   return fetch_command(subcommand, Experiment::program);
+}
+
+// What a trainer is about, and the help of its subcommands.
+struct TrainerHelp {
+  const char *description, *train, *eval, *predict, *info, *fetch = "download a published dataset";
+};
+
+// Runs the program of an experiment, with `more` subcommands of its own; returns the exit code of main.
+template <class Experiment>
+int run_trainer(const TrainerHelp& help, const std::vector<Subcommand>& more, int argc, char** argv) {
+  std::vector<Subcommand> all = {{"train", help.train, add_train_command<Experiment>},
+                                 {"eval", help.eval, add_eval_command<Experiment>},
+                                 {"predict", help.predict, add_predict_command<Experiment>},
+                                 {"info", help.info, add_info_command<Experiment>}};
+  all.insert(all.end(), more.begin(), more.end());
+  all.push_back({"list", "pretrained models: their names may stand for a RUN folder", add_list_command<Experiment>});
+  all.push_back({"fetch", help.fetch, add_fetch_command<Experiment>});
+  return run_tool(Experiment::program, [&] { return run_subcommands(help.description, all, argc, argv); });
 }
 
 }  // namespace geosft
