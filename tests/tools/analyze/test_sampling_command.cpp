@@ -94,32 +94,10 @@ TEST_CASE("analyses that train refuse what they do not look at") {
 TEST_CASE("a trained sampler keeps the points that tell the classes apart") {
   const AnalysisShop shop;
   write_caps(shop / "caps");
-  const Words learning = {"--lr",
-                          "1e-2",
-                          "--beta2",
-                          "0.9",
-                          "--batch-size",
-                          "4",
-                          "--score-dropout",
-                          "0",
-                          "--token-dropout",
-                          "0",
-                          "--feed-forward-dropout",
-                          "0"};
-  const Words model = {"--data",
-                       (shop / "caps").string(),
-                       "--points",
-                       "64",
-                       "--dim",
-                       "16",
-                       "--num-heads",
-                       "2",
-                       "--depth",
-                       "1",
-                       "--num-samples",
-                       "2",
-                       "--head-num-samples",
-                       "4"};
+  const Words learning = Words{"--lr", "1e-2", "--beta2", "0.9", "--batch-size", "4", "--score-dropout", "0"} +
+                         Words{"--token-dropout", "0", "--feed-forward-dropout", "0"};
+  const Words model = Words{"--data", (shop / "caps").string(), "--points", "64", "--dim", "16", "--num-heads", "2"} +
+                      Words{"--depth", "1", "--num-samples", "2", "--head-num-samples", "4"};
   const Words seen = {"--snapshots", "0,40", "--item", "2", "--draws", "100", "--seed", "3"};
   shop.analyze_well(Words{"sampling"} + model + learning + seen);
   const Words csv = shop.csv();

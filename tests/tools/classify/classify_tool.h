@@ -12,31 +12,11 @@ namespace geosft::test {
 class ClassifyShop : public Workshop {
  public:
   ClassifyShop()
-      : Workshop("geosft-classify", GEOSFT_CLASSIFY, write_tiny_dataset,
-                 {"--preset",
-                  "paper",
-                  "--seed",
-                  "3",
-                  "--points",
-                  "64",
-                  "--points-per-mesh",
-                  "128",  //
-                  "--epochs",
-                  "3",
-                  "--batch-size",
-                  "4",
-                  "--lr",
-                  "3e-3",
-                  "--dim",
-                  "16",
-                  "--num-heads",
-                  "2",
-                  "--depth",
-                  "1",
-                  "--num-samples",
-                  "8",
-                  "--head-num-samples",
-                  "16"}) {}
+      : Workshop(
+            "geosft-classify", GEOSFT_CLASSIFY, write_tiny_dataset,
+            Words{"--preset", "paper", "--seed", "3", "--points", "64", "--points-per-mesh", "128", "--epochs", "3"} +
+                Words{"--batch-size", "4", "--lr", "3e-3", "--dim", "16", "--num-heads", "2", "--depth", "1"} +
+                Words{"--num-samples", "8", "--head-num-samples", "16"}) {}
 };
 
 // An evaluation of the tiny test set as JSON.

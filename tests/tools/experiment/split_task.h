@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of a task as a whole against the same batch in parts.
+// What the tasks of all trainings do: a batch as a whole is that in parts, and a signal ends a validation.
 #pragma once
 
 #include <torch/csrc/autograd/autograd.h>
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <csignal>
 #include <vector>
 
 #include "models/training/training_task.h"
 #include "tests/support.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft::test {
 
@@ -61,6 +63,16 @@ inline void require_parts_add_up(ReplayableTask& task, double tolerance) {
       if (expected[i].defined()) require_close(gradients[i] / terms, expected[i], tolerance, "gradient", 1e-2);
     }
   }
+}
+
+// A signal ends a validation of `task` by an error, and the next one is as before.
+inline void require_validation_ends_by_signal(TrainingTask& task) {
+  install_interrupt_handler();
+  std::raise(SIGINT);
+  CHECK_THROWS_AS(task.validate(), Interrupted);
+  clear_interrupt();
+  std::signal(SIGINT, SIG_DFL);
+  CHECK(task.validate().has_value());
 }
 
 }  // namespace geosft::test

@@ -7,22 +7,11 @@
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/experiment/captured_stderr.h"
+#include "tests/tools/experiment/example_shape.h"
 
 namespace geosft::test::test_classification {
 
 namespace {
-
-Shape example(bool normals = true) {
-  Shape shape;
-  shape.points = at::randn({300, 3}, test::generator(1)) + 5;
-  if (normals) {
-    shape.normals = at::randn({300, 3}, test::generator(2));
-    shape.normals = shape.normals / shape.normals.norm(2, 1, true);
-  }
-  shape.label = 2;
-  shape.name = "example";
-  return shape;
-}
 
 ClassifySettings settings_of(int64_t points) {
   ClassifySettings settings;
@@ -30,7 +19,7 @@ ClassifySettings settings_of(int64_t points) {
   return settings;
 }
 
-Shape transformed(const ShapeTransform& transform, uint64_t seed = 1, const Shape& shape = example()) {
+Shape transformed(const ShapeTransform& transform, uint64_t seed = 1, const Shape& shape = example_shape()) {
   at::Generator generator = test::generator(seed);
   return transform(shape, generator);
 }
@@ -84,7 +73,7 @@ TEST_CASE("another vote sees other points, a small cloud is taken whole") {
 TEST_CASE("normals are left out or demanded as configured") {
   ClassifySettings settings = settings_of(64);
   const ShapeTransform wanted = evaluation_transform(settings, Rotation::none, 0);
-  test::require_error([&] { transformed(wanted, 1, example(false)); }, {"example", "normals", "--no-normals"});
+  test::require_error([&] { transformed(wanted, 1, example_shape(false)); }, {"example", "normals", "--no-normals"});
   settings.clouds.normals = false;
   CHECK_FALSE(transformed(evaluation_transform(settings, Rotation::so3, 0)).normals.defined());
 }

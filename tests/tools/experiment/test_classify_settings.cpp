@@ -12,15 +12,7 @@ namespace geosft::test::test_classify_settings {
 namespace {
 
 // Every key with a value that is not its default.
-const char* const every_key = R"(data = "elsewhere"
-seed = 7
-workers = 2
-[clouds]
-points = 100
-normals = false
-points_per_mesh = 500
-point_sampling = "fps"
-max_per_class = 4
+const std::string every_key = first_cloud_keys + R"(max_per_class = 4
 validation_fraction = 0.25
 monitor_test = true
 test_every = 3

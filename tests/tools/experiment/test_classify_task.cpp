@@ -135,12 +135,7 @@ TEST_CASE("a signal breaks a validation off") {
   Example example;
   example.validated = true;
   ClassifyTask task = example.task();
-  install_interrupt_handler();
-  std::raise(SIGINT);
-  CHECK_THROWS_AS(task.validate(), Interrupted);
-  clear_interrupt();
-  std::signal(SIGINT, SIG_DFL);
-  CHECK(task.validate().has_value());
+  require_validation_ends_by_signal(task);
 }
 
 }  // namespace geosft::test::test_classify_task

@@ -5,21 +5,15 @@
 
 #include "geometry/augment.h"
 #include "tests/support.h"
+#include "tests/tools/experiment/example_shape.h"
 
 namespace geosft::test::test_cloud_transforms {
 
 namespace {
 
 Shape example(bool normals = true) {
-  Shape shape;
-  shape.points = at::randn({300, 3}, test::generator(1)) + 5;
-  if (normals) {
-    shape.normals = at::randn({300, 3}, test::generator(2));
-    shape.normals = shape.normals / shape.normals.norm(2, 1, true);
-  }
+  Shape shape = example_shape(normals);
   shape.parts = at::arange(300, at::kLong);
-  shape.label = 2;
-  shape.name = "example";
   return shape;
 }
 

@@ -12,15 +12,7 @@ namespace geosft::test::test_segment_settings {
 namespace {
 
 // Every key with a value that is not its default, but for the keys that all tools share.
-const char* const own_keys = R"(data = "elsewhere"
-seed = 7
-workers = 2
-[clouds]
-points = 100
-normals = false
-points_per_mesh = 500
-point_sampling = "fps"
-validation_fraction = 0.25
+const std::string own_keys = first_cloud_keys + R"(validation_fraction = 0.25
 monitor_test = true
 block = 60
 published_validation = true

@@ -14,6 +14,17 @@
 
 namespace geosft::test {
 
+// Keys with which the configurations of clouds begin, with values that are not their defaults.
+inline const std::string first_cloud_keys = R"(data = "elsewhere"
+seed = 7
+workers = 2
+[clouds]
+points = 100
+normals = false
+points_per_mesh = 500
+point_sampling = "fps"
+)";
+
 // Returns the lines of a configuration that set a key.
 inline std::set<std::string> key_lines(const std::string& toml) {
   std::istringstream in(toml);

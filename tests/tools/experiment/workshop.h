@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,20 @@ class Workshop {
     Words small = attention == "sampling" ? small_training_ : without(small_training_, "--num-samples");
     if (attention == "none") small = without(small, "--num-heads");
     return Words{"train", "--data", data().string(), "--out", (folder_ / out).string()} + small + more;
+  }
+  // Trains `run`, which must leave a complete folder with these classes and its result, the line that is printed.
+  // Returns the line as JSON, and what the training says.
+  std::pair<nlohmann::json, std::string> require_complete_run(const Words& more, const std::string& classes) const {
+    const ProcessResult result = run_well(train("run", Words{"--json"} + more));
+    const Words printed = lines_of(result.out);
+    REQUIRE(printed.size() == 1);
+    const std::filesystem::path run = folder_ / "run";
+    for (const char* name : {"config.toml", "classes.txt", "metrics.csv", "best.ckpt", "last.ckpt", "version"}) {
+      CHECK(std::filesystem::file_size(run / name) > 0);
+    }
+    CHECK(read_text(run / "classes.txt") == classes);
+    CHECK(read_text(run / "result.json") == printed[0] + "\n");
+    return {nlohmann::json::parse(printed[0]), result.err};
   }
   // The folder of a trained run, made once.
   std::string trained() const {

@@ -91,11 +91,7 @@ TEST_CASE("pairs of documents are told apart by what they have in common") {
 TEST_CASE("checkpoints of sequences that earlier versions left are used and gone on from") {
   const SequenceShop shop;
   const fs::path file = earlier_checkpoint("sequence_checkpoint_1");
-  const ProcessResult answer = shop.run_well(
-      {"predict", file.string(), "--data", shop.data().string(), "--sequences", "7", "--device", "cpu", "--json"});
-  const nlohmann::json fast = nlohmann::json::parse(answer.out);
-  CHECK(fast.at("class") == "fast");
-  CHECK(fast.at("probability").get<double>() == Approx(0.59834).margin(1e-3));
+  require_answer(shop, file, {"--sequences", "7"}, "fast", 0.59834);
   require_goes_on(shop, file, 11);
 }
 
@@ -286,24 +282,10 @@ TEST_CASE("series with a target are regressed, and judged by the root mean squar
   };
   write_text(shop / "levels/Levels_TRAIN.ts", series(60, 0));
   write_text(shop / "levels/Levels_TEST.ts", series(20, 60));
-  const Words words = {"train",
-                       "--config",
-                       GEOSFT_SOURCE_DIR "/tools/configs/sequence/regression.toml",
-                       "--data",
-                       (shop / "levels").string(),
-                       "--out",
-                       (shop / "run").string(),
-                       "--dim",
-                       "16",
-                       "--num-heads",
-                       "4",
-                       "--epochs",
-                       "60",
-                       "--lr",
-                       "3e-3",
-                       "--patch-size",
-                       "2",
-                       "--json"};
+  const std::string config = GEOSFT_SOURCE_DIR "/tools/configs/sequence/regression.toml";
+  const Words words =
+      Words{"train", "--config", config, "--data", (shop / "levels").string(), "--out", (shop / "run").string()} +
+      Words{"--dim", "16", "--num-heads", "4", "--epochs", "60", "--lr", "3e-3", "--patch-size", "2", "--json"};
   const nlohmann::json result = nlohmann::json::parse(shop.run_well(words).out);
   CHECK(result.at("task") == "regression");
   CHECK(result.at("metrics").at("rmse") < 1.0);

@@ -56,13 +56,18 @@ def check_encoding(relative: PointEncoding | GraphEncoding | SequenceEncoding | 
         _check_edges(relative, x, channels)
 
 
-def _check_edges(relative: GraphEncoding, x: Tensor, channels: int) -> None:
-    for name, index in (("rowptr", relative.rowptr), ("col", relative.col)):
+def check_indices(rowptr: Tensor, col: Tensor, device: torch.device, whose: str) -> None:
+    """Checks the type, dimension and device of a graph's compressed sparse rows; `whose` names the device."""
+    for name, index in (("rowptr", rowptr), ("col", col)):
         if not isinstance(index, Tensor) or index.dtype != torch.int64 or index.dim() != 1 or index.layout != torch.strided:
             found = f"{index.dtype} {list(index.shape)}" if isinstance(index, Tensor) else type(index).__name__
             raise ValueError(f"{name} must be int64 of one dimension, got {found}")
-        if index.device != x.device:
-            raise ValueError(f"{name} must be on the device of x, {x.device}, got {index.device}")
+        if index.device != device:
+            raise ValueError(f"{name} must be on the device of {whose}, {device}, got {index.device}")
+
+
+def _check_edges(relative: GraphEncoding, x: Tensor, channels: int) -> None:
+    check_indices(relative.rowptr, relative.col, x.device, "x")
     if relative.rowptr.shape[0] != x.shape[0] + 1:
         raise ValueError(f"rowptr must have {x.shape[0] + 1} entries, one more than there are tokens, got {relative.rowptr.shape[0]}")
     edges = relative.col.shape[0]

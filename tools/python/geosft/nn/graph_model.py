@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .checks import check_sizes
+from .checks import check_indices, check_sizes
 from .encoder import Encoder
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, edge_sum
@@ -298,12 +298,7 @@ class GraphModel(nn.Module):
         if not isinstance(graphs, FeaturedGraphs):
             raise TypeError(f"graphs must be FeaturedGraphs, got {type(graphs).__name__}")
         weight = self.numbers.weight
-        for name, index in (("rowptr", graphs.rowptr), ("col", graphs.col)):
-            if not isinstance(index, Tensor) or index.dtype != torch.int64 or index.dim() != 1 or index.layout != torch.strided:
-                found = f"{index.dtype} {list(index.shape)}" if isinstance(index, Tensor) else type(index).__name__
-                raise ValueError(f"{name} must be int64 of one dimension, got {found}")
-            if index.device != weight.device:
-                raise ValueError(f"{name} must be on the device of the parameters, {weight.device}, got {index.device}")
+        check_indices(graphs.rowptr, graphs.col, weight.device, "the parameters")
         if graphs.rowptr.shape[0] == 0:
             raise ValueError("rowptr must have one entry more than there are nodes, got none")
         nodes, edges = graphs.rowptr.shape[0] - 1, graphs.col.shape[0]

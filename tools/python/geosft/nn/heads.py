@@ -137,8 +137,8 @@ class SampleMaxHead(nn.Module):
         return self.linear(self.dropout(max_pool(pairs.sample(x), pairs.layout)))
 
 
-class SoftmaxPoolHead(nn.Module):
-    """The mean of the tokens with softmax weights, a linear map: [N, dim] -> [B, out_features]."""
+class _WeightedHead(nn.Module):
+    """A head with a learned vector u, by which the softmax weighs the tokens."""
 
     pool = staticmethod(softmax_pool)
 
@@ -147,6 +147,13 @@ class SoftmaxPoolHead(nn.Module):
         check_sizes(dim=dim, out_features=out_features)
         self.dim = dim
         self.u = nn.Parameter(torch.randn(dim, device=device, dtype=dtype) / math.sqrt(dim))
+
+
+class SoftmaxPoolHead(_WeightedHead):
+    """The mean of the tokens with softmax weights, a linear map: [N, dim] -> [B, out_features]."""
+
+    def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
+        super().__init__(dim, out_features, device=device, dtype=dtype)
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
@@ -154,18 +161,13 @@ class SoftmaxPoolHead(nn.Module):
         return self.linear(self.pool(x, self.u, layout))
 
 
-class PairHead(nn.Module):
+class PairHead(_WeightedHead):
     """Whether two items belong together (dual encoder of the Long Range Arena): softmax-weighted means a and b of each, a
     hidden layer of (a, b, a b, a - b) with ReLU, a linear map. Items 2 i and 2 i + 1 are pair i: [N, dim] packed by ptr
     [2 B + 1] -> [B, out_features]."""
 
-    pool = staticmethod(softmax_pool)
-
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
-        super().__init__()
-        check_sizes(dim=dim, out_features=out_features)
-        self.dim = dim
-        self.u = nn.Parameter(torch.randn(dim, device=device, dtype=dtype) / math.sqrt(dim))
+        super().__init__(dim, out_features, device=device, dtype=dtype)
         self.hidden = nn.Linear(4 * dim, dim, device=device, dtype=dtype)
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
