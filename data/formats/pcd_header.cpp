@@ -68,12 +68,9 @@ void check_points(const PcdHeader& header, int64_t width, int64_t height, size_t
 }
 
 PcdEncoding read_pcd_encoding(TextLines& lines) {
-  const std::string_view word = lines.word();
-  const std::string encoding = lower_case(word);
-  if (encoding == "ascii") return PcdEncoding::text;
-  if (encoding == "binary") return PcdEncoding::binary;
-  if (encoding == "binary_compressed") return PcdEncoding::compressed;
-  lines.fail_word("DATA ascii, binary or binary_compressed", word);
+  static constexpr std::pair<std::string_view, PcdEncoding> encodings[] = {
+      {"ascii", PcdEncoding::text}, {"binary", PcdEncoding::binary}, {"binary_compressed", PcdEncoding::compressed}};
+  return lines.named(encodings, "DATA ascii, binary or binary_compressed");
 }
 
 }  // namespace

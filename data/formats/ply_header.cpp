@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/ply_header.h"
 
-#include <map>
+#include <string_view>
+#include <utility>
 
 #include "data/data_error.h"
 #include "data/formats/text_lines.h"
@@ -10,26 +11,22 @@ namespace geosft {
 namespace {
 
 PlyType read_type(TextLines& lines) {
-  static const std::map<std::string, PlyType> types = {
+  static constexpr std::pair<std::string_view, PlyType> types[] = {
       {"char", PlyType::int8},      {"int8", PlyType::int8},       {"uchar", PlyType::uint8},
       {"uint8", PlyType::uint8},    {"short", PlyType::int16},     {"int16", PlyType::int16},
       {"ushort", PlyType::uint16},  {"uint16", PlyType::uint16},   {"int", PlyType::int32},
       {"int32", PlyType::int32},    {"uint", PlyType::uint32},     {"uint32", PlyType::uint32},
       {"float", PlyType::float32},  {"float32", PlyType::float32}, {"double", PlyType::float64},
       {"float64", PlyType::float64}};
-  const std::string_view word = lines.word();
-  const auto found = types.find(lower_case(word));
-  if (found == types.end()) lines.fail_word("a type of PLY such as float or int", word);
-  return found->second;
+  return lines.named(types, "a type of PLY such as float or int");
 }
 
 PlyEncoding read_ply_encoding(TextLines& lines) {
-  const std::string_view word = lines.word();
-  const std::string encoding = lower_case(word);
-  if (encoding == "ascii") return PlyEncoding::text;
-  if (encoding == "binary_little_endian") return PlyEncoding::little_endian;
-  if (encoding == "binary_big_endian") return PlyEncoding::big_endian;
-  lines.fail_word("ascii, binary_little_endian or binary_big_endian", word);
+  static constexpr std::pair<std::string_view, PlyEncoding> encodings[] = {
+      {"ascii", PlyEncoding::text},
+      {"binary_little_endian", PlyEncoding::little_endian},
+      {"binary_big_endian", PlyEncoding::big_endian}};
+  return lines.named(encodings, "ascii, binary_little_endian or binary_big_endian");
 }
 
 PlyProperty read_property(TextLines& lines) {

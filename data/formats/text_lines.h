@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace geosft {
 
@@ -55,6 +56,16 @@ class TextLines {
   size_t next_line_offset() const { return next_line_; }
 
   [[noreturn]] void fail(const std::string& expected, const std::string& found) const;
+  // Reads a word that names one of `values` in any letter case; `expected` is for the message about another one.
+  template <class Value, size_t count>
+  Value named(const std::pair<std::string_view, Value> (&values)[count], const std::string& expected) {
+    const std::string_view found = word();
+    for (const auto& [name, value] : values) {
+      if (lower_case(found) == name) return value;
+    }
+    fail_word(expected, found);
+  }
+
   // Calls fail() with the quoted word or, if it is empty, with the end of the line or file.
   [[noreturn]] void fail_word(const std::string& expected, std::string_view word) const;
 

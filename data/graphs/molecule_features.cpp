@@ -41,55 +41,31 @@ uint8_t bounded_place(int value, int first, int count) {
   return static_cast<uint8_t>(value < first || value >= first + count ? count : value - first);
 }
 
+// Returns the place of `kind` among `kinds`, or their number for another one.
+template <class Kind, size_t count>
+uint8_t place_among(const Kind (&kinds)[count], Kind kind) {
+  return static_cast<uint8_t>(std::find(std::begin(kinds), std::end(kinds), kind) - std::begin(kinds));
+}
+
 uint8_t hybridization(const RDKit::Atom& atom) {
-  switch (atom.getHybridization()) {
-    case RDKit::Atom::SP:
-      return 0;
-    case RDKit::Atom::SP2:
-      return 1;
-    case RDKit::Atom::SP3:
-      return 2;
-    case RDKit::Atom::SP3D:
-      return 3;
-    case RDKit::Atom::SP3D2:
-      return 4;
-    default:
-      return 5;
-  }
+  using Atom = RDKit::Atom;
+  constexpr Atom::HybridizationType kinds[] = {Atom::SP, Atom::SP2, Atom::SP3, Atom::SP3D, Atom::SP3D2};
+  return place_among(kinds, atom.getHybridization());
 }
 
 uint8_t bond_type(const RDKit::Bond& bond) {
-  switch (bond.getBondType()) {
-    case RDKit::Bond::SINGLE:
-      return 0;
-    case RDKit::Bond::DOUBLE:
-      return 1;
-    case RDKit::Bond::TRIPLE:
-      return 2;
-    case RDKit::Bond::AROMATIC:
-      return 3;
-    default:
-      return 4;
-  }
+  using Bond = RDKit::Bond;
+  constexpr Bond::BondType kinds[] = {Bond::SINGLE, Bond::DOUBLE, Bond::TRIPLE, Bond::AROMATIC};
+  return place_among(kinds, bond.getBondType());
 }
 
 uint8_t bond_stereo(const RDKit::Bond& bond) {
-  switch (bond.getStereo()) {
-    case RDKit::Bond::STEREONONE:
-      return 0;
-    case RDKit::Bond::STEREOZ:
-      return 1;
-    case RDKit::Bond::STEREOE:
-      return 2;
-    case RDKit::Bond::STEREOCIS:
-      return 3;
-    case RDKit::Bond::STEREOTRANS:
-      return 4;
-    case RDKit::Bond::STEREOANY:
-      return 5;
-    default:
-      throw std::invalid_argument("a stereo bond of a kind that has no feature");
-  }
+  using Bond = RDKit::Bond;
+  constexpr Bond::BondStereo kinds[] = {Bond::STEREONONE, Bond::STEREOZ,     Bond::STEREOE,
+                                        Bond::STEREOCIS,  Bond::STEREOTRANS, Bond::STEREOANY};
+  const uint8_t place = place_among(kinds, bond.getStereo());
+  if (place == std::size(kinds)) throw std::invalid_argument("a stereo bond of a kind that has no feature");
+  return place;
 }
 
 void add_atom(const RDKit::ROMol& mol, const RDKit::Atom& atom, std::vector<uint8_t>& out) {

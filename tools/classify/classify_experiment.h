@@ -26,6 +26,12 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   using Output = ClassifyOutput;
   using Clouds = TrainingClouds<ClassNames>;
 
+  static constexpr TrainerHelp help{
+      .description = "Classification of 3D shapes by the Sampling Foundational Transformer",
+      .train = "train a classifier on a dataset and leave it in a RUN folder",
+      .eval = "accuracy of a trained classifier, upright or rotated",
+      .predict = "class of each of some files",
+      .info = "what a RUN folder, a checkpoint or a shape file holds"};
   static constexpr const char *name = "classification", *seed_help = "of the rotations";
   static constexpr SizeOption size_option{"--points", "points of a cloud that the model sees", 1};
   static int64_t& size_of(ClassifySettings& settings) { return settings.clouds.points; }

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds CUDA, which is optional: without nvcc the operators have only CPU kernels.
-set(GEOSFT_CUDA AUTO CACHE STRING "build the CUDA kernels: AUTO (where there are a GPU and a toolkit), ON or OFF")
-set_property(CACHE GEOSFT_CUDA PROPERTY STRINGS AUTO ON OFF)
+geosft_auto_option(GEOSFT_CUDA "build the CUDA kernels, by default where there are a GPU and a toolkit")
 # Machine code for A100, H100 and B200, and what the driver can compile for GPUs that come after them.
 set(GEOSFT_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES has them")
-if(NOT GEOSFT_CUDA MATCHES "^(AUTO|ON|OFF)$")
-  message(FATAL_ERROR "GEOSFT_CUDA='${GEOSFT_CUDA}': expected AUTO, ON or OFF")
-endif()
 
 set(GEOSFT_HAS_CUDA OFF)
 if(GEOSFT_CUDA STREQUAL "OFF")

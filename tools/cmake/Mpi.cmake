@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds MPI, which is optional: without it only one process trains a run.
-set(GEOSFT_MPI AUTO CACHE STRING "build libgeosft_mpi.so, for training by several processes: AUTO (where there is an MPI), ON or OFF")
-set_property(CACHE GEOSFT_MPI PROPERTY STRINGS AUTO ON OFF)
-if(NOT GEOSFT_MPI MATCHES "^(AUTO|ON|OFF)$")
-  message(FATAL_ERROR "GEOSFT_MPI='${GEOSFT_MPI}': expected AUTO, ON or OFF")
-endif()
+geosft_auto_option(GEOSFT_MPI "build libgeosft_mpi.so, for training by several processes, by default where there is an MPI")
 
 set(GEOSFT_HAS_MPI OFF)
 if(GEOSFT_MPI STREQUAL "OFF")

@@ -5,6 +5,7 @@
 //   Task           the trained runs (trained_run.h)
 //   program        the name of the tool
 //   items          what its items are called (ItemWords)
+//   help           what the program is about, and what its subcommands do (TrainerHelp)
 //   train_example  options that the help of train shows
 //   data_help(), seed_help   what the dataset is, and what the seed is of, for the help of eval and predict
 //   Overrides      options of eval and predict that override settings: add_to(subcommand, items), apply(settings)
@@ -42,6 +43,11 @@
 #include "tools/experiment/zoo.h"
 
 namespace geosft {
+
+// What a trainer is about, and the help of its subcommands.
+struct TrainerHelp {
+  const char *description, *train, *eval, *predict, *info, *fetch = "download a published dataset";
+};
 
 // Trains the rest of a run; if `epochs` is not 0, only the first so many of those that its schedule has. Returns false
 // if a signal arrived.
@@ -165,14 +171,10 @@ Command add_fetch_command(CLI::App& subcommand) {
   return fetch_command(subcommand, Experiment::program);
 }
 
-// What a trainer is about, and the help of its subcommands.
-struct TrainerHelp {
-  const char *description, *train, *eval, *predict, *info, *fetch = "download a published dataset";
-};
-
 // Runs the program of an experiment, with `more` subcommands of its own; returns the exit code of main.
 template <class Experiment>
-int run_trainer(const TrainerHelp& help, const std::vector<Subcommand>& more, int argc, char** argv) {
+int run_trainer(const std::vector<Subcommand>& more, int argc, char** argv) {
+  const TrainerHelp& help = Experiment::help;
   std::vector<Subcommand> all = {{"train", help.train, add_train_command<Experiment>},
                                  {"eval", help.eval, add_eval_command<Experiment>},
                                  {"predict", help.predict, add_predict_command<Experiment>},

@@ -113,6 +113,12 @@ struct GraphExperiment {
     }
   };
 
+  static constexpr TrainerHelp help{.description = "Learning on graphs by the Sampling Foundational Transformer",
+                                    .train = "train a model on a graph dataset and leave it in a RUN folder",
+                                    .eval = "metrics of a trained model on a part of a dataset",
+                                    .predict = "what a trained model says of each graph of a dataset",
+                                    .info = "what a RUN folder, a checkpoint or a graph dataset holds",
+                                    .fetch = "download a published dataset, such as MUTAG"};
   static constexpr const char *program = Task::program, *seed_help = "of the renumberings",
                               *train_example = "--data DIR --epochs 50 --num-seeds 3 --cross-validation";
   static constexpr ItemWords items{"graph", "graphs", /*edges=*/true};
@@ -144,6 +150,13 @@ struct GraphExperiment {
 struct SequenceExperiment : GraphExperiment {
   using Predict = GraphPredictCommand<SequenceExperiment>;
 
+  static constexpr TrainerHelp help{
+      .description = "Learning on sequences by the Sampling Foundational Transformer and the primal-dual attentions",
+      .train = "train a model on a dataset of sequences and leave it in a RUN folder",
+      .eval = GraphExperiment::help.eval,
+      .predict = "what a trained model says of each sequence of a dataset",
+      .info = "what a RUN folder, a checkpoint or a dataset holds",
+      .fetch = "download a published dataset, such as BasicMotions"};
   static constexpr const char *program = "geosft-sequence", *seed_help = "of what the samplers draw",
                               *train_example = "--data DIR --attention bn_sh --epochs 50 --num-seeds 3";
   static constexpr ItemWords items{"sequence", "sequences"};

@@ -20,6 +20,11 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
   using Output = SegmentOutput;
   using Clouds = TrainingClouds<PartNames>;
 
+  static constexpr TrainerHelp help{.description = "Parts of 3D shapes by the Sampling Foundational Transformer",
+                                    .train = "train a model of the parts of shapes and leave it in a RUN folder",
+                                    .eval = "how well a trained model finds the parts, upright or rotated",
+                                    .predict = "the part of every point of some files",
+                                    .info = "what a RUN folder, a checkpoint, a dataset or a shape file holds"};
   static constexpr const char *name = "segmentation", *seed_help = "of the rotations and of meshes' points";
   static constexpr SizeOption size_option{"--block", "points of a cloud that the model sees at once; 0: all of them",
                                           0};

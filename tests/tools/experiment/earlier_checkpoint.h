@@ -13,15 +13,6 @@ inline std::filesystem::path earlier_checkpoint(const std::string& name) {
   return std::filesystem::path(GEOSFT_TEST_FIXTURES) / (name + ".ckpt");
 }
 
-// It must answer `item`, the option and number of one of the shop's items, with this class and probability.
-inline void require_answer(const Workshop& shop, const std::filesystem::path& file, const Words& item,
-                           const std::string& class_name, double probability) {
-  const Words words = Words{"predict", file.string(), "--data", shop.data().string(), "--device", "cpu", "--json"};
-  const nlohmann::json answer = nlohmann::json::parse(shop.run_well(words + item).out);
-  CHECK(answer.at("class") == class_name);
-  CHECK(answer.at("probability").get<double>() == Approx(probability).margin(1e-3));
-}
-
 // As the last checkpoint of a run on data like the shop's, it must be trained on for the `epoch` that comes next.
 inline void require_goes_on(const Workshop& shop, const std::filesystem::path& file, int64_t epoch) {
   const std::filesystem::path run = shop / "old";
@@ -32,6 +23,18 @@ inline void require_goes_on(const Workshop& shop, const std::filesystem::path& f
                                                shop.data().string(), "--epochs", number, "--device", "cpu"});
   CHECK_THAT(resumed.err, Catch::Contains("epoch " + number + "/" + number));
   CHECK(load_checkpoint(run / "last.ckpt").tensors.at("position")[0].item<int64_t>() == epoch);
+}
+
+// The checkpoint `name` must answer `item`, the option and number of one of the shop's items, with this class and
+// probability, and be gone on with in that epoch.
+inline void require_used_and_gone_on(const Workshop& shop, const std::string& name, const Words& item,
+                                     const std::string& class_name, double probability, int64_t epoch) {
+  const std::filesystem::path file = earlier_checkpoint(name);
+  const Words words = Words{"predict", file.string(), "--data", shop.data().string(), "--device", "cpu", "--json"};
+  const nlohmann::json answer = nlohmann::json::parse(shop.run_well(words + item).out);
+  CHECK(answer.at("class") == class_name);
+  CHECK(answer.at("probability").get<double>() == Approx(probability).margin(1e-3));
+  require_goes_on(shop, file, epoch);
 }
 
 }  // namespace geosft::test

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tests/tools/experiment/small_sizes.h"
 #include "tools/experiment/cloud_settings.h"
 
 namespace geosft::test {
@@ -13,12 +14,7 @@ Settings small_cloud_settings(const std::string& tokens) {
   Settings settings;
   settings.clouds.points = 40;
   settings.model.tokens = value_named<PointTokens>(tokens, "tokens");
-  settings.model.dim = 16;
-  settings.model.num_heads = 4;
-  settings.model.depth = 2;
-  settings.model.sampling.num_samples = 8;
-  settings.train.batch_size = 4;
-  settings.evaluation.evaluation_batch = 4;
+  set_small_sizes(settings, {.depth = 2, .num_samples = 8, .batch_size = 4, .evaluation_batch = 4});
   return settings;
 }
 

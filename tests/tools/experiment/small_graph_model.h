@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/data/graphs/small_graphs.h"
+#include "tests/tools/experiment/small_sizes.h"
 #include "tools/experiment/graph_learning.h"
 
 namespace geosft::test {
@@ -10,12 +11,7 @@ namespace geosft::test {
 inline GraphSettings small_graph_settings() {
   GraphSettings settings;
   settings.data = "somewhere";
-  settings.model.dim = 16;
-  settings.model.num_heads = 4;
-  settings.model.depth = 1;
-  settings.model.sampling.num_samples = 3;
-  settings.train.batch_size = 3;
-  settings.evaluation.evaluation_batch = 2;
+  set_small_sizes(settings, {.depth = 1, .num_samples = 3, .batch_size = 3, .evaluation_batch = 2});
   return settings;
 }
 

@@ -84,10 +84,7 @@ TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
 // `--folds 4 --dim 8 --num-heads 2 --depth 1 --num-samples 4 --encoding rwpe --encoding-columns 4 --batch-size 4
 // --lr 1e-2`, and its answer to a star.
 TEST_CASE("checkpoints of graphs that earlier versions left are used and gone on from") {
-  const GraphShop shop;
-  const fs::path file = earlier_checkpoint("graph_checkpoint_1");
-  require_answer(shop, file, {"--graphs", "3"}, "-1", 0.85125);
-  require_goes_on(shop, file, 41);
+  require_used_and_gone_on(GraphShop(), "graph_checkpoint_1", {"--graphs", "3"}, "-1", 0.85125, 41);
 }
 
 TEST_CASE("the batch of graphs whose loss was not finite lies in the run, passed over or not") {

@@ -89,10 +89,7 @@ TEST_CASE("pairs of documents are told apart by what they have in common") {
 // `--attention bn_sh --no-relative --positions added --dim 8 --num-heads 2 --depth 1 --batch-size 8 --lr 1e-2
 // --beta2 0.9`, and its answer to a fast one.
 TEST_CASE("checkpoints of sequences that earlier versions left are used and gone on from") {
-  const SequenceShop shop;
-  const fs::path file = earlier_checkpoint("sequence_checkpoint_1");
-  require_answer(shop, file, {"--sequences", "7"}, "fast", 0.59834);
-  require_goes_on(shop, file, 11);
+  require_used_and_gone_on(SequenceShop(), "sequence_checkpoint_1", {"--sequences", "7"}, "fast", 0.59834, 11);
 }
 
 TEST_CASE("a sweep over attentions ends with a table") {
