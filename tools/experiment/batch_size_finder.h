@@ -12,13 +12,6 @@
 
 namespace geosft {
 
-// What limits the batches of a training, over all processes, and the option that sets it.
-struct BatchLimit {
-  int64_t size;
-  const char* option = "--batch-size";
-  bool of_each_process = true;  // whether the option takes the share of one process
-};
-
 // Trains with batches of the global size `size`, in the unit of a BatchLimit, split over `processes`. Returns false if
 // a signal arrived.
 using TrainBatches = std::function<bool(int64_t size, RunStart start, const Communicator& processes)>;

@@ -72,12 +72,13 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
       opened = Experiment::open_training(settings, this->processes());
       sizes = settings.resolve(opened->data.train().size(), Task::Settings::kSmallSizes);
     }
-    return this->within_memory([&](RunStart start, const Communicator& together) {
+    const auto open = [&](const Communicator& together) {
       auto clouds = opened ? *std::exchange(opened, std::nullopt) : Experiment::open_training(settings, together);
       clouds.sizes = sizes;
       settings.clouds.validation_fraction = clouds.data.validation_fraction();
-      return train_model<Experiment>(settings, clouds, folder, start, device, together);
-    });
+      return clouds;
+    };
+    return train_model_within_memory<Experiment>(settings, open, folder, this->resume, device, this->processes());
   }
 
   void report(const RunFolder& folder) override {

@@ -34,6 +34,7 @@
 #include <string>
 
 #include "models/summary.h"
+#include "tools/experiment/batch_size_finder.h"
 #include "tools/experiment/eval_options.h"
 #include "tools/experiment/fetch_command.h"
 #include "tools/experiment/fine_tuning.h"
@@ -69,6 +70,20 @@ bool train_model(const Settings& settings, const Data& data, const RunFolder& fo
   TrainingLoop loop(*task, options, processes);
   return train_in_folder(loop, *model, folder, run, start,
                          data.text() + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
+}
+
+// Trains as train_model does, a new run or the rest of one, on the data that open_data(processes) gives. If memory runs
+// out, the error names a limit of the batches that fits.
+template <class Experiment, class Settings, class OpenData>
+bool train_model_within_memory(Settings& settings, const OpenData& open_data, const RunFolder& folder, bool resume,
+                               at::Device device, const Communicator& processes, int64_t epochs = 0) {
+  const auto train = [&](int64_t size, RunStart start, const Communicator& together) {
+    settings.train.limit_batches(size);
+    const auto& data = open_data(together);
+    return train_model<Experiment>(settings, data, folder, start, device, together, epochs);
+  };
+  return train_within_memory(settings.train.batch_limit(), resume ? RunStart::resumed : RunStart::fresh, processes,
+                             train);
 }
 
 // Leaves the result and the pictures of a finished run in its folder. Returns the result, which names the checkpoint

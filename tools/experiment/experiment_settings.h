@@ -113,6 +113,13 @@ struct EncoderSettings {
   void check_primal() const;
 };
 
+// What limits the batches of a training, over all processes, and the option that sets it.
+struct BatchLimit {
+  int64_t size;
+  const char* option = "--batch-size";
+  bool of_each_process = true;  // whether the option takes the share of one process
+};
+
 // Section [train].
 struct TrainSettings {
   int64_t epochs = 600, batch_size = 32;
@@ -129,6 +136,9 @@ struct TrainSettings {
   // `items` names the elements of a batch, for example "clouds".
   void add_keys(Config& config, const std::string& items);
   TrainingOptions options(uint64_t seed) const;
+  BatchLimit batch_limit() const { return {batch_size}; }
+  // Sets the size of batch_limit().
+  void limit_batches(int64_t size) { batch_size = size; }
   // Copies the settings from `other` that do not affect the steps of a run.
   void take_resumable(const TrainSettings& other);
 };

@@ -124,6 +124,12 @@ struct GraphTrainSettings : TrainSettings {
   std::string metric = "auto";  // selects the checkpoint: names separated by commas, the first that the task has
   RegressionLoss regression_loss = RegressionLoss::l1;
 
+  BatchLimit batch_limit() const {
+    return batch_nodes > 0 ? BatchLimit{batch_nodes, "--batch-nodes", /*of_each_process=*/false}
+                           : TrainSettings::batch_limit();
+  }
+  void limit_batches(int64_t size) { (batch_nodes > 0 ? batch_nodes : batch_size) = size; }
+
   LossOptions loss() const { return {label_smoothing, regression_loss}; }
   LossOptions evaluation_loss() const { return {0.0, regression_loss}; }  // without smoothing
 };

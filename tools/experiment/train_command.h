@@ -7,7 +7,6 @@
 
 #include "data/data_error.h"
 #include "tools/experiment/arguments.h"
-#include "tools/experiment/batch_size_finder.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/published_sets.h"
 #include "tools/experiment/training_run.h"
@@ -40,10 +39,6 @@ class TrainCommand : protected TrainArguments {
   virtual bool train(const RunFolder& folder) = 0;
   // Evaluates the trained model, and writes and prints the result. Called on rank 0 only.
   virtual void report(const RunFolder& folder) = 0;
-
-  // Calls train_once(start, processes) with `settings`; if memory runs out, the error names a batch size that fits.
-  template <class Train>
-  bool within_memory(const Train& train_once);
 
   // Calls evaluate(); if interrupted, the message says that the training is saved.
   template <class Evaluate>
@@ -109,16 +104,6 @@ void TrainCommand<Settings>::check() {
       !hint.empty()) {
     throw DataError(settings.data, "a dataset", "nothing of this name" + hint);
   }
-}
-
-template <class Settings>
-template <class Train>
-bool TrainCommand<Settings>::within_memory(const Train& train_once) {
-  return train_within_memory({settings.train.batch_size}, resume ? RunStart::resumed : RunStart::fresh, processes(),
-                             [&](int64_t batch_size, RunStart start, const Communicator& together) {
-                               settings.train.batch_size = batch_size;
-                               return train_once(start, together);
-                             });
 }
 
 template <class Settings>

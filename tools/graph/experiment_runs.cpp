@@ -16,7 +16,6 @@
 #include "data/seeds.h"
 #include "models/summary.h"
 #include "tools/experiment/arguments.h"
-#include "tools/experiment/batch_size_finder.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/graph/graph_experiment.h"
 
@@ -37,15 +36,8 @@ bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetS
                bool resume, at::Device device, const Communicator& processes, int64_t epochs = 0) {
   limit_epochs(settings.train, graphs, split.train);
   const GraphTrainingData data{graphs, split, {graphs.schema}};
-  const bool by_nodes = settings.train.batch_nodes > 0;
-  int64_t& size = by_nodes ? settings.train.batch_nodes : settings.train.batch_size;
-  const BatchLimit limit = by_nodes ? BatchLimit{size, "--batch-nodes", /*of_each_process=*/false} : BatchLimit{size};
-  return train_within_memory(limit, resume ? RunStart::resumed : RunStart::fresh, processes,
-                             [&](int64_t limited, RunStart start, const Communicator& together) {
-                               size = limited;
-                               return train_model<GraphExperiment>(settings, data, folder, start, device, together,
-                                                                   epochs);
-                             });
+  const auto opened = [&](const Communicator&) -> const GraphTrainingData& { return data; };
+  return train_model_within_memory<GraphExperiment>(settings, opened, folder, resume, device, processes, epochs);
 }
 
 // Trains the models of an ensemble, each in its own folder; `epochs` as in train_run.

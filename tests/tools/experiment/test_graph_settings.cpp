@@ -327,4 +327,17 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   REQUIRE_THROWS_AS(settings.check(), UsageError);
 }
 
+TEST_CASE("nodes limit the batches of a training of graphs where they are set, else graphs") {
+  GraphTrainSettings train;
+  train.batch_size = 12;
+  CHECK((train.batch_limit().size == 12 && train.batch_limit().of_each_process));
+  CHECK(std::string(train.batch_limit().option) == "--batch-size");
+  train.limit_batches(6);
+  train.batch_nodes = 500;
+  CHECK((train.batch_limit().size == 500 && !train.batch_limit().of_each_process));
+  CHECK(std::string(train.batch_limit().option) == "--batch-nodes");
+  train.limit_batches(250);
+  CHECK((train.batch_size == 6 && train.batch_nodes == 250));
+}
+
 }  // namespace geosft::test::test_graph_settings
