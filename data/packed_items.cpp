@@ -10,6 +10,27 @@
 namespace geosft {
 namespace {
 
+struct TaskEntry {
+  GraphTask task;
+  const char* name;
+  bool classes, labels, of_nodes;
+};
+
+constexpr TaskEntry task_table[] = {
+    {GraphTask::classification, "classification", true, false, false},
+    {GraphTask::multi_label, "multi_label", false, true, false},
+    {GraphTask::regression, "regression", false, false, false},
+    {GraphTask::node_classification, "node_classification", true, false, true},
+    {GraphTask::node_multi_label, "node_multi_label", false, true, true},
+};
+
+const TaskEntry& entry_of(GraphTask task) {
+  for (const TaskEntry& entry : task_table) {
+    if (entry.task == task) return entry;
+  }
+  TORCH_CHECK(false, "unknown graph task");
+}
+
 std::string typed_shape(const at::Tensor& tensor) {
   if (!tensor.defined()) return "none";
   std::string text = std::string(c10::toString(tensor.scalar_type())) + " [";
@@ -178,19 +199,7 @@ class Checker {
 }  // namespace
 
 const char* task_name(GraphTask task) {
-  switch (task) {
-    case GraphTask::classification:
-      return "classification";
-    case GraphTask::multi_label:
-      return "multi_label";
-    case GraphTask::regression:
-      return "regression";
-    case GraphTask::node_classification:
-      return "node_classification";
-    case GraphTask::node_multi_label:
-      return "node_multi_label";
-  }
-  TORCH_CHECK(false, "unknown graph task");
+  return entry_of(task).name;
 }
 
 std::optional<GraphTask> task_named(const std::string& name) {
@@ -201,15 +210,15 @@ std::optional<GraphTask> task_named(const std::string& name) {
 }
 
 bool has_classes(GraphTask task) {
-  return task == GraphTask::classification || task == GraphTask::node_classification;
+  return entry_of(task).classes;
 }
 
 bool has_labels(GraphTask task) {
-  return task == GraphTask::multi_label || task == GraphTask::node_multi_label;
+  return entry_of(task).labels;
 }
 
 bool is_of_nodes(GraphTask task) {
-  return task == GraphTask::node_classification || task == GraphTask::node_multi_label;
+  return entry_of(task).of_nodes;
 }
 
 void check_graph_features(const PackedItems& packed, const std::string& source) {

@@ -16,14 +16,16 @@ std::vector<std::string> names(const DatasetListing& listing) {
   return found;
 }
 
+void write_empty(const test::TemporaryFolder& folder, const std::vector<std::string>& files) {
+  for (const std::string& file : files) test::write_text(folder / file, "");
+}
+
 }  // namespace
 
 TEST_CASE("folder tree: split folders above the classes") {
   const test::TemporaryFolder folder;
-  for (const std::string file : {"train/chair/b.off", "train/chair/a.OBJ", "train/bed/a.ply", "test/sofa/x.stl",
-                                 "test/bed/a.xyz", "train/chair/a.mtl", "train/.hidden/a.ply", "train/chair/.b.off"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"train/chair/b.off", "train/chair/a.OBJ", "train/bed/a.ply", "test/sofa/x.stl", "test/bed/a.xyz",
+                       "train/chair/a.mtl", "train/.hidden/a.ply", "train/chair/.b.off"});
   const DatasetListing train = list_folder_tree(folder.path(), Split::train, 5);
   const DatasetListing test = list_folder_tree(folder.path(), Split::test, 5);
   CHECK(train.class_names == std::vector<std::string>{"bed", "chair", "sofa"});
@@ -35,10 +37,7 @@ TEST_CASE("folder tree: split folders above the classes") {
 
 TEST_CASE("folder tree: split folders below the classes, as in ModelNet") {
   const test::TemporaryFolder folder;
-  for (const std::string file :
-       {"bed/train/bed_1.off", "bed/test/bed_2.off", "sofa/train/sofa_1.off", "sofa/extra.off"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"bed/train/bed_1.off", "bed/test/bed_2.off", "sofa/train/sofa_1.off", "sofa/extra.off"});
   const DatasetListing train = list_folder_tree(folder.path(), Split::train, 5);
   CHECK(names(train) == std::vector<std::string>{"bed/train/bed_1.off", "sofa/train/sofa_1.off"});
   REQUIRE(train.warnings.size() == 1);
@@ -64,11 +63,8 @@ TEST_CASE("folder tree: without split folders every fifth file is test") {
 
 TEST_CASE("folder tree: what is passed by is counted in one line") {
   const test::TemporaryFolder folder;
-  for (const std::string file :
-       {"bed/1.off", "bed/2.off", "bed/nested/3.off", "bed/nested/deeper/4.ply", "bed/model.fbx", "bed/more.h5",
-        "sofa/1.off", "sofa/2.FBX", "bed/README", "labels.json", "bed/.hidden"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"bed/1.off", "bed/2.off", "bed/nested/3.off", "bed/nested/deeper/4.ply", "bed/model.fbx",
+                       "bed/more.h5", "sofa/1.off", "sofa/2.FBX", "bed/README", "labels.json", "bed/.hidden"});
   const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
   CHECK(names(listing) == std::vector<std::string>{"bed/1.off", "bed/2.off", "sofa/1.off"});
   CHECK(listing.warnings ==
@@ -79,9 +75,7 @@ TEST_CASE("folder tree: what is passed by is counted in one line") {
 
 TEST_CASE("folder tree: .bin files are laser scans, but the buffers of .gltf files beside them") {
   const test::TemporaryFolder folder;
-  for (const std::string file : {"bed/1.gltf", "bed/1.bin", "car/1.bin", "car/2.ply.gz", "car/3.CSV"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"bed/1.gltf", "bed/1.bin", "car/1.bin", "car/2.ply.gz", "car/3.CSV"});
   const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
   REQUIRE(names(listing) == std::vector<std::string>({"bed/1.gltf", "car/1.bin", "car/2.ply.gz", "car/3.CSV"}));
   REQUIRE(listing.warnings.size() == 1);
@@ -90,10 +84,7 @@ TEST_CASE("folder tree: .bin files are laser scans, but the buffers of .gltf fil
 
 TEST_CASE("folder tree: what is passed by beside and below split folders") {
   const test::TemporaryFolder folder;
-  for (const std::string file :
-       {"bed/train/1.off", "bed/test/2.off", "bed/test/old/3.off", "bed/more/4.off", "bed/train/1.mtl"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"bed/train/1.off", "bed/test/2.off", "bed/test/old/3.off", "bed/more/4.off", "bed/train/1.mtl"});
   std::filesystem::create_symlink("..", folder / "bed/test/up");
   const DatasetListing listing = list_folder_tree(folder.path(), Split::test, 0);
   CHECK(names(listing) == std::vector<std::string>{"bed/test/2.off"});
@@ -141,11 +132,9 @@ TEST_CASE("folder tree: split folders in any case") {
 
 TEST_CASE("folder tree: a folder for each shape, as in ShapeNetCore") {
   const test::TemporaryFolder folder;
-  for (const std::string file : {"02691156/1a/models/model_normalized.obj", "02691156/1a/models/model_normalized.mtl",
-                                 "02691156/1b/models/model_normalized.obj", "02691156/1b/screenshots/1.png",
-                                 "02828884/2a/model.obj", "02828884/2b/other/x.obj"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"02691156/1a/models/model_normalized.obj", "02691156/1a/models/model_normalized.mtl",
+                       "02691156/1b/models/model_normalized.obj", "02691156/1b/screenshots/1.png",
+                       "02828884/2a/model.obj", "02828884/2b/other/x.obj"});
   const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
   REQUIRE(listing.class_names == std::vector<std::string>{"02691156", "02828884"});
   REQUIRE(names(listing) == std::vector<std::string>{"02691156/1a/models/model_normalized.obj",
@@ -157,9 +146,7 @@ TEST_CASE("folder tree: a folder for each shape, as in ShapeNetCore") {
 
 TEST_CASE("folder tree: shapes in other places are found, and the layouts named") {
   const test::TemporaryFolder folder;
-  for (const std::string file : {"ModelNet10/bed/train/1.off", "ModelNet10/bed/test/2.off"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"ModelNet10/bed/train/1.off", "ModelNet10/bed/test/2.off"});
   test::require_error(
       [&] { list_folder_tree(folder.path(), Split::train, 5); },
       {"2 shape files in other places, such as ModelNet10/bed/", "CLASS/train/FILE", "ID/models/model"});
@@ -167,9 +154,7 @@ TEST_CASE("folder tree: shapes in other places are found, and the layouts named"
 
 TEST_CASE("folder tree: of several formats of a shape one is taken, which is said") {
   const test::TemporaryFolder folder;
-  for (const std::string file : {"bed/a.obj", "bed/a.OFF", "bed/a.txt", "bed/b.xyz", "sofa/c.ply", "sofa/c.xyz"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"bed/a.obj", "bed/a.OFF", "bed/a.txt", "bed/b.xyz", "sofa/c.ply", "sofa/c.xyz"});
   const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
   REQUIRE(names(listing) == std::vector<std::string>{"bed/a.OFF", "bed/b.xyz", "sofa/c.ply"});
   REQUIRE(listing.warnings ==
@@ -180,10 +165,7 @@ TEST_CASE("folder tree: of several formats of a shape one is taken, which is sai
 
 TEST_CASE("folder tree: classes without a shape in a split are named") {
   const test::TemporaryFolder folder;
-  for (const std::string file :
-       {"train/bed/1.off", "train/sofa/1.off", "train/desk/1.off", "test/bed/2.off", "test/lamp/2.off"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"train/bed/1.off", "train/sofa/1.off", "train/desk/1.off", "test/bed/2.off", "test/lamp/2.off"});
   REQUIRE(list_folder_tree(folder.path(), Split::train, 5).warnings ==
           std::vector<std::string>{folder.path().string() + ": 1 of 4 classes have no shape to train with: lamp"});
   REQUIRE(list_folder_tree(folder.path(), Split::test, 5).warnings ==
@@ -201,9 +183,7 @@ TEST_CASE("folder tree: nothing to read") {
 
 TEST_CASE("folder tree: classes with too few files for a test split name the option that splits them") {
   const test::TemporaryFolder folder;
-  for (const std::string file : {"bed/a.off", "bed/b.off", "bed/c.off", "sofa/a.off"}) {
-    test::write_text(folder / file, "");
-  }
+  write_empty(folder, {"bed/a.off", "bed/b.off", "bed/c.off", "sofa/a.off"});
   CHECK(list_folder_tree(folder.path(), Split::train, 5).items.size() == 4);
   test::require_error([&] { list_folder_tree(folder.path(), Split::test, 5); },
                       {"shapes to test with", "at most 3 files per class", "every 5th", "--test-every 3"});

@@ -76,6 +76,19 @@ TEST_CASE("a layer takes its attention by name", "[layer]") {
   require_error([&] { choose_attention(options, "cosine"); }, {"name", "cosine", "polynomial", "linear_bn_sh"});
 }
 
+TEST_CASE("the registry of attentions has each name once, and none at its end", "[layer]") {
+  const std::vector<std::string> names = attention_names(), all = attention_names(/*or_none=*/true);
+  REQUIRE(names.size() == 2 + primal_names().size());
+  REQUIRE(all.size() == names.size() + 1);
+  REQUIRE(all.back() == "none");
+  REQUIRE(std::set<std::string>(all.begin(), all.end()).size() == all.size());
+  LayerOptions options;
+  for (const NamedAttention& one : named_attentions()) {
+    choose_attention(options, one.name);
+    REQUIRE(options.kind == one.kind);
+  }
+}
+
 TEST_CASE("a layer takes every attention of the primal-dual family by name", "[layer]") {
   const at::Tensor x = at::randn({12, 8}, generator(1)), ptr = at::tensor({0, 6, 12}, at::kLong);
   for (const std::string& name : primal_names()) {

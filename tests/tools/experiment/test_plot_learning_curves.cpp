@@ -23,18 +23,24 @@ MetricsRow row(int64_t step, const std::string& split, double accuracy) {
   return {step, 0, split, 1.0 / double(step), accuracy, 1e-3, 1.0, 100.0};
 }
 
-}  // namespace
-
-TEST_CASE("learning curves show both parts and the best accuracy on the held-out one") {
+// Returns the picture of five steps of training and of another split, whose third is its best; empty without gnuplot.
+std::string curves_beside(const std::string& split) {
   const MetricsFile file;
   const test::PictureFolder folder;
   MetricsWriter writer(file.path);
   for (int64_t step = 1; step <= 5; ++step) {
     writer.append(row(step, "train", 0.1 * double(step)));
-    writer.append(row(step, "validation", step == 3 ? 0.4567 : 0.2));
+    writer.append(row(step, split, step == 3 ? 0.4567 : 0.2));
   }
-  if (!test::require_picture(plot_learning_curves(file.path, folder.stem()), folder)) return;
-  const std::string svg = folder.svg();
+  const bool drawn = test::require_picture(plot_learning_curves(file.path, folder.stem()), folder);
+  return drawn ? folder.svg() : "";
+}
+
+}  // namespace
+
+TEST_CASE("learning curves show both parts and the best accuracy on the held-out one") {
+  const std::string svg = curves_beside("validation");
+  if (svg.empty()) return;
   CHECK(svg.find("held-out best 45.7 at step 3") != std::string::npos);
   CHECK(svg.find(">training<") != std::string::npos);
   CHECK(svg.find(">held-out part of the training set<") != std::string::npos);
@@ -42,15 +48,8 @@ TEST_CASE("learning curves show both parts and the best accuracy on the held-out
 }
 
 TEST_CASE("a monitored test set is called what it is, and its best is not picked") {
-  const MetricsFile file;
-  const test::PictureFolder folder;
-  MetricsWriter writer(file.path);
-  for (int64_t step = 1; step <= 5; ++step) {
-    writer.append(row(step, "train", 0.1 * double(step)));
-    writer.append(row(step, "test", step == 3 ? 0.4567 : 0.2));
-  }
-  if (!test::require_picture(plot_learning_curves(file.path, folder.stem()), folder)) return;
-  const std::string svg = folder.svg();
+  const std::string svg = curves_beside("test");
+  if (svg.empty()) return;
   CHECK(svg.find("test set at the end 20.0") != std::string::npos);
   CHECK(svg.find(">test set<") != std::string::npos);
   CHECK(svg.find("held-out") == std::string::npos);

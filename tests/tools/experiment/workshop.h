@@ -66,6 +66,27 @@ class Workshop {
     return (folder_ / "trained").string();
   }
 
+  // The help of the program and of each subcommand must fit a screen, but for train, which lists every key; the keys
+  // must be some of train's.
+  void require_help(const Words& subcommands, const Words& keys) const {
+    for (const std::string& subcommand : Words{""} + subcommands) {
+      const ProcessResult result = run_well((subcommand.empty() ? Words{} : Words{subcommand}) + Words{"--help"});
+      CHECK(lines_of(result.out).size() > 5);
+      if (subcommand != "train") CHECK(lines_of(result.out).size() <= 40);
+      CHECK(result.err.empty());
+    }
+    const std::string listed = run_well({"train", "--list-keys"}).out;
+    for (const std::string& key : keys) CHECK_THAT(listed, Catch::Contains(key));
+    refuses({"trian"}, 2, {"trian", "train"});
+  }
+  // What info says of the trained run, and of its last checkpoint, must hold these words.
+  void require_info(const Words& words) const {
+    for (const std::string& what : {trained(), trained() + "/last.ckpt"}) {
+      const std::string said = run_well({"info", what}).out;
+      for (const std::string& word : words) CHECK_THAT(said, Catch::Contains(word));
+    }
+  }
+
   void require_failure(const ProcessResult& result, int exit, const Words& words) const {
     require_tool_failure(tool_, result, exit, words);
   }

@@ -8,12 +8,7 @@ namespace geosft::test::test_segment_info_command {
 
 TEST_CASE("info of geosft-segment describes runs, datasets and files") {
   const SegmentShop shop;
-  const std::string run = shop.trained();
-  for (const std::string& what : {run, run + "/last.ckpt"}) {
-    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("dim = 16") &&
-                                                      Catch::Contains("2 classes, 5 parts") &&
-                                                      Catch::Contains("mug: 3 cup 4 base"));
-  }
+  shop.require_info({"dim = 16", "2 classes, 5 parts", "mug: 3 cup 4 base"});
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out,
              Catch::StartsWith("8 shapes to train with, 4 to test with, with normals\n"));
   write_shapenet_text(shop / "text");
@@ -40,14 +35,7 @@ TEST_CASE("info of geosft-segment prints JSON") {
 
 TEST_CASE("help of geosft-segment fits a screen a subcommand, and wrong use ends with 2") {
   const SegmentShop shop;
-  for (const Words& subcommand : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
-    const ProcessResult result = shop.run_well(subcommand + Words{"--help"});
-    CHECK(lines_of(result.out).size() > 5);
-    if (subcommand != Words{"train"}) CHECK(lines_of(result.out).size() <= 40);
-  }
-  const std::string keys = shop.run_well({"train", "--list-keys"}).out;
-  for (const char* key : {"--block", "--category", "--published-validation"}) CHECK_THAT(keys, Catch::Contains(key));
-  shop.refuses({"trian"}, 2, {"trian", "train"});
+  shop.require_help({"train", "eval", "predict", "info"}, {"--block", "--category", "--published-validation"});
   shop.refuses(shop.train("run", {"--blok", "3"}), 2, {"'--blok'", "'--block'"});
 }
 
