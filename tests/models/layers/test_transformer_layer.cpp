@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/transformer_layer.h"
 
+#include <set>
+#include <string>
+
 #include "models/training/autocast.h"
 #include "tests/models/layers/layer_fixture.h"
 #include "tests/models/training/emulated_gpu.h"
