@@ -16,13 +16,13 @@ struct Choice {
   void (*set)(PrimalOptions& options, int64_t heads);
 };
 
-constexpr Choice kernels[] = {
+constexpr Choice kernel_table[] = {
     {"softmax", [](PrimalOptions&, int64_t) {}},
     {"linear", [](PrimalOptions& options, int64_t) { options.linear = true; }},
     {"sparse", [](PrimalOptions& options, int64_t) { options.mask = MaskKind::strided, options.mask_size = 0; }},
 };
 
-constexpr Choice variations[] = {
+constexpr Choice variation_table[] = {
     {"", [](PrimalOptions&, int64_t) {}},
     {"bn", [](PrimalOptions& options, int64_t) { options.beta = paper_beta; }},
     {"bn_variance", [](PrimalOptions& options, int64_t) { options.variance = true; }},
@@ -38,7 +38,7 @@ constexpr Choice variations[] = {
 std::string member_name(const Choice& kernel, const Choice& variation) {
   const std::string name = variation.name;
   if (name.empty()) return kernel.name;
-  return &kernel == kernels ? name : std::string(kernel.name) + "_" + name;
+  return &kernel == kernel_table ? name : std::string(kernel.name) + "_" + name;
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -60,9 +60,9 @@ std::vector<int64_t> default_pool(int64_t heads) {
 const std::vector<PrimalKernel>& primal_kernels() {
   static const std::vector<PrimalKernel> all = [] {
     std::vector<PrimalKernel> named;
-    for (const Choice& kernel : kernels) {
+    for (const Choice& kernel : kernel_table) {
       PrimalKernel& one = named.emplace_back(PrimalKernel{kernel.name, {}});
-      for (const Choice& variation : variations) one.members.push_back(member_name(kernel, variation));
+      for (const Choice& variation : variation_table) one.members.push_back(member_name(kernel, variation));
     }
     return named;
   }();
@@ -81,8 +81,8 @@ const std::vector<std::string>& primal_names() {
 }
 
 PrimalOptions primal_options(const std::string& name, int64_t heads) {
-  for (const Choice& kernel : kernels) {
-    for (const Choice& variation : variations) {
+  for (const Choice& kernel : kernel_table) {
+    for (const Choice& variation : variation_table) {
       if (member_name(kernel, variation) != name) continue;
       PrimalOptions options;
       kernel.set(options, heads);

@@ -46,7 +46,7 @@ at::Tensor batch_error(const at::Tensor& outputs, const at::Tensor& targets, con
 }
 
 // The registry of the metrics, which help and error messages read.
-constexpr Metric metrics[] = {
+constexpr Metric metric_table[] = {
     {"accuracy", class_accuracy, nullptr, true, false, batch_accuracy},
     {"macro_f1", class_macro_f1, nullptr},
     {"roc_auc", class_roc_auc, mean_roc_auc},
@@ -60,9 +60,9 @@ constexpr Metric metrics[] = {
 
 // Returns nullptr for an unknown name.
 const Metric* find_metric(const std::string& name) {
-  const auto* const found =
-      std::find_if(std::begin(metrics), std::end(metrics), [&](const Metric& metric) { return metric.name == name; });
-  return found == std::end(metrics) ? nullptr : found;
+  const auto* const found = std::find_if(std::begin(metric_table), std::end(metric_table),
+                                         [&](const Metric& metric) { return metric.name == name; });
+  return found == std::end(metric_table) ? nullptr : found;
 }
 
 // The names of the metrics of a task, the main one first.
@@ -84,7 +84,7 @@ void check_metric_name(const std::string& name) {
 
 std::vector<std::string> all_metric_names() {
   std::vector<std::string> names;
-  for (const Metric& metric : metrics) names.emplace_back(metric.name);
+  for (const Metric& metric : metric_table) names.emplace_back(metric.name);
   return names;
 }
 
