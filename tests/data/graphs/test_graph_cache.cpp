@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/data/files.h"
+#include "tests/data/damaged_cache.h"
 #include "tests/data/graphs/graphs.h"
 #include "tests/data/graphs/small_graphs.h"
 
@@ -22,22 +22,11 @@ TEST_CASE("the graph cache gives back what was stored under the same key") {
 }
 
 TEST_CASE("a damaged or half-written file of the graph cache counts as absent and can be replaced") {
-  const TemporaryFolder folder;
-  const GraphCache cache(folder.path());
-  REQUIRE(cache.store("set", "key", small_graphs()));
-  const std::string whole = read_text(cache.file("set"));
-  for (const std::string& contents : {whole.substr(0, whole.size() / 2), std::string("text"), std::string()}) {
-    write_text(cache.file("set"), contents);
-    CHECK_FALSE(cache.load("set", "key"));
-    CHECK(cache.store("set", "key", small_graphs()));
-    CHECK(cache.load("set", "key"));
-  }
+  require_damage_is_absence<GraphCache>(small_graphs(), [](const std::string&) { return std::string("text"); });
 }
 
 TEST_CASE("a graph cache that cannot be written to says so") {
-  CHECK_FALSE(GraphCache("").store("set", "key", small_graphs()));
-  CHECK_FALSE(GraphCache("").load("set", "key"));
-  CHECK_FALSE(GraphCache("/proc/geosft").store("set", "key", small_graphs()));
+  require_unwritable_is_said<GraphCache>(small_graphs());
 }
 
 TEST_CASE("graphs are made once, and always where nothing can be kept") {

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/data/files.h"
+#include "tests/data/damaged_cache.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_shape_cache {
@@ -44,27 +44,14 @@ TEST_CASE("the shape cache gives back what was stored under the same key") {
 }
 
 TEST_CASE("a damaged or half-written cache file counts as absent and can be replaced") {
-  const test::TemporaryFolder folder;
-  const ShapeCache cache(folder.path());
-  REQUIRE(cache.store("chair", "key", example()));
-  const std::string whole = test::read_text(cache.file("chair"));
-  std::string damaged = whole;
-  damaged[whole.size() / 2] ^= 4;
-  for (const std::string& contents : {damaged, whole.substr(0, whole.size() / 2), std::string()}) {
-    test::write_text(cache.file("chair"), contents);
-    CHECK_FALSE(cache.load("chair", "key"));
-    CHECK(cache.store("chair", "key", example()));
-    CHECK(cache.load("chair", "key"));
-  }
+  require_damage_is_absence<ShapeCache>(example(), [](std::string whole) {
+    whole[whole.size() / 2] ^= 4;
+    return whole;
+  });
 }
 
 TEST_CASE("a cache that cannot be written to says so") {
-  CHECK_FALSE(ShapeCache("").store("chair", "key", example()));
-  CHECK_FALSE(ShapeCache("").load("chair", "key"));
-  CHECK_FALSE(ShapeCache("/proc/geosft").store("chair", "key", example()));
-  const test::TemporaryFolder folder;
-  test::write_text(folder / "file", "no folder");
-  CHECK_FALSE(ShapeCache(folder / "file").store("chair", "key", example()));
+  require_unwritable_is_said<ShapeCache>(example());
 }
 
 TEST_CASE("a cached shape that is no cloud counts as absent") {
