@@ -84,11 +84,13 @@ TEST_CASE("a shift-click picks a point that faces the eye, keys save a picture a
   const auto [centre, level] = DrawnPicture(shop / "same.png").middle(coloured);
   Process process(GEOSFT_VIEW, words, options);
   REQUIRE(send("search --sync --onlyvisible --name 'item 0 of 1' windowmove 0 0"));
+  size_t clicks = 0;
   for (const auto& [across, down] : std::vector<std::pair<int, int>>{{0, 0}, {12, -6}, {-10, 12}}) {
     const std::string place = std::to_string(centre + across) + " " + std::to_string(level + down);
-    REQUIRE(send("mousemove " + place + " sleep 0.3 keydown shift click 1 keyup shift sleep 0.5"));
+    REQUIRE(send("mousemove " + place + " keydown shift click 1 keyup shift"));
+    CHECK(process.wait_for_output("query ", ++clicks));  // a click is where the pointer is when it is looked at
   }
-  REQUIRE(send("key c sleep 0.5 key h sleep 0.3 key p sleep 0.7 key q"));
+  REQUIRE(send("key c key h key p key q"));  // handled one after the other
   const ProcessResult result = process.wait();
   INFO(result.out << result.err);
   CHECK(result.exit == 0);
