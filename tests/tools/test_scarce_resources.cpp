@@ -37,9 +37,9 @@ void require_clean_end(const Workshop& shop, const ProcessResult& result, const 
   CHECK(names_in(run) == names);
 }
 
-// Of 60 epochs, a checkpoint each.
+// Of 20 epochs, a checkpoint each.
 Words long_training(const Workshop& shop, const std::string& out) {
-  return with(with(shop.train(out), "--epochs", "60"), "--checkpoint-every", "1");
+  return with(with(shop.train(out), "--epochs", "20"), "--checkpoint-every", "1");
 }
 
 Words resume(const fs::path& run) {

@@ -23,6 +23,6 @@ constexpr const char* description = "Classification of 3D shapes by the Sampling
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool(ClassifyExperiment::program,
-                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
+  geosft::end_tool(geosft::run_tool(ClassifyExperiment::program,
+                                    [&] { return geosft::run_subcommands(description, subcommands, argc, argv); }));
 }

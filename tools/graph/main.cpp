@@ -23,6 +23,6 @@ constexpr const char* description = "Learning on graphs by the Sampling Foundati
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool(GraphExperiment::program,
-                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
+  geosft::end_tool(geosft::run_tool(GraphExperiment::program,
+                                    [&] { return geosft::run_subcommands(description, subcommands, argc, argv); }));
 }

@@ -24,6 +24,6 @@ constexpr const char* description = "Parts of 3D shapes by the Sampling Foundati
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool(SegmentExperiment::program,
-                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
+  geosft::end_tool(geosft::run_tool(SegmentExperiment::program,
+                                    [&] { return geosft::run_subcommands(description, subcommands, argc, argv); }));
 }

@@ -31,6 +31,6 @@ constexpr const char* description =
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool(SequenceExperiment::program,
-                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
+  geosft::end_tool(geosft::run_tool(SequenceExperiment::program,
+                                    [&] { return geosft::run_subcommands(description, subcommands, argc, argv); }));
 }

@@ -52,7 +52,7 @@ TEST_CASE("parts are labelled by polynomial attention over all points, which rep
 
 TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit") {
   const SegmentShop shop;
-  const Words longer = {"--epochs", "30", "--checkpoint-every", "2", "--ema-decay", "0.9", "--drop-token-rate", "0.1"};
+  const Words longer = {"--epochs", "16", "--checkpoint-every", "2", "--ema-decay", "0.9", "--drop-token-rate", "0.1"};
   shop.run_well(shop.train("whole", longer));
   for (const int signal : {SIGKILL, SIGINT}) {
     const fs::path run = shop / ("stopped" + std::to_string(signal));
@@ -167,7 +167,7 @@ TEST_CASE(
     "a shape that is deleted in the middle of a training of parts is named, and the run goes on when it is back") {
   const SegmentShop shop;
   write_shapenet_text(shop / "text");
-  const Words words = {"--data", (shop / "text").string(), "--epochs", "60", "--checkpoint-every", "2"};
+  const Words words = {"--data", (shop / "text").string(), "--epochs", "16", "--checkpoint-every", "2"};
   shop.run_well(shop.train("whole", words));
   const fs::path run = shop / "run";
   const ProcessResult ended = train_until(GEOSFT_SEGMENT, shop.train("run", words), shop.process(), run / "metrics.csv",
