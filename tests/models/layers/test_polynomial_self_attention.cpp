@@ -86,6 +86,7 @@ TEST_CASE("with a tolerance the layer takes the degree that holds it", "[polynom
   const PolynomialDegree chosen = layer->degree_for(x, std::nullopt);
   REQUIRE_FALSE(chosen.exact);
   REQUIRE(chosen.error <= 1e-3);
+  // The tolerance that was asked for.
   require_close(layer->forward(x, std::nullopt), exact(layer, x, {0, 40}, false), 1e-3, "out");
   PolynomialSelfAttention fixed = layer_of({.degree = chosen.degree});
   require_equal(layer->forward(x, std::nullopt), fixed->forward(x, std::nullopt), "degree");
