@@ -178,8 +178,10 @@ TEST_CASE("the next file has the same child, unless that failed, crashed in clos
   const std::string other = child_of_a_file();
   CHECK(other != child);
   CHECK_FALSE(asked("throw"));
-  const auto [second, next, last] =
-      within_a_second([] { return std::tuple(child_of_a_file(), child_of_a_file(), child_of_a_file("bad end")); });
+  const auto [second, next, last] = within_a_second([] {
+    const std::string one = child_of_a_file(), two = child_of_a_file();
+    return std::tuple(one, two, child_of_a_file("bad end"));
+  });
   CHECK(next == second);
   CHECK(last == second);
   const std::string third = child_of_a_file();
