@@ -2,6 +2,7 @@
 #include "data/isolated_reader.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +47,27 @@ void take_all() {
   }
 }
 
+// The whole seconds of CPU time that this process has used, rounded up.
+rlim_t seconds_used() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1);
+}
+
+// The seconds of CPU time that it may still use.
+rlim_t seconds_left() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_CPU, &limit);
+  return limit.rlim_cur - seconds_used();
+}
+
+// Never ends by itself. So that its limit is reached soon, it leaves itself less than a second.
+[[noreturn]] void loop() {
+  const rlimit soon{seconds_used(), seconds_used()};
+  ::setrlimit(RLIMIT_CPU, &soon);
+  for (std::atomic<int> i = 0;; ++i) continue;
+}
+
 // Does what it is asked for: "END of itself", "take MEBIBYTES", …
 std::string obey(const std::string& request) {
   if (request == "pid") return std::to_string(::getpid());
@@ -59,9 +81,8 @@ std::string obey(const std::string& request) {
   if (request == "take all") take_all();
   if (request == "take all") return "taken";
   if (request.starts_with("take ")) return take(std::stoul(request.substr(5)));
-  if (request == "loop") {
-    for (std::atomic<int> i = 0;; ++i) continue;
-  }
+  if (request == "seconds left") return std::to_string(seconds_left());
+  if (request == "loop") loop();
   return request;
 }
 
@@ -242,6 +263,9 @@ TEST_CASE("a child may take the memory that it is allowed for each file, and no 
 }
 
 TEST_CASE("a child that never answers is ended") {
+  // 5 seconds, and one for every 4 MiB of the file.
+  CHECK(asked("seconds left") == "5");
+  CHECK(IsolatedReader("file", uint64_t{8} << 20, counting).ask("seconds left") == "7");
   CHECK_FALSE(asked("loop"));
 }
 
