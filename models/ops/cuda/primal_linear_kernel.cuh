@@ -7,6 +7,7 @@
 // multiply-adds, so half of that; heads are so narrow (at most 32 x 32 numbers) that loading the rows takes as long.
 #pragma once
 
+#include "geometry/cuda/element_tile.h"
 #include "models/ops/cuda/primal_arrays.h"
 
 namespace geosft::cuda {
@@ -107,26 +108,23 @@ class PrimalTileSumTile {
 
 // Adds the tiles of an item in order, one element of its sums per thread.
 template <typename T>
-class PrimalItemJoinTile {
- public:
-  static constexpr int kBlockThreads = 256;
-  struct Tiles {};
-  using Arguments = PrimalTask<T>;
-
-  static int64_t pieces(const Arguments& task) {
-    return (static_cast<int64_t>(task.c) * (task.cv + 1) + kBlockThreads - 1) / kBlockThreads;
+struct PrimalItemJoinTile : UnsharedTile<PrimalTask<T>, 256> {
+  static int64_t pieces(const PrimalTask<T>& task) {
+    return (static_cast<int64_t>(task.c) * (task.cv + 1) + PrimalItemJoinTile::kBlockThreads - 1) /
+           PrimalItemJoinTile::kBlockThreads;
   }
 
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const int64_t size = static_cast<int64_t>(task.c) * (task.cv + 1), all = (size + kBlockThreads - 1) / kBlockThreads;
+  GEOSFT_DEVICE static void run(Block& block, const PrimalTask<T>& task) {
+    const int64_t size = static_cast<int64_t>(task.c) * (task.cv + 1),
+                  all = (size + PrimalItemJoinTile::kBlockThreads - 1) / PrimalItemJoinTile::kBlockThreads;
     const int64_t item = block.x() / all, head = block.y();
     const PackedRows packed = task.other.rows(head);
     constexpr int64_t kRows = PrimalTileSumTile<T>::kRows;
     const RowRange rows = item_rows(packed, item);
     const int64_t first = first_slot(packed, kRows, item), last = first + (rows.end - rows.begin + kRows - 1) / kRows;
     block.each([&](int thread) {
-      const int64_t number = block.x() % all * kBlockThreads + thread;
+      const int64_t number = block.x() % all * PrimalItemJoinTile::kBlockThreads + thread;
       if (number >= size) return;
       T sum = 0;
       for (int64_t slot = first; slot < last; ++slot) sum += task.tile_sums[(slot * task.heads + head) * size + number];

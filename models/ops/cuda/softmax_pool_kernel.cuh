@@ -7,6 +7,7 @@
 // backward; half of that in half types.
 #pragma once
 
+#include "geometry/cuda/element_tile.h"
 #include "geometry/cuda/packed_tiles.h"
 #include "models/ops/cuda/accessor.h"
 #include "models/ops/cuda/tile_math.h"
@@ -166,14 +167,9 @@ class PoolForwardTile {
 
 // Combines the tiles of an item in order; one block per item.
 template <typename T>
-class PoolJoinTile {
- public:
-  static constexpr int kBlockThreads = kPoolThreads;
-  struct Tiles {};
-  using Arguments = PoolForward<T>;
-
+struct PoolJoinTile : UnsharedTile<PoolForward<T>, kPoolThreads> {
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const PoolForward<T>& in) {
     const int64_t item = block.x();
     const RowRange rows = item_rows(in.packed, item);
     const int64_t first = first_slot(in.packed, kPoolRows, item);
