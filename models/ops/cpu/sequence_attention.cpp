@@ -3,7 +3,7 @@
 // per head (SFT section 4.4), and so are its gradients.
 #include "models/ops/sequence_attention.h"
 
-#include "models/ops/cpu/attention_host.h"
+#include "models/ops/cpu/attention_arguments.h"
 #include "models/ops/cpu/simd.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -215,12 +215,7 @@ class SequenceBias {
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };
 
-template <typename T, class F>
-void with_bias(const SequenceArrays<T>&, const F& f) {
-  f(TypeOf<SequenceBias<T>>());
-}
-
-GEOSFT_ATTENTION_KERNELS(SequenceArrays)
+GEOSFT_ATTENTION_BIAS(SequenceArrays, SequenceBias)
 
 GEOSFT_SIMD_END();
 
