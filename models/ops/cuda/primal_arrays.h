@@ -158,6 +158,48 @@ GEOSFT_DEVICE PrimalRows primal_rows(const PrimalTask<T>& task, int64_t slot, in
   return {own, item_rows(task.other.rows(head), own.item)};
 }
 
+// The base of a kernel whose threads own a row of a head each. Tile has
+//   Tiles, State                           the shared memory, with own_x and own_y, and what a thread keeps
+//   begin(task, rows, head, thread, state) prepares the state of a thread
+//   compute(block, task, rows, head, tiles, state)
+//                                          called for blocks that own rows, once own_x and, with kOwnY, own_y are
+//                                          loaded
+template <class Tile, typename T, int Width, bool kOwnY>
+struct PrimalTile {
+  static constexpr int kBlockThreads = kThreads;
+  using Arguments = PrimalTask<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const int64_t head = block.y();
+    const PrimalRows rows = primal_rows(task, block.x(), head);
+    if (rows.own.begin >= rows.own.end) return;
+    auto& tiles = block.template shared<typename Tile::Tiles>();
+    typename Block::template PerThread<typename Tile::State> state(block);
+    block.each([&](int thread) {
+      load_shifted_x(task.own, task, tiles.own_x, Width, rows.own.item, rows.own.begin, rows.own_count(), head, thread);
+      if constexpr (kOwnY) {
+        load_y(task.own, task, tiles.own_y, Width, rows.own.begin, rows.own_count(), head, thread);
+      }
+      Tile::begin(task, rows, head, thread, state[thread]);
+    });
+    Tile::compute(block, task, rows, head, tiles, state);
+  }
+};
+
+// For tiles of kOthers other rows: load(first, count, thread) loads a tile from row `first` on, and then
+// meet(group, count, thread) is called for its groups of kGroup rows.
+template <int kOthers, int kGroup, class Block, class Load, class Meet>
+GEOSFT_DEVICE void for_other_rows(Block& block, const RowRange& other, const Load& load, const Meet& meet) {
+  for (int64_t first = other.begin; first < other.end; first += kOthers) {
+    const int count = static_cast<int>(other.end - first < kOthers ? other.end - first : kOthers);
+    block.each([&](int thread) { load(first, count, thread); });
+    block.each([&](int thread) {
+      for (int group = 0; group < count; group += kGroup) meet(group, count, thread);
+    });
+  }
+}
+
 // to = factor * sum, `width` numbers.
 template <typename T, int Chunks>
 GEOSFT_DEVICE void put_sums(const Vec4<T> (&sum)[Chunks], T factor, T* to, int width) {
