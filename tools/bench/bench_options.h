@@ -2,6 +2,7 @@
 // Defines options shared by the subcommands of geosft-bench.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "tools/bench/benchmark.h"
@@ -41,5 +42,13 @@ struct TimedSizes {
   // Checks the sizes and applies the options of the machine.
   void apply() const;
 };
+
+// Adds the options of a subcommand to it; Timed is derived from TimedSizes and has execute().
+template <class Timed>
+Command timed_command(CLI::App& subcommand, const std::string& prints) {
+  auto command = std::make_shared<Timed>();
+  command->add_to(subcommand, prints);
+  return [command] { return command->execute(); };
+}
 
 }  // namespace geosft::bench

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -92,9 +91,7 @@ struct LadderCommand : TimedSizes {
 }  // namespace
 
 Command add_ladder_command(CLI::App& subcommand) {
-  auto command = std::make_shared<LadderCommand>();
-  command->add_to(subcommand, "one JSON object");
-  return [command] { return command->execute(); };
+  return timed_command<LadderCommand>(subcommand, "one JSON object");
 }
 
 }  // namespace geosft::bench

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -67,9 +66,7 @@ struct PartsCommand : TimedSizes {
 }  // namespace
 
 Command add_parts_command(CLI::App& subcommand) {
-  auto command = std::make_shared<PartsCommand>();
-  command->add_to(subcommand, "one JSON array");
-  return [command] { return command->execute(); };
+  return timed_command<PartsCommand>(subcommand, "one JSON array");
 }
 
 }  // namespace geosft::bench

@@ -61,20 +61,8 @@ struct PrimalTask {
   PairPart part() const { return normalizer ? PairPart::kValue : (value ? PairPart::kBoth : PairPart::kGradient); }
 };
 
-// Averages `from` [rows, heads, width] over groups of factor[s] rows of an item, into `to`, pooled rows of width
-// `width` (only the steps and the items of `pooled` are used); the last group of an item may be shorter.
-template <typename T>
-struct PrimalPooling {
-  Accessor<const T> from;
-  PackedRows packed;
-  int64_t heads;
-  int width;
-  const int64_t* factor;
-  PrimalSide<T> pooled;
-  T* to;
-};
-
-// Transpose of the pooling: gradients of `from` from those of the pooled rows, pooled.x minus pooled.shift.
+// Transpose of the pooling: gradients `to` [rows, heads, width] of the rows that were pooled in groups of factor[s],
+// from those of the pooled rows, pooled.x minus pooled.shift.
 template <typename T>
 struct PrimalUnpooling {
   PackedRows packed;
@@ -83,6 +71,13 @@ struct PrimalUnpooling {
   const int64_t* factor;
   PrimalSide<T> pooled;
   T* to;
+};
+
+// Averages `from` [rows, heads, width] over groups of factor[s] rows of an item, into `to`, pooled rows of width
+// `width` (only the steps and the items of `pooled` are used); the last group of an item may be shorter.
+template <typename T>
+struct PrimalPooling : PrimalUnpooling<T> {
+  Accessor<const T> from;
 };
 
 // Sums x of a side, without its shift, over each item: to [items, heads, width]. Working memory: tile_sums [slots,
