@@ -50,6 +50,8 @@ std::string series_name(const std::filesystem::path& folder);
 // Reads a file of series for prediction, whose classes or targets are ignored and may be absent: *.ts, *.arff, or *.tsv
 // in the form of UCR. The result has no target. Throws DataError for other endings, listing these, and for broken data.
 PackedItems read_unlabelled_series(const std::filesystem::path& file);
+// Returns whether the name of a file has one of these endings, in any letter case.
+bool has_series_ending(const std::filesystem::path& file);
 
 // Returns the warning that `count` empty texts were read as one blank each.
 std::string empty_texts_warning(const std::filesystem::path& folder, int64_t count);
