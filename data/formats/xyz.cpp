@@ -122,6 +122,7 @@ class PointTable {
     std::vector<std::string_view> names;
     split_fields(line, delimiter, false, names);
     if (named_columns(names)) names_ = names;
+    if (names_.empty() && line.find(delimiter) != std::string_view::npos) unknown_names_ = {line, names.size()};
   }
 
   // Returns false for a line of the header.
@@ -137,6 +138,11 @@ class PointTable {
       lines_.fail(std::to_string(names_.size()) + " columns, as many as names", std::to_string(fields_.size()));
     }
     columns_ = by_name ? *named : numbered_columns(fields_.size());
+    if (names_.empty() && fields_.size() > 3 && unknown_names_.count == fields_.size() &&
+        number_of(fields_[0], delimiter)) {
+      throw DataError(file_, "names of columns with x, y and z among them, or --columns, such as x,y,z,r,g,b",
+                      "\"" + std::string(unknown_names_.line.substr(0, 60)) + "\"");
+    }
     bool is_point = true;
     for (size_t axis = 0; axis < 3; ++axis) {
       const size_t column = columns_.at[axis];
@@ -188,6 +194,11 @@ class PointTable {
   PointColumns columns_;
   std::optional<PointRows> rows_;
   std::vector<std::string_view> fields_, names_;
+  // The last line with delimiters before the points, if it names no x, y and z, and its number of fields.
+  struct {
+    std::string_view line = {};
+    size_t count = 0;
+  } unknown_names_;
   size_t column_count_ = 0;
   int64_t header_lines_ = 0, first_line_ = 0;
   int64_t count_ = 0, since_count_ = 0;  // points announced, and read since
