@@ -7,6 +7,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "data/formats/shape_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/classification.h"
 #include "tools/experiment/coloured_ply.h"
@@ -61,7 +62,7 @@ struct ViewOptions {
 };
 
 void add_what(CLI::App& app, ViewOptions& options) {
-  app.add_option("FILE", options.files, "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt");
+  app.add_option("FILE", options.files, "meshes or clouds: " + shape_extensions());
   app.add_option("--run", options.run, "RUN folder or checkpoint of the model to look into");
   app.add_option("--split", options.split, "of --data")->check(CLI::IsMember({"train", "test"}))->capture_default_str();
   app.add_option("--item", options.item, "item to begin with, from 0")->capture_default_str();

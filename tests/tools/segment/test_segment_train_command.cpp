@@ -27,6 +27,15 @@ TEST_CASE("training parts leaves a complete run and prints the evaluation") {
   CHECK(read_text(run / "result.json") == printed[0] + "\n");
   CHECK_THAT(read_text(run / "metrics.csv"), Catch::Contains("instance_iou") && Catch::Contains("validation"));
   CHECK_THAT(result.err, Catch::Contains("training on 6 clouds of 2 classes with 5 parts"));
+  CHECK_THAT(result.err, !Catch::Contains("have no"));
+}
+
+TEST_CASE("a training of parts names the classes that it cannot test") {
+  const SegmentShop shop;
+  write_part_set(shop.data(), 6, 1);
+  const ProcessResult result = shop.run_well(shop.train("run"));
+  CHECK_THAT(result.err, Catch::Contains("(test): 1 of 2 classes have no shape: mug"));
+  CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("1 of 2 classes have no shape: mug"));
 }
 
 TEST_CASE("parts are learned where they can be told apart") {
