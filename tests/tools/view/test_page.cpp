@@ -226,16 +226,25 @@ std::string ball_page(const ClassifyShop& shop) {
   return page;
 }
 
+// The margins left, right, above and below the points, as shares of the width or height of the canvas.
+const std::string margins =
+    "(() => { const places = [...Array(bodies[0].count).keys()].map(row => seen(bodies[0], row, matrices())), wide = "
+    "canvas.clientWidth, tall = canvas.clientHeight; return [Math.min(...places.map(at => at.x - at.radius)) / wide, 1 "
+    "- "
+    "Math.max(...places.map(at => at.x + at.radius)) / wide, Math.min(...places.map(at => at.y - at.radius)) / tall, 1 "
+    "- "
+    "Math.max(...places.map(at => at.y + at.radius)) / tall]; })()";
+
 TEST_CASE("a page is drawn by a browser, a click changes the query, and the console stays empty", "[window]") {
   if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
   const ClassifyShop shop;
   const std::string page = ball_page(shop);
-  const std::vector<Json> values =
-      browsed(page, {"size:1280,960", count_pixels, "js:state.colour", "js:" + front_row, "click:" + front_place,
-                     "js:[state.colour, state.query, document.querySelector('#legend .title').textContent]",
-                     count_pixels, "reload:colour=normals", count_pixels, "js:state.azimuth", "drag:700,400,50,0",
-                     "js:state.azimuth", "reload:colour=samples&layer=2", "js:names().length"});
-  REQUIRE(values.size() == 10);
+  const std::vector<Json> values = browsed(
+      page, {"size:1280,960", count_pixels, "js:state.colour", "js:" + front_row, "click:" + front_place,
+             "js:[state.colour, state.query, document.querySelector('#legend .title').textContent]", count_pixels,
+             "reload:colour=normals", count_pixels, "js:state.azimuth", "drag:700,400,50,0", "js:state.azimuth",
+             "reload:colour=samples&layer=2", "js:names().length", "reload:colour=normals", "js:" + margins});
+  REQUIRE(values.size() == 11);
   // The ball fills a good part of the picture; importance and normals are coloured.
   for (const size_t picture : {0, 5}) {
     REQUIRE(values.at(picture).at(0).get<double>() > 0.1);
@@ -248,6 +257,10 @@ TEST_CASE("a page is drawn by a browser, a click changes the query, and the cons
   REQUIRE_THAT(values.at(3).at(2).get<std::string>(), Catch::Contains("point " + values.at(2).dump()));
   REQUIRE(values.at(7).get<double>() == Approx(values.at(6).get<double>() - 20));
   REQUIRE(values.at(8) == 3);
+  // The ball touches the margins of 5 % above and below, and is in the middle.
+  const std::vector<double> margin = values.at(9);
+  REQUIRE(margin.at(0) == Approx(margin.at(1)).margin(0.01));
+  for (const size_t side : {2, 3}) REQUIRE(margin.at(side) == Approx(0.05).margin(0.01));
   REQUIRE(values.back() == Json::array());
 }
 
