@@ -13,6 +13,7 @@ Command add_gradients_command(CLI::App& subcommand);
 Command add_sampling_command(CLI::App& subcommand);
 Command add_ablations_command(CLI::App& subcommand);
 Command add_heads_command(CLI::App& subcommand);
+Command add_embedding_command(CLI::App& subcommand);
 Command add_family_command(CLI::App& subcommand);
 Command add_cost_command(CLI::App& subcommand);
 

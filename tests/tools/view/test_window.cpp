@@ -48,6 +48,39 @@ TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[
   if (has_imagemagick()) CHECK(frames_of(shop / "turn/turntable.gif") == 2);
 }
 
+TEST_CASE("a contact sheet and an animation of the layers are drawn", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  const Words run = {"--run", shop.trained(), "--item", "1", "--colour", "samples"};
+  const auto looked = [&](const Words& words) {
+    const ProcessResult result = run_view_tool(run + words, shop.process());
+    INFO(result.err);
+    REQUIRE(result.exit == 0);
+    return result.out;
+  };
+  looked({"--grid", "2x2", "--size", "640x480", "--screenshot", (shop / "sheet.png").string()});
+  const DrawnPicture sheet(shop / "sheet.png");
+  CHECK(sheet.width == 640);
+  CHECK(sheet.height == 480);
+  for (const bool right : {false, true}) {
+    for (const bool below : {false, true}) {
+      int64_t vivid = 0;  // of the quarters of the picture right of the key
+      for (int y = below ? 240 : 0; y < (below ? 480 : 240); ++y) {
+        for (int x = right ? 430 : 215; x < (right ? 640 : 425); ++x) vivid += coloured(sheet.at(x, y));
+      }
+      CHECK(vivid > 300);
+    }
+  }
+  if (!has_imagemagick() && !installed("ffmpeg")) return leave_out("no ImageMagick or ffmpeg: nothing is animated");
+  const Words small = {"--size", "161x121", "--animation"};
+  CHECK_THAT(looked(small + Words{(shop / "film.gif").string()}), Catch::Contains("2 layers in "));
+  CHECK(frames_of(shop / "film.gif") == 2);
+  if (!installed("ffmpeg")) return leave_out("no ffmpeg: no WebM is written");
+  looked(small + Words{(shop / "film.webm").string()});
+  CHECK(read_text(shop / "film.webm").starts_with("\x1a\x45\xdf\xa3"));  // of Matroska
+}
+
 TEST_CASE("a large cloud moves as a part of its points", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
