@@ -137,25 +137,15 @@ int64_t largest_item(const at::Tensor& points, const std::optional<at::Tensor>& 
 }
 
 GEOSFT_OPERATORS(m) {
-  m.def("farthest_point_sampling(Tensor points, int m, Tensor? ptr=None, int start=0) -> Tensor",
-        {at::Tag::pt2_compliant_tag});
-  m.def("_farthest_point_sampling(Tensor points, int m, Tensor? ptr, int start, SymInt rows) -> Tensor",
-        {at::Tag::pt2_compliant_tag});
-  m.def("_farthest_point_order(Tensor points, Tensor? ptr) -> Tensor", {at::Tag::pt2_compliant_tag});
-}
-
-GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
-  m.impl("farthest_point_sampling", farthest_point_sampling_any);
-}
-
-GEOSFT_KERNELS(CPU, m) {
-  m.impl("_farthest_point_sampling", farthest_point_sampling_cpu);
-  m.impl("_farthest_point_order", farthest_point_order_cpu);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("_farthest_point_sampling", farthest_point_sampling_meta);
-  m.impl("_farthest_point_order", farthest_point_order_meta);
+  define_operator<c10::DispatchKey::CompositeImplicitAutograd>(
+      m, "farthest_point_sampling(Tensor points, int m, Tensor? ptr=None, int start=0) -> Tensor",
+      farthest_point_sampling_any);
+  define_operator<c10::DispatchKey::CPU, c10::DispatchKey::Meta>(
+      m, "_farthest_point_sampling(Tensor points, int m, Tensor? ptr, int start, SymInt rows) -> Tensor",
+      farthest_point_sampling_cpu, farthest_point_sampling_meta);
+  define_operator<c10::DispatchKey::CPU, c10::DispatchKey::Meta>(
+      m, "_farthest_point_order(Tensor points, Tensor? ptr) -> Tensor", farthest_point_order_cpu,
+      farthest_point_order_meta);
 }
 
 }  // namespace

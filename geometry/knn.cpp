@@ -120,18 +120,11 @@ TensorPair knn_meta(const at::Tensor& points, const at::Tensor& queries, int64_t
 }
 
 GEOSFT_OPERATORS(m) {
-  m.def(
+  define_operator<c10::DispatchKey::CPU, c10::DispatchKey::Meta>(
+      m,
       "knn(Tensor points, Tensor queries, int k, Tensor? ptr=None, Tensor? query_ptr=None) "
       "-> (Tensor index, Tensor dist2)",
-      {at::Tag::pt2_compliant_tag});
-}
-
-GEOSFT_KERNELS(CPU, m) {
-  m.impl("knn", knn_cpu);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("knn", knn_meta);
+      knn_cpu, knn_meta);
 }
 
 }  // namespace

@@ -146,23 +146,12 @@ TensorPair knn_backward_autograd(const at::Tensor& grad, const at::Tensor& point
 }
 
 GEOSFT_OPERATORS(m) {
-  m.def(
+  define_operator<c10::DispatchKey::CPU, c10::DispatchKey::Meta, c10::DispatchKey::Autograd>(
+      m,
       "_knn_backward(Tensor grad_dist2, Tensor points, Tensor queries, Tensor index) "
       "-> (Tensor grad_points, Tensor grad_queries)",
-      {at::Tag::pt2_compliant_tag});
-}
-
-GEOSFT_KERNELS(CPU, m) {
-  m.impl("_knn_backward", knn_backward_cpu);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("_knn_backward", knn_backward_meta);
-}
-
-GEOSFT_KERNELS(Autograd, m) {
-  m.impl("knn", knn_autograd);
-  m.impl("_knn_backward", knn_backward_autograd);
+      knn_backward_cpu, knn_backward_meta, knn_backward_autograd);
+  implement_operator<c10::DispatchKey::Autograd>(m, "knn", knn_autograd);
 }
 
 }  // namespace

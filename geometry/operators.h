@@ -34,6 +34,20 @@ c10::TypedOperatorHandle<Signature> find_operator(const char* name) {
       .typed<Signature>();
 }
 
+// Registers the kernels of an operator for the dispatch keys kKeys, in their order.
+template <c10::DispatchKey... kKeys, class... Kernels>
+void implement_operator(torch::Library& m, const std::string& name, Kernels*... kernels) {
+  static_assert(sizeof...(kKeys) == sizeof...(Kernels));
+  (m.impl(name.c_str(), torch::dispatch(kKeys, kernels)), ...);
+}
+
+// Registers the schema of an operator that torch.compile can take, and its kernels.
+template <c10::DispatchKey... kKeys, class... Kernels>
+void define_operator(torch::Library& m, const std::string& schema, Kernels*... kernels) {
+  m.def(schema.c_str(), {at::Tag::pt2_compliant_tag});
+  implement_operator<kKeys...>(m, schema.substr(0, schema.find('(')), kernels...);
+}
+
 }  // namespace geosft
 
 // GEOSFT_OPERATORS(m) { m.def(schema…); } registers schemas; GEOSFT_KERNELS(CPU, m) { m.impl(name, function); }

@@ -7,11 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define GEOSFT_HOST_DEVICE __host__ __device__
-#else
-#define GEOSFT_HOST_DEVICE
-#endif
+#include "geometry/host_device.h"
 
 namespace geosft {
 

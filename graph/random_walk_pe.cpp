@@ -70,18 +70,8 @@ at::Tensor random_walk_pe_autograd(const at::Tensor& rowptr, const at::Tensor& c
 
 GEOSFT_OPERATORS(m) {
   m.def("random_walk_pe(Tensor rowptr, Tensor col, int steps, Tensor? weight=None) -> Tensor");
-}
-
-GEOSFT_KERNELS(CPU, m) {
-  m.impl("random_walk_pe", random_walk_pe_cpu);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("random_walk_pe", random_walk_pe_meta);
-}
-
-GEOSFT_KERNELS(Autograd, m) {
-  m.impl("random_walk_pe", random_walk_pe_autograd);
+  implement_operator<c10::DispatchKey::CPU, c10::DispatchKey::Meta, c10::DispatchKey::Autograd>(
+      m, "random_walk_pe", random_walk_pe_cpu, random_walk_pe_meta, random_walk_pe_autograd);
 }
 
 }  // namespace

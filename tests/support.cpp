@@ -3,6 +3,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
+#include <c10/util/StringUtil.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/jit/serialization/pickle.h>
@@ -66,10 +67,28 @@ void require_close(const at::Tensor& actual, const at::Tensor& expected, double 
   REQUIRE(difference <= tolerance * (scale == 0.0 ? 1.0 : scale));
 }
 
+namespace {
+
+// Returns both tensors as text, or, where they are large, the places and values of their first differences.
+std::string difference_text(const at::Tensor& actual, const at::Tensor& expected) {
+  constexpr int64_t max_numel = 1000, max_places = 10;
+  if (actual.numel() <= max_numel) return c10::str("actual ", actual, "\nexpected ", expected);
+  const at::Tensor differs = actual != expected;
+  const auto first = [&](const at::Tensor& values) { return values.masked_select(differs).slice(0, 0, max_places); };
+  return c10::str("differ in ", differs.sum().item<int64_t>(), " of ", actual.numel(), " elements, first at\n",
+                  differs.nonzero().slice(0, 0, max_places), "\nactual ", first(actual), "\nexpected ",
+                  first(expected));
+}
+
+}  // namespace
+
 void require_equal(const at::Tensor& actual, const at::Tensor& expected, const std::string& what) {
-  INFO(what << "\nactual " << actual << "\nexpected " << expected);
+  INFO(what);
   REQUIRE(actual.sizes() == expected.sizes());
-  REQUIRE(at::equal(actual, expected));
+  const bool equal = at::equal(actual, expected);
+  // Written on failure alone: the text of a large tensor takes much longer than comparing it.
+  INFO((equal ? "" : difference_text(actual, expected)));
+  REQUIRE(equal);
 }
 
 namespace {

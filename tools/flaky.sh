@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tools/flaky.sh [--rounds N] [--keep-free] [options] [BINARY…]
+# usage: tools/flaky.sh [--rounds N] [--from N] [--keep-free] [options] [BINARY…]
 # Runs the test programs of build/PRESET, or those that are named (test_models, …), N times each, to find tests that fail
 # now and then. Each run has its cases in another random order, other numbers from LibTorch's default generator, in turns 1
 # and 2 threads, and one core that something else keeps busy. Prints a table of the failures, with the command that repeats
 # each; fails when there is one. What each failed run printed is in build/PRESET/flaky.
 #
 #   --rounds N     runs of each program (default 50)
+#   --from N       number of the first round (default 1); seeds follow from the numbers, so that 50 rounds can be run in
+#                  several sittings: --rounds 25, then --rounds 25 --from 26
 #   --keep-free    keep no core busy
 
 set -euo pipefail
@@ -15,13 +17,15 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/setup.sh"
 
 rounds=50
+first=1
 busy=1
 programs=()
 while (($#)); do
   case $1 in
-    --rounds)
-      [[ ${2-} =~ ^[1-9][0-9]*$ ]] || geosft_misuse "--rounds: '${2-}' is not a number of 1 or more"
-      rounds=$2 && shift 2 ;;
+    --rounds | --from)
+      [[ ${2-} =~ ^[1-9][0-9]*$ ]] || geosft_misuse "$1: '${2-}' is not a number of 1 or more"
+      if [[ $1 == --from ]]; then first=$2; else rounds=$2; fi
+      shift 2 ;;
     --keep-free) busy= && shift ;;
     -*) geosft_option "$@" && shift "$geosft_taken" ;;
     *) programs+=("$1") && shift ;;
@@ -43,7 +47,8 @@ if [[ -n $busy ]]; then
 fi
 
 failures=()
-for ((round = 1; round <= rounds; ++round)); do
+last=$((first + rounds - 1))
+for ((round = first; round <= last; ++round)); do
   threads=$((2 - round % 2))
   for program in "${programs[@]}"; do
     log=$logs/$program.$round.log
@@ -52,12 +57,13 @@ for ((round = 1; round <= rounds; ++round)); do
       "$bin/$program" --order rand --rng-seed "$round" >"$log" 2>&1); then
       rm -- "$log"
     else
-      # The first line of each failed case: its name stands below the first rule of dashes.
-      names=$(awk '/^-{70,}$/ {getline; name = $0} /FAILED:/ {print name}' "$log" | sort -u | paste -sd '|')
+      # The first line of each failed case: its name stands between two rules of dashes.
+      names=$(awk '/^-+$/ && length >= 70 && (rule = !rule) {getline; name = $0} /FAILED:/ {print name}' "$log" |
+        sort -u | paste -sd '|')
       failures+=("$command"$'\t'"${names:-ended early}")
     fi
   done
-  geosft_say "round $round of $rounds: ${#failures[@]} failed runs so far"
+  geosft_say "round $round of $first to $last: ${#failures[@]} failed runs so far"
 done
 
 if ((${#failures[@]})); then
@@ -65,4 +71,4 @@ if ((${#failures[@]})); then
   for failure in "${failures[@]}"; do printf '%-90s %s\n' "${failure%%$'\t'*}" "${failure#*$'\t'}"; done
   exit 1
 fi
-echo "flaky.sh: no failure in $rounds rounds of ${#programs[@]} programs"
+echo "flaky.sh: no failure in rounds $first to $last of ${#programs[@]} programs"

@@ -15,9 +15,12 @@ namespace {
 // Returns the fields to read: three coordinates, and three normals or none.
 std::vector<PcdField> wanted_fields(const PcdHeader& header, const std::string& file) {
   constexpr std::array<std::string_view, 6> names = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
+  constexpr std::array<std::string_view, 6> short_names = {"x", "y", "z", "nx", "ny", "nz"};
   std::vector<PcdField> fields;
-  for (const std::string_view name : names) {
-    if (const PcdField* field = header.find(name)) fields.push_back(*field);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const PcdField* field = header.find(names[i]);
+    if (field == nullptr) field = header.find(short_names[i]);
+    if (field != nullptr) fields.push_back(*field);
   }
   if (header.find("x") == nullptr || header.find("y") == nullptr || header.find("z") == nullptr) {
     throw DataError(file, "fields x, y and z", "others");

@@ -102,10 +102,13 @@ class PlyBody {
 
   void read_vertices(const PlyElement& element) {
     constexpr std::array<std::string_view, 6> names = {"x", "y", "z", "nx", "ny", "nz"};
+    constexpr std::array<std::string_view, 3> long_names = {"normal_x", "normal_y", "normal_z"};  // PCL's
     std::vector<size_t> role;
     std::array<bool, names.size()> has{};
     for (const PlyProperty& property : element.properties) {
       role.push_back(std::find(names.begin(), names.end(), property.name) - names.begin());
+      const auto other = std::find(long_names.begin(), long_names.end(), property.name) - long_names.begin();
+      if (other < 3) role.back() = 3 + static_cast<size_t>(other);
       if (role.back() < names.size()) has[role.back()] = true;
     }
     if (!(has[0] && has[1] && has[2])) throw DataError(file_, "vertices with properties x, y and z", "others");

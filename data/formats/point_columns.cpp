@@ -22,6 +22,14 @@ size_t role_of(std::string_view column) {
     const size_t axis = axes.find(name.back());
     if (axis != std::string_view::npos) return 3 + axis;
   }
+  // ParaView's names: "Points:0", "Normals_2".
+  for (const std::string_view prefix : {"points", "normals"}) {
+    if (name.size() != prefix.size() + 2 || !name.starts_with(prefix)) continue;
+    const char separator = name[prefix.size()], axis = name.back();
+    if ((separator == ':' || separator == '_') && axis >= '0' && axis <= '2') {
+      return (prefix == "points" ? size_t{0} : size_t{3}) + static_cast<size_t>(axis - '0');
+    }
+  }
   return 6;
 }
 

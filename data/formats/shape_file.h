@@ -45,7 +45,8 @@ FileShape read_gltf(std::string_view bytes, const std::string& file);
 // Reads the laser scans of KITTI and of datasets in its format.
 // Reads float32 numbers without a header: x, y, z and intensity of each point, and in files *.pcd.bin (nuScenes) the
 // laser's ring as well. Intensity and ring are ignored. Throws DataError for a size that is no multiple of a point and
-// for coordinates beyond 100 km, which no scan has.
+// for coordinates beyond 100 km, which no scan has, and for a negative intensity if the size also fits another number
+// of columns.
 FileShape read_kitti_bin(std::string_view bytes, const std::string& file);
 
 // Follows the name of a compressed LAS file in messages.
@@ -85,14 +86,14 @@ FileShape read_obj(std::string_view text, const std::string& file);
 FileShape read_off(std::string_view text, const std::string& file);
 
 // Reads PCD clouds of the Point Cloud Library, versions 0.5 to 0.7: ascii, binary, binary_compressed.
-// Reads the fields x, y, z and, if present, normal_x, normal_y, normal_z; other fields are ignored. Points may
-// be NaN, as holes of organised clouds are. Throws DataError for a broken file.
+// Reads the fields x, y, z and, if present, normal_x, normal_y, normal_z or nx, ny, nz; other fields are ignored.
+// Points may be NaN, as holes of organised clouds are. Throws DataError for a broken file.
 FileShape read_pcd(std::string_view bytes, const std::string& file);
 
 // Reads PLY meshes and clouds: text, binary little endian, binary big endian.
-// Reads vertices (x, y, z), their normals (nx, ny, nz) if present, and faces (vertex_indices or vertex_index; polygons
-// are split into triangles) or triangle strips (tristrips). Other properties and elements are ignored. Throws DataError
-// for a broken file.
+// Reads vertices (x, y, z), their normals (nx, ny, nz or normal_x, …) if present, and faces (vertex_indices or
+// vertex_index; polygons are split into triangles) or triangle strips (tristrips). Other properties and elements are
+// ignored. Throws DataError for a broken file.
 FileShape read_ply(std::string_view bytes, const std::string& file);
 
 // Reads STL meshes, binary and text.
@@ -107,7 +108,7 @@ FileShape read_stl(std::string_view bytes, const std::string& file);
 // one. '#' begins a comment. Lines before the first point may name the columns, tell the number of points, or hold
 // anything else. Without names the columns are x, y, z and those of data/formats/point_columns.h; other columns are
 // ignored. Throws DataError, with the line, for a varying number of columns and for coordinates that are not finite
-// numbers.
+// numbers; and, naming --columns, for more than three columns whose names say no x, y and z.
 // `columns` names the columns of all rows, such as "x,y,z,r,g,b" (option --columns); names in the file are then
 // ignored.
 FileShape read_xyz(std::string_view text, const std::string& file, const std::string& columns = {});

@@ -156,4 +156,21 @@ void TextLines::fail_word(const std::string& expected, std::string_view word) co
   fail(expected, at_end_ ? "the end of the file" : "the end of the line");
 }
 
+bool has_decimal_commas(std::string_view line) {
+  size_t words = 0;
+  bool found = false;
+  for (size_t at = 0; at < line.size();) {
+    while (at < line.size() && is_blank(line[at])) ++at;
+    if (at >= line.size() || line[at] == '#') break;
+    const size_t begin = at;
+    while (at < line.size() && !is_blank(line[at]) && line[at] != '#') ++at;
+    const std::string_view word = line.substr(begin, at - begin);
+    ++words;
+    const size_t comma = word.find(',');
+    if (comma == std::string_view::npos || word.find_first_of(",.", comma + 1) != std::string_view::npos) continue;
+    found = found || (parse_integer(word.substr(0, comma)) && parse_number(word.substr(comma + 1)));
+  }
+  return found && words > 1;
+}
+
 }  // namespace geosft

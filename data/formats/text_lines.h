@@ -86,6 +86,9 @@ class TextLines {
 // Fortran (1.0D+00). Returns nothing if it is not a number.
 std::optional<double> parse_number(std::string_view word);
 
+// Returns whether numbers between blanks have decimal commas: "1,5 2,5".
+bool has_decimal_commas(std::string_view line);
+
 // Parses the whole `word` as a 64-bit integer.
 std::optional<int64_t> parse_integer(std::string_view word);
 

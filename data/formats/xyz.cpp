@@ -42,24 +42,6 @@ bool split_fields(std::string_view line, char delimiter, bool with_comment, std:
   return ends_open;
 }
 
-// Returns whether numbers between blanks have decimal commas: "1,5 2,5".
-bool has_decimal_commas(std::string_view line) {
-  size_t words = 0;
-  bool found = false;
-  for (size_t at = 0; at < line.size();) {
-    while (at < line.size() && is_blank(line[at])) ++at;
-    if (at >= line.size() || line[at] == '#') break;
-    const size_t begin = at;
-    while (at < line.size() && !is_blank(line[at]) && line[at] != '#') ++at;
-    const std::string_view word = line.substr(begin, at - begin);
-    ++words;
-    const size_t comma = word.find(',');
-    if (comma == std::string_view::npos || word.find_first_of(",.", comma + 1) != std::string_view::npos) continue;
-    found = found || (parse_integer(word.substr(0, comma)) && parse_number(word.substr(comma + 1)));
-  }
-  return found && words > 1;
-}
-
 std::optional<double> number_of(std::string_view field, char delimiter) {
   if (delimiter != ';' || field.find(',') == std::string_view::npos) return parse_number(field);
   std::string text(field);
@@ -122,6 +104,7 @@ class PointTable {
     std::vector<std::string_view> names;
     split_fields(line, delimiter, false, names);
     if (named_columns(names)) names_ = names;
+    if (names_.empty() && line.find(delimiter) != std::string_view::npos) unknown_names_ = {line, names.size()};
   }
 
   // Returns false for a line of the header.
@@ -137,6 +120,11 @@ class PointTable {
       lines_.fail(std::to_string(names_.size()) + " columns, as many as names", std::to_string(fields_.size()));
     }
     columns_ = by_name ? *named : numbered_columns(fields_.size());
+    if (names_.empty() && fields_.size() > 3 && unknown_names_.count == fields_.size() &&
+        number_of(fields_[0], delimiter)) {
+      throw DataError(file_, "names of columns with x, y and z among them, or --columns, such as x,y,z,r,g,b",
+                      "\"" + std::string(unknown_names_.line.substr(0, 60)) + "\"");
+    }
     bool is_point = true;
     for (size_t axis = 0; axis < 3; ++axis) {
       const size_t column = columns_.at[axis];
@@ -188,6 +176,11 @@ class PointTable {
   PointColumns columns_;
   std::optional<PointRows> rows_;
   std::vector<std::string_view> fields_, names_;
+  // The last line with delimiters before the points, if it names no x, y and z, and its number of fields.
+  struct {
+    std::string_view line = {};
+    size_t count = 0;
+  } unknown_names_;
   size_t column_count_ = 0;
   int64_t header_lines_ = 0, first_line_ = 0;
   int64_t count_ = 0, since_count_ = 0;  // points announced, and read since

@@ -36,6 +36,15 @@ std::string plain_name(const fs::path& file) {
   return name;
 }
 
+// Returns the ending of the name in lower case, without .gz.
+std::string plain_ending(const fs::path& file) {
+  return fs::path(plain_name(file)).extension().string();
+}
+
+bool has_ending(const GraphFileFormat& format, const std::string& ending) {
+  return std::find(format.endings.begin(), format.endings.end(), ending) != format.endings.end();
+}
+
 const GraphFileFormat* format_of(const fs::path& file, std::string_view head) {
   const std::vector<GraphFileFormat>& formats = graph_file_formats();
   const auto found_where = [&](const auto& condition) -> const GraphFileFormat* {
@@ -46,11 +55,11 @@ const GraphFileFormat* format_of(const fs::path& file, std::string_view head) {
     return format.has_signature && format.has_signature(head);
   };
   if (const GraphFileFormat* found = found_where(signature)) return found;
-  const std::string ending = fs::path(plain_name(file)).extension().string();
+  const std::string ending = plain_ending(file);
   if (ending.empty() && !begins_edge_list(head)) return nullptr;
   return found_where([&](const GraphFileFormat& format) {
     if (ending.empty()) return format.kind == GraphFileFormat::edge_list;
-    return std::find(format.endings.begin(), format.endings.end(), ending) != format.endings.end();
+    return has_ending(format, ending);
   });
 }
 
@@ -99,6 +108,20 @@ std::string graph_file_formats_text() {
     std::string endings;
     for (const std::string& ending : formats[i].endings) endings += (endings.empty() ? "*" : ", *") + ending;
     text += formats[i].name + " (" + endings + ")";
+  }
+  return text;
+}
+
+bool has_graph_ending(const fs::path& file) {
+  const std::vector<GraphFileFormat>& formats = graph_file_formats();
+  const std::string ending = plain_ending(file);
+  return std::any_of(formats.begin(), formats.end(), [&](const auto& format) { return has_ending(format, ending); });
+}
+
+std::string graph_endings() {
+  std::string text;
+  for (const GraphFileFormat& format : graph_file_formats()) {
+    for (const std::string& ending : format.endings) text += (text.empty() ? "" : ", ") + ending;
   }
   return text;
 }

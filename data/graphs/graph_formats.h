@@ -35,6 +35,11 @@ const std::vector<GraphFileFormat>& graph_file_formats();
 // Returns "NAME (*.ENDING, *.ENDING), NAME (*.ENDING) or …", for messages.
 std::string graph_file_formats_text();
 
+// Returns whether the name of a file has one of these endings, in any letter case, with or without .gz.
+bool has_graph_ending(const std::filesystem::path& file);
+// Returns all endings, for messages.
+std::string graph_endings();
+
 // Returns the format of a regular file, or nullptr if it is not known. Decides by the first bytes, unpacked if they are
 // gzip, then by the ending of the name in any letter case, with or without .gz. A file whose name has no ending is an
 // edge list if its first entry is one. Throws DataError if the file cannot be read, and for texts that are not UTF-8

@@ -75,10 +75,19 @@ bool has_split_folders(const Entries& entries) {
   return std::any_of(entries.folders.begin(), entries.folders.end(), [](const fs::path& one) { return split_of(one); });
 }
 
-// Returns the rank of a format among the files of one shape: meshes first, since points are sampled from them.
+// Returns the name without .gz.
+fs::path without_gz(const fs::path& file) {
+  return lower_case(file.extension().string()) == ".gz" ? fs::path(file).replace_extension() : file;
+}
+
+// Returns the rank of a format among the files of one shape: meshes first, since points are sampled from them. A packed
+// file comes after one that is not.
 size_t format_rank(const fs::path& file) {
-  constexpr std::array<std::string_view, 7> order = {".off", ".obj", ".ply", ".stl", ".pcd", ".xyz", ".txt"};
-  return std::find(order.begin(), order.end(), lower_case(file.extension().string())) - order.begin();
+  constexpr std::array<std::string_view, 9> order = {".off",  ".obj", ".ply", ".stl", ".glb",
+                                                     ".gltf", ".pcd", ".xyz", ".txt"};
+  const fs::path plain = without_gz(file);
+  const auto rank = std::find(order.begin(), order.end(), lower_case(plain.extension().string())) - order.begin();
+  return 2 * static_cast<size_t>(rank) + (plain == file ? 0 : 1);
 }
 
 constexpr const char* layouts =
@@ -172,7 +181,7 @@ class TreeScan {
   std::vector<fs::path> one_of_each(const std::vector<fs::path>& files) {
     std::map<fs::path, fs::path> taken;  // by the path without the extension
     for (const fs::path& file : files) {
-      const auto [kept, is_new] = taken.emplace(fs::path(file).replace_extension(), file);
+      const auto [kept, is_new] = taken.emplace(without_gz(file).replace_extension(), file);
       if (is_new) continue;
       ++variants_;
       fs::path other = file;

@@ -39,6 +39,31 @@ std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& sour
   return format->read(source, split, options);
 }
 
+std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const at::Tensor& part_points,
+                                              const std::string& source) {
+  const std::vector<std::string>& classes = shapes.class_names();
+  std::vector<bool> present(classes.size(), false);
+  for (int64_t i = 0; i < shapes.size(); ++i) present.at(static_cast<size_t>(shapes.label(i))) = true;
+  std::vector<std::string> warnings, empty;
+  for (size_t label = 0; label < classes.size(); ++label) {
+    if (!present[label]) empty.push_back(classes[label]);
+  }
+  if (!empty.empty()) warnings.push_back(source + ": " + empty_classes_text(empty, classes.size(), "no shape"));
+  if (!part_points.defined()) return warnings;
+  empty.clear();
+  for (size_t id = 0; id < shapes.parts().size(); ++id) {
+    const ShapePart& part = shapes.parts()[id];
+    const auto category = static_cast<size_t>(part.category);
+    if (present[category] && part_points[static_cast<int64_t>(id)].item<int64_t>() == 0) {
+      empty.push_back(classes[category] + " " + part.name);
+    }
+  }
+  if (!empty.empty()) {
+    warnings.push_back(source + ": " + empty_classes_text(empty, shapes.parts().size(), "no point", "parts"));
+  }
+  return warnings;
+}
+
 bool has_validation_split(const std::filesystem::path& source) {
   return is_part_hdf5(source) ? part_hdf5_has_validation(source) : is_shapenet_part_text(source);
 }

@@ -2,9 +2,12 @@
 // Opens datasets of point clouds that have a part label for each point.
 #pragma once
 
+#include <ATen/ATen.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/formats/shape_file.h"
 #include "data/points/part_list.h"
@@ -20,9 +23,15 @@ enum class PartSplit { train, validation, train_and_validation, test };
 class PartDataset : public PointDataset {
  public:
   virtual const PartList& parts() const = 0;
-  // Reads the shapes that are otherwise read on demand. Throws BrokenFiles with all broken ones.
-  virtual void check_shapes() const {}
+  // Returns the number of points of each part, int64 [parts], for which it reads the shapes that are otherwise read on
+  // demand. Throws BrokenFiles with all broken ones.
+  virtual at::Tensor count_parts() const = 0;
 };
+
+// Returns a warning if some classes have no shape, and one if parts of the other classes have no point. `part_points`
+// are the counts of count_parts, or undefined if they are not known; `source` names the split.
+std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const at::Tensor& part_points,
+                                              const std::string& source);
 
 // Detects the format of the folder. Throws DataError for an unknown format, listing the known ones, and for broken
 // data.

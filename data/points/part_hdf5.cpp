@@ -20,6 +20,7 @@ class ArrayPartDataset final : public PartDataset {
                    const std::string& file)
       : parts_(std::move(parts)), clouds_(arrays, std::move(class_names), file) {
     check_parts(arrays, file);
+    part_points_ = at::bincount(arrays.parts.flatten(), {}, static_cast<int64_t>(parts_.size()));
   }
   int64_t size() const override { return clouds_.size(); }
   Shape get(int64_t index) const override { return clouds_.get(index); }
@@ -28,6 +29,7 @@ class ArrayPartDataset final : public PartDataset {
   bool has_normals() const override { return clouds_.has_normals(); }
   std::vector<std::string> warnings() const override { return clouds_.warnings(); }
   const PartList& parts() const override { return parts_; }
+  at::Tensor count_parts() const override { return part_points_; }
 
  private:
   void check_parts(const CloudArrays& arrays, const std::string& file) const {
@@ -52,6 +54,7 @@ class ArrayPartDataset final : public PartDataset {
 
   PartList parts_;
   ArrayDataset clouds_;
+  at::Tensor part_points_;
 };
 
 // Returns the files of one split; empty if the dataset does not have it.

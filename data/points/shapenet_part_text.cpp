@@ -42,7 +42,7 @@ class TextPartDataset final : public PartDataset {
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool has_normals() const override { return with_normals_; }
   const PartList& parts() const override { return parts_; }
-  void check_shapes() const override;
+  at::Tensor count_parts() const override;
 
  private:
   std::vector<TextItem> items_;
@@ -86,12 +86,16 @@ Shape TextPartDataset::get(int64_t index) const {
   return shape;
 }
 
-void TextPartDataset::check_shapes() const {
+at::Tensor TextPartDataset::count_parts() const {
+  const auto parts = static_cast<int64_t>(parts_.size());
+  at::Tensor points = at::zeros({parts}, at::kLong);
   std::mutex mutex;
   std::map<int64_t, std::string> broken;
   parallel_items(size(), at::get_num_threads(), [&](int64_t i) {
     try {
-      get(i);
+      const at::Tensor found = at::bincount(get(i).parts, {}, parts);
+      const std::lock_guard lock(mutex);
+      points += found;
     } catch (const DataError& error) {
       const std::lock_guard lock(mutex);
       broken.emplace(i, error.what());
@@ -100,6 +104,7 @@ void TextPartDataset::check_shapes() const {
   std::vector<std::string> messages;
   for (const auto& [item, message] : broken) messages.push_back(message);
   if (!messages.empty()) throw BrokenFiles(messages);
+  return points;
 }
 
 // Reads a published list of shapes: ["shape_data/02691156/1a04e3eab45ca15dd86060f189eb133", …].

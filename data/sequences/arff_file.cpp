@@ -109,8 +109,12 @@ class ArffReader {
       if (keyword == "@relation") {
         header_.relation = words.word().text;
       } else if (keyword == "@attribute") {
-        words.word();  // the name
+        const std::string name = lower_case(words.word().text);
+        const int64_t values = header_.values;
         read_type(words, in_relation);
+        // As a step of the series it would be a value like others.
+        const bool is_answer = name == "class" || name == "target" || name == "label" || name == "classattribute";
+        if (is_answer && header_.values > values) lines_.fail("classes {…} in the attribute " + name, "numbers");
       } else if (keyword == "@end" && in_relation) {
         in_relation = false;
       } else if (keyword == "@data") {

@@ -222,10 +222,15 @@ std::string sequence_formats_text() {
   return formats_text(sequence_formats());
 }
 
+bool has_series_ending(const fs::path& file) {
+  const std::string ending = lower_case(file.extension().string());
+  return ending == ".ts" || ending == ".tsv" || ending == ".arff";
+}
+
 PackedItems read_unlabelled_series(const fs::path& file) {
   const std::string ending = lower_case(file.extension().string());
   if (!fs::exists(file)) throw DataError(file.string(), "a file of series", "nothing of this name");
-  if (ending != ".ts" && ending != ".tsv" && ending != ".arff") {
+  if (!has_series_ending(file)) {
     throw DataError(file.string(), "series: *.ts or *.arff (UEA, UCR) or *.tsv (UCR's tables)", "another ending");
   }
   const TsFile series = ending == ".ts"     ? read_ts_file(file)

@@ -50,6 +50,8 @@ std::string series_name(const std::filesystem::path& folder);
 // Reads a file of series for prediction, whose classes or targets are ignored and may be absent: *.ts, *.arff, or *.tsv
 // in the form of UCR. The result has no target. Throws DataError for other endings, listing these, and for broken data.
 PackedItems read_unlabelled_series(const std::filesystem::path& file);
+// Returns whether the name of a file has one of these endings, in any letter case.
+bool has_series_ending(const std::filesystem::path& file);
 
 // Returns the warning that `count` empty texts were read as one blank each.
 std::string empty_texts_warning(const std::filesystem::path& folder, int64_t count);
@@ -84,7 +86,7 @@ TsFile read_arff_file(const std::filesystem::path& file);
 
 // Reads labelled time series of one dimension in the table form of the UCR archive (*.tsv).
 
-// Reads one series per line: its class, a number, and its values, separated by blanks or commas. NaN is a missing
+// Reads one series per line: its class, a whole number, and its values, separated by blanks or commas. NaN is a missing
 // value; at the end of a line it is padding and left out. The classes are the distinct numbers in ascending order.
 // Throws DataError, naming file and line: words that are not numbers, lines without values, files without series.
 TsFile read_ucr_table(const std::filesystem::path& file);

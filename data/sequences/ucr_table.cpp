@@ -21,7 +21,12 @@ struct LabelledSeries {
 };
 
 void read_series(TextLines& lines, LabelledSeries& all) {
-  all.labels.push_back(lines.number("a class that is a number"));
+  if (has_decimal_commas(lines.rest())) lines.fail_word("decimal points", lines.rest().substr(0, 40));
+  const std::string_view label = lines.word();
+  all.labels.push_back(lines.to_number(label, "a class that is a number"));
+  if (all.labels.back() != std::floor(all.labels.back())) {
+    lines.fail_word("a class, a whole number, before the values", label);
+  }
   const auto first = static_cast<size_t>(all.offsets.back());
   for (std::string_view word = lines.word(); !word.empty(); word = lines.word()) {
     const std::optional<double> value = parse_number(word);

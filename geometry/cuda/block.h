@@ -13,15 +13,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define GEOSFT_DEVICE __device__ __forceinline__
-#define GEOSFT_UNROLL _Pragma("unroll")
-#define GEOSFT_UNROLL_TWO _Pragma("unroll 2")
-#else
-#define GEOSFT_DEVICE inline
-#define GEOSFT_UNROLL
-#define GEOSFT_UNROLL_TWO
-#endif
+#include "geometry/host_device.h"
 
 namespace geosft::cuda {
 

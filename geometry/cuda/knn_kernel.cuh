@@ -12,7 +12,7 @@
 
 #include <cmath>
 
-#include "geometry/cuda/block.h"
+#include "geometry/cuda/element_tile.h"
 #include "geometry/cuda/packed_tiles.h"
 #include "geometry/cuda/squared_length.h"
 
@@ -123,14 +123,9 @@ class StoredNeighbours {
 
 // Computes the bounding box of each tile of points.
 template <typename T>
-class KnnBoxTile {
- public:
-  static constexpr int kBlockThreads = 32;
-  struct Tiles {};
-  using Arguments = KnnSearch<T>;
-
+struct KnnBoxTile : UnsharedTile<KnnSearch<T>, 32> {
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const KnnSearch<T>& in) {
     const PackedTile rows = packed_tile(in.of_points, kKnnThreads, block.x());
     if (rows.begin >= rows.end) return;
     block.each([&](int thread) {

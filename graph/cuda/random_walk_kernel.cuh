@@ -15,7 +15,7 @@
 
 #include <cmath>
 
-#include "geometry/cuda/block.h"
+#include "geometry/cuda/element_tile.h"
 #include "geometry/cuda/packed_tiles.h"
 
 namespace geosft::cuda {
@@ -56,29 +56,22 @@ GEOSFT_DEVICE RowRange edges_of(const RandomWalks<T>& in, int64_t node) {
   return {begin, clamped(in.rowptr[node + 1], begin, in.edges)};
 }
 
-// Computes 1 / D_i of each node, one node per thread.
+// Computes 1 / D_i of each node.
 template <typename T>
-class WalkDegreeTile {
- public:
-  static constexpr int kBlockThreads = 256;
-  struct Tiles {};
-  using Arguments = RandomWalks<T>;
+struct WalkDegrees {
+  RandomWalks<T> in;
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    block.each([&](int thread) {
-      const int64_t node = block.x() * kBlockThreads + thread;
-      if (node >= in.nodes) return;
-      const RowRange edges = edges_of(in, node);
-      T degree = 0;
-      bool negative = false;
-      for (int64_t e = edges.begin; e < edges.end; ++e) {
-        const T weight = in.weight ? in.weight[e] : T(1);
-        negative = negative || weight < 0;
-        degree += weight;
-      }
-      in.inverse[node] = negative ? T(NAN) : degree == 0 ? T(0) : T(1) / degree;
-    });
+  GEOSFT_HOST_DEVICE int64_t elements() const { return in.nodes; }
+  GEOSFT_DEVICE void compute(int64_t node) const {
+    const RowRange edges = edges_of(in, node);
+    T degree = 0;
+    bool negative = false;
+    for (int64_t e = edges.begin; e < edges.end; ++e) {
+      const T weight = in.weight ? in.weight[e] : T(1);
+      negative = negative || weight < 0;
+      degree += weight;
+    }
+    in.inverse[node] = negative ? T(NAN) : degree == 0 ? T(0) : T(1) / degree;
   }
 };
 
@@ -139,19 +132,14 @@ class WalkSteps {
 
 // Computes the walks in short stretches.
 template <typename T>
-class WalkTile {
- public:
-  static constexpr int kBlockThreads = 256;
-  struct Tiles {};
-  using Arguments = RandomWalks<T>;
-
+struct WalkTile : UnsharedTile<RandomWalks<T>, 256> {
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const RandomWalks<T>& in) {
     T* const memory = in.memory + block.x() * 2 * in.plan.slice * kWalkLanes;
     for (int64_t first = block.x() * kWalkLanes; first < in.nodes; first += in.plan.blocks * kWalkLanes) {
       const RowRange rows = walked_rows(in, first);
       if (rows.end - rows.begin > in.plan.slice) continue;
-      WalkSteps<T, kBlockThreads>::walk(block, in, first, rows, memory, in.plan.slice);
+      WalkSteps<T, WalkTile::kBlockThreads>::walk(block, in, first, rows, memory, in.plan.slice);
     }
   }
 };
@@ -200,8 +188,7 @@ class LongWalkTile {
 // Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const RandomWalks<T>& in, Run&& run) {
-  constexpr int64_t kNodes = WalkDegreeTile<T>::kBlockThreads;
-  run.template grid<WalkDegreeTile<T>>((in.nodes + kNodes - 1) / kNodes, 1, in);
+  element_grid(WalkDegrees<T>{in}, run);
   run.template grid<WalkTile<T>>(in.plan.blocks, 1, in);
   run.template grid<LongWalkTile<T>>(in.plan.long_blocks, 1, in);
 }

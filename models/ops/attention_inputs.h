@@ -68,6 +68,52 @@ struct WeightedInputs : AttentionInputs {
   const at::Tensor& b_add() const { return tensors[tensors.size() - 3]; }
 };
 
+// The inputs of an operator that has kCount of them.
+template <class Base, size_t kCount>
+struct CountedInputs : Base {
+  CountedInputs(const OptionalTensors& inputs, double eps_) : Base(inputs, eps_, kCount) {}
+};
+
+struct MaxoutInputs : CountedInputs<AttentionInputs, 8> {
+  using CountedInputs::CountedInputs;
+  static constexpr const char* kOperator = "maxout_attention";
+  void check() const;
+  const at::Tensor& r_mul() const { return own(0); }
+  const at::Tensor& r_add() const { return own(1); }
+};
+
+struct PointInputs : CountedInputs<WeightedInputs, 14> {
+  using CountedInputs::CountedInputs;
+  static constexpr const char* kOperator = "point_attention";
+  void check() const;
+  // Channels r of X_R; throws an error naming w_mul if it has another number of rows.
+  int64_t channels() const;
+  const at::Tensor& x() const { return own(0); }
+  const at::Tensor& xs() const { return own(1); }
+  const at::Tensor& m() const { return own(2); }
+  const at::Tensor& ms() const { return own(3); }
+};
+
+struct GraphInputs : CountedInputs<WeightedInputs, 16> {
+  using CountedInputs::CountedInputs;
+  static constexpr const char* kOperator = "graph_attention";
+  void check() const;
+  const at::Tensor& rowptr() const { return own(0); }
+  const at::Tensor& col() const { return own(1); }
+  const at::Tensor& edge_attr() const { return own(2); }
+  const at::Tensor& top() const { return own(3); }
+  const at::Tensor& partner() const { return own(4); }
+  const at::Tensor& weight() const { return own(5); }
+};
+
+struct SequenceInputs : CountedInputs<WeightedInputs, 12> {
+  using CountedInputs::CountedInputs;
+  static constexpr const char* kOperator = "sequence_attention";
+  void check() const;
+  const at::Tensor& s() const { return own(0); }
+  const at::Tensor& ss() const { return own(1); }
+};
+
 // Checks that `tensor` (argument `name`) is defined and has the dtype and the device of `like` (argument `like_name`).
 void check_like(const at::Tensor& tensor, const char* name, const at::Tensor& like, const char* like_name = "q");
 

@@ -16,7 +16,7 @@ using torch::autograd::variable_list;
 
 OptionalTensors optional_tensors(at::TensorList tensors) {
   OptionalTensors list;
-  for (const at::Tensor& tensor : tensors) list.push_back(tensor.defined() ? std::optional(tensor) : std::nullopt);
+  for (const at::Tensor& tensor : tensors) list.push_back(if_defined(tensor));
   return list;
 }
 
@@ -41,9 +41,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
     context->save_for_backward(std::move(saved));
     context->saved_data["op"] = op;
     context->saved_data["eps"] = in.eps;
-    context->mark_non_differentiable({denominator});
-    context->set_materialize_grads(false);
-    return {out, denominator};
+    return forward_results(context, out, denominator);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {

@@ -16,10 +16,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-std::optional<at::Tensor> optional_of(const at::Tensor& tensor) {
-  return tensor.defined() ? std::optional(tensor) : std::nullopt;
-}
-
 struct EdgeSumFunction : torch::autograd::Function<EdgeSumFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const std::optional<at::Tensor>& edge,
                             const std::optional<at::Tensor>& scale, const EdgeIndex& index, bool relu) {
@@ -38,7 +34,7 @@ struct EdgeSumFunction : torch::autograd::Function<EdgeSumFunction> {
     const bool relu = context->saved_data["relu"].toBool();
     const variable_list gradients = once_differentiable("edge_sum", {grads[0], s[0], s[1]}, [&] {
       const auto [x_grad, edge_grad] =
-          op.call(grads[0], s[0], optional_of(s[1]), optional_of(s[2]), index[0], index[1], index[2], relu);
+          op.call(grads[0], s[0], if_defined(s[1]), if_defined(s[2]), index[0], index[1], index[2], relu);
       return variable_list{x_grad, s[1].defined() ? edge_grad : at::Tensor()};
     });
     return {gradients[0], gradients[1], at::Tensor(), at::Tensor(), at::Tensor()};

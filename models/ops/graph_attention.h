@@ -5,8 +5,6 @@
 
 #include <optional>
 
-#include "models/ops/attention_inputs.h"
-
 namespace geosft {
 
 // maxout_attention whose attention bias comes from the edges of a graph (SFT sections 4.3 and 4.4). Query i is node i.
@@ -35,18 +33,5 @@ at::Tensor graph_attention(const at::Tensor& q, const at::Tensor& k, const at::T
                            const at::Tensor& w_mul, const at::Tensor& b_mul, const at::Tensor& w_add,
                            const at::Tensor& b_add, const std::optional<at::Tensor>& q_ptr = std::nullopt,
                            const std::optional<at::Tensor>& k_ptr = std::nullopt, double eps = 1e-6);
-
-// For the kernels and the autograd function.
-struct GraphInputs : WeightedInputs {
-  GraphInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 16) {}
-  static constexpr const char* kOperator = "graph_attention";
-  void check() const;
-  const at::Tensor& rowptr() const { return own(0); }
-  const at::Tensor& col() const { return own(1); }
-  const at::Tensor& edge_attr() const { return own(2); }
-  const at::Tensor& top() const { return own(3); }
-  const at::Tensor& partner() const { return own(4); }
-  const at::Tensor& weight() const { return own(5); }
-};
 
 }  // namespace geosft

@@ -5,8 +5,6 @@
 
 #include <optional>
 
-#include "models/ops/attention_inputs.h"
-
 namespace geosft {
 
 // Attention with the maxout score and the leaky relu probability (SFT section 4.3), per item and head:
@@ -37,14 +35,5 @@ at::Tensor maxout_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             const std::optional<at::Tensor>& r_add = std::nullopt,
                             const std::optional<at::Tensor>& q_ptr = std::nullopt,
                             const std::optional<at::Tensor>& k_ptr = std::nullopt, double eps = 1e-6);
-
-// For the kernels and the autograd function.
-struct MaxoutInputs : AttentionInputs {
-  MaxoutInputs(const OptionalTensors& inputs, double eps_) : AttentionInputs(inputs, eps_, 8) {}
-  static constexpr const char* kOperator = "maxout_attention";
-  void check() const;
-  const at::Tensor& r_mul() const { return own(0); }
-  const at::Tensor& r_add() const { return own(1); }
-};
 
 }  // namespace geosft

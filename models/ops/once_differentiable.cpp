@@ -49,4 +49,15 @@ std::vector<at::Tensor> once_differentiable(const std::string& op, const std::ve
   return results;
 }
 
+torch::autograd::variable_list forward_results(torch::autograd::AutogradContext* context, const at::Tensor& out,
+                                               const at::Tensor& second) {
+  context->mark_non_differentiable({second});
+  context->set_materialize_grads(false);
+  return {out, second};
+}
+
+std::optional<at::Tensor> if_defined(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
 }  // namespace geosft

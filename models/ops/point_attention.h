@@ -5,8 +5,6 @@
 
 #include <optional>
 
-#include "models/ops/attention_inputs.h"
-
 namespace geosft {
 
 // maxout_attention whose attention bias comes from points (SFT sections 4.3 and 4.4): with
@@ -32,18 +30,5 @@ at::Tensor point_attention(const at::Tensor& q, const at::Tensor& k, const at::T
                            const at::Tensor& w_add, const at::Tensor& b_add,
                            const std::optional<at::Tensor>& q_ptr = std::nullopt,
                            const std::optional<at::Tensor>& k_ptr = std::nullopt, double eps = 1e-6);
-
-// For the kernels and the autograd function.
-struct PointInputs : WeightedInputs {
-  PointInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 14) {}
-  static constexpr const char* kOperator = "point_attention";
-  void check() const;
-  // Channels r of X_R; throws an error naming w_mul if it has another number of rows.
-  int64_t channels() const;
-  const at::Tensor& x() const { return own(0); }
-  const at::Tensor& xs() const { return own(1); }
-  const at::Tensor& m() const { return own(2); }
-  const at::Tensor& ms() const { return own(3); }
-};
 
 }  // namespace geosft

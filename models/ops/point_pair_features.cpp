@@ -47,16 +47,9 @@ at::Tensor announced(const at::Tensor& points, const std::optional<at::Tensor>& 
 }
 
 GEOSFT_OPERATORS(m) {
-  m.def("_point_pair_features(Tensor points, Tensor? normals, Tensor index, Tensor? ptr=None) -> Tensor",
-        {at::Tag::pt2_compliant_tag});
-}
-
-GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
-  m.impl("_point_pair_features", composite_point_pair_features);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("_point_pair_features", announced);
+  define_operator<c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::Meta>(
+      m, "_point_pair_features(Tensor points, Tensor? normals, Tensor index, Tensor? ptr=None) -> Tensor",
+      composite_point_pair_features, announced);
 }
 
 }  // namespace

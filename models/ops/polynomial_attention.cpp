@@ -44,10 +44,6 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_meta(const at::Tensor& g
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-std::optional<at::Tensor> if_defined(const at::Tensor& tensor) {
-  return tensor.defined() ? std::optional(tensor) : std::nullopt;
-}
-
 struct Polynomial : torch::autograd::Function<Polynomial> {
   static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const PolynomialArguments& a) {
@@ -60,9 +56,7 @@ struct Polynomial : torch::autograd::Function<Polynomial> {
     context->saved_data["scale"] = a.scale;
     context->saved_data["causal"] = a.causal;
     context->saved_data["center"] = a.center;
-    context->mark_non_differentiable({denominator});
-    context->set_materialize_grads(false);
-    return {out, denominator};
+    return forward_results(context, out, denominator);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
@@ -108,29 +102,11 @@ void PolynomialArguments::check() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
-  const std::string arguments =
+  PolynomialOperator::define<forward_meta, backward_meta, differentiable_polynomial>(
+      m, "polynomial_attention",
       "Tensor q, Tensor k, Tensor v, int degree, float scale, bool causal=False, Tensor? q_ptr=None, "
-      "Tensor? k_ptr=None, bool center=False";
-  m.def(("polynomial_attention(" + arguments + ") -> Tensor").c_str(), tags);
-  m.def(("_polynomial_attention_forward(" + arguments + ") -> (Tensor out, Tensor denominator)").c_str(), tags);
-  m.def(("_polynomial_attention_backward(Tensor grad, Tensor out, Tensor denominator, " + arguments +
-         ") -> (Tensor q_grad, Tensor k_grad, Tensor v_grad)")
-            .c_str(),
-        tags);
-}
-
-GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
-  m.impl("polynomial_attention", polynomial_attention);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("_polynomial_attention_forward", PolynomialOperator::forward<forward_meta>);
-  m.impl("_polynomial_attention_backward", PolynomialOperator::backward<backward_meta>);
-}
-
-GEOSFT_KERNELS(Autograd, m) {
-  m.impl("_polynomial_attention_forward", PolynomialOperator::forward<differentiable_polynomial>);
+      "Tensor? k_ptr=None, bool center=False",
+      "denominator", "(Tensor q_grad, Tensor k_grad, Tensor v_grad)", polynomial_attention);
 }
 
 }  // namespace geosft

@@ -71,10 +71,6 @@ std::vector<at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-std::optional<at::Tensor> where_defined(const at::Tensor& tensor) {
-  return tensor.defined() ? std::optional(tensor) : std::nullopt;
-}
-
 struct Primal : torch::autograd::Function<Primal> {
   static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const std::optional<at::Tensor>& beta, const PrimalArguments& a) {
@@ -90,9 +86,7 @@ struct Primal : torch::autograd::Function<Primal> {
     context->saved_data["kernel"] = std::string(a.kernel);
     context->saved_data["eps"] = a.eps;
     context->saved_data["scale"] = a.scale;
-    context->mark_non_differentiable({normalizer});
-    context->set_materialize_grads(false);
-    return {out, normalizer};
+    return forward_results(context, out, normalizer);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
@@ -102,11 +96,10 @@ struct Primal : torch::autograd::Function<Primal> {
     auto& numbers = context->saved_data;
     const std::vector<int64_t> pool = numbers["pool"].isNone() ? std::vector<int64_t>() : numbers["pool"].toIntVector();
     variable_list gradients = once_differentiable("primal_attention", {grads[0], s[2], s[3], s[4], s[5]}, [&] {
-      return op.call(grads[0], s[0], s[1], s[2], s[3], s[4], where_defined(s[5]),
+      return op.call(grads[0], s[0], s[1], s[2], s[3], s[4], if_defined(s[5]),
                      pool.empty() ? at::OptionalIntArrayRef() : at::OptionalIntArrayRef(pool),
-                     numbers["kernel"].toStringView(), numbers["eps"].toDouble(), where_defined(s[6]),
-                     where_defined(s[7]), where_defined(s[8]), where_defined(s[9]),
-                     numbers["scale"].toOptional<double>());
+                     numbers["kernel"].toStringView(), numbers["eps"].toDouble(), if_defined(s[6]), if_defined(s[7]),
+                     if_defined(s[8]), if_defined(s[9]), numbers["scale"].toOptional<double>());
     });
     gradients.resize(5);  // none for an absent beta, and for the other arguments
     return gradients;
@@ -160,28 +153,11 @@ double PrimalArguments::logit_scale() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
-  const std::string arguments =
+  PrimalOperator::define<forward_meta, backward_meta, differentiable_primal>(
+      m, "primal_attention",
       "Tensor q, Tensor k, Tensor v, Tensor? beta=None, int[]? pool=None, str kernel=\"softmax\", float eps=1e-6, "
-      "Tensor? q_ptr=None, Tensor? k_ptr=None, Tensor? mask_rowptr=None, Tensor? mask_col=None, float? scale=None";
-  m.def(("primal_attention(" + arguments + ") -> Tensor").c_str(), tags);
-  m.def(("_primal_attention_forward(" + arguments + ") -> (Tensor out, Tensor normalizer)").c_str(), tags);
-  m.def(
-      ("_primal_attention_backward(Tensor grad, Tensor out, Tensor normalizer, " + arguments + ") -> Tensor[]").c_str(),
-      tags);
-}
-
-GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
-  m.impl("primal_attention", primal_attention);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("_primal_attention_forward", PrimalOperator::forward<forward_meta>);
-  m.impl("_primal_attention_backward", PrimalOperator::backward<backward_meta>);
-}
-
-GEOSFT_KERNELS(Autograd, m) {
-  m.impl("_primal_attention_forward", PrimalOperator::forward<differentiable_primal>);
+      "Tensor? q_ptr=None, Tensor? k_ptr=None, Tensor? mask_rowptr=None, Tensor? mask_col=None, float? scale=None",
+      "normalizer", "Tensor[]", primal_attention);
 }
 
 }  // namespace geosft

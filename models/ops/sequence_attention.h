@@ -5,8 +5,6 @@
 
 #include <optional>
 
-#include "models/ops/attention_inputs.h"
-
 namespace geosft {
 
 // maxout_attention whose attention bias comes from position encodings (SFT sections 4.3 and 4.4): with
@@ -28,14 +26,5 @@ at::Tensor sequence_attention(const at::Tensor& q, const at::Tensor& k, const at
                               const at::Tensor& b_mul, const at::Tensor& w_add, const at::Tensor& b_add,
                               const std::optional<at::Tensor>& q_ptr = std::nullopt,
                               const std::optional<at::Tensor>& k_ptr = std::nullopt, double eps = 1e-6);
-
-// For the kernels and the autograd function.
-struct SequenceInputs : WeightedInputs {
-  SequenceInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 12) {}
-  static constexpr const char* kOperator = "sequence_attention";
-  void check() const;
-  const at::Tensor& s() const { return own(0); }
-  const at::Tensor& ss() const { return own(1); }
-};
 
 }  // namespace geosft

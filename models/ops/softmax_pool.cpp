@@ -38,9 +38,7 @@ struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
     at::AutoDispatchBelowADInplaceOrView below;
     const auto [out, log_sum] = op.call(x, u, ptr);
     context->save_for_backward({out, log_sum, x, u, ptr.value_or(at::Tensor())});
-    context->mark_non_differentiable({log_sum});
-    context->set_materialize_grads(false);
-    return {out, log_sum};
+    return forward_results(context, out, log_sum);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
@@ -48,8 +46,7 @@ struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
     static const auto op = find_operator<SoftmaxPoolBackward>("_softmax_pool_backward");
     const variable_list s = context->get_saved_variables();
     variable_list gradients = once_differentiable("softmax_pool", {grads[0], s[2], s[3]}, [&] {
-      const std::optional<at::Tensor> ptr = s[4].defined() ? std::optional(s[4]) : std::nullopt;
-      const auto [x_grad, u_grad] = op.call(grads[0], s[0], s[1], s[2], s[3], ptr);
+      const auto [x_grad, u_grad] = op.call(grads[0], s[0], s[1], s[2], s[3], if_defined(s[4]));
       return variable_list{x_grad, u_grad};
     });
     gradients.emplace_back();  // no gradient for ptr
@@ -89,26 +86,16 @@ void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::opt
 }
 
 GEOSFT_OPERATORS(m) {
-  const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
-  m.def("softmax_pool(Tensor x, Tensor u, Tensor? ptr=None) -> Tensor", tags);
-  m.def("_softmax_pool_forward(Tensor x, Tensor u, Tensor? ptr) -> (Tensor out, Tensor log_sum)", tags);
-  m.def(
+  define_operator<c10::DispatchKey::CompositeImplicitAutograd>(
+      m, "softmax_pool(Tensor x, Tensor u, Tensor? ptr=None) -> Tensor", softmax_pool);
+  define_operator<c10::DispatchKey::Meta, c10::DispatchKey::Autograd>(
+      m, "_softmax_pool_forward(Tensor x, Tensor u, Tensor? ptr) -> (Tensor out, Tensor log_sum)", forward_meta,
+      differentiable_pool);
+  define_operator<c10::DispatchKey::Meta>(
+      m,
       "_softmax_pool_backward(Tensor grad, Tensor out, Tensor log_sum, Tensor x, Tensor u, Tensor? ptr) -> "
       "(Tensor x_grad, Tensor u_grad)",
-      tags);
-}
-
-GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
-  m.impl("softmax_pool", softmax_pool);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("_softmax_pool_forward", forward_meta);
-  m.impl("_softmax_pool_backward", backward_meta);
-}
-
-GEOSFT_KERNELS(Autograd, m) {
-  m.impl("_softmax_pool_forward", differentiable_pool);
+      backward_meta);
 }
 
 }  // namespace geosft

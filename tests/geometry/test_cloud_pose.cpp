@@ -50,7 +50,7 @@ TEST_CASE("rotations of clouds are rotations, uniform", "[cloud_pose]") {
   require_close(flat.t().matmul(flat) / static_cast<double>(poses), at::eye(9, at::kDouble) / 3, 0.06, "variance");
   // The angle of a uniform rotation has the density (1 - cos a) / pi, and cos a the mean -1/2.
   const at::Tensor cosine = (flat.index_select(1, at::tensor({0, 4, 8}, at::kLong)).sum(1) - 1) / 2;
-  require_close(cosine.mean(), at::scalar_tensor(-0.5, at::kDouble), 0.065, "angle");
+  require_close(cosine.mean(), at::scalar_tensor(-0.5, at::kDouble), 0.065, "angle");  // variance 1/4; 4 deviations
 }
 
 TEST_CASE("rotations about z leave it alone, at any angle", "[cloud_pose]") {
@@ -60,6 +60,7 @@ TEST_CASE("rotations about z leave it alone, at any angle", "[cloud_pose]") {
   require_equal(found.point.select(1, 2), axis, "row of z");
   const at::Tensor cosine = found.point.select(1, 0).select(1, 0), sine = found.point.select(1, 1).select(1, 0);
   require_close(cosine.square() + sine.square(), at::ones({poses}, at::kDouble), 1e-14, "length");
+  // Variances of 1/2, 1/2, 1/8 and 1/8; 4 deviations of the first two.
   for (const at::Tensor& one : {cosine, sine, cosine * sine, cosine.square() - 0.5}) {
     CHECK(one.mean().item<double>() == Approx(0).margin(0.045));
   }
@@ -71,6 +72,7 @@ TEST_CASE("a stretch is one factor an axis, uniform in its logarithm, and keeps 
   const at::Tensor log = found.point.norm(2, 1).log();  // of the columns
   CHECK(log.abs().max().item<double>() <= 0.5);
   CHECK(log.abs().max().item<double>() > 0.499);
+  // Squares of numbers uniform in -0.5 to 0.5 have the variance 1/180; 5 deviations.
   require_close(log.t().matmul(log) / static_cast<double>(poses), at::eye(3, at::kDouble) / 12, 0.07, "variance");
   // A tangent and a normal stay perpendicular: the product of the maps is 1.
   require_close(at::matmul(found.point.transpose(1, 2), found.normal), at::eye(3, at::kDouble).expand({poses, 3, 3}),
@@ -79,11 +81,13 @@ TEST_CASE("a stretch is one factor an axis, uniform in its logarithm, and keeps 
 
 TEST_CASE("the scale is uniform in its range, and nothing to do with the rest", "[cloud_pose]") {
   const Poses found({.stretch = 0.5, .rotation = Rotation::so3, .scale_low = 0.8, .scale_high = 1.2});
+  // None of 4,000 lies in an outermost 400th with a probability of (1 - 1/400)^4000 = 5e-5.
   CHECK(found.scale.min().item<double>() == Approx(0.8).margin(1e-3));
   CHECK(found.scale.max().item<double>() == Approx(1.2).margin(1e-3));
   CHECK(found.scale.min().item<double>() >= 0.8);
   CHECK(found.scale.max().item<double>() <= 1.2);
   const at::Tensor scale = (found.scale - 1) / (0.4 / std::sqrt(12.0)), point = found.point.view({poses, 9});
+  // Variances of 1, 4/5 and at most 0.45; 4 deviations.
   CHECK(scale.mean().item<double>() == Approx(0).margin(0.064));
   CHECK(scale.square().mean().item<double>() == Approx(1).margin(0.06));
   require_close(scale.unsqueeze(0).matmul(point) / static_cast<double>(poses), at::zeros({1, 9}, at::kDouble), 0.045,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "geometry/rotation.h"
+#include "tests/geometry/uniform_cloud.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_farthest_point_sampling {
@@ -43,10 +44,6 @@ at::Tensor slow_sampling(const at::Tensor& points, int64_t m, int64_t start) {
   return AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "slow_sampling", [&] {
     return at::tensor(plain_loop(contiguous.const_data_ptr<scalar_t>(), points.size(0), m, start), at::kLong);
   });
-}
-
-at::Tensor uniform(int64_t rows, at::ScalarType dtype, uint64_t seed) {
-  return at::rand({rows, 3}, test::generator(seed), at::TensorOptions().dtype(dtype));
 }
 
 }  // namespace

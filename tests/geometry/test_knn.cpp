@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "tests/geometry/uniform_cloud.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_knn {
@@ -40,10 +41,6 @@ Result slow_knn(const at::Tensor& points, const at::Tensor& queries, int64_t k) 
 void require_same(const Result& actual, const Result& expected) {
   require_equal(actual.index, expected.index, "index");
   require_equal(actual.dist2, expected.dist2, "dist2");
-}
-
-at::Tensor uniform(int64_t rows, at::ScalarType dtype, uint64_t seed) {
-  return at::rand({rows, 3}, test::generator(seed), at::TensorOptions().dtype(dtype));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/geometry/uniform_cloud.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_radius_search {
@@ -30,10 +31,6 @@ void require_same(const RadiusNeighbours& actual, const RadiusNeighbours& expect
   require_equal(actual.rowptr, expected.rowptr, "rowptr");
   require_equal(actual.col, expected.col, "col");
   require_equal(actual.dist2, expected.dist2, "dist2");
-}
-
-at::Tensor uniform(int64_t rows, at::ScalarType dtype, uint64_t seed) {
-  return at::rand({rows, 3}, test::generator(seed), at::TensorOptions().dtype(dtype));
 }
 
 }  // namespace

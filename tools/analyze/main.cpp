@@ -8,6 +8,7 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"rank", "rank of equal tokens over random layers, with and without the leak", geosft::add_rank_command},
     {"depth", "rank and similarity of tokens after each layer of a trained classifier", geosft::add_depth_command},
     {"heads", "how differently the heads of a trained classifier look", geosft::add_heads_command},
+    {"embedding", "tokens of a trained classifier in the plane, coloured by class", geosft::add_embedding_command},
     {"sampling", "which points the sampler keeps while a classifier is trained", geosft::add_sampling_command},
     {"ablations", "trains variants of a configuration: a table", geosft::add_ablations_command},
     {"gradients", "gradient norms at initialisation against the number of tokens", geosft::add_gradients_command},
@@ -21,6 +22,6 @@ constexpr const char* description = "The analyses of the Sampling Foundational T
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-analyze",
-                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
+  geosft::end_tool(geosft::run_tool("geosft-analyze",
+                                    [&] { return geosft::run_subcommands(description, subcommands, argc, argv); }));
 }

@@ -17,6 +17,10 @@ void TracedRun::add_to(CLI::App& subcommand) {
 }
 
 void TracedRun::look(const std::function<void(const ShapeExplanation&)>& told) const {
+  look_at_classes([&](const ShapeExplanation& found, const std::string&) { told(found); });
+}
+
+void TracedRun::look_at_classes(const std::function<void(const ShapeExplanation&, const std::string&)>& told) const {
   const at::Device device = overrides.apply_runtime();
   RunModel trained = load_run_model(run);
   trained.model->to(device);
@@ -27,8 +31,10 @@ void TracedRun::look(const std::function<void(const ShapeExplanation&)>& told) c
   install_interrupt_handler();
   for (int64_t i = 0; i < count; ++i) {
     throw_if_interrupted("before anything was written");
-    const Shape shape = dataset->get(i * dataset->size() / count);
-    told(explain_shape(trained, shape, Rotation::none, trained.settings.seed));
+    const int64_t item = i * dataset->size() / count;
+    const Shape shape = dataset->get(item);
+    told(explain_shape(trained, shape, Rotation::none, trained.settings.seed),
+         dataset->class_names()[static_cast<size_t>(dataset->label(item))]);
   }
 }
 

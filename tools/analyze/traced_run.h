@@ -20,6 +20,8 @@ struct TracedRun {
   void add_to(CLI::App& subcommand);
   // Traces `items` clouds, evenly spaced in the test split. Throws Interrupted after a signal.
   void look(const std::function<void(const ShapeExplanation&)>& told) const;
+  // The same with the class of each cloud, by name.
+  void look_at_classes(const std::function<void(const ShapeExplanation&, const std::string&)>& told) const;
 };
 
 }  // namespace geosft

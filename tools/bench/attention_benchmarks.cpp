@@ -53,11 +53,8 @@ Benchmark make_score(const Sizes& sizes, int64_t keys, const std::string& name) 
 Entries attention_entries(const Sizes& sizes) {
   Entries entries;
   for (const int64_t keys : sizes.keys) {
-    for (const Pass pass : {Pass::forward, Pass::both}) {
-      const std::string name = "maxout_attention/k" + std::to_string(keys) + "/" + pass_name(pass);
-      entries.push_back({name, "attention of all tokens over " + std::to_string(keys) + " keys",
-                         [=] { return make_attention(sizes, keys, pass, name); }});
-    }
+    append_passes(entries, sizes, keys, "maxout_attention",
+                  "attention of all tokens over " + std::to_string(keys) + " keys", make_attention);
     const std::string name = "maxout_attention/k" + std::to_string(keys) + "/score";
     entries.push_back(
         {name, "its score loop: forward with values of one channel", [=] { return make_score(sizes, keys, name); }});

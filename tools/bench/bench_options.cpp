@@ -53,4 +53,21 @@ void check_sizes(const Sizes& sizes) {
   }
 }
 
+void TimedSizes::add_to(CLI::App& subcommand, const std::string& prints) {
+  add_sizes(subcommand, sizes);
+  subcommand.add_option("--repeats", timing.repeats, "minimum number of timed calls")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  subcommand.add_option("--seconds", timing.seconds, "minimum total time of the calls of each implementation")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  subcommand.add_flag("--json", json, "print " + prints);
+  machine.add_to(subcommand);
+}
+
+void TimedSizes::apply() const {
+  check_sizes(sizes);
+  machine.apply();
+}
+
 }  // namespace geosft::bench

@@ -28,6 +28,20 @@ std::vector<std::string> known_names(const Entries& all) {
 
 }  // namespace
 
+void append_passes(Entries& entries, const Sizes& sizes, int64_t keys, const std::string& what,
+                   const std::string& about, MakeBenchmark make) {
+  for (const Pass pass : {Pass::forward, Pass::both}) {
+    const std::string name = what + "/k" + std::to_string(keys) + "/" + pass_name(pass);
+    entries.push_back({name, about, [=] { return make(sizes, keys, pass, name); }});
+  }
+}
+
+Entries entries_by_keys(const Sizes& sizes, const std::string& what, const std::string& about, MakeBenchmark make) {
+  Entries entries;
+  for (const int64_t keys : sizes.keys) append_passes(entries, sizes, keys, what, about, make);
+  return entries;
+}
+
 Entries all_entries(const Sizes& sizes) {
   Entries all;
   for (const auto entries :

@@ -11,6 +11,15 @@ namespace geosft::bench {
 
 using Entries = std::vector<Entry>;
 
+// Makes a benchmark of this name.
+using MakeBenchmark = Benchmark (*)(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name);
+
+// Appends an entry "<what>/k<keys>/<pass>" for each pass.
+void append_passes(Entries& entries, const Sizes& sizes, int64_t keys, const std::string& what,
+                   const std::string& about, MakeBenchmark make);
+// Returns these entries for all numbers of keys.
+Entries entries_by_keys(const Sizes& sizes, const std::string& what, const std::string& about, MakeBenchmark make);
+
 Entries attention_entries(const Sizes& sizes);       // maxout_attention
 Entries polynomial_entries(const Sizes& sizes);      // polynomial_attention
 Entries relative_entries(const Sizes& sizes);        // point_attention, sequence_attention

@@ -124,15 +124,9 @@ ScaledImplementation graph_attention_over_keys(int64_t keys) {
 }
 
 Entries graph_entries(const Sizes& sizes) {
-  Entries entries;
-  for (const int64_t keys : sizes.keys) {
-    for (const Pass pass : {Pass::forward, Pass::both}) {
-      const std::string name = "graph_attention/k" + std::to_string(keys) + "/" + pass_name(pass);
-      entries.push_back({name, "with two channels on 8 edges a node; the composite looks up a dense n x n tensor",
-                         [=] { return make_graph(sizes, keys, pass, name); }});
-    }
-  }
-  return entries;
+  return entries_by_keys(sizes, "graph_attention",
+                         "with two channels on 8 edges a node; the composite looks up a dense n x n tensor",
+                         make_graph);
 }
 
 }  // namespace geosft::bench

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -19,15 +18,9 @@ namespace {
 
 constexpr double tolerance = 1e-5;
 
-struct LadderCommand {
-  MachineOptions machine;
-  Sizes sizes;
-  TimingOptions timing;
-  bool json = false;
-
+struct LadderCommand : TimedSizes {
   int execute() const {
-    check_sizes(sizes);
-    machine.apply();
+    apply();
     const Machine here = measure_machine();
     const PackedInputs in = random_inputs(sizes, sizes.keys.front());
     at::Tensor out = at::empty_like(in.q);
@@ -98,17 +91,7 @@ struct LadderCommand {
 }  // namespace
 
 Command add_ladder_command(CLI::App& subcommand) {
-  auto command = std::make_shared<LadderCommand>();
-  add_sizes(subcommand, command->sizes);
-  subcommand.add_option("--repeats", command->timing.repeats, "rounds, at least")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  subcommand.add_option("--seconds", command->timing.seconds, "a variant's calls go on until they took so long")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
-  subcommand.add_flag("--json", command->json, "print one JSON object");
-  command->machine.add_to(subcommand);
-  return [command] { return command->execute(); };
+  return timed_command<LadderCommand>(subcommand, "one JSON object");
 }
 
 }  // namespace geosft::bench

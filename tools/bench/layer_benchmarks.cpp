@@ -85,15 +85,8 @@ Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::str
 }  // namespace
 
 Entries layer_entries(const Sizes& sizes) {
-  Entries entries;
-  for (const int64_t keys : sizes.keys) {
-    for (const Pass pass : {Pass::forward, Pass::both}) {
-      const std::string name = "layer/k" + std::to_string(keys) + "/" + pass_name(pass);
-      entries.push_back({name, "sampling, attention and feed-forward, in training mode without dropout",
-                         [=] { return make_layer(sizes, keys, pass, name); }});
-    }
-  }
-  return entries;
+  return entries_by_keys(sizes, "layer", "sampling, attention and feed-forward, in training mode without dropout",
+                         make_layer);
 }
 
 }  // namespace geosft::bench

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -46,15 +45,9 @@ nlohmann::json as_json(const LayerParts& layer) {
   return {{"keys", layer.keys}, {"parts", parts}, {"flops", total_flops(layer)}, {"seconds", layer.layer.minimum}};
 }
 
-struct PartsCommand {
-  MachineOptions machine;
-  Sizes sizes;
-  TimingOptions timing;
-  bool json = false;
-
+struct PartsCommand : TimedSizes {
   int execute() const {
-    check_sizes(sizes);
-    machine.apply();
+    apply();
     install_interrupt_handler();
     nlohmann::json all = nlohmann::json::array();
     for (const int64_t keys : sizes.keys) {
@@ -73,17 +66,7 @@ struct PartsCommand {
 }  // namespace
 
 Command add_parts_command(CLI::App& subcommand) {
-  auto command = std::make_shared<PartsCommand>();
-  add_sizes(subcommand, command->sizes);
-  subcommand.add_option("--repeats", command->timing.repeats, "least number of timed calls")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  subcommand.add_option("--seconds", command->timing.seconds, "least total time of each part")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  subcommand.add_flag("--json", command->json, "print one JSON array");
-  command->machine.add_to(subcommand);
-  return [command] { return command->execute(); };
+  return timed_command<PartsCommand>(subcommand, "one JSON array");
 }
 
 }  // namespace geosft::bench

@@ -12,6 +12,7 @@
 
 #include "data/atomic_file.h"
 #include "data/read_file.h"
+#include "tools/experiment/scratch_folder.h"
 
 namespace geosft {
 namespace {
@@ -19,29 +20,6 @@ namespace {
 constexpr const char* script_name = "script.gp";
 constexpr const char* log_name = "log.txt";
 constexpr double points_per_inch = 72.0;
-
-// Its name contains the process ID, so that the next process can remove the folder of a killed one.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    const std::filesystem::path parent = std::filesystem::temp_directory_path();
-    remove_abandoned(parent, "geosft_plot_([0-9]{1,9})_.{6}");
-    std::string name = (parent / ("geosft_plot_" + std::to_string(::getpid()) + "_XXXXXX")).string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder " + name + ": " + std::strerror(errno));
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string script_of(const Picture& picture) {
   const auto size = [&](int scale) {
@@ -77,7 +55,7 @@ std::string last_line(const std::string& text) {
 }
 
 PlotResult draw_or_throw(const Picture& picture, const std::filesystem::path& stem) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   for (const auto& [name, contents] : picture.data) write_file_atomically(folder.path() / name, contents);
   write_file_atomically(folder.path() / script_name, script_of(picture));
   const int status = run_program({"gnuplot", "-d", script_name}, folder.path(), log_name);

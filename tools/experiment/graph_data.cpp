@@ -16,6 +16,7 @@
 #include "data/graphs/graph_formats.h"
 #include "data/graphs/molecule_inputs.h"
 #include "data/graphs/molecule_table.h"
+#include "data/points/point_dataset.h"
 #include "data/points/point_loader.h"
 #include "data/seeds.h"
 #include "data/sequences/sequence_dataset.h"
@@ -240,6 +241,29 @@ DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings) 
   if (of_nodes) throw UsageError("validation_fraction holds graphs out, and here nodes are split");
   hold_out(split, graphs, settings);
   return split;
+}
+
+std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const DatasetSplit& split) {
+  const ItemSchema& schema = graphs.schema;
+  std::vector<std::string> warnings;
+  if (!has_classes(schema.task)) return warnings;
+  const bool of_nodes = is_of_nodes(schema.task);
+  for (const GraphSplit part : {GraphSplit::train, GraphSplit::test}) {
+    const at::Tensor labels = targets_of_split(graphs.target, graphs.node_split, part);
+    at::Tensor in_part = at::zeros({graphs.size()}, at::kBool);
+    in_part.index_fill_(0, at::tensor(items_of_split(split, part), at::kLong), true);
+    if (of_nodes) in_part = at::repeat_interleave(in_part, at::diff(graphs.graphs.ptr));
+    const at::Tensor counts = at::bincount(labels.masked_select(in_part & (labels >= 0)), {}, schema.outputs());
+    std::vector<std::string> empty;
+    for (int64_t label = 0; label < schema.outputs(); ++label) {
+      if (counts[label].item<int64_t>() == 0) empty.push_back(schema.output_names[static_cast<size_t>(label)]);
+    }
+    if (empty.empty()) continue;
+    const std::string item = of_nodes ? "node" : schema.items == "sequences" ? "sequence" : "graph";
+    warnings.push_back(empty_classes_text(empty, schema.output_names.size(),
+                                          "no " + item + " to " + std::string(name_of(part)) + " with"));
+  }
+  return warnings;
 }
 
 const std::vector<int64_t>& items_of_split(const DatasetSplit& split, GraphSplit part) {

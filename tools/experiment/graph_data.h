@@ -62,6 +62,8 @@ TrainingGraphs open_training_graphs(GraphSettings settings);
 // fraction of the training graphs is held out. Throws UsageError if a required split is empty, for a fraction of nodes,
 // for a published split that the dataset does not have, and for scaffolds of graphs without SMILES.
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings);
+// Returns a warning for each of the training and the test split in which some classes have no graph, or node.
+std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const DatasetSplit& split);
 
 const std::vector<int64_t>& items_of_split(const DatasetSplit& split, GraphSplit part);
 

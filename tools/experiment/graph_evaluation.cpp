@@ -213,6 +213,52 @@ nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outpu
   return {{"class", ranked.front().name}, {"probability", ranked.front().probability}, {"top", list}};
 }
 
+std::vector<std::string> prediction_columns(const ItemSchema& schema, int64_t top) {
+  std::vector<std::string> columns;
+  if (is_of_nodes(schema.task)) columns.emplace_back("node");
+  if (schema.task == GraphTask::node_classification) {
+    columns.emplace_back("class");
+  } else if (schema.task == GraphTask::classification) {
+    for (int64_t rank = 1; rank <= std::min(top, schema.outputs()); ++rank) {
+      const std::string number = rank == 1 ? "" : "_" + std::to_string(rank);
+      columns.push_back("class" + number);
+      columns.push_back("probability" + number);
+    }
+  } else {
+    columns.insert(columns.end(), schema.output_names.begin(), schema.output_names.end());
+  }
+  return columns;
+}
+
+std::vector<std::vector<std::string>> prediction_rows(const ItemSchema& schema, const at::Tensor& outputs, int64_t top,
+                                                      const at::Tensor& node_ids) {
+  const auto number = [](double value) { return nlohmann::json(value).dump(); };
+  std::vector<std::vector<std::string>> rows;
+  if (!is_of_nodes(schema.task)) {
+    rows.emplace_back();
+    const bool classes = schema.task == GraphTask::classification;
+    const at::Tensor values = has_labels(schema.task) ? outputs.sigmoid() : outputs;
+    for (const Ranked& entry : classes ? ranking(schema, outputs, top) : every_output(schema, values)) {
+      if (classes) rows.back().push_back(entry.name);
+      rows.back().push_back(number(entry.probability));
+    }
+    return rows;
+  }
+  for (int64_t node = 0; node < outputs.size(0); ++node) {
+    rows.push_back({std::to_string(node_ids.defined() ? node_ids[node].item<int64_t>() : node)});
+  }
+  if (schema.task == GraphTask::node_classification) {
+    const std::vector<std::string> classes = node_classes(schema, outputs);
+    for (size_t node = 0; node < rows.size(); ++node) rows[node].push_back(classes[node]);
+  } else {
+    const std::vector<std::vector<double>> shares = node_probabilities(outputs);
+    for (size_t node = 0; node < rows.size(); ++node) {
+      for (const double share : shares[node]) rows[node].push_back(number(share));
+    }
+  }
+  return rows;
+}
+
 std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top) {
   std::ostringstream out;
   if (schema.task == GraphTask::classification) return percentages(ranking(schema, outputs, top));

@@ -66,6 +66,17 @@ NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const Gr
 //   node_multi_label     {"labels": [label, …], "probabilities": [[p of every label] of every node]}
 nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
 
+// The same as a table: the names of the columns, and its rows, one per graph, or per node where nodes have predictions.
+//   classification       class, probability, class_2, probability_2, …, the `top` most probable
+//   multi_label          a probability per label
+//   regression           a value per target
+//   node_classification  node, class
+//   node_multi_label     node, a probability per label
+// `node_ids` are the numbers of the nodes, int64 [n]; undefined: 0 … n - 1.
+std::vector<std::string> prediction_columns(const ItemSchema& schema, int64_t top);
+std::vector<std::vector<std::string>> prediction_rows(const ItemSchema& schema, const at::Tensor& outputs, int64_t top,
+                                                      const at::Tensor& node_ids = {});
+
 // Returns one line of text: "mutagenic 92.1 %  other 7.9 %"; for node labels those of at least 50 %: "a+c  -  b".
 std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
 

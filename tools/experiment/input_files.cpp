@@ -29,24 +29,24 @@ std::vector<std::string> sorted_names(std::vector<fs::path> files) {
   return names;
 }
 
-std::vector<std::string> shape_files_below(const fs::path& folder) {
+std::vector<std::string> files_below(const fs::path& folder, const InputKind& kind) {
+  const auto is_set = [&](const fs::path& path) { return kind.is_set && kind.is_set(path); };
+  if (is_set(folder)) return {folder.string()};
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code unknown;
-    const bool is_folder = at->is_directory(unknown);
-    if (at->path().filename().string().starts_with('.')) {
-      if (is_folder) at.disable_recursion_pending();
-    } else if (!is_folder && has_shape_extension(at->path())) {
-      files.push_back(at->path());
-    }
+    const bool is_folder = at->is_directory(unknown), hidden = at->path().filename().string().starts_with('.');
+    const bool found = !hidden && (is_folder ? is_set(at->path()) : kind.is_file(at->path()));
+    if (found) files.push_back(at->path());
+    if (is_folder && (hidden || found)) at.disable_recursion_pending();
   }
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
-  if (files.empty()) throw DataError(folder.string(), "files that end in " + shape_extensions(), "none in this folder");
+  if (files.empty()) throw DataError(folder.string(), "files that end in " + kind.endings, "none in this folder");
   return sorted_names(std::move(files));
 }
 
-std::vector<std::string> matches_of(const std::string& pattern) {
+std::vector<std::string> matches_of(const std::string& pattern, const InputKind& kind) {
   glob_t found{};
   const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
   std::vector<fs::path> files;
@@ -54,22 +54,22 @@ std::vector<std::string> matches_of(const std::string& pattern) {
     for (size_t i = 0; i < found.gl_pathc; ++i) {
       const std::string path = found.gl_pathv[i];
       if (fs::is_directory(path)) {
-        const std::vector<std::string> below = shape_files_below(path);
+        const std::vector<std::string> below = files_below(path, kind);
         files.insert(files.end(), below.begin(), below.end());
-      } else if (has_shape_extension(path)) {
+      } else if (kind.is_file(path)) {
         files.push_back(path);
       }
     }
   }
   if (files.empty()) {
-    throw DataError(pattern, "a pattern of files that end in " + shape_extensions(), "no such file");
+    throw DataError(pattern, "a pattern of files that end in " + kind.endings, "no such file");
   }
   return sorted_names(std::move(files));
 }
 
 }  // namespace
 
-InputFiles input_shape_files(const std::vector<std::string>& given) {
+InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind) {
   InputFiles inputs{{}, given.size() > 1};
   std::set<std::string> known;
   const auto add = [&](const std::vector<std::string>& files) {
@@ -80,16 +80,21 @@ InputFiles input_shape_files(const std::vector<std::string>& given) {
   };
   for (const std::string& name : given) {
     std::error_code error;
-    if (fs::is_directory(name, error)) {
-      add(shape_files_below(name));
-    } else if (!fs::exists(name, error) && name.find_first_of("*?[") != std::string::npos) {
-      add(matches_of(name));
+    const bool folder = fs::is_directory(name, error);
+    if (folder && !(kind.is_set && kind.is_set(name))) {
+      add(files_below(name, kind));
+    } else if (!folder && !fs::exists(name, error) && name.find_first_of("*?[") != std::string::npos) {
+      add(matches_of(name, kind));
     } else {
       known.insert(name);
       inputs.files.push_back(name);
     }
   }
   return inputs;
+}
+
+InputFiles input_shape_files(const std::vector<std::string>& given) {
+  return input_files(given, {shape_extensions(), has_shape_extension});
 }
 
 int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each,

@@ -2,6 +2,7 @@
 // The files that a command reads: named one by one, by folder or by pattern, and how they are read.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,10 +20,20 @@ struct InputFiles {
   bool several;  // more than one file is, or could have been, named
 };
 
-// Replaces each folder by the shape files below it at any depth, and each pattern (*, ? or [...], where no file has
-// this name) by the shape files and folders that match it; both sorted, without hidden files, repetitions and the
-// buffers (.bin) of .gltf files. Other names are kept, whether or not there is such a file. Throws DataError naming a
-// folder or pattern without a shape file.
+// What a command reads: files, told by their endings, and folders that are one input each.
+struct InputKind {
+  std::string endings;  // such as "*.ply, *.obj", for messages
+  bool (*is_file)(const std::filesystem::path& file);
+  bool (*is_set)(const std::filesystem::path& folder) = nullptr;  // nullptr: none
+};
+
+// Replaces each folder by the files of this kind below it at any depth, and each pattern (*, ? or [...], where no file
+// has this name) by the files and folders that match it; both sorted, without hidden files, repetitions and the buffers
+// (.bin) of .gltf files. Folders that are one input, and other names, are kept, whether or not there is such a file.
+// Throws DataError naming a folder or pattern without a file of this kind.
+InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind);
+
+// The same, of shape files.
 InputFiles input_shape_files(const std::vector<std::string>& given);
 
 // Calls each(i) for 0 <= i < count. A DataError is printed to stderr as one line, "TOOL: error: …", and passed to

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <new>
@@ -107,6 +109,16 @@ int run_tool(const char* name, const std::function<int()>& body) {
   // Makes a closed stdout a stream error instead of a silent end of the process.
   std::signal(SIGPIPE, SIG_IGN);
   return guarded(name, body);
+}
+
+void end_tool(int code) {
+  std::cout.flush();
+  std::cerr.flush();
+  std::fflush(nullptr);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (code == done) std::_Exit(code);
+#endif
+  std::exit(code);
 }
 
 namespace {

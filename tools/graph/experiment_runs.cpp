@@ -127,6 +127,11 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
   if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
   DatasetSplit split = checked_split(graphs, planned.settings.splits);
+  if (processes.is_root()) {
+    for (const std::string& warning : empty_classes_warnings(graphs, split)) {
+      std::cerr << planned.settings.data << ": " << warning << '\n';
+    }
+  }
   const auto train = [&] {
     int64_t epochs = 0;
     if (planned.settings.splits.refit && !split.validation.empty()) {

@@ -54,7 +54,7 @@ class GraphTrainCommand : public TrainCommand<GraphSettings> {
 
 // The options of predict, which takes items of the dataset, or graphs, molecules or series in its place.
 struct GraphPredictOptions : RunArguments {
-  std::string split = "all";
+  std::string split = "all", csv;
   std::vector<std::string> files, smiles;
   std::vector<int64_t> chosen;  // of the dataset
   int64_t top = 3;              // classes that are shown

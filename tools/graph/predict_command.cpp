@@ -3,12 +3,15 @@
 #include <iostream>
 #include <numeric>
 
+#include "data/atomic_file.h"
 #include "data/data_error.h"
+#include "data/graphs/tu_dataset.h"
 #include "data/graphs/unlabelled_graphs.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/graph_prediction.h"
 #include "tools/experiment/input_files.h"
+#include "tools/experiment/output_files.h"
 #include "tools/graph/graph_experiment.h"
 
 namespace geosft {
@@ -18,13 +21,40 @@ namespace {
 struct ItemTitle {
   std::string text;
   nlohmann::json fields;
+  at::Tensor node_ids = {};  // as in UnlabelledGraphs
 };
 
-// Predicts by a trained model, and prints.
+// Predicts by a trained model, prints, and collects the rows of a CSV file.
 struct Predictor {
   const GraphPredictOptions& options;
   GraphRun& trained;
   const ItemWords& words;
+  std::string rows = {};
+
+  std::vector<std::string> csv_head() const {
+    std::vector<std::string> head{"file", words.item, "name"};
+    for (const std::string& column : prediction_columns(trained.schema, options.top)) head.push_back(column);
+    head.emplace_back("error");
+    return head;
+  }
+
+  void add_rows(const at::Tensor& outputs, const ItemTitle& title) {
+    if (options.csv.empty()) return;
+    for (const auto& prediction : prediction_rows(trained.schema, outputs, options.top, title.node_ids)) {
+      std::vector<std::string> row{title.fields.at("file"), title.fields.at(words.item).dump(),
+                                   title.fields.value("name", "")};
+      row.insert(row.end(), prediction.begin(), prediction.end());
+      row.emplace_back();
+      rows += csv_line(row);
+    }
+  }
+
+  void add_error(const std::string& file, const std::string& error) {
+    std::vector<std::string> row(csv_head().size());
+    row.front() = file;
+    row.back() = error;
+    rows += csv_line(row);
+  }
 
   std::vector<int64_t> chosen(const PackedItems& graphs) const {
     for (const int64_t item : options.chosen) {
@@ -44,7 +74,8 @@ struct Predictor {
     return all;
   }
 
-  void print(const at::Tensor& outputs, const ItemTitle& title) const {
+  void print(const at::Tensor& outputs, const ItemTitle& title) {
+    add_rows(outputs, title);
     if (!options.json) {
       std::cout << title.text << ':' << prediction_text(trained.schema, outputs, options.top) << '\n';
       return;
@@ -56,7 +87,7 @@ struct Predictor {
 
   // Predicts some items in their order.
   template <class TitleOf>
-  void predict(const PackedItems& graphs, const std::vector<int64_t>& wanted, const TitleOf& title_of) const {
+  void predict(const PackedItems& graphs, const std::vector<int64_t>& wanted, const TitleOf& title_of) {
     const GraphTask task = trained.schema.task;
     const GraphOutputs found = run_outputs(trained, graphs, wanted, GraphSplit::test);
     const at::Tensor outputs = in_units(trained.model, task, found.outputs);
@@ -70,7 +101,7 @@ struct Predictor {
     }
   }
 
-  void predict_unlabelled(UnlabelledGraphs given, const std::string& source) const {
+  void predict_unlabelled(UnlabelledGraphs given, const std::string& source) {
     for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
     take_molecule_inputs(given.packed, trained.settings.molecules, source);
     const PackedItems graphs = unlabelled_items(trained, given.packed);
@@ -81,6 +112,7 @@ struct Predictor {
       if (!name.empty()) title.fields["name"] = name;
       const at::Tensor& ids = given.node_ids;
       if (ids.defined() && is_of_nodes(trained.schema.task)) {
+        title.node_ids = ids;
         title.fields["nodes"] =
             std::vector<int64_t>(ids.const_data_ptr<int64_t>(), ids.const_data_ptr<int64_t>() + ids.numel());
       }
@@ -103,13 +135,13 @@ struct Predictor {
     return {std::move(series), std::move(names), {}};
   }
 
-  void predict_file(const std::string& file) const {
+  void predict_file(const std::string& file) {
     predict_unlabelled(words.edges ? read_unlabelled_graphs(file, trained.schema, trained.settings.reading())
                                    : unlabelled_series(file),
                        file);
   }
 
-  void predict_dataset() const {
+  void predict_dataset() {
     const PackedItems graphs = open_run_graphs(trained);
     const std::vector<int64_t> wanted = chosen(graphs);
     if (wanted.empty()) throw UsageError("--split " + options.split + ": the data have no such part");
@@ -119,6 +151,15 @@ struct Predictor {
     });
   }
 };
+
+// Returns whether a folder is a set in TU's form, or a broken one, of which reading it says more.
+bool is_graph_folder(const std::filesystem::path& folder) {
+  try {
+    return is_tu_dataset(folder);
+  } catch (const DataError&) {
+    return true;
+  }
+}
 
 }  // namespace
 
@@ -137,6 +178,8 @@ void GraphPredictOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   add_json_to(subcommand, "print one JSON object a " + name);
+  subcommand.add_option("--csv", csv, "write the predictions to this file, a row for each " + name + " or node")
+      ->check(unwritable);
 }
 
 void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& words) {
@@ -148,8 +191,10 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
   };
   auto* given = subcommand.add_option(
       "FILE", files,
-      words.edges ? "graphs in place of the dataset: " + graph_file_formats_text() + ", or a folder in TU's form"
-                  : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored");
+      words.edges ? "graphs in place of the dataset: " + graph_file_formats_text() +
+                        ", or a folder in TU's form; folders of them, or patterns such as 'a/*.mtx'"
+                  : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored; folders "
+                    "of them, or patterns such as 'a/*.ts'");
   replaces_dataset(given);
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first FILE that cannot be read")->needs(given);
   if (!words.edges) return;
@@ -159,15 +204,19 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
 }
 
 int GraphPredictOptions::predict(GraphRun& trained, const char* program, const ItemWords& words) const {
-  const Predictor predictor{*this, trained, words};
-  if (files.empty() && smiles.empty()) {
-    predictor.predict_dataset();
-    return 0;
-  }
+  Predictor predictor{*this, trained, words};
+  const InputFiles inputs =
+      input_files(files, words.edges ? InputKind{graph_endings(), has_graph_ending, is_graph_folder}
+                                     : InputKind{".ts, .arff or .tsv", has_series_ending});
+  if (files.empty() && smiles.empty()) predictor.predict_dataset();
   if (!smiles.empty()) {
     predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
   }
-  return for_each_file(program, files.size(), fail_fast, [&](size_t i) { predictor.predict_file(files[i]); });
+  const int code = for_each_file(
+      program, inputs.files.size(), fail_fast, [&](size_t i) { predictor.predict_file(inputs.files[i]); },
+      [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
+  if (!csv.empty()) write_file_atomically(csv, csv_line(predictor.csv_head()) + predictor.rows);
+  return code;
 }
 
 }  // namespace geosft

@@ -62,10 +62,14 @@ nlohmann::json parts_json(const PartNames& names) {
 SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings& settings, const Communicator&) {
   const bool published = settings.clouds.published_validation;
   std::unique_ptr<PartDataset> training, test, validation;
+  std::vector<std::string> warnings;
   const auto open = [&](std::unique_ptr<PartDataset>& to, PartSplit split) {
     return [&, split] {
       to = open_part_dataset(settings.data, split, settings.reading());
-      to->check_shapes();
+      const std::string name = split == PartSplit::train_and_validation ? "train" : name_of(split);
+      for (std::string& warning : empty_parts_warnings(*to, to->count_parts(), settings.data + " (" + name + ")")) {
+        warnings.push_back(std::move(warning));
+      }
     };
   };
   throw_all_broken(
@@ -74,6 +78,7 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
         if (published) open(validation, PartSplit::validation)();
       },
       open(test, PartSplit::test));
+  for (const std::string& warning : warnings) std::cerr << warning << '\n';
   PartNames outputs{{training->class_names()}, training->parts()};
   return {CloudTrainingData(std::move(training), std::move(validation), std::move(test), settings.clouds, settings.seed,
                             settings.data),
@@ -189,11 +194,16 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, bool js
   const PartNames outputs{{training->class_names()}, training->parts()};
   std::optional<int64_t> validation;
   if (has_validation_split(data)) validation = open_part_dataset(data, PartSplit::validation)->size();
+  std::vector<std::string> warnings = empty_parts_warnings(*training, {}, data.string() + " (train)");
+  for (const std::string& warning : empty_parts_warnings(*test, {}, data.string() + " (test)")) {
+    warnings.push_back(warning);
+  }
   if (json) {
     nlohmann::json object{{"data", data.string()},          {"train", training->size()},
                           {"test", test->size()},           {"normals", test->has_normals()},
                           {"classes", outputs.class_names}, {"parts", parts_json(outputs)}};
     if (validation) object["validation"] = *validation;
+    if (!warnings.empty()) object["warnings"] = warnings;
     std::cout << json_line(object);
     return;
   }
@@ -201,6 +211,7 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, bool js
   if (validation) std::cout << ", " << *validation << " to validate with";
   std::cout << ", " << test->size() << " to test with, " << (test->has_normals() ? "with" : "without") << " normals\n"
             << outputs_text(outputs);
+  for (const std::string& warning : warnings) std::cout << warning << '\n';
 }
 
 }  // namespace geosft

@@ -35,6 +35,9 @@ struct Choices {
   ColourMap map = ColourMap::viridis;
   bool surface = false;              // draw the surface of a mesh in place of its points
   std::optional<Colour> background;  // white if not set; of a page, as its reader's system is
+  bool hydrogens = true;             // draw those of a molecule
+  bool labels = false;               // write the symbol or the number of each node
+  std::optional<ValueScale> scale;   // of the values; that of the subject if not set
 };
 
 // Returns the available colourings of a subject, in the order in which a key cycles through them.

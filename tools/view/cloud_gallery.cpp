@@ -72,7 +72,7 @@ Shape CloudGallery::shape_of(int64_t item) {
   return shape;
 }
 
-Subject CloudGallery::explained(const Shape& shape, bool beside) {
+std::pair<Subject, int64_t> CloudGallery::explained(const Shape& shape, bool beside) {
   const auto explain = [&](Rotation rotation) {
     ShapeExplanation found = explain_shape(*trained_, shape, rotation, trained_->settings.seed);
     Subject subject = subject_of(found.seen);
@@ -87,16 +87,17 @@ Subject CloudGallery::explained(const Shape& shape, bool beside) {
     subject.beside = std::make_shared<Subject>(std::move(copy));
     subject.logit_difference = (logits - copied_logits).abs().max().item<double>();
   }
-  return subject;
+  return {std::move(subject), logits.argmax().item<int64_t>()};
 }
 
 Subject CloudGallery::get(int64_t item, bool beside) {
   const Shape shape = shape_of(item);
-  Subject subject = trained_ ? explained(shape, beside) : subject_of(shape);
+  auto [subject, found] = trained_ ? explained(shape, beside) : std::pair{subject_of(shape), int64_t{-1}};
   if (!dataset_)
     subject.surface = read_surface(files_[static_cast<size_t>(item)], {options_.columns, options_.drop_invalid});
   if (!trained_ && beside) subject.beside = std::make_shared<Subject>(rotated_copy(subject, options_.seed));
   if (dataset_) subject.truth = dataset_->class_names()[static_cast<size_t>(dataset_->label(item))];
+  if (dataset_ && trained_) subject.right = found == dataset_->label(item);
   return subject;
 }
 

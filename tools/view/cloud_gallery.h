@@ -25,7 +25,8 @@ class CloudGallery : public Gallery {
 
  private:
   Shape shape_of(int64_t item);
-  Subject explained(const Shape& shape, bool beside);
+  // Returns the subject and the predicted class.
+  std::pair<Subject, int64_t> explained(const Shape& shape, bool beside);
 
   std::vector<std::filesystem::path> files_;
   std::unique_ptr<PointDataset> dataset_;

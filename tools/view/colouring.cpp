@@ -3,11 +3,14 @@
 
 #include <sstream>
 
+#include "data/formats/elements.h"
 #include "tools/experiment/arguments.h"
 #include "tools/view/surface.h"
 
 namespace geosft::view {
 namespace {
+
+constexpr int64_t max_nodes_with_widths = 1000;  // of graphs whose edges have widths by attention
 
 // Returns `wanted`, or `otherwise` if it is not set. Throws UsageError outside low … high.
 int64_t within(std::optional<int64_t> wanted, int64_t otherwise, int64_t low, int64_t high, const std::string& option) {
@@ -138,9 +141,61 @@ void paint_values(const Subject& subject, const Choices& choices, const ValueSca
 }
 
 ValueScale common_scale(const Subject& subject, const Choices& choices) {
+  if (choices.scale) return *choices.scale;
   at::Tensor values = values_of(subject, choices);
   if (subject.beside) values = at::cat({values, values_of(*subject.beside, choices)});
   return scale_of(values);
+}
+
+// Returns the relative widths of the edges of a graph, by the attention between their ends in either direction.
+at::Tensor edge_widths_of(const Subject& subject, const Choices& choices) {
+  const AttentionTrace& layer = chosen_attention(subject, choices);
+  const int64_t head = chosen_head(subject, choices);
+  std::vector<at::Tensor> rows;
+  for (int64_t row = 0; row < layer.tokens; ++row) {
+    const at::Tensor shares = attention_on_tokens(layer, row);
+    rows.push_back(subject.trace->in_input_order(head == 0 ? shares.mean(1) : shares.select(1, head - 1)));
+  }
+  const at::Tensor all = subject.trace->in_input_order(at::stack(rows)).to(at::kDouble);
+  const at::Tensor from = subject.edges.select(1, 0), to = subject.edges.select(1, 1);
+  const at::Tensor between = all.index({from, to}) + all.index({to, from});
+  return between.size(0) == 0 ? between : 0.4 + 2.2 * between / between.max().clamp_min(1e-30);
+}
+
+// Returns the names of the nodes of a graph: symbols of the elements, or numbers.
+std::vector<std::string> labels_of(const Subject& subject) {
+  std::vector<std::string> labels;
+  for (int64_t node = 0; node < subject.points.size(0); ++node) {
+    const int64_t number = subject.elements ? subject.elements->labels[node].item<int64_t>() + 1 : 0;
+    labels.push_back(!subject.elements        ? std::to_string(node)
+                     : number > element_count ? "?"
+                                              : std::string(element_symbol(static_cast<int>(number))));
+  }
+  return labels;
+}
+
+// Removes the hydrogens, their bonds and their markers.
+void hide_hydrogens(const Subject& subject, Scene& scene) {
+  if (!subject.elements) throw UsageError("--hydrogens is for molecules: " + subject.name + " has no atoms");
+  const at::Tensor kept = subject.elements->labels != 0;  // labels are atomic numbers less 1
+  scene.rows = kept.nonzero().squeeze(1);
+  if (scene.rows.size(0) == 0) throw UsageError("--hydrogens false: " + subject.name + " has nothing else");
+  const at::Tensor hidden = scene.points.index_select(0, kept.logical_not().nonzero().squeeze(1));
+  const at::Tensor place = kept.to(at::kLong).cumsum(0) - 1;
+  const at::Tensor edges = kept.index_select(0, scene.edges.flatten()).view({-1, 2}).all(1).nonzero().squeeze(1);
+  scene.edges = place.index_select(0, scene.edges.index_select(0, edges).flatten()).view({-1, 2});
+  for (at::Tensor* of_edges : {&scene.edge_lines, &scene.edge_widths}) {
+    if (of_edges->defined()) *of_edges = of_edges->index_select(0, edges);
+  }
+  for (at::Tensor* of_points : {&scene.points, &scene.colours, &scene.values}) {
+    if (of_points->defined()) *of_points = of_points->index_select(0, scene.rows);
+  }
+  if (!scene.markers.centres.defined() || hidden.size(0) == 0) return;
+  const at::Tensor apart = std::get<0>(at::cdist(scene.markers.centres, hidden).min(1)) > 0;
+  const at::Tensor markers = apart.nonzero().squeeze(1);
+  for (at::Tensor* one : {&scene.markers.centres, &scene.markers.radii, &scene.markers.colours}) {
+    *one = one->index_select(0, markers);
+  }
 }
 
 void check_surface(const Subject& subject) {
@@ -215,6 +270,16 @@ Scene scene_of(const Subject& subject, const Choices& choices) {
     if (colouring == Colouring::elements) paint_labels(*one.elements, "element", scene);
     if (colouring == Colouring::samples) paint_samples(one, choices, scene);
     if (choices.surface) paint_surface(one, scene);
+    if (one.is_graph() && colouring == Colouring::attention && one.points.size(0) <= max_nodes_with_widths)
+      scene.edge_widths = edge_widths_of(one, choices);
+    if (!choices.hydrogens) hide_hydrogens(one, scene);
+    if (choices.labels && one.is_graph()) {
+      const std::vector<std::string> labels = labels_of(one);
+      for (int64_t row = 0; row < scene.points.size(0); ++row) {
+        scene.labels.push_back(
+            labels[static_cast<size_t>(scene.rows.defined() ? scene.rows[row].item<int64_t>() : row)]);
+      }
+    }
     return scene;
   };
   Scene scene = paint(subject);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/view/camera.h"
+#include "tools/view/contact_sheet.h"
 #include "tools/view/viewer.h"
 
 namespace geosft::view {
@@ -24,6 +25,12 @@ class Display {
   // Renders the scene off screen from camera i to file i.
   virtual void render(const Scene& scene, const PictureSize& size, const std::vector<Camera>& cameras,
                       const std::vector<std::filesystem::path>& files) = 0;
+  // Renders scenes of one shape off screen, scene i to file i, from one place: what moves is what differs.
+  virtual void render_frames(const std::vector<Scene>& scenes, const PictureSize& size, const Camera& camera,
+                             const std::vector<std::filesystem::path>& files) = 0;
+  // Renders the scenes of a sheet in a grid, beside its key, to one file of this size.
+  virtual void render_sheet(const ContactSheet& sheet, const PictureSize& size, const Camera& camera,
+                            const std::filesystem::path& file) = 0;
   virtual FrameRates measure(const Scene& scene, const PictureSize& size, const Camera& camera) = 0;
   // Opens a window until it is closed. `told` receives a line for every pick and every saved picture.
   virtual void show(Viewer& viewer, const PictureSize& size, const Camera& camera,

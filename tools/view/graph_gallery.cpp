@@ -16,8 +16,7 @@
 namespace geosft::view {
 namespace {
 
-constexpr int64_t max_force_directed_nodes =
-    1000;  // maximum number of nodes for which the force-directed layout is the default
+constexpr int64_t max_exact_nodes = 1000;  // of a force-directed layout between all pairs; an octree beyond
 
 // Returns every undirected edge once, without self-loops, int64 [E, 2], and a row of the graph's edges for each, [E].
 std::pair<at::Tensor, at::Tensor> single_edges(const CsrGraph& graph) {
@@ -62,15 +61,15 @@ at::Tensor GraphGallery::places(const FeaturedGraphs& one) const {
   const CsrGraph& graph = one.graphs.graph;
   GraphLayout layout = options_.layout;
   if (layout == GraphLayout::automatic) {
-    layout = graphs_.schema.coordinates                  ? GraphLayout::coordinates
-             : graph.nodes() <= max_force_directed_nodes ? GraphLayout::force_directed
-                                                         : GraphLayout::spectral;
+    layout = graphs_.schema.coordinates ? GraphLayout::coordinates : GraphLayout::force_directed;
   }
   if (layout == GraphLayout::coordinates) return one.coordinates.to(at::kDouble);
-  return layout == GraphLayout::force_directed ? force_directed_layout(graph, options_.seed) : spectral_layout(graph);
+  if (layout == GraphLayout::spectral) return spectral_layout(graph);
+  return graph.nodes() <= max_exact_nodes ? force_directed_layout(graph, options_.seed)
+                                          : large_layout(graph, options_.seed);
 }
 
-void GraphGallery::explain(const FeaturedGraphs& one, Subject& subject) {
+void GraphGallery::explain(const FeaturedGraphs& one, int64_t item, Subject& subject) {
   at::NoGradGuard guard;
   const EvaluationSettings& evaluation = trained_->settings.evaluation;
   const FeaturedGraphs there = on_device(one, device_of(*trained_->model));
@@ -88,6 +87,9 @@ void GraphGallery::explain(const FeaturedGraphs& one, Subject& subject) {
   if (!is_of_nodes(trained_->schema.task)) {
     subject.prediction = prediction_text(trained_->schema, in_unit[0], 1).substr(2);
   }
+  if (trained_->schema.task == GraphTask::classification) {
+    subject.right = in_unit[0].argmax().item<int64_t>() == graphs_.target[item].item<int64_t>();
+  }
 }
 
 Subject GraphGallery::get(int64_t item, bool beside) {
@@ -103,7 +105,7 @@ Subject GraphGallery::get(int64_t item, bool beside) {
   const at::Tensor lines = bond_lines(graphs_.schema, one);
   if (lines.defined()) subject.edge_lines = lines.index_select(0, rows);
   subject.encoding = random_walk_pe(one.graphs.graph.rowptr, one.graphs.graph.col, options_.walk_steps).to(at::kDouble);
-  if (trained_) explain(one, subject);
+  if (trained_) explain(one, item, subject);
   return subject;
 }
 

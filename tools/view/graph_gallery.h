@@ -15,8 +15,7 @@ enum class GraphLayout { automatic, coordinates, spectral, force_directed };
 GraphLayout graph_layout_of(const std::string& name);
 
 struct GraphGalleryOptions {
-  GraphLayout layout = GraphLayout::automatic;  // coordinates if the dataset has them, else force-directed; spectral
-                                                // for more than 1,000 nodes
+  GraphLayout layout = GraphLayout::automatic;  // coordinates if the dataset has them, else force-directed
   int64_t walk_steps = 8;                       // columns of the random-walk encoding
   uint64_t seed = 0;                            // of the force-directed layout
 };
@@ -35,7 +34,7 @@ class GraphGallery : public Gallery {
 
  private:
   at::Tensor places(const FeaturedGraphs& one) const;
-  void explain(const FeaturedGraphs& one, Subject& subject);
+  void explain(const FeaturedGraphs& one, int64_t item, Subject& subject);
 
   PackedItems graphs_;
   std::string name_;

@@ -15,4 +15,13 @@ at::Tensor spectral_layout(const CsrGraph& graph);
 // for more than 5,000 nodes.
 at::Tensor force_directed_layout(const CsrGraph& graph, uint64_t seed, int64_t rounds = 300);
 
+// Pivot multidimensional scaling (Brandes and Pich, 2006): the first three principal axes of the squared distances to
+// `pivots` nodes, each of which is as far as possible from those before it. Double [N, 3], with a mean edge length
+// of 1. Without randomness; O(pivots * (N + E)).
+at::Tensor pivot_layout(const CsrGraph& graph, int64_t pivots = 50);
+
+// Layout of large graphs: pivot_layout, then `rounds` of forces along edges and between all nodes, the latter by an
+// octree (Barnes and Hut, 1986). O(N log N) per round. Double [N, 3]; equal on every call, whatever the threads.
+at::Tensor large_layout(const CsrGraph& graph, uint64_t seed, int64_t rounds = 40);
+
 }  // namespace geosft::view

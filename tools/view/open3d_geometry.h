@@ -2,6 +2,7 @@
 // Converts a scene to Open3D geometries. Included only by window.cpp.
 #pragma once
 
+#include <open3d/geometry/LineSet.h>
 #include <open3d/geometry/PointCloud.h>
 #include <open3d/geometry/TriangleMesh.h>
 
@@ -15,6 +16,7 @@ namespace geosft::view {
 inline constexpr int64_t max_spheres = 20'000;               // beyond this, points are drawn as squares
 inline constexpr int64_t finest_balls = 3'000;               // beyond this, spheres are coarser
 inline constexpr int64_t max_points_while_moving = 100'000;  // of a large cloud
+inline constexpr int64_t max_tubes = 20'000;                 // beyond this, edges are drawn as lines
 inline constexpr Colour edge_colour = {0.62, 0.62, 0.62};
 
 using Geometry = std::shared_ptr<open3d::geometry::Geometry>;
@@ -44,6 +46,16 @@ inline Geometry cloud_geometry(const at::Tensor& points, const at::Tensor& colou
   return made;
 }
 
+inline Geometry line_geometry(const at::Tensor& points, const at::Tensor& edges) {
+  auto made = std::make_shared<open3d::geometry::LineSet>();
+  made->points_ = vectors_of(points);
+  const at::Tensor rows = edges.to(at::kInt).contiguous();
+  const auto* first = reinterpret_cast<const Eigen::Vector2i*>(rows.const_data_ptr<int>());
+  made->lines_.assign(first, first + rows.size(0));
+  made->PaintUniformColor({edge_colour[0], edge_colour[1], edge_colour[2]});
+  return made;
+}
+
 // Geometries of a scene by when they are drawn: always, only at rest, only while it moves.
 struct Geometries {
   std::vector<Geometry> always, at_rest, moving;
@@ -63,9 +75,12 @@ inline Geometries geometries_of(const Scene& scene) {
     made.at_rest.push_back(cloud_geometry(scene.points, scene.colours));
     made.moving.push_back(cloud_geometry(scene.points.index_select(0, rows), scene.colours.index_select(0, rows)));
   }
-  if (scene.edges.defined() && scene.edges.size(0) > 0) {
+  if (scene.edges.defined() && scene.edges.size(0) > max_tubes) {
+    made.always.push_back(line_geometry(scene.points, scene.edges));
+  } else if (scene.edges.defined() && scene.edges.size(0) > 0) {
     const at::Tensor lines = scene.edge_lines.defined() ? scene.edge_lines : at::ones({scene.edges.size(0)}, at::kLong);
-    for (ColouredMesh& mesh : meshes_of_bonds(scene.points, scene.edges, lines, 0.22 * scene.radius, edge_colour)) {
+    for (ColouredMesh& mesh :
+         meshes_of_bonds(scene.points, scene.edges, lines, 0.22 * scene.radius, edge_colour, scene.edge_widths)) {
       meshes.push_back(std::move(mesh));
     }
   }

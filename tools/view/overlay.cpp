@@ -53,6 +53,17 @@ class Pen {
     cairo_move_to(canvas_, x, y + 0.36 * font_size);
     cairo_show_text(canvas_, text.c_str());
   }
+  // Writes black with a white edge, around the place.
+  void label(double x, double y, const std::string& text) {
+    cairo_move_to(canvas_, x - measure(text) / 2, y + 0.36 * font_size);
+    cairo_text_path(canvas_, text.c_str());
+    cairo_set_source_rgb(canvas_, 1, 1, 1);
+    cairo_set_line_width(canvas_, 3);
+    cairo_set_line_join(canvas_, CAIRO_LINE_JOIN_ROUND);
+    cairo_stroke_preserve(canvas_);
+    cairo_set_source_rgb(canvas_, 0.05, 0.05, 0.05);
+    cairo_fill(canvas_);
+  }
   void fill(double x, double y, double w, double h, const Colour& colour, double alpha = 1.0) {
     cairo_set_source_rgba(canvas_, colour[0], colour[1], colour[2], alpha);
     cairo_rectangle(canvas_, x, y, w, h);
@@ -163,13 +174,15 @@ void draw_help(Pen& pen) {
 
 }  // namespace
 
-Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double scale) {
+Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double scale,
+                  const std::vector<PlacedLabel>& labels) {
   Raster raster{size, std::vector<uint32_t>(static_cast<size_t>(size.width) * static_cast<size_t>(size.height))};
   const Surface surface = surface_on(raster.pixels, size);
   {
     const Canvas canvas(cairo_create(surface.get()), &cairo_destroy);
     cairo_scale(canvas.get(), scale, scale);
     Pen pen(canvas.get(), size.width / scale, size.height / scale, scene.background);
+    for (const PlacedLabel& label : labels) pen.label(label.x / scale, label.y / scale, label.text);
     draw_layout(pen, layout_of(pen, scene), scene.legend);
     if (help) draw_help(pen);
   }
@@ -232,6 +245,26 @@ Raster shrunk(const Raster& raster, int factor) {
     }
   }
   return small;
+}
+
+void paste(const Raster& piece, int left, int top, Raster& onto) {
+  TORCH_CHECK(left >= 0 && top >= 0 && left + piece.size.width <= onto.size.width &&
+                  top + piece.size.height <= onto.size.height,
+              "piece: ", piece.size.width, " x ", piece.size.height, " at ", left, ", ", top, " is not within ",
+              onto.size.width, " x ", onto.size.height);
+  const uint32_t* pixel = piece.pixels.data();
+  for (int row = 0; row < piece.size.height; ++row) {
+    uint32_t* below = onto.pixels.data() + int64_t{top + row} * onto.size.width + left;
+    for (int column = 0; column < piece.size.width; ++column, ++pixel, ++below) {
+      const uint32_t seen_through = 255 - (*pixel >> 24);
+      uint32_t mixed = 0;
+      for (int shift = 0; shift < 32; shift += 8) {
+        mixed |= std::min(255U, (*pixel >> shift & 0xff) + ((*below >> shift & 0xff) * seen_through + 127) / 255)
+                 << shift;
+      }
+      *below = mixed;
+    }
+  }
 }
 
 void write_png(const Raster& raster, const std::filesystem::path& file) {

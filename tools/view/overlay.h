@@ -21,7 +21,13 @@ struct Raster {
 // Draws the scene's lines from the upper left corner down, its legend below them, and the keys if `help`, on a
 // transparent background. `scale` enlarges texts and bars. If they do not fit below each other, the bar is shortened
 // and names are left out.
-Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double scale);
+// `labels` are written at their places, in pixels, later ones over earlier ones.
+struct PlacedLabel {
+  std::string text;
+  double x = 0, y = 0;
+};
+Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double scale,
+                  const std::vector<PlacedLabel>& labels = {});
 
 // Returns the boxes occupied by the scene's lines and legend, with a margin.
 std::vector<Box> taken_up(const Scene& scene, const PictureSize& size, double scale);
@@ -32,6 +38,9 @@ Box room_beside(const std::vector<Box>& taken, const PictureSize& size, double p
 
 // Downsamples by averaging `factor` x `factor` blocks. The size must be divisible by `factor`.
 Raster shrunk(const Raster& raster, int factor);
+
+// Draws `piece` over `onto`, from this pixel on; both premultiplied. Throws c10::Error unless it lies within.
+void paste(const Raster& piece, int left, int top, Raster& onto);
 
 // Throws DataError when the file cannot be written.
 void write_png(const Raster& raster, const std::filesystem::path& file);

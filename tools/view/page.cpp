@@ -204,11 +204,13 @@ void add_classes(const PointLabels& found, bool shown, Json& classes) {
   }
 }
 
-Json classes_of(const Subject& subject) {
+// `shown`: the classes of all are in the legend; else those of the first alone.
+Json classes_of(const std::vector<const Subject*>& subjects, bool shown) {
   Json classes = {{"parts", Json::array()}, {"elements", Json::array()}};
-  if (subject.parts) add_classes(*subject.parts, true, classes["parts"]);
-  if (subject.beside && subject.beside->parts) add_classes(*subject.beside->parts, false, classes["parts"]);
-  if (subject.elements) add_classes(*subject.elements, true, classes["elements"]);
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    if (subjects[i]->parts) add_classes(*subjects[i]->parts, shown || i == 0, classes["parts"]);
+    if (subjects[i]->elements) add_classes(*subjects[i]->elements, shown || i == 0, classes["elements"]);
+  }
   return classes;
 }
 
@@ -223,28 +225,25 @@ Json start_of(const Subject& subject, const Choices& choices, const Camera& came
           {"elevation", camera.elevation},
           {"zoom", camera.distance},
           {"orthographic", camera.orthographic},
-          {"surface", choices.surface || subject.surface.has_value()}};
+          {"surface", choices.surface || subject.surface.has_value()},
+          {"hydrogens", choices.hydrogens},
+          {"labels", choices.labels}};
 }
 
 Json colour_json(const Colour& colour) {
   return {colour[0], colour[1], colour[2]};
 }
 
-Json scene_json(const Subject& subject, const Choices& choices, const Camera& camera, ArrayBlock& block) {
-  Choices checked = choices;
-  checked.surface = false;  // the page draws both
-  const Scene scene = scene_of(subject, checked);
-  const at::Tensor low = scene.points.amin(0), high = scene.points.amax(0);
-  const double extent = (high - low).max().item<double>();
-  const Placement place{low + (high - low) / 2, at::zeros({3}, at::kDouble), extent > 0 ? extent : 1.0};
-  Json json = {{"lines", scene.lines},
+// Everything of a page but the bodies, of one subject or of several that are shown alike.
+Json common_json(const std::vector<const Subject*>& subjects, const std::vector<std::string>& lines,
+                 const Choices& choices, const Camera& camera, bool grid) {
+  const Subject& subject = *subjects.front();
+  Json json = {{"lines", lines},
                {"graph", subject.is_graph()},
                {"heads", subject.heads()},
                {"components", subject.encoding.defined() ? subject.encoding.size(1) : 0},
-               {"size", place.size},
-               {"radius", scene.radius / place.size},
                {"start", start_of(subject, choices, camera)},
-               {"classes", classes_of(subject)}};
+               {"classes", classes_of(subjects, grid)}};
   if (choices.background) json["background"] = colour_json(*choices.background);
   for (const Colouring colouring : colourings_of(subject)) json["colourings"].push_back(colouring_name(colouring));
   for (const Colouring colouring :
@@ -256,6 +255,27 @@ Json scene_json(const Subject& subject, const Choices& choices, const Camera& ca
                      {"partner", colour_json(partner_colour)},
                      {"query", colour_json(query_colour)},
                      {"other", colour_json(other_colour)}};
+  return json;
+}
+
+// Returns the placement that centres points and gives them an extent of 1.
+Placement placement_of(const at::Tensor& points) {
+  const at::Tensor low = points.amin(0), high = points.amax(0);
+  const double extent = (high - low).max().item<double>();
+  return {low + (high - low) / 2, at::zeros({3}, at::kDouble), extent > 0 ? extent : 1.0};
+}
+
+Json scene_json(const Subject& subject, const Choices& choices, const Camera& camera, ArrayBlock& block) {
+  Choices checked = choices;
+  checked.surface = false;  // the page draws both
+  checked.hydrogens = true;
+  const Scene scene = scene_of(subject, checked);
+  const Placement place = placement_of(scene.points);
+  std::vector<const Subject*> all = {&subject};
+  if (subject.beside) all.push_back(subject.beside.get());
+  Json json = common_json(all, scene.lines, choices, camera, /*grid=*/false);
+  json["size"] = place.size;
+  json["radius"] = scene.radius / place.size;
   json["bodies"].push_back(body_of(subject, place, block));
   if (subject.beside) {
     // side_by_side has moved the rows of the copy.
@@ -263,6 +283,27 @@ Json scene_json(const Subject& subject, const Choices& choices, const Camera& ca
     Placement beside = place;
     beside.shift = moved / place.size;
     json["bodies"].push_back(body_of(*subject.beside, beside, block));
+  }
+  return json;
+}
+
+// Each body of a sheet has a size, a radius, a query and a caption of its own.
+Json sheet_json(const ContactSheet& sheet, const Camera& camera, ArrayBlock& block) {
+  std::vector<const Subject*> all;
+  for (const Subject& subject : sheet.subjects) all.push_back(&subject);
+  Json json = common_json(all, sheet.key.lines, sheet.choices, camera, /*grid=*/true);
+  json["grid"] = sheet.grid.columns;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Subject& subject = *all[i];
+    const Placement place = placement_of(subject.points);
+    Json body = body_of(subject, place, block);
+    body["size"] = place.size;
+    body["radius"] = fitting_radius(subject.points) / place.size;
+    body["query"] = chosen_query(subject, sheet.choices);
+    body["caption"] = sheet.scenes[i].lines;
+    body["wrong"] = subject.right == false;
+    if (i == 0) json["size"] = body["size"], json["radius"] = body["radius"];
+    json["bodies"].push_back(std::move(body));
   }
   return json;
 }
@@ -284,20 +325,13 @@ std::string script_text(const Json& json) {
   return safe;
 }
 
-}  // namespace
-
-void write_page(const Subject& subject, const Choices& choices, const Camera& camera, const std::filesystem::path& file,
-                int64_t max_bytes) {
-  if (const int64_t bytes = attention_bytes(subject); bytes > max_bytes) {
-    refuse_size(bytes, max_bytes, "the attention of all points in all layers and heads");
-  }
-  ArrayBlock block;
-  const Json scene = scene_json(subject, choices, camera, block);
+void write_scene(const Json& scene, const ArrayBlock& block, const std::string& title,
+                 const std::filesystem::path& file, int64_t max_bytes) {
   const std::string arrays = base64(block.bytes()), json = script_text(scene);
   const auto bytes = static_cast<int64_t>(arrays.size() + json.size() + sizeof(page_template));
   if (bytes > max_bytes) refuse_size(bytes, max_bytes, "the page");
   const std::array<std::pair<std::string_view, std::string>, 3> values = {
-      {{"%TITLE%", escaped(subject.name)}, {"%SCENE%", json}, {"%ARRAYS%", arrays}}};
+      {{"%TITLE%", escaped(title)}, {"%SCENE%", json}, {"%ARRAYS%", arrays}}};
   AtomicFile page(file);
   std::string_view rest = page_template;
   for (const auto& [mark, value] : values) {
@@ -309,6 +343,30 @@ void write_page(const Subject& subject, const Choices& choices, const Camera& ca
   }
   page.write(rest.data(), rest.size());
   page.commit();
+}
+
+void check_attention(int64_t bytes, int64_t max_bytes) {
+  if (bytes > max_bytes) refuse_size(bytes, max_bytes, "the attention of all points in all layers and heads");
+}
+
+}  // namespace
+
+void write_page(const Subject& subject, const Choices& choices, const Camera& camera, const std::filesystem::path& file,
+                int64_t max_bytes) {
+  check_attention(attention_bytes(subject), max_bytes);
+  ArrayBlock block;
+  const Json scene = scene_json(subject, choices, camera, block);
+  write_scene(scene, block, subject.name, file, max_bytes);
+}
+
+void write_sheet_page(const ContactSheet& sheet, const Camera& camera, const std::filesystem::path& file,
+                      int64_t max_bytes) {
+  int64_t bytes = 0;
+  for (const Subject& subject : sheet.subjects) bytes += attention_bytes(subject);
+  check_attention(bytes, max_bytes);
+  ArrayBlock block;
+  const Json scene = sheet_json(sheet, camera, block);
+  write_scene(scene, block, sheet.key.lines.front(), file, max_bytes);
 }
 
 }  // namespace geosft::view

@@ -7,6 +7,7 @@
 
 #include "tools/view/camera.h"
 #include "tools/view/choices.h"
+#include "tools/view/contact_sheet.h"
 
 namespace geosft::view {
 
@@ -20,5 +21,9 @@ inline constexpr int64_t max_page_bytes = 200'000'000;
 // file cannot be written.
 void write_page(const Subject& subject, const Choices& choices, const Camera& camera, const std::filesystem::path& file,
                 int64_t max_bytes = max_page_bytes);
+
+// The same for the items of a contact sheet, which turn together, on one scale.
+void write_sheet_page(const ContactSheet& sheet, const Camera& camera, const std::filesystem::path& file,
+                      int64_t max_bytes = max_page_bytes);
 
 }  // namespace geosft::view

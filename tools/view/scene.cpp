@@ -153,7 +153,7 @@ ColouredMesh mesh_of_balls(const Balls& balls, int refinements) {
 }
 
 ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,
-                           double shift) {
+                           double shift, const at::Tensor& widths) {
   const at::Tensor start = points.index_select(0, edges.select(1, 0)), end = points.index_select(0, edges.select(1, 1));
   const at::Tensor along = end - start;
   const at::Tensor kept = (along.norm(2, -1) > 0).nonzero().squeeze(1);  // a self-loop has no direction
@@ -163,7 +163,8 @@ ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, do
   const at::Tensor circle = ring();
   const at::Tensor outwards =
       circle.select(1, 0).view({1, -1, 1}) * u.unsqueeze(1) + circle.select(1, 1).view({1, -1, 1}) * v.unsqueeze(1);
-  const at::Tensor rim = radius * outwards + shift * u.unsqueeze(1);
+  at::Tensor rim = radius * outwards + shift * u.unsqueeze(1);
+  if (widths.defined()) rim = rim * widths.index_select(0, kept).view({n, 1, 1});
   const at::Tensor vertices =
       at::cat({start.index_select(0, kept).unsqueeze(1) + rim, end.index_select(0, kept).unsqueeze(1) + rim}, 1);
   const at::Tensor paint = at::tensor({colour[0], colour[1], colour[2]}, at::kDouble);
@@ -172,7 +173,7 @@ ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, do
 }
 
 std::vector<ColouredMesh> meshes_of_bonds(const at::Tensor& points, const at::Tensor& edges, const at::Tensor& lines,
-                                          double radius, const Colour& colour) {
+                                          double radius, const Colour& colour, const at::Tensor& widths) {
   struct Line {
     double shift, radius;  // relative to the radius of a single line
   };
@@ -183,8 +184,8 @@ std::vector<ColouredMesh> meshes_of_bonds(const at::Tensor& points, const at::Te
     const at::Tensor rows = (lines == static_cast<int64_t>(kind + 1)).nonzero().squeeze(1);
     if (rows.size(0) == 0) continue;
     for (const Line& line : kinds[kind]) {
-      meshes.push_back(
-          mesh_of_edges(points, edges.index_select(0, rows), radius * line.radius, colour, radius * line.shift));
+      meshes.push_back(mesh_of_edges(points, edges.index_select(0, rows), radius * line.radius, colour,
+                                     radius * line.shift, widths.defined() ? widths.index_select(0, rows) : widths));
     }
   }
   return meshes;

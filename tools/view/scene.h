@@ -39,14 +39,17 @@ struct Scene {
   at::Tensor values;   // double or int64 [n], shown by the colours; undefined if the colours show no values
   std::string value_name = "value";  // name of the values in files
   at::Tensor edges;                  // int64 [E, 2], rows of points; undefined without edges
+  at::Tensor edge_widths;            // double [E], relative to the usual one; undefined: 1
   at::Tensor edge_lines;             // int64 [E], 1 … 4 parallel lines (bond_lines); undefined: one
   double radius = 0;                 // of a point drawn as a ball
   Colour background = {1, 1, 1};
   std::optional<ColouredMesh> surface;  // drawn in place of the points
   Balls markers;                        // in addition to the points; undefined tensors: no markers
   Legend legend;
-  std::string title;               // of the window
-  std::vector<std::string> lines;  // in the picture
+  at::Tensor rows;                  // int64 [n]: of the subject, where some of its points are hidden
+  std::vector<std::string> labels;  // [n] of the points, in pictures; empty: none
+  std::string title;                // of the window
+  std::vector<std::string> lines;   // in the picture
 };
 
 // Returns a radius at which spheres at the points neither hide each other nor vanish, for points of an extent of 1 if
@@ -63,11 +66,12 @@ Scene centred(const Scene& scene);
 
 ColouredMesh mesh_of_balls(const Balls& balls, int refinements);
 // Creates tubes of the given radius along the edges, which are rows of points, `shift` beside the line between them.
+// Both are multiplied by widths [E], if defined.
 ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,
-                           double shift = 0.0);
+                           double shift = 0.0, const at::Tensor& widths = {});
 // Creates a tube for every line of an edge: 1, 2 or 3 equal ones, or a full and a thin one for 4 (an aromatic bond).
 std::vector<ColouredMesh> meshes_of_bonds(const at::Tensor& points, const at::Tensor& edges, const at::Tensor& lines,
-                                          double radius, const Colour& colour);
+                                          double radius, const Colour& colour, const at::Tensor& widths = {});
 // Concatenates meshes; returns undefined tensors for an empty list.
 ColouredMesh joined(const std::vector<ColouredMesh>& meshes);
 

@@ -40,12 +40,30 @@ inline constexpr double turn_pixels = 8.0;       // drag per frame of the turnta
                            "--html FILE or --ply FILE, which need none");
 }
 
+// How much larger than usual texts are in a picture of this size.
+inline double growth(const PictureSize& size) {
+  const PictureSize usual;
+  return std::max(
+      1.0, std::min(static_cast<double>(size.width) / usual.width, static_cast<double>(size.height) / usual.height));
+}
+
+// Returns the opaque pixel of a Raster for a colour.
+inline uint32_t pixel_of(const Colour& colour) {
+  uint32_t pixel = 0xff;
+  for (const double channel : colour) {
+    pixel = pixel << 8 | static_cast<uint32_t>(std::lround(255.0 * std::clamp(channel, 0.0, 1.0)));
+  }
+  return pixel;
+}
+
 class SceneWindow : public open3d::visualization::Visualizer {
  public:
   // Pictures are drawn `scale` times as large as they are written. Texts and the squares of points grow with those that
   // nobody sees drawn, beyond the default size.
-  SceneWindow(const PictureSize& size, int scale, bool visible)
-      : scale_(scale), detail_(visible ? scale : scale * growth(size)) {
+  SceneWindow(const PictureSize& size, int scale, bool visible) : SceneWindow(size, scale, visible, size) {}
+  // The same for a piece of a picture, with texts as large as in the whole one.
+  SceneWindow(const PictureSize& size, int scale, bool visible, const PictureSize& whole)
+      : scale_(scale), detail_(visible ? scale : scale * growth(whole)) {
     open3d::utility::SetVerbosityLevel(open3d::utility::VerbosityLevel::Error);
     if (std::getenv("DISPLAY") == nullptr ||
         !CreateVisualizerWindow("geosft-view", scale * size.width, scale * size.height, 50, 50, visible)) {
@@ -88,7 +106,24 @@ class SceneWindow : public open3d::visualization::Visualizer {
     GetRenderOption().background_color_ = {scene.background[0], scene.background[1], scene.background[2]};
     overlay_->set(overlay_of(scene, help, size(), detail_));
     taken_ = taken_up(scene, size(), detail_);
+    taken_.insert(taken_.end(), reserved_.begin(), reserved_.end());
     UpdateRender();
+  }
+
+  // Keeps the whole width free that the texts of this scene take.
+  void reserve_above(const Scene& scene) {
+    reserved_.clear();
+    for (const Box& box : taken_up(scene, size(), detail_)) {
+      reserved_.push_back({0, 0, static_cast<double>(size().width), box.bottom});
+    }
+  }
+
+  // Keeps the room free, too, that the texts and legends of these scenes need.
+  void reserve(const std::vector<Scene>& scenes) {
+    for (const Scene& scene : scenes) {
+      const std::vector<Box> taken = taken_up(scene, size(), detail_);
+      reserved_.insert(reserved_.end(), taken.begin(), taken.end());
+    }
   }
 
   // Fits the scene, seen by `camera`, into the room that texts and legend leave; with `turns`, during a full turn.
@@ -99,15 +134,32 @@ class SceneWindow : public open3d::visualization::Visualizer {
     fit(towards_eye(camera), upwards(camera));
   }
 
+  // Renders the scene that set_overlay has shown last, with the labels of its points.
+  Raster labelled_picture(const Scene& scene) {
+    if (scene.labels.empty()) return picture();
+    Render();  // sets the matrices
+    const at::Tensor ones = at::ones({points_.size(0), 1}, at::kDouble);
+    const at::Tensor seen = at::cat({points_, ones}, 1).matmul(projection().t());
+    const at::Tensor order = (seen.select(1, 2) / seen.select(1, 3)).argsort(0, /*descending=*/true);
+    std::vector<PlacedLabel> labels;
+    for (int64_t i = 0; i < order.size(0); ++i) {
+      const auto row = order[i].item<int64_t>();
+      const auto w = seen[row][3].item<double>();
+      if (w <= 0) continue;
+      labels.push_back({scene.labels[static_cast<size_t>(row)],
+                        (seen[row][0].item<double>() / w + 1) / 2 * size().width,
+                        (1 - seen[row][1].item<double>() / w) / 2 * size().height});
+    }
+    overlay_->set(overlay_of(scene, /*help=*/false, size(), detail_, labels));
+    return picture();
+  }
+
   Raster picture() {
     const auto image = CaptureScreenFloatBuffer(true);
     Raster raster{{image->width_, image->height_}, {}};
     const auto* channel = reinterpret_cast<const float*>(image->data_.data());
     for (int i = 0; i < image->width_ * image->height_; ++i, channel += 3) {
-      uint32_t pixel = 0xff;
-      for (int c = 0; c < 3; ++c) {
-        pixel = pixel << 8 | static_cast<uint32_t>(std::lround(255.0 * std::clamp(channel[c], 0.0F, 1.0F)));
-      }
+      const uint32_t pixel = pixel_of({channel[0], channel[1], channel[2]});
       raster.pixels.push_back(pixel);
     }
     return shrunk(raster, scale_);
@@ -128,6 +180,9 @@ class SceneWindow : public open3d::visualization::Visualizer {
     show(moving_, moves);
     UpdateRender();
   }
+
+  // Whether a part of the points is drawn while the scene moves.
+  bool thins() const { return !moving_.empty(); }
 
   // Measures frames per second over about two seconds of turning.
   double frame_rate() {
@@ -169,10 +224,13 @@ class SceneWindow : public open3d::visualization::Visualizer {
 
   // Returns the row of the point at a pixel.
   std::optional<int64_t> picked(double x, double y) const {
+    return picked_point(points_, radius_, projection(), size(), x, y);
+  }
+
+  // Returns the matrix of the last frame, double [4, 4]: clip = projection * (x, y, z, 1).
+  at::Tensor projection() const {
     const Eigen::Matrix<double, 4, 4, Eigen::RowMajor> matrix = control_->GetMVPMatrix().cast<double>();
-    const at::Tensor projection =
-        at::from_blob(const_cast<double*>(matrix.data()), {4, 4}, at::TensorOptions().dtype(at::kDouble));
-    return picked_point(points_, radius_, projection, size(), x, y);
+    return at::from_blob(const_cast<double*>(matrix.data()), {4, 4}, at::TensorOptions().dtype(at::kDouble)).clone();
   }
 
   PlacedControl& control() const { return *control_; }
@@ -189,12 +247,6 @@ class SceneWindow : public open3d::visualization::Visualizer {
   }
 
  private:
-  static double growth(const PictureSize& size) {
-    const PictureSize usual;
-    return std::max(
-        1.0, std::min(static_cast<double>(size.width) / usual.width, static_cast<double>(size.height) / usual.height));
-  }
-
   static Eigen::Vector3d corner(const at::Tensor& place) { return vectors_of(place.unsqueeze(0)).front(); }
 
   void fit(const std::array<double, 3>& front, const std::array<double, 3>& up) {
@@ -220,6 +272,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
   double radius_ = 0.0;
   open3d::geometry::AxisAlignedBoundingBox box_, fitted_box_;  // current, and when last fitted
   std::vector<Box> taken_, fitted_taken_;                      // by texts and legend: current, and when last fitted
+  std::vector<Box> reserved_;                                  // by those of other scenes
   PictureSize fitted_size_;
   PlacedControl* control_ = nullptr;  // owned by the window
   int scale_;

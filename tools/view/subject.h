@@ -25,13 +25,14 @@ struct PointLabels {
 };
 
 struct Subject {
-  std::string name;        // file, or dataset and index
-  std::string truth;       // class, if known
-  std::string prediction;  // "chair 93.1 %", if a model is given
-  at::Tensor points;       // double [n, 3], coordinates in the file; for a graph, the positions of its nodes
-  at::Tensor normals;      // double [n, 3], or undefined
-  at::Tensor edges;        // int64 [E, 2], each edge once; undefined for clouds
-  at::Tensor encoding;     // for a graph, its random-walk encoding, double [n, steps]
+  std::string name;           // file, or dataset and index
+  std::string truth;          // class, if known
+  std::string prediction;     // "chair 93.1 %", if a model is given
+  std::optional<bool> right;  // whether the predicted class is the true one, if both are known
+  at::Tensor points;          // double [n, 3], coordinates in the file; for a graph, the positions of its nodes
+  at::Tensor normals;         // double [n, 3], or undefined
+  at::Tensor edges;           // int64 [E, 2], each edge once; undefined for clouds
+  at::Tensor encoding;        // for a graph, its random-walk encoding, double [n, steps]
   std::optional<geosft::Mesh> surface;  // of a mesh file, in its coordinates
   std::optional<PointLabels> parts;     // predicted by a segmentation model
   std::optional<PointLabels> elements;  // of the atoms of a molecule

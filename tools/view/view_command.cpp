@@ -2,11 +2,13 @@
 #include "tools/view/view_command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
 
+#include "data/formats/shape_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/classification.h"
 #include "tools/experiment/coloured_ply.h"
@@ -16,9 +18,11 @@
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/run_folder.h"
+#include "tools/experiment/scratch_folder.h"
 #include "tools/experiment/segmentation.h"
 #include "tools/experiment/zoo.h"
 #include "tools/view/cloud_gallery.h"
+#include "tools/view/contact_sheet.h"
 #include "tools/view/graph_gallery.h"
 #include "tools/view/page.h"
 #include "tools/view/segment_gallery.h"
@@ -29,16 +33,17 @@ namespace {
 constexpr const char* view_description =
     "Looks at clouds, meshes and graphs, and at what a trained model makes of them";
 constexpr const char* view_footer =
-    "Without --screenshot, --html, --turntable, --frame-rate or --ply a window opens; H shows its keys.";
+    "Without --screenshot, --html, --turntable, --animation, --frame-rate or --ply a window opens; H shows its keys.";
+constexpr int turn_milliseconds = 80, layer_milliseconds = 1200;  // of a frame
 
 struct ViewOptions {
   std::vector<std::string> files;
   std::string run, split = "test", colour, map = "viridis", layout = "automatic", size = "1280x960", view = "35,20,1",
                    projection = "perspective", background;
-  std::string screenshot, html, turntable_folder, ply, category;
+  std::string screenshot, html, turntable_folder, animation, grid, ply, category;
   std::optional<int64_t> points, layer, head, query, component;
   int64_t item = 0, frames = 36;
-  bool graph = false, beside = false, surface = false, frame_rate = false;
+  bool graph = false, beside = false, hydrogens = true, labels = false, surface = false, frame_rate = false;
   FileOptions reading;
   RunOverrides overrides;
   bool finds_parts = false;      // the run is one of geosft-segment
@@ -61,7 +66,7 @@ struct ViewOptions {
 };
 
 void add_what(CLI::App& app, ViewOptions& options) {
-  app.add_option("FILE", options.files, "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt");
+  app.add_option("FILE", options.files, "meshes or clouds: " + shape_extensions());
   app.add_option("--run", options.run, "RUN folder or checkpoint of the model to look into");
   app.add_option("--split", options.split, "of --data")->check(CLI::IsMember({"train", "test"}))->capture_default_str();
   app.add_option("--item", options.item, "item to begin with, from 0")->capture_default_str();
@@ -87,6 +92,9 @@ void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option("--map", options.map, "colour map")
       ->check(CLI::IsMember({"viridis", "cividis"}))
       ->capture_default_str();
+  app.add_option("--hydrogens", options.hydrogens, "of molecules: drawn or not")->capture_default_str();
+  app.add_flag("--labels", options.labels,
+               "write the symbols of atoms, or the numbers of nodes, in pictures and pages");
   app.add_flag("--surface", options.surface, "draw the faces of a mesh, in the colours of the nearest points");
   app.add_option("--view", options.view, "azimuth and elevation in degrees, distance")->capture_default_str();
   app.add_option("--projection", options.projection, "orthographic or perspective")
@@ -104,6 +112,19 @@ void add_output(CLI::App& app, ViewOptions& options) {
   app.add_option("--turntable", options.turntable_folder,
                  "draw a turn to this folder, animated if ImageMagick is there");
   app.add_option("--frames", options.frames, "of the turn")->check(CLI::Range(1, 10000))->capture_default_str();
+  app.add_option("--animation", options.animation,
+                 "draw layer after layer of --colour samples, importance, attention or diversity: .gif, .webm or .mp4")
+      ->check(unwritable)
+      ->check(CLI::Validator(
+          [](const std::string& file) {
+            const std::string ending = std::filesystem::path(file).extension().string();
+            return ending == ".gif" || ending == ".webm" || ending == ".mp4"
+                       ? ""
+                       : "expected a name that ends in .gif, .webm or .mp4, found '" + file + "'";
+          },
+          ""));
+  app.add_option("--grid", options.grid,
+                 "COLUMNSxROWS: a contact sheet of the items from --item on, for --screenshot and --html");
   app.add_flag("--frame-rate", options.frame_rate, "measure how fast the scene turns");
   app.add_option("--ply", options.ply, "write the coloured points, and the edges, for other viewers")
       ->check(unwritable);
@@ -131,7 +152,7 @@ struct OptionUse {
 };
 
 void ViewOptions::check_used(const CLI::App& app) const {
-  const bool pictured = !screenshot.empty() || !turntable_folder.empty() || frame_rate;
+  const bool pictured = !screenshot.empty() || !turntable_folder.empty() || !animation.empty() || frame_rate;
   const bool drawn = pictured || (ply.empty() && html.empty());
   const OptionUse uses[] = {
       {"--split", files.empty() && !graph, "clouds of a dataset"},
@@ -141,6 +162,14 @@ void ViewOptions::check_used(const CLI::App& app) const {
       {"--surface", !files.empty(), "a FILE with a mesh"},
       {"--category", finds_parts && !files.empty(), "a FILE with a --run of geosft-segment"},
       {"--layout", graph, "--graph"},
+      {"--hydrogens", graph, "--graph"},
+      {"--labels", graph, "--graph"},
+      {"--beside", grid.empty() && animation.empty(), "one picture, not for --grid or --animation"},
+      {"--grid", !screenshot.empty() || !html.empty(), "--screenshot and --html"},
+      {"--turntable", grid.empty(), "one item, not for --grid"},
+      {"--animation", grid.empty(), "one item, not for --grid"},
+      {"--ply", grid.empty(), "one item, not for --grid"},
+      {"--frame-rate", grid.empty(), "one item, not for --grid"},
       {"--votes", !run.empty(), "a --run"},
       {"--evaluation", !run.empty(), "a --run"},
       {"--frames", !turntable_folder.empty(), "--turntable"},
@@ -228,6 +257,8 @@ Choices ViewOptions::choices() const {
   chosen.component = component;
   chosen.map = colour_map_of(map);
   chosen.surface = surface;
+  chosen.hydrogens = hydrogens;
+  chosen.labels = labels;
   if (!background.empty()) chosen.background = background_of(background);
   return chosen;
 }
@@ -244,24 +275,38 @@ std::string frame_name(size_t frame) {
   return name.str();
 }
 
-// Makes an animated picture of the first `frames` files (an earlier run may have left more) with ImageMagick or ffmpeg.
-// Returns its path, or why there is none.
-std::string animate(const std::filesystem::path& folder, size_t frames) {
+// Runs ffmpeg on frame_0000.png and so on in `folder`. Returns its exit status as run_program does.
+int run_ffmpeg(const std::filesystem::path& folder, size_t frames, int milliseconds, const std::string& name,
+               const std::string& log) {
+  std::vector<std::string> words = {
+      "ffmpeg",         "-y",        "-framerate",          std::to_string(1000.0 / milliseconds), "-i",
+      "frame_%04d.png", "-frames:v", std::to_string(frames)};
+  const bool palette = name.ends_with(".gif");  // a GIF has 256 colours
+  // Codecs take even sizes, and players know this layout of colours.
+  words.insert(words.end(), {"-vf", palette ? "split[a][b];[a]palettegen[p];[b][p]paletteuse"
+                                            : "crop=trunc(iw/2)*2:trunc(ih/2)*2,format=yuv420p"});
+  words.push_back(name);
+  return run_program(words, folder, log);
+}
+
+// Makes an animated picture of the first `frames` files (an earlier run may have left more) in `folder`: a GIF by
+// ImageMagick or ffmpeg, a WebM or MP4 by ffmpeg. Returns what failed, or an empty text.
+std::string animate(const std::filesystem::path& folder, size_t frames, int milliseconds, const std::string& name) {
   constexpr const char* log = "animation.log";
-  std::vector<std::string> words = {"convert", "-delay", "8", "-loop", "0"};
-  for (size_t frame = 0; frame < frames; ++frame) words.push_back(frame_name(frame));
-  words.push_back("turntable.gif");
-  int status = run_program(words, folder, log);
-  std::filesystem::path made = folder / "turntable.gif";
-  if (status == -ENOENT) {
-    const std::string count = std::to_string(frames);
-    status = run_program({"ffmpeg", "-y", "-i", "frame_%04d.png", "-frames:v", count, "turntable.mp4"}, folder, log);
-    made = folder / "turntable.mp4";
+  int status = -ENOENT;
+  if (name.ends_with(".gif")) {
+    std::vector<std::string> words = {"convert", "-delay", std::to_string(milliseconds / 10), "-loop", "0"};
+    for (size_t frame = 0; frame < frames; ++frame) words.push_back(frame_name(frame));
+    words.push_back(name);
+    status = run_program(words, folder, log);
   }
-  if (status == -ENOENT) return "no animated picture: neither ImageMagick's convert nor ffmpeg is installed";
-  if (status != 0) return "no animated picture: see " + (folder / log).string();
+  if (status == -ENOENT) status = run_ffmpeg(folder, frames, milliseconds, name, log);
+  if (status == -ENOENT) {
+    return name.ends_with(".gif") ? "neither ImageMagick's convert nor ffmpeg is installed" : "ffmpeg is not installed";
+  }
+  if (status != 0) return "see " + (folder / log).string();
   std::filesystem::remove(folder / log);
-  return made.string();
+  return "";
 }
 
 // Renders the turntable. Returns a message for the user.
@@ -272,7 +317,50 @@ std::string draw_turn(const ViewOptions& options, const Scene& scene, Display& d
   std::vector<std::filesystem::path> files;
   for (size_t frame = 0; frame < cameras.size(); ++frame) files.push_back(folder / frame_name(frame));
   display.render(scene, size_of(options.size), cameras, files);
-  return std::to_string(options.frames) + " frames in " + folder.string() + "\n" + animate(folder, files.size()) + "\n";
+  const std::string trouble = animate(folder, files.size(), turn_milliseconds, "turntable.gif");
+  return std::to_string(options.frames) + " frames in " + folder.string() + "\n" +
+         (trouble.empty() ? (folder / "turntable.gif").string() : "no animated picture: " + trouble) + "\n";
+}
+
+// Draws what the viewer shows, layer after layer, as one animated picture. Returns a message for the user.
+std::string draw_layers(const ViewOptions& options, const Viewer& viewer, Display& display) {
+  Choices choices = viewer.choices();
+  std::vector<int64_t> layers = layers_of(viewer.subject(), choices.colouring);
+  if (layers.empty()) {
+    throw UsageError("--animation shows the layers of --colour importance, samples, attention or diversity, not " +
+                     std::string(colouring_name(choices.colouring)));
+  }
+  if (layers.front() == 0) std::rotate(layers.begin(), layers.begin() + 1, layers.end());  // the head comes last
+  const ScratchFolder folder;
+  std::vector<Scene> scenes;
+  std::vector<std::filesystem::path> files;
+  for (const int64_t layer : layers) {
+    choices.layer = layer;
+    scenes.push_back(scene_of(viewer.subject(), choices));
+    files.push_back(folder.path() / frame_name(files.size()));
+  }
+  display.render_frames(scenes, size_of(options.size), options.camera(), files);
+  const std::filesystem::path target = options.animation;
+  const std::string name = "layers" + target.extension().string();
+  const std::string trouble = animate(folder.path(), files.size(), layer_milliseconds, name);
+  if (!trouble.empty()) throw std::runtime_error("--animation: " + trouble);
+  std::filesystem::copy_file(folder.path() / name, target, std::filesystem::copy_options::overwrite_existing);
+  return std::to_string(layers.size()) + " layers in " + target.string() + "\n";
+}
+
+// Draws and writes a contact sheet. Returns what is on it.
+std::string draw_sheet(const ViewOptions& options, Display& display,
+                       const std::function<bool(const std::string&)>& given) {
+  const std::unique_ptr<Gallery> gallery = options.gallery();
+  const ContactSheet sheet =
+      contact_sheet(*gallery, options.item, grid_of(options.grid), options.choices(), options.colour.empty());
+  check_takes(sheet.choices.colouring, given);
+  if (!options.html.empty()) write_sheet_page(sheet, options.camera(), options.html);
+  if (!options.screenshot.empty())
+    display.render_sheet(sheet, size_of(options.size), options.camera(), options.screenshot);
+  std::string told;
+  for (const std::string& line : sheet_lines(sheet)) told += line + "\n";
+  return told;
 }
 
 std::string rates_text(const FrameRates& rates) {
@@ -304,11 +392,16 @@ int run_view(int argc, const char* const* argv, Display& display) {
   options.device = options.overrides.apply_runtime();
   options.check_run();
   options.check_used(app);
+  const auto given = [&](const std::string& option) { return app.count(option) > 0; };
+  if (!options.grid.empty()) {
+    std::cout << draw_sheet(options, display, given);
+    return 0;
+  }
   Viewer viewer(options.gallery(), options.item, options.choices(), options.beside, /*usual=*/options.colour.empty());
-  check_takes(viewer.colouring(), [&](const std::string& option) { return app.count(option) > 0; });
+  check_takes(viewer.colouring(), given);
   const Scene& scene = viewer.scene();
   const bool quiet = !options.screenshot.empty() || !options.html.empty() || !options.turntable_folder.empty() ||
-                     options.frame_rate || !options.ply.empty();
+                     !options.animation.empty() || options.frame_rate || !options.ply.empty();
   std::string told;
   for (const std::string& line : scene.lines) told += line + "\n";
   if (!options.ply.empty()) {
@@ -319,6 +412,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
   if (!options.html.empty()) write_page(viewer.subject(), viewer.choices(), camera, options.html);
   if (!options.screenshot.empty()) display.render(scene, size, {camera}, {options.screenshot});
   if (!options.turntable_folder.empty()) told += draw_turn(options, scene, display);
+  if (!options.animation.empty()) told += draw_layers(options, viewer, display);
   if (options.frame_rate) told += rates_text(display.measure(scene, size, camera));
   if (quiet) std::cout << told;
   if (!quiet) display.show(viewer, size, camera, [](const std::string& line) { std::cout << line << std::endl; });

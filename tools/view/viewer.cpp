@@ -147,6 +147,7 @@ Reaction Viewer::press(char key) {
 
 std::string Viewer::pick(int64_t row) {
   if (subject_.layers() == 0) return "";
+  if (scene_.rows.defined()) row = scene_.rows[row].item<int64_t>();
   const int64_t query = row % subject_.points.size(0);  // rows of the rotated copy map to the same point
   choices_.query = query;
   if (choices_.colouring != Colouring::attention) choices_.layer.reset();

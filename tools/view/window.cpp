@@ -9,8 +9,9 @@
 namespace geosft::view {
 namespace {
 
-constexpr int oversampling = 2;   // of pictures rendered off screen
-constexpr double settling = 0.4;  // seconds after a turn of the wheel until all points are drawn again
+constexpr int oversampling = 2;  // of pictures rendered off screen
+constexpr double settling =
+    0.5;  // seconds for which the view must be still until all points of a large cloud are drawn
 
 // Lets keys and mouse change what a viewer shows.
 class ViewerWindow : public SceneWindow {
@@ -38,8 +39,7 @@ class ViewerWindow : public SceneWindow {
 
   void MouseScrollCallback(GLFWwindow* window, double x, double y) override {
     Visualizer::MouseScrollCallback(window, x, y);
-    set_moving(true);
-    if (viewer_ != nullptr && !viewer_->turning()) settles_ = glfwGetTime() + settling;
+    settle_later();
   }
 
   void MouseButtonCallback(GLFWwindow* window, int button, int action, int mods) override {
@@ -48,8 +48,9 @@ class ViewerWindow : public SceneWindow {
       return;
     }
     Visualizer::MouseButtonCallback(window, button, action, mods);
+    if (action != GLFW_PRESS) return settle_later();
     settles_.reset();
-    set_moving(action == GLFW_PRESS || (viewer_ != nullptr && viewer_->turning()));
+    set_moving(true);
   }
 
   void KeyPressCallback(GLFWwindow* window, int key, int scancode, int action, int mods) override {
@@ -74,7 +75,7 @@ class ViewerWindow : public SceneWindow {
       UpdateRender();
       return PollEvents();
     }
-    if (!settles_) return WaitEvents();
+    if (!settles_ || !thins()) return WaitEvents();
     if (is_redraw_required_) WindowRefreshCallback(window_);
     glfwWaitEventsTimeout(std::max(*settles_ - glfwGetTime(), 0.001));
     if (settles_ && glfwGetTime() >= *settles_) {
@@ -106,8 +107,15 @@ class ViewerWindow : public SceneWindow {
     shown_ = viewer_->scene().colours;
     set_overlay(viewer_->scene(), viewer_->help());
     refit();
+    settle_later();
+  }
+
+  // Draws a part of a large cloud until the view has been still for a while, or for as long as it turns by itself.
+  void settle_later() {
     settles_.reset();
-    set_moving(viewer_->turning());
+    set_moving(true);
+    if (viewer_ == nullptr || viewer_->turning()) return;
+    settles_ = glfwGetTime() + settling;
   }
 
   void react(Reaction reaction) {
@@ -120,6 +128,7 @@ class ViewerWindow : public SceneWindow {
     for (int number = 1;; ++number) {
       const std::string file = "geosft-view-" + std::to_string(number) + ".png";
       if (std::filesystem::exists(file)) continue;
+      set_moving(false);  // all points
       write_png(picture(), file);
       told_("saved " + file);
       return;
@@ -153,8 +162,44 @@ class Open3dDisplay : public Display {
     window.set_overlay(scene, /*help=*/false);
     for (size_t i = 0; i < cameras.size(); ++i) {
       window.look(cameras[i], /*turns=*/cameras.size() > 1);
-      write_png(window.picture(), files[i]);
+      write_png(window.labelled_picture(scene), files[i]);
     }
+  }
+
+  void render_frames(const std::vector<Scene>& scenes, const PictureSize& size, const Camera& camera,
+                     const std::vector<std::filesystem::path>& files) override {
+    SceneWindow window(size, oversampling, /*visible=*/false);
+    window.reserve(scenes);
+    for (size_t i = 0; i < scenes.size(); ++i) {
+      window.set_scene(scenes[i]);
+      window.set_overlay(scenes[i], /*help=*/false);
+      window.look(camera);
+      write_png(window.labelled_picture(scenes[i]), files[i]);
+    }
+  }
+
+  void render_sheet(const ContactSheet& sheet, const PictureSize& size, const Camera& camera,
+                    const std::filesystem::path& file) override {
+    const double detail = growth(size);
+    double key_width = 0;
+    for (const Box& box : taken_up(sheet.key, size, detail)) key_width = std::max(key_width, box.right);
+    const auto columns = static_cast<int>(sheet.grid.columns), rows = static_cast<int>(sheet.grid.rows);
+    const int left = std::min(static_cast<int>(key_width), size.width / 3);
+    const PictureSize cell{std::max((size.width - left) / columns, 16), std::max(size.height / rows, 16)};
+    Raster whole{size, std::vector<uint32_t>(static_cast<size_t>(size.width) * static_cast<size_t>(size.height),
+                                             pixel_of(sheet.key.background))};
+    paste(overlay_of(sheet.key, /*help=*/false, size, detail), 0, 0, whole);
+    SceneWindow window(cell, oversampling, /*visible=*/false, size);
+    for (size_t i = 0; i < sheet.scenes.size(); ++i) {
+      window.set_scene(sheet.scenes[i]);
+      window.reserve_above(sheet.scenes[i]);
+      window.set_overlay(sheet.scenes[i], /*help=*/false);
+      window.look(camera);
+      const int place = static_cast<int>(i);
+      paste(window.labelled_picture(sheet.scenes[i]), left + place % columns * cell.width,
+            place / columns * cell.height, whole);
+    }
+    write_png(whole, file);
   }
 
   FrameRates measure(const Scene& scene, const PictureSize& size, const Camera& camera) override {

@@ -19,6 +19,13 @@ class AbsentDisplay : public Display {
               const std::vector<std::filesystem::path>&) override {
     fail_without_open3d();
   }
+  void render_frames(const std::vector<Scene>&, const PictureSize&, const Camera&,
+                     const std::vector<std::filesystem::path>&) override {
+    fail_without_open3d();
+  }
+  void render_sheet(const ContactSheet&, const PictureSize&, const Camera&, const std::filesystem::path&) override {
+    fail_without_open3d();
+  }
   FrameRates measure(const Scene&, const PictureSize&, const Camera&) override { fail_without_open3d(); }
   void show(Viewer&, const PictureSize&, const Camera&, const std::function<void(const std::string&)>&) override {
     fail_without_open3d();

@@ -23,26 +23,34 @@
   constexpr auto& backward_float = backward_any<float, Arrays>; \
   constexpr auto& backward_double = backward_any<double, Arrays>;
 
-// Use once per source: registers an Operator of attention_host.h with these kernels.
-#define GEOSFT_REGISTER_ATTENTION(Operator)     \
-  namespace geosft {                            \
-  namespace {                                   \
-  GEOSFT_SIMD_EXPORT(forward)                   \
-  GEOSFT_SIMD_EXPORT(backward)                  \
-  struct Kernels {                              \
-    template <typename T>                       \
-    static auto forward_kernel() {              \
-      return GEOSFT_SIMD_DISPATCH(T, forward);  \
-    }                                           \
-    template <typename T>                       \
-    static auto backward_kernel() {             \
-      return GEOSFT_SIMD_DISPATCH(T, backward); \
-    }                                           \
-  };                                            \
-  } /* namespace */                             \
-  GEOSFT_KERNELS(CPU, m) {                      \
-    implement_attention<Operator, Kernels>(m);  \
-  }                                             \
+// The same for an operator with one type of bias.
+#define GEOSFT_ATTENTION_BIAS(Arrays, Bias)         \
+  template <typename T, class F>                    \
+  void with_bias(const Arrays<T>&, const F& body) { \
+    body(TypeOf<Bias<T>>());                        \
+  }                                                 \
+  GEOSFT_ATTENTION_KERNELS(Arrays)
+
+// Use once per source: registers an Operator of attention_arguments.h with these kernels.
+#define GEOSFT_REGISTER_ATTENTION(Operator)                     \
+  namespace geosft {                                            \
+  namespace {                                                   \
+  GEOSFT_SIMD_EXPORT(forward)                                   \
+  GEOSFT_SIMD_EXPORT(backward)                                  \
+  struct Kernels {                                              \
+    template <typename T>                                       \
+    static auto forward_kernel() {                              \
+      return GEOSFT_SIMD_DISPATCH(T, forward);                  \
+    }                                                           \
+    template <typename T>                                       \
+    static auto backward_kernel() {                             \
+      return GEOSFT_SIMD_DISPATCH(T, backward);                 \
+    }                                                           \
+  };                                                            \
+  } /* namespace */                                             \
+  GEOSFT_KERNELS(CPU, m) {                                      \
+    implement_attention<AttentionDevice<Operator, Kernels>>(m); \
+  }                                                             \
   } /* namespace geosft */
 #endif
 

@@ -28,15 +28,14 @@ struct ScoreGradient {
   template <int J, int I>
   HWY_INLINE void run(int64_t j0, int64_t i0) const {
     const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> sum[J][I];
     product<J, I>(grad_output + i0, v + j0 * stride, stride, cv, MulPlus(), sum);
     const Vector<T> by = hn::Set(d, scale);
     for (int i = 0; i < I; ++i) {
-      const Vector<T> mean = hn::Load(d, delta + i0 + i * lanes);
-      Vector<T> total = hn::Load(d, dr_sum + i0 + i * lanes);
+      const Vector<T> mean = hn::Load(d, delta + i0 + i * kLanes<T>);
+      Vector<T> total = hn::Load(d, dr_sum + i0 + i * kLanes<T>);
       for (int j = 0; j < J; ++j) {
-        const int64_t at = (j0 + j) * kQueryBlock + i0 + i * lanes;
+        const int64_t at = (j0 + j) * kQueryBlock + i0 + i * kLanes<T>;
         const auto active = hn::Gt(hn::Load(d, positive + at), hn::Zero(d));
         Vector<T> g = hn::IfThenElseZero(active, hn::Sub(sum[j][i], mean));
         if (ds) hn::Store(g, d, ds + at);
@@ -45,7 +44,7 @@ struct ScoreGradient {
         hn::Store(g, d, dr + at);
         total = hn::Add(total, g);
       }
-      hn::Store(total, d, dr_sum + i0 + i * lanes);
+      hn::Store(total, d, dr_sum + i0 + i * kLanes<T>);
     }
   }
 };
@@ -64,12 +63,11 @@ HWY_INLINE void max_gradient_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT
                                   const T* HWY_RESTRICT dr, int64_t padded, T* HWY_RESTRICT lost,
                                   T* HWY_RESTRICT key_grad, int64_t grad_stride) {
   const Tag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   Vector<T> sum[J][C];
   for (int j = 0; j < J; ++j) {
     for (int t = 0; t < C; ++t) sum[j][t] = hn::Zero(d);
   }
-  for (int64_t i = 0; i < padded; i += lanes) {
+  for (int64_t i = 0; i < padded; i += kLanes<T>) {
     Vector<T> g[J];
     for (int j = 0; j < J; ++j) g[j] = hn::Load(d, dr + j * kQueryBlock + i);
     for (int t = 0; t < C; ++t) {
@@ -91,12 +89,11 @@ template <typename T, int J, int C>
 HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT grad_output, const T* HWY_RESTRICT positive, int64_t padded,
                                     T* HWY_RESTRICT value_grad, int64_t stride) {
   const Tag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   Vector<T> sum[J][C];
   for (int j = 0; j < J; ++j) {
     for (int t = 0; t < C; ++t) sum[j][t] = hn::Zero(d);
   }
-  for (int64_t i = 0; i < padded; i += lanes) {
+  for (int64_t i = 0; i < padded; i += kLanes<T>) {
     Vector<T> g[C];
     for (int t = 0; t < C; ++t) g[t] = hn::Load(d, grad_output + t * kQueryBlock + i);
     for (int j = 0; j < J; ++j) {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "models/ops/cpu/attention_host.h"
+#include "models/ops/cpu/attention_arguments.h"
 #include "models/ops/cpu/graph_edges.h"
 #include "models/ops/cpu/simd.h"
 
@@ -262,12 +262,7 @@ class GraphBias {
   size_t first_pair_ = 0, last_pair_ = 0;
 };
 
-template <typename T, class F>
-void with_bias(const GraphArrays<T>&, const F& f) {
-  f(TypeOf<GraphBias<T>>());
-}
-
-GEOSFT_ATTENTION_KERNELS(GraphArrays)
+GEOSFT_ATTENTION_BIAS(GraphArrays, GraphBias)
 
 GEOSFT_SIMD_END();
 

@@ -3,7 +3,7 @@
 // per query, key and head. Each number is read once and each gradient written once.
 #include "models/ops/maxout_attention.h"
 
-#include "models/ops/cpu/attention_host.h"
+#include "models/ops/cpu/attention_arguments.h"
 #include "models/ops/cpu/simd.h"
 
 #undef HWY_TARGET_INCLUDE

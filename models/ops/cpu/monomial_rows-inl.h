@@ -18,9 +18,6 @@ constexpr int64_t kGroupBytes = 20 << 10;  // monomials that are computed togeth
 constexpr size_t kLineBytes = 64;          // of a cache line
 
 template <typename T>
-constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag<T>()));
-
-template <typename T>
 int64_t monomial_vectors(const MonomialBasis& basis) {
   return (basis.size() + kLanes<T> - 1) / kLanes<T>;
 }

@@ -3,7 +3,7 @@
 // products of normals and angles), from the coordinates and normals, tile by tile (SFT section 4.4).
 #include "models/ops/point_attention.h"
 
-#include "models/ops/cpu/attention_host.h"
+#include "models/ops/cpu/attention_arguments.h"
 #include "models/ops/cpu/simd.h"
 
 #undef HWY_TARGET_INCLUDE

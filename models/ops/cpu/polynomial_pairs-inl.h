@@ -35,7 +35,6 @@ struct PolynomialTile {
   template <int J, int I>
   HWY_INLINE void run(int64_t j0, int64_t i0) const {
     const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> score[J][I];
     product<J, I, kTokenBlock>(own + i0, other + j0 * stride, stride, c, MulPlus(), score);
     for (int j = 0; j < J; ++j) {
@@ -45,12 +44,18 @@ struct PolynomialTile {
           if (kSlope) derivative = hn::MulAdd(derivative, score[j][i], value);
           value = hn::MulAdd(value, score[j][i], hn::Set(d, coefficients[t]));
         }
-        const int64_t at = (j0 + j) * kTokenBlock + i0 + i * lanes;
+        const int64_t at = (j0 + j) * kTokenBlock + i0 + i * kLanes<T>;
         if (weight) hn::Store(value, d, weight + at);
         if (kSlope) hn::Store(derivative, d, slope + at);
       }
     }
   }
+};
+
+// Returns a vector times the one that is stored where the product goes.
+template <typename T>
+struct TimesStored {
+  HWY_INLINE Vector<T> operator()(Vector<T> v, const T* at) const { return hn::Mul(v, hn::Load(Tag<T>(), at)); }
 };
 
 // slope *= Y . Y'.
@@ -63,16 +68,9 @@ struct SlopeTile {
 
   template <int J, int I>
   HWY_INLINE void run(int64_t j0, int64_t i0) const {
-    const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> dot[J][I];
     product<J, I, kTokenBlock>(own + i0, other + j0 * columns, columns, columns, MulPlus(), dot);
-    for (int j = 0; j < J; ++j) {
-      for (int i = 0; i < I; ++i) {
-        T* const at = slope + (j0 + j) * kTokenBlock + i0 + i * lanes;
-        hn::Store(hn::Mul(dot[j][i], hn::Load(d, at)), d, at);
-      }
-    }
+    store_tile<kTokenBlock>(dot, slope + j0 * kTokenBlock + i0, TimesStored<T>());
   }
 };
 
@@ -89,23 +87,18 @@ struct WeightedRows {
   template <int J, int I>
   HWY_INLINE void run(int64_t t0, int64_t i0) const {
     const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> sum[J][I];
-    for (int t = 0; t < J; ++t) {
-      for (int i = 0; i < I; ++i) sum[t][i] = hn::Load(d, out + (t0 + t) * kTokenBlock + i0 + i * lanes);
-    }
+    load_tile<kTokenBlock>(out + t0 * kTokenBlock + i0, sum);
     for (int64_t j = 0; j < count; ++j) {
       for (int i = 0; i < I; ++i) {
-        const Vector<T> w = hn::Load(d, weight + j * kTokenBlock + i0 + i * lanes);
+        const Vector<T> w = hn::Load(d, weight + j * kTokenBlock + i0 + i * kLanes<T>);
         for (int t = 0; t < J; ++t) {
           const Vector<T> more = hn::MulAdd(w, hn::Set(d, rows[j * stride + t0 + t]), sum[t][i]);
-          sum[t][i] = kMasked ? hn::IfThenElse(meets<T>(reach, j, i0 + i * lanes), more, sum[t][i]) : more;
+          sum[t][i] = kMasked ? hn::IfThenElse(meets<T>(reach, j, i0 + i * kLanes<T>), more, sum[t][i]) : more;
         }
       }
     }
-    for (int t = 0; t < J; ++t) {
-      for (int i = 0; i < I; ++i) hn::Store(sum[t][i], d, out + (t0 + t) * kTokenBlock + i0 + i * lanes);
-    }
+    store_tile<kTokenBlock>(sum, out + t0 * kTokenBlock + i0, Unchanged());
   }
 };
 

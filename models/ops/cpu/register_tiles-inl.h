@@ -56,18 +56,40 @@ struct MulPlus {
   }
 };
 
+// Load and store register tiles of rows of kBlock elements; store_tile writes f(vector, where it goes).
+template <int64_t kBlock, typename T, int J, int I>
+HWY_INLINE void load_tile(const T* HWY_RESTRICT from, Vector<T> (&tile)[J][I]) {
+  for (int j = 0; j < J; ++j) {
+    for (int i = 0; i < I; ++i) tile[j][i] = hn::Load(Tag<T>(), from + j * kBlock + i * kLanes<T>);
+  }
+}
+template <int64_t kBlock, typename T, int J, int I, class F>
+HWY_INLINE void store_tile(const Vector<T> (&tile)[J][I], T* HWY_RESTRICT to, const F& f) {
+  for (int j = 0; j < J; ++j) {
+    for (int i = 0; i < I; ++i) {
+      T* const at = to + j * kBlock + i * kLanes<T>;
+      hn::Store(f(tile[j][i], at), Tag<T>(), at);
+    }
+  }
+}
+struct Unchanged {
+  template <class V, typename T>
+  HWY_INLINE V operator()(V v, const T* /*at*/) const {
+    return v;
+  }
+};
+
 // sum[j][i] = sum_t combine(queries[t][i], keys[j * stride + t]); rows of `queries` have kBlock elements.
 template <int J, int I, int64_t kBlock = kQueryBlock, typename T, class Combine>
 HWY_INLINE void product(const T* HWY_RESTRICT queries, const T* HWY_RESTRICT keys, int64_t stride, int64_t depth,
                         const Combine& combine, Vector<T> (&sum)[J][I]) {
   const Tag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int j = 0; j < J; ++j) {
     for (int i = 0; i < I; ++i) sum[j][i] = hn::Zero(d);
   }
   for (int64_t t = 0; t < depth; ++t) {
     Vector<T> query[I];
-    for (int i = 0; i < I; ++i) query[i] = hn::Load(d, queries + t * kBlock + i * lanes);
+    for (int i = 0; i < I; ++i) query[i] = hn::Load(d, queries + t * kBlock + i * kLanes<T>);
     for (int j = 0; j < J; ++j) {
       const Vector<T> key = hn::Set(d, keys[j * stride + t]);
       for (int i = 0; i < I; ++i) sum[j][i] = combine(query[i], key, sum[j][i]);

@@ -50,14 +50,13 @@ struct ScoreTile {
   template <int J, int I>
   HWY_INLINE void run(int64_t j0, int64_t i0) const {
     const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> sum[J][I];
     const MaxPlus<Vector<T>> combine{hn::Set(d, scale)};
     product<J, I>(q + i0, k + j0 * stride, stride, c, combine, sum);
     for (int i = 0; i < I; ++i) {
-      Vector<T> total = row_sum ? hn::Load(d, row_sum + i0 + i * lanes) : hn::Zero(d);
+      Vector<T> total = row_sum ? hn::Load(d, row_sum + i0 + i * kLanes<T>) : hn::Zero(d);
       for (int j = 0; j < J; ++j) {
-        const int64_t at = (j0 + j) * kQueryBlock + i0 + i * lanes;
+        const int64_t at = (j0 + j) * kQueryBlock + i0 + i * kLanes<T>;
         Vector<T> s = combine.finish(sum[j][i]);
         if (raw) hn::Store(s, d, raw + at);
         if (term.mul) s = hn::Mul(s, hn::Load(d, term.mul + at));
@@ -66,7 +65,7 @@ struct ScoreTile {
         hn::Store(s, d, positive + at);
         total = hn::Add(total, s);
       }
-      if (row_sum) hn::Store(total, d, row_sum + i0 + i * lanes);
+      if (row_sum) hn::Store(total, d, row_sum + i0 + i * kLanes<T>);
     }
   }
 };
@@ -82,22 +81,17 @@ struct WeightedValues {
   template <int J, int I>
   HWY_INLINE void run(int64_t t0, int64_t i0) const {
     const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> sum[J][I];
-    for (int t = 0; t < J; ++t) {
-      for (int i = 0; i < I; ++i) sum[t][i] = hn::Load(d, out + (t0 + t) * kQueryBlock + i0 + i * lanes);
-    }
+    load_tile<kQueryBlock>(out + t0 * kQueryBlock + i0, sum);
     for (int64_t j = 0; j < keys; ++j) {
       Vector<T> p[I];
-      for (int i = 0; i < I; ++i) p[i] = hn::Load(d, tile + j * kQueryBlock + i0 + i * lanes);
+      for (int i = 0; i < I; ++i) p[i] = hn::Load(d, tile + j * kQueryBlock + i0 + i * kLanes<T>);
       for (int t = 0; t < J; ++t) {
         const Vector<T> value = hn::Set(d, v[j * stride + t0 + t]);
         for (int i = 0; i < I; ++i) sum[t][i] = hn::MulAdd(p[i], value, sum[t][i]);
       }
     }
-    for (int t = 0; t < J; ++t) {
-      for (int i = 0; i < I; ++i) hn::Store(sum[t][i], d, out + (t0 + t) * kQueryBlock + i0 + i * lanes);
-    }
+    store_tile<kQueryBlock>(sum, out + t0 * kQueryBlock + i0, Unchanged());
   }
 };
 

@@ -3,7 +3,7 @@
 // per head (SFT section 4.4), and so are its gradients.
 #include "models/ops/sequence_attention.h"
 
-#include "models/ops/cpu/attention_host.h"
+#include "models/ops/cpu/attention_arguments.h"
 #include "models/ops/cpu/simd.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -74,6 +74,12 @@ struct SequenceAttention {
 
 GEOSFT_SIMD_BEGIN();
 
+template <typename T>
+struct PlusBias {
+  Vector<T> bias;
+  HWY_INLINE Vector<T> operator()(Vector<T> v, const T* /*at*/) const { return hn::Add(v, bias); }
+};
+
 // to[j][i] = bias + sum_t s[t][i] keys[j][t].
 template <typename T>
 struct AffineTile {
@@ -85,16 +91,9 @@ struct AffineTile {
 
   template <int J, int I>
   HWY_INLINE void run(int64_t j0, int64_t i0) const {
-    const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> sum[J][I];
     product<J, I>(s + i0, keys + j0 * depth, depth, depth, MulPlus(), sum);
-    const Vector<T> b = hn::Set(d, bias);
-    for (int j = 0; j < J; ++j) {
-      for (int i = 0; i < I; ++i) {
-        hn::Store(hn::Add(sum[j][i], b), d, to + (j0 + j) * kQueryBlock + i0 + i * lanes);
-      }
-    }
+    store_tile<kQueryBlock>(sum, to + j0 * kQueryBlock + i0, PlusBias<T>{hn::Set(Tag<T>(), bias)});
   }
 };
 
@@ -215,12 +214,7 @@ class SequenceBias {
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };
 
-template <typename T, class F>
-void with_bias(const SequenceArrays<T>&, const F& f) {
-  f(TypeOf<SequenceBias<T>>());
-}
-
-GEOSFT_ATTENTION_KERNELS(SequenceArrays)
+GEOSFT_ATTENTION_BIAS(SequenceArrays, SequenceBias)
 
 GEOSFT_SIMD_END();
 

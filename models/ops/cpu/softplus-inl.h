@@ -106,15 +106,14 @@ struct SoftplusTile {
   template <int J, int I>
   HWY_INLINE void run(int64_t j0, int64_t i0) const {
     const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t j = j0; j < j0 + J; ++j) {
       const int64_t at = j * kQueryBlock + i0;
       Vector<T> x[I], result[I], small[I];
-      for (int i = 0; i < I; ++i) x[i] = before(j, i0 + i * lanes);
+      for (int i = 0; i < I; ++i) x[i] = before(j, i0 + i * kLanes<T>);
       softplus(d, x, result, small);
-      for (int i = 0; i < I; ++i) hn::Store(result[i], d, to + at + i * lanes);
+      for (int i = 0; i < I; ++i) hn::Store(result[i], d, to + at + i * kLanes<T>);
       if (!slope) continue;
-      for (int i = 0; i < I; ++i) hn::Store(sigmoid(d, x[i], small[i]), d, slope + at + i * lanes);
+      for (int i = 0; i < I; ++i) hn::Store(sigmoid(d, x[i], small[i]), d, slope + at + i * kLanes<T>);
     }
   }
 };

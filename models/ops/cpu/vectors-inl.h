@@ -20,6 +20,9 @@ template <typename T>
 using Tag = hn::ScalableTag<T>;
 template <typename T>
 using Vector = hn::Vec<Tag<T>>;
+// Lanes of a vector: vectors of unknown size are not compiled (see simd.h).
+template <typename T>
+constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag<T>()));
 
 // Uninitialised, aligned memory of one thread.
 template <typename T>

@@ -21,15 +21,18 @@
 namespace geosft::cuda {
 
 template <typename T, class BiasTraits, Side kSide, int Width, int Rows>
-class BackwardTile {
+class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Width, Rows>, T, BiasTraits, kSide, Width,
+                                          Rows, BackwardTargets<T>> {
+  using Base = AttentionTile<BackwardTile, T, BiasTraits, kSide, Width, Rows, BackwardTargets<T>>;
+  using Base::kChunks;
+  using typename Base::Bias;
+
  public:
-  using Bias = typename BiasTraits::template Bias<T, kSide>;
+  using Base::kTile;
+  using typename Base::Arguments;
   static constexpr bool kOfKeys = kSide == Side::kKey;
-  static constexpr int kBlockThreads = kThreads;
-  static constexpr int kTile = Rows * kThreads;
   static constexpr int kOthers = sizeof(T) * Width > 512 ? 4 : (Width > 32 ? 16 : 32);
   static constexpr int kGroup = 4;
-  static constexpr int kChunks = Width / 4;
 
   // `key` and `value` of a row are k and v for keys, q and e for queries. The deltas are those of the queries on either
   // side.
@@ -41,23 +44,19 @@ class BackwardTile {
     T delta[kOthers];
     typename Bias::template Tiles<kTile, kOthers> term;
   };
-
-  struct Arguments {
-    AttentionArrays<T> problem;
-    typename BiasTraits::template Arrays<T> bias;
-    BackwardTargets<T> to;
+  struct State {
+    Vec4<T> key[Rows][kChunks];                  // dq or dk
+    Vec4<T> value[kOfKeys ? Rows : 1][kChunks];  // dv
+    T delta[Rows], deltas;
+    typename Bias::RowSums term[Rows];
+    typename Bias::ThreadSums weights;
   };
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& arguments) {
+  template <class Block, class States>
+  GEOSFT_DEVICE static void compute(Block& block, const Arguments& arguments, const TileRows& rows, int64_t head,
+                                    const Bias& term, Tiles& tiles, States& state) {
     const AttentionArrays<T>& p = arguments.problem;
     const BackwardTargets<T>& to = arguments.to;
-    const TileRows rows = tile_rows<kSide>(p, kTile, block.x());
-    if (rows.own.begin >= rows.own.end) return;
-    Tiles& tiles = block.template shared<Tiles>();
-    typename Block::template PerThread<State> state(block);
-    const int64_t head = block.y();
-    const Bias term(arguments.bias, p, rows, head);
     block.each([&](int thread) {
       load<kOfKeys>(tiles.own_key, tiles.own_value, p, to, rows.own.begin, rows.own_count(), head, thread);
       term.load_own(tiles.term, rows.own.begin, rows.own_count(), thread);
@@ -93,13 +92,6 @@ class BackwardTile {
   }
 
  private:
-  struct State {
-    Vec4<T> key[Rows][kChunks];                  // dq or dk
-    Vec4<T> value[kOfKeys ? Rows : 1][kChunks];  // dv
-    T delta[Rows], deltas;
-    typename Bias::RowSums term[Rows];
-    typename Bias::ThreadSums weights;
-  };
   // Rows begin … of the `count` rows in shared memory; the first of these is row `first` of the batch.
   struct Group {
     int64_t first;

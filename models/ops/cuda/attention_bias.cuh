@@ -123,6 +123,37 @@ struct BiasTypes {
   }
 };
 
+// The base of a kernel of attention, for tiles of Rows x kThreads own rows and one head. Tile has
+//   kOthers                     rows of the other side in shared memory
+//   Tiles, State                the shared memory, and what a thread keeps
+//   compute(block, arguments, rows, head, term, tiles, state)
+//                               called for blocks that own rows; `term` is the bias
+template <class Tile, typename T, class BiasTraits, Side kTileSide, int Width, int Rows, class Targets>
+struct AttentionTile {
+  using Bias = typename BiasTraits::template Bias<T, kTileSide>;
+  static constexpr int kBlockThreads = kThreads;
+  static constexpr int kTile = Rows * kThreads;
+  static constexpr int kChunks = Width / 4;
+
+  struct Arguments {
+    AttentionArrays<T> problem;
+    typename BiasTraits::template Arrays<T> bias;
+    Targets to;
+  };
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& arguments) {
+    const AttentionArrays<T>& p = arguments.problem;
+    const TileRows rows = tile_rows<kTileSide>(p, kTile, block.x());
+    if (rows.own.begin >= rows.own.end) return;
+    auto& tiles = block.template shared<typename Tile::Tiles>();
+    typename Block::template PerThread<typename Tile::State> state(block);
+    const int64_t head = block.y();
+    const Bias term(arguments.bias, p, rows, head);
+    Tile::compute(block, arguments, rows, head, term, tiles, state);
+  }
+};
+
 // Loads rows `first` … `first + count - 1` of source [rows, stride], `width` numbers each from column `column` on, into
 // a tile of whole Vec4. The rest is set to zeros, which add nothing to a sum of maxima or products. Loads are unrolled
 // by two: more in flight would take registers from the sums.
@@ -238,32 +269,26 @@ void with_rows(bool many, const Body& body) {
 // Calls body(TileSize) for `width` = max(c, cv) channels. Double precision is for checks: one row per thread, and two
 // widths. kMany: whether tiles of several rows per thread are compiled at all (BiasTraits::kManyRows). The register
 // file limits the rows: a forward thread keeps Rows * Width sums, a backward one up to twice as many.
-template <typename T, bool kMany, class Body>
-void with_forward_size(int64_t width, bool many, const Body& body) {
+template <typename T, bool kMany, int kRowsOf32, int kRowsOf64, class Body>
+void with_tile_size(int64_t width, bool many, const Body& body) {
   if constexpr (sizeof(T) == 8) {
     if (width <= 16) return body(TileSize<16, 1>());
     body(TileSize<kMaxWidth, 1>());
   } else {
     if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
     if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
-    if (width <= 32) return with_rows<kMany, 32, 4>(many, body);
-    if (width <= 64) return with_rows<kMany, 64, 2>(many, body);
+    if (width <= 32) return with_rows<kMany, 32, kRowsOf32>(many, body);
+    if (width <= 64) return with_rows<kMany, 64, kRowsOf64>(many, body);
     body(TileSize<kMaxWidth, 1>());
   }
 }
-
+template <typename T, bool kMany, class Body>
+void with_forward_size(int64_t width, bool many, const Body& body) {
+  with_tile_size<T, kMany, 4, 2>(width, many, body);
+}
 template <typename T, bool kMany, class Body>
 void with_backward_size(int64_t width, bool many, const Body& body) {
-  if constexpr (sizeof(T) == 8) {
-    if (width <= 16) return body(TileSize<16, 1>());
-    body(TileSize<kMaxWidth, 1>());
-  } else {
-    if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
-    if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
-    if (width <= 32) return with_rows<kMany, 32, 2>(many, body);
-    if (width <= 64) return body(TileSize<64, 1>());
-    body(TileSize<kMaxWidth, 1>());
-  }
+  with_tile_size<T, kMany, 2, 1>(width, many, body);
 }
 
 // Number of query tiles in the backward pass, which is the number of partial accumulators of the weight gradients.

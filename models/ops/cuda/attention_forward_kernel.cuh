@@ -27,15 +27,17 @@
 namespace geosft::cuda {
 
 template <typename T, class BiasTraits, int Width, int Rows>
-class ForwardTile {
+class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>, T, BiasTraits, Side::kQuery, Width,
+                                         Rows, ForwardTargets<T>> {
+  using Base = AttentionTile<ForwardTile, T, BiasTraits, Side::kQuery, Width, Rows, ForwardTargets<T>>;
+  using Base::kChunks;
+  using typename Base::Bias;
+
  public:
-  using Bias = typename BiasTraits::template Bias<T, Side::kQuery>;
-  static constexpr Side kSide = Side::kQuery;
-  static constexpr int kBlockThreads = kThreads;
-  static constexpr int kTile = Rows * kThreads;
+  using Base::kTile;
+  using typename Base::Arguments;
   static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
   static constexpr int kGroup = 8;
-  static constexpr int kChunks = Width / 4;
 
   // Rows of queries are padded by one Vec4, so that eight threads that read 16 bytes each use all banks.
   struct Tiles {
@@ -45,22 +47,15 @@ class ForwardTile {
     T leak[kOthers];
     typename Bias::template Tiles<kTile, kOthers> term;
   };
-
-  struct Arguments {
-    AttentionArrays<T> problem;
-    typename BiasTraits::template Arrays<T> bias;
-    ForwardTargets<T> to;
+  struct State {
+    Vec4<T> sum[Rows][kChunks];
+    T positive[Rows], leak;
   };
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& arguments) {
+  template <class Block, class States>
+  GEOSFT_DEVICE static void compute(Block& block, const Arguments& arguments, const TileRows& rows, int64_t head,
+                                    const Bias& term, Tiles& tiles, States& state) {
     const AttentionArrays<T>& p = arguments.problem;
-    const TileRows rows = tile_rows<kSide>(p, kTile, block.x());
-    if (rows.own.begin >= rows.own.end) return;
-    Tiles& tiles = block.template shared<Tiles>();
-    typename Block::template PerThread<State> state(block);
-    const int64_t head = block.y();
-    const Bias term(arguments.bias, p, rows, head);
     block.each([&](int thread) {
       load_rows(tiles.query, Width, p.q, rows.own.begin, rows.own_count(), p.heads * p.c, head * p.c, p.c, thread);
       term.load_own(tiles.term, rows.own.begin, rows.own_count(), thread);
@@ -80,10 +75,6 @@ class ForwardTile {
   }
 
  private:
-  struct State {
-    Vec4<T> sum[Rows][kChunks];
-    T positive[Rows], leak;
-  };
   // Keys begin … of the `count` keys in shared memory; the first of these is row `first` of the batch.
   struct Group {
     int64_t first;

@@ -4,7 +4,7 @@
 // Bound: memory, a and b are read once.
 #pragma once
 
-#include "geometry/cuda/block.h"
+#include "geometry/cuda/element_tile.h"
 
 namespace geosft::cuda {
 
@@ -20,16 +20,11 @@ struct ColumnSumsCall {
 inline constexpr int kColumnThreads = 128;
 
 template <typename T>
-class ColumnSumsTile {
- public:
-  static constexpr int kBlockThreads = kColumnThreads;
-  struct Tiles {};
-  using Arguments = ColumnSumsCall<T>;
-
+struct ColumnSumsTile : UnsharedTile<ColumnSumsCall<T>, kColumnThreads> {
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const ColumnSumsCall<T>& in) {
     block.each([&](int thread) {
-      const int64_t channel = block.y() * kBlockThreads + thread;
+      const int64_t channel = block.y() * kColumnThreads + thread;
       if (channel >= in.width) return;
       const int64_t begin = block.x() * in.block_rows, after = begin + in.block_rows;
       double sum = 0, product = 0;
@@ -44,22 +39,16 @@ class ColumnSumsTile {
   }
 };
 
+// Adds the sums of the blocks.
 template <typename T>
-class JoinedSumsTile {
- public:
-  static constexpr int kBlockThreads = kColumnThreads;
-  struct Tiles {};
-  using Arguments = ColumnSumsCall<T>;
+struct ColumnSumsJoin {
+  ColumnSumsCall<T> in;
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    block.each([&](int thread) {
-      const int64_t at = block.x() * kBlockThreads + thread;
-      if (at >= 2 * in.width) return;
-      double sum = 0;
-      for (int64_t n = 0; n < in.blocks; ++n) sum += in.block_sums[n * 2 * in.width + at];
-      in.out[at] = sum;
-    });
+  GEOSFT_HOST_DEVICE int64_t elements() const { return 2 * in.width; }
+  GEOSFT_DEVICE void compute(int64_t at) const {
+    double sum = 0;
+    for (int64_t n = 0; n < in.blocks; ++n) sum += in.block_sums[n * 2 * in.width + at];
+    in.out[at] = sum;
   }
 };
 
@@ -67,7 +56,7 @@ class JoinedSumsTile {
 template <typename T, class Run>
 void run_grids(const ColumnSumsCall<T>& in, Run&& run) {
   run.template grid<ColumnSumsTile<T>>(in.blocks, (in.width + kColumnThreads - 1) / kColumnThreads, in);
-  run.template grid<JoinedSumsTile<T>>((2 * in.width + kColumnThreads - 1) / kColumnThreads, 1, in);
+  element_grid<kColumnThreads>(ColumnSumsJoin<T>{in}, run);
 }
 
 }  // namespace geosft::cuda

@@ -6,8 +6,7 @@
 
 #include "models/ops/cuda/attention_bias.cuh"
 #if !defined(__CUDACC__)
-#include "models/ops/cuda/attention_host.h"
-#include "models/ops/maxout_attention.h"
+#include "models/ops/cuda/attention_arguments.h"
 #endif
 
 namespace geosft::cuda {
@@ -79,11 +78,8 @@ using DenseBiasTraits = BiasTypes<DenseArrays, DenseBias, true>;
 
 #if !defined(__CUDACC__)
 // Provides the attention bias of maxout_attention from tensors: r_mul and r_add.
-class DenseOperator {
+class DenseOperator : public BiasOperator<MaxoutInputs, DenseBiasTraits> {
  public:
-  using Inputs = MaxoutInputs;
-  using BiasTraits = DenseBiasTraits;
-
   DenseOperator(const Inputs& in, const AttentionArguments& arguments)
       : mul_(contiguous(in.r_mul())), add_(contiguous(in.r_add())) {
     if (!mul_.defined() && !add_.defined()) return;

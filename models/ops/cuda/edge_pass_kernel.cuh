@@ -4,7 +4,7 @@
 // is out of bounds.
 #pragma once
 
-#include "geometry/cuda/block.h"
+#include "geometry/cuda/element_tile.h"
 #include "geometry/cuda/packed_tiles.h"
 
 namespace geosft::cuda {
@@ -15,34 +15,29 @@ struct EdgeRows {
   int64_t count, edges, width;
 };
 
-inline constexpr int kEdgeThreads = 256;
-
-inline int64_t edge_blocks(int64_t rows, int64_t width) {
-  return (rows * width + kEdgeThreads - 1) / kEdgeThreads;
-}
-
-// For each element of the rows: constructs Pass(in, at) with the index of the element, calls add(in, entry, channel)
-// for every entry of its row in order, then end(in, at). Pass::rows(in) are the rows.
+// A call that, for each element of the rows, constructs Pass(in, at) with the index of the element, calls
+// add(in, entry, channel) for every entry of its row in order, then end(in, at). Pass::rows(in) are the rows.
 template <class Pass>
-class EdgePassTile {
- public:
-  static constexpr int kBlockThreads = kEdgeThreads;
-  struct Tiles {};
-  using Arguments = typename Pass::Arguments;
+struct EdgePass {
+  typename Pass::Arguments in;
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    block.each([&](int thread) {
-      const EdgeRows rows = Pass::rows(in);
-      const int64_t at = block.x() * kBlockThreads + thread;
-      if (at >= rows.count * rows.width) return;
-      const int64_t row = at / rows.width, channel = at % rows.width;
-      const int64_t begin = clamped(rows.ptr[row], 0, rows.edges), end = clamped(rows.ptr[row + 1], begin, rows.edges);
-      Pass pass(in, at);
-      for (int64_t n = begin; n < end; ++n) pass.add(in, n, channel);
-      pass.end(in, at);
-    });
+  GEOSFT_HOST_DEVICE int64_t elements() const {
+    const EdgeRows rows = Pass::rows(in);
+    return rows.count * rows.width;
+  }
+  GEOSFT_DEVICE void compute(int64_t at) const {
+    const EdgeRows rows = Pass::rows(in);
+    const int64_t row = at / rows.width, channel = at % rows.width;
+    const int64_t begin = clamped(rows.ptr[row], 0, rows.edges), end = clamped(rows.ptr[row + 1], begin, rows.edges);
+    Pass pass(in, at);
+    for (int64_t n = begin; n < end; ++n) pass.add(in, n, channel);
+    pass.end(in, at);
   }
 };
+
+template <class Pass, class Run>
+void edge_grid(const typename Pass::Arguments& in, Run&& run) {
+  element_grid(EdgePass<Pass>{in}, run);
+}
 
 }  // namespace geosft::cuda

@@ -39,7 +39,7 @@ struct EdgeSumPass {
   using Arguments = EdgeSumCall<T>;
   T sum = 0;
 
-  GEOSFT_DEVICE static EdgeRows rows(const Arguments& in) { return {in.rowptr, in.rows, in.edges, in.width}; }
+  GEOSFT_HOST_DEVICE static EdgeRows rows(const Arguments& in) { return {in.rowptr, in.rows, in.edges, in.width}; }
   GEOSFT_DEVICE EdgeSumPass(const Arguments& /*in*/, int64_t /*at*/) {}
   GEOSFT_DEVICE void add(const Arguments& in, int64_t e, int64_t channel) {
     T message = in.x[clamped(in.col[e], 0, in.columns - 1) * in.width + channel];
@@ -55,7 +55,7 @@ struct EdgeSumGradientPass {
   using Arguments = EdgeSumGradientCall<T>;
   T x, sum = 0;
 
-  GEOSFT_DEVICE static EdgeRows rows(const Arguments& call) {
+  GEOSFT_HOST_DEVICE static EdgeRows rows(const Arguments& call) {
     return {call.colptr, call.in.columns, call.in.edges, call.in.width};
   }
   GEOSFT_DEVICE EdgeSumGradientPass(const Arguments& call, int64_t at) : x(call.in.x[at]) {}
@@ -77,11 +77,11 @@ struct EdgeSumGradientPass {
 // Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const EdgeSumCall<T>& in, Run&& run) {
-  run.template grid<EdgePassTile<EdgeSumPass<T>>>(edge_blocks(in.rows, in.width), 1, in);
+  edge_grid<EdgeSumPass<T>>(in, run);
 }
 template <typename T, class Run>
 void run_grids(const EdgeSumGradientCall<T>& in, Run&& run) {
-  run.template grid<EdgePassTile<EdgeSumGradientPass<T>>>(edge_blocks(in.in.columns, in.in.width), 1, in);
+  edge_grid<EdgeSumGradientPass<T>>(in, run);
 }
 
 }  // namespace geosft::cuda

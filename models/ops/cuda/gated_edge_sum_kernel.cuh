@@ -41,7 +41,7 @@ struct GatedSumPass {
   using Arguments = GatedSumCall<T>;
   T query, sum = 0, total;
 
-  GEOSFT_DEVICE static EdgeRows rows(const Arguments& in) { return {in.rowptr, in.rows, in.edges, in.width}; }
+  GEOSFT_HOST_DEVICE static EdgeRows rows(const Arguments& in) { return {in.rowptr, in.rows, in.edges, in.width}; }
   GEOSFT_DEVICE GatedSumPass(const Arguments& in, int64_t at) : query(in.query[at]), total(in.eps) {}
   GEOSFT_DEVICE void add(const Arguments& in, int64_t e, int64_t channel) {
     const int64_t from = clamped(in.col[e], 0, in.columns - 1) * in.width + channel;
@@ -62,7 +62,7 @@ struct GatedSumRowPass {
   using Arguments = GatedSumGradientCall<T>;
   T share, out, sum = 0;
 
-  GEOSFT_DEVICE static EdgeRows rows(const Arguments& in) { return {in.rowptr, in.rows, in.edges, in.width}; }
+  GEOSFT_HOST_DEVICE static EdgeRows rows(const Arguments& in) { return {in.rowptr, in.rows, in.edges, in.width}; }
   GEOSFT_DEVICE GatedSumRowPass(const Arguments& in, int64_t at)
       : share(in.out_grad[at] / in.total[at]), out(in.out[at]) {}
   GEOSFT_DEVICE void add(const Arguments& in, int64_t e, int64_t channel) {
@@ -84,7 +84,7 @@ struct GatedSumColumnPass {
   using Arguments = GatedSumGradientCall<T>;
   T key = 0, value = 0;
 
-  GEOSFT_DEVICE static EdgeRows rows(const Arguments& in) { return {in.colptr, in.columns, in.edges, in.width}; }
+  GEOSFT_HOST_DEVICE static EdgeRows rows(const Arguments& in) { return {in.colptr, in.columns, in.edges, in.width}; }
   GEOSFT_DEVICE GatedSumColumnPass(const Arguments& /*in*/, int64_t /*at*/) {}
   GEOSFT_DEVICE void add(const Arguments& in, int64_t n, int64_t channel) {
     const int64_t e = clamped(in.order[n], 0, in.edges - 1), edge = e * in.width + channel;
@@ -100,12 +100,12 @@ struct GatedSumColumnPass {
 // Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const GatedSumCall<T>& in, Run&& run) {
-  run.template grid<EdgePassTile<GatedSumPass<T>>>(edge_blocks(in.rows, in.width), 1, in);
+  edge_grid<GatedSumPass<T>>(in, run);
 }
 template <typename T, class Run>
 void run_grids(const GatedSumGradientCall<T>& in, Run&& run) {
-  run.template grid<EdgePassTile<GatedSumRowPass<T>>>(edge_blocks(in.rows, in.width), 1, in);
-  run.template grid<EdgePassTile<GatedSumColumnPass<T>>>(edge_blocks(in.columns, in.width), 1, in);
+  edge_grid<GatedSumRowPass<T>>(in, run);
+  edge_grid<GatedSumColumnPass<T>>(in, run);
 }
 
 }  // namespace geosft::cuda

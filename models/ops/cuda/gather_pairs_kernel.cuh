@@ -5,7 +5,7 @@
 // Bound: memory, three numbers per element of the result in the forward pass (1.5 us for 32 x 256 x 256 at 3 TB/s).
 #pragma once
 
-#include "geometry/cuda/block.h"
+#include "geometry/cuda/element_tile.h"
 #include "geometry/cuda/packed_tiles.h"
 #include "models/ops/cuda/accessor.h"
 
@@ -28,6 +28,13 @@ struct PairGather {
   GEOSFT_DEVICE T second(int64_t bin, int64_t channel) const {
     return x.read(clamped(partner[bin], 0, rows - 1) * width + channel);
   }
+
+  GEOSFT_HOST_DEVICE int64_t elements() const { return bins * width; }
+  GEOSFT_DEVICE void compute(int64_t at) const {
+    const int64_t bin = at / width, channel = at % width;
+    const T of_top = first(bin, channel), of_partner = second(bin, channel);
+    out.write(at, of_partner + weight.read(bin) * (of_top - of_partner));
+  }
 };
 
 // grad [bins, width], x_grad [rows, width]. Row r was sampled as codes[row_ptr[r]] … codes[row_ptr[r + 1] - 1]: 2 j as
@@ -39,6 +46,18 @@ struct PairScatter {
   const int64_t* codes;
   int64_t rows, width;
   Accessor<T> x_grad;
+
+  GEOSFT_HOST_DEVICE int64_t elements() const { return rows * width; }
+  GEOSFT_DEVICE void compute(int64_t at) const {
+    const int64_t row = at / width, channel = at % width;
+    T sum = 0;
+    for (int64_t i = row_ptr[row]; i < row_ptr[row + 1]; ++i) {
+      const int64_t bin = codes[i] / 2;
+      const T share = codes[i] % 2 == 0 ? weight.read(bin) : T(1) - weight.read(bin);
+      sum += share * grad.read(bin * width + channel);
+    }
+    x_grad.write(at, sum);
+  }
 };
 
 // grad [bins, width], weight_grad [bins]; `drawn` as in the forward pass, without `out`.
@@ -49,55 +68,10 @@ struct PairWeights {
   Accessor<T> weight_grad;
 };
 
-inline constexpr int kGatherThreads = 256;
-
-template <typename T>
-class PairGatherTile {
- public:
-  static constexpr int kBlockThreads = kGatherThreads;
-  struct Tiles {};
-  using Arguments = PairGather<T>;
-
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    block.each([&](int thread) {
-      const int64_t at = block.x() * kBlockThreads + thread;
-      if (at >= in.bins * in.width) return;
-      const int64_t bin = at / in.width, channel = at % in.width;
-      const T first = in.first(bin, channel), second = in.second(bin, channel);
-      in.out.write(at, second + in.weight.read(bin) * (first - second));
-    });
-  }
-};
-
-template <typename T>
-class PairScatterTile {
- public:
-  static constexpr int kBlockThreads = kGatherThreads;
-  struct Tiles {};
-  using Arguments = PairScatter<T>;
-
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    block.each([&](int thread) {
-      const int64_t at = block.x() * kBlockThreads + thread;
-      if (at >= in.rows * in.width) return;
-      const int64_t row = at / in.width, channel = at % in.width;
-      T sum = 0;
-      for (int64_t i = in.row_ptr[row]; i < in.row_ptr[row + 1]; ++i) {
-        const int64_t bin = in.codes[i] / 2;
-        const T share = in.codes[i] % 2 == 0 ? in.weight.read(bin) : T(1) - in.weight.read(bin);
-        sum += share * in.grad.read(bin * in.width + channel);
-      }
-      in.x_grad.write(at, sum);
-    });
-  }
-};
-
 template <typename T>
 class PairWeightTile {
  public:
-  static constexpr int kBlockThreads = kGatherThreads, kLanes = 32, kBins = kBlockThreads / kLanes;
+  static constexpr int kBlockThreads = 256, kLanes = 32, kBins = kBlockThreads / kLanes;
   struct Tiles {
     T sum[kBins][kLanes + 1];  // padded by one: threads that read a column then use all banks
   };
@@ -125,15 +99,6 @@ class PairWeightTile {
   }
 };
 
-// Lists the grids of a call, on a GPU or emulated.
-template <typename T, class Run>
-void run_grids(const PairGather<T>& in, Run&& run) {
-  run.template grid<PairGatherTile<T>>((in.bins * in.width + kGatherThreads - 1) / kGatherThreads, 1, in);
-}
-template <typename T, class Run>
-void run_grids(const PairScatter<T>& in, Run&& run) {
-  run.template grid<PairScatterTile<T>>((in.rows * in.width + kGatherThreads - 1) / kGatherThreads, 1, in);
-}
 template <typename T, class Run>
 void run_grids(const PairWeights<T>& in, Run&& run) {
   using Tile = PairWeightTile<T>;

@@ -7,8 +7,7 @@
 
 #include "models/ops/cuda/attention_bias.cuh"
 #if !defined(__CUDACC__)
-#include "models/ops/cuda/attention_host.h"
-#include "models/ops/graph_attention.h"
+#include "models/ops/cuda/attention_arguments.h"
 #endif
 
 namespace geosft::cuda {
@@ -214,11 +213,8 @@ using GraphBiasTraits = BiasTypes<GraphArrays, GraphBias, false>;
 #if !defined(__CUDACC__)
 // Provides the attention bias of graph_attention from tensors: edges, sampled nodes and weights. One matrix product
 // computes the contributions of the edges to X_R w for all heads; sorting finds the keys of each node.
-class GraphOperator {
+class GraphOperator : public BiasOperator<GraphInputs, GraphBiasTraits> {
  public:
-  using Inputs = GraphInputs;
-  using BiasTraits = GraphBiasTraits;
-
   GraphOperator(const Inputs& in, const AttentionArguments& arguments)
       : rowptr_(contiguous(in.rowptr())),
         col_(contiguous(in.col())),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helps the host code of the CUDA operators with tensors: accessors and pointers for kernels that compute in T, and
+// Helps the host code of the CUDA operators with tensors: accessors for kernels that compute in T, and
 // row indices clamped on the device, since the host does not wait to check them.
 #pragma once
 
@@ -7,6 +7,7 @@
 
 #include "models/ops/cpu/row_accessor.h"
 #include "models/ops/cuda/accessor.h"
+#include "models/ops/opmath.h"
 
 namespace geosft::cuda {
 
@@ -20,20 +21,6 @@ template <typename T>
 Accessor<T> storable(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
   return {tensor.mutable_data_ptr(), storage_of<T>(tensor.scalar_type())};
-}
-
-inline at::Tensor contiguous(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.contiguous() : tensor;
-}
-
-// Return pointers to the elements of contiguous tensors of type T, null for undefined tensors.
-template <typename T>
-const T* pointer(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.const_data_ptr<T>() : nullptr;
-}
-template <typename T>
-T* target(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr;
 }
 
 // Throws if `from` (argument `name`) has no rows although `index` [K] is not empty.

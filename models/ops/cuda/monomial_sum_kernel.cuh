@@ -14,6 +14,7 @@
 // fragments.)
 #pragma once
 
+#include "geometry/cuda/element_tile.h"
 #include "models/ops/cuda/polynomial_arrays.h"
 #include "models/ops/cuda/tile_math.h"
 
@@ -169,25 +170,22 @@ class MonomialSumTile {
 // Combines the states of the chunks, one element per thread, in chunk order: all are summed into the first, or each
 // becomes the sum of those before or after it. The results are multiplied by the weights of the monomials.
 template <typename T>
-class StateJoinTile {
+class StateJoinTile : public UnsharedTile<PolynomialTask<T>, 256> {
  public:
-  static constexpr int kBlockThreads = 256;
-  struct Tiles {};
-  using Arguments = PolynomialTask<T>;
-
-  static int64_t blocks_a_chunk(const Arguments& task) {
-    return (task.table.count * (task.cv + 1) + kBlockThreads - 1) / kBlockThreads;
+  static int64_t blocks_a_chunk(const PolynomialTask<T>& task) {
+    return (task.table.count * (task.cv + 1) + StateJoinTile::kBlockThreads - 1) / StateJoinTile::kBlockThreads;
   }
 
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const int64_t size = task.table.count * (task.cv + 1), pieces = (size + kBlockThreads - 1) / kBlockThreads;
+  GEOSFT_DEVICE static void run(Block& block, const PolynomialTask<T>& task) {
+    const int64_t size = task.table.count * (task.cv + 1),
+                  pieces = (size + StateJoinTile::kBlockThreads - 1) / StateJoinTile::kBlockThreads;
     const Chunk chunk = chunk_at(task, block.x() / pieces);
     if (chunk.rows.begin >= chunk.rows.end || chunk.number > 0) return;
     const int64_t chunks = chunk_count(item_rows(task.other.rows, chunk.item), task.chunks), step = task.heads * size;
     T* const first = task.states + (block.x() / pieces * task.heads + block.y()) * size;
     block.each([&](int thread) {
-      const int64_t at = block.x() % pieces * kBlockThreads + thread;
+      const int64_t at = block.x() % pieces * StateJoinTile::kBlockThreads + thread;
       if (at < size) join(task.reach, first + at, chunks, step, task.table.weight[at / (task.cv + 1)]);
     });
   }

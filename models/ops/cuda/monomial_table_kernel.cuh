@@ -4,6 +4,7 @@
 // steps as channels and degree together.
 #pragma once
 
+#include "geometry/cuda/element_tile.h"
 #include "models/ops/cuda/polynomial_arrays.h"
 
 namespace geosft::cuda {
@@ -56,19 +57,11 @@ class ListNumber {
 };
 
 template <typename T>
-class MonomialTableTile {
- public:
-  static constexpr int kBlockThreads = 128;
-  struct Tiles {};
-  using Arguments = MonomialTable<T>;
+struct MonomialTableCall {
+  MonomialTable<T> table;
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& table) {
-    block.each([&](int thread) {
-      const int64_t monomial = block.x() * kBlockThreads + thread;
-      if (monomial < table.count) describe(table, monomial);
-    });
-  }
+  GEOSFT_HOST_DEVICE int64_t elements() const { return table.count; }
+  GEOSFT_DEVICE void compute(int64_t monomial) const { describe(table, monomial); }
 
  private:
   // A monomial's degree, and its index among those of that degree.
@@ -84,7 +77,7 @@ class MonomialTableTile {
     return found;
   }
 
-  GEOSFT_DEVICE static void describe(const Arguments& table, int64_t monomial) {
+  GEOSFT_DEVICE static void describe(const MonomialTable<T>& table, int64_t monomial) {
     const Place at = place_of(table.c, monomial);
     const int64_t split = at.degree > table.table_degree ? at.degree - table.table_degree : 0;
     uint8_t* const factor = table.factor + monomial * table.factors;
@@ -112,7 +105,7 @@ class MonomialTableTile {
   }
 
   // Begins the factor whose first channel is at place k of the list.
-  GEOSFT_DEVICE static ListNumber begin_piece(const Arguments& table, int64_t degree, int64_t split, int64_t k) {
+  GEOSFT_DEVICE static ListNumber begin_piece(const MonomialTable<T>& table, int64_t degree, int64_t split, int64_t k) {
     if (k >= split) return ListNumber(table.c, degree - split);
     return ListNumber(table.c, split - k < table.table_degree ? split - k : table.table_degree);
   }

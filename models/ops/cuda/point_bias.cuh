@@ -6,8 +6,7 @@
 
 #include "models/ops/cuda/attention_bias.cuh"
 #if !defined(__CUDACC__)
-#include "models/ops/cuda/attention_host.h"
-#include "models/ops/point_attention.h"
+#include "models/ops/cuda/attention_arguments.h"
 #endif
 
 namespace geosft::cuda {
@@ -47,9 +46,15 @@ class PointBiasOf : public BiasSteps {
 
   GEOSFT_DEVICE PointBiasOf(const PointArrays<T>& in, const AttentionArrays<T>& p, const TileRows&, int64_t head)
       : in_(in), heads_(p.heads), head_(head), normals_(kAngles || static_cast<bool>(in.m)), triple_(in.channels > 4) {
+    // The channels of both kinds are read outside of the loop: inside it, ptxas spills registers at 32 channels per
+    // head.
+    mul_[0] = in.weights.w_mul.read(head);
+    add_[0] = in.weights.w_add.read(head);
+    mul_[1] = normals_ ? in.weights.w_mul.read(heads_ + head) : T(0);
+    add_[1] = normals_ ? in.weights.w_add.read(heads_ + head) : T(0);
     GEOSFT_UNROLL
-    for (int ch = 0; ch < kMaxChannels; ++ch) {
-      const bool there = kAngles ? ch < 4 || triple_ : ch == 0 || normals_;
+    for (int ch = 2; ch < kMaxChannels; ++ch) {
+      const bool there = ch < 4 || triple_;
       mul_[ch] = there ? in.weights.w_mul.read(ch * heads_ + head) : T(0);
       add_[ch] = there ? in.weights.w_add.read(ch * heads_ + head) : T(0);
     }
@@ -258,11 +263,8 @@ struct PointBiasTraits : BiasTypes<PointArrays, PointBias, true> {
 
 #if !defined(__CUDACC__)
 // Provides the attention bias of point_attention from tensors: coordinates, normals and weights.
-class PointOperator {
+class PointOperator : public BiasOperator<PointInputs, PointBiasTraits> {
  public:
-  using Inputs = PointInputs;
-  using BiasTraits = PointBiasTraits;
-
   PointOperator(const Inputs& in, const AttentionArguments& arguments)
       : x_(contiguous(in.x())),
         xs_(contiguous(in.xs())),

@@ -48,8 +48,7 @@ int64_t monomial_tile_rows(const PolynomialTask<T>& task, int entries) {
 
 template <typename T, class Run>
 void polynomial_grids(MonomialTableStage, const PolynomialTask<T>& task, Run&& run) {
-  using Tile = MonomialTableTile<T>;
-  run.template grid<Tile>((task.table.count + Tile::kBlockThreads - 1) / Tile::kBlockThreads, 1, task.table);
+  element_grid<128>(MonomialTableCall<T>{task.table}, run);
 }
 
 template <typename T, class Run>

@@ -61,20 +61,8 @@ struct PrimalTask {
   PairPart part() const { return normalizer ? PairPart::kValue : (value ? PairPart::kBoth : PairPart::kGradient); }
 };
 
-// Averages `from` [rows, heads, width] over groups of factor[s] rows of an item, into `to`, pooled rows of width
-// `width` (only the steps and the items of `pooled` are used); the last group of an item may be shorter.
-template <typename T>
-struct PrimalPooling {
-  Accessor<const T> from;
-  PackedRows packed;
-  int64_t heads;
-  int width;
-  const int64_t* factor;
-  PrimalSide<T> pooled;
-  T* to;
-};
-
-// Transpose of the pooling: gradients of `from` from those of the pooled rows, pooled.x minus pooled.shift.
+// Transpose of the pooling: gradients `to` [rows, heads, width] of the rows that were pooled in groups of factor[s],
+// from those of the pooled rows, pooled.x minus pooled.shift.
 template <typename T>
 struct PrimalUnpooling {
   PackedRows packed;
@@ -83,6 +71,13 @@ struct PrimalUnpooling {
   const int64_t* factor;
   PrimalSide<T> pooled;
   T* to;
+};
+
+// Averages `from` [rows, heads, width] over groups of factor[s] rows of an item, into `to`, pooled rows of width
+// `width` (only the steps and the items of `pooled` are used); the last group of an item may be shorter.
+template <typename T>
+struct PrimalPooling : PrimalUnpooling<T> {
+  Accessor<const T> from;
 };
 
 // Sums x of a side, without its shift, over each item: to [items, heads, width]. Working memory: tile_sums [slots,
@@ -156,6 +151,48 @@ template <typename T>
 GEOSFT_DEVICE PrimalRows primal_rows(const PrimalTask<T>& task, int64_t slot, int64_t head) {
   const PackedTile own = packed_tile(task.own.rows(head), kThreads, slot);
   return {own, item_rows(task.other.rows(head), own.item)};
+}
+
+// The base of a kernel whose threads own a row of a head each. Tile has
+//   Tiles, State                           the shared memory, with own_x and own_y, and what a thread keeps
+//   begin(task, rows, head, thread, state) prepares the state of a thread
+//   compute(block, task, rows, head, tiles, state)
+//                                          called for blocks that own rows, once own_x and, with kOwnY, own_y are
+//                                          loaded
+template <class Tile, typename T, int Width, bool kOwnY>
+struct PrimalTile {
+  static constexpr int kBlockThreads = kThreads;
+  using Arguments = PrimalTask<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const int64_t head = block.y();
+    const PrimalRows rows = primal_rows(task, block.x(), head);
+    if (rows.own.begin >= rows.own.end) return;
+    auto& tiles = block.template shared<typename Tile::Tiles>();
+    typename Block::template PerThread<typename Tile::State> state(block);
+    block.each([&](int thread) {
+      load_shifted_x(task.own, task, tiles.own_x, Width, rows.own.item, rows.own.begin, rows.own_count(), head, thread);
+      if constexpr (kOwnY) {
+        load_y(task.own, task, tiles.own_y, Width, rows.own.begin, rows.own_count(), head, thread);
+      }
+      Tile::begin(task, rows, head, thread, state[thread]);
+    });
+    Tile::compute(block, task, rows, head, tiles, state);
+  }
+};
+
+// For tiles of kOthers other rows: load(first, count, thread) loads a tile from row `first` on, and then
+// meet(group, count, thread) is called for its groups of kGroup rows.
+template <int kOthers, int kGroup, class Block, class Load, class Meet>
+GEOSFT_DEVICE void for_other_rows(Block& block, const RowRange& other, const Load& load, const Meet& meet) {
+  for (int64_t first = other.begin; first < other.end; first += kOthers) {
+    const int count = static_cast<int>(other.end - first < kOthers ? other.end - first : kOthers);
+    block.each([&](int thread) { load(first, count, thread); });
+    block.each([&](int thread) {
+      for (int group = 0; group < count; group += kGroup) meet(group, count, thread);
+    });
+  }
 }
 
 // to = factor * sum, `width` numbers.

@@ -234,9 +234,10 @@ class PrimalCall {
   }
 
   void pool(const at::Tensor& from, const at::Tensor& to) const {
-    run_(PrimalPooling<T>{stored<T>(from), in_.given_keys(), in_.heads, static_cast<int>(from.size(2)),
-                          in_.keys.factor.const_data_ptr<int64_t>(), in_.template keys_of<T>({}, {}),
-                          to.mutable_data_ptr<T>()});
+    run_(PrimalPooling<T>{
+        {in_.given_keys(), in_.heads, static_cast<int>(from.size(2)), in_.keys.factor.const_data_ptr<int64_t>(),
+         in_.template keys_of<T>({}, {}), to.mutable_data_ptr<T>()},
+        stored<T>(from)});
   }
 
   // Distributes `pooled` minus `shift` [items, heads, …], if given, to the rows that were pooled.

@@ -7,6 +7,7 @@
 // multiply-adds, so half of that; heads are so narrow (at most 32 x 32 numbers) that loading the rows takes as long.
 #pragma once
 
+#include "geometry/cuda/element_tile.h"
 #include "models/ops/cuda/primal_arrays.h"
 
 namespace geosft::cuda {
@@ -107,26 +108,23 @@ class PrimalTileSumTile {
 
 // Adds the tiles of an item in order, one element of its sums per thread.
 template <typename T>
-class PrimalItemJoinTile {
- public:
-  static constexpr int kBlockThreads = 256;
-  struct Tiles {};
-  using Arguments = PrimalTask<T>;
-
-  static int64_t pieces(const Arguments& task) {
-    return (static_cast<int64_t>(task.c) * (task.cv + 1) + kBlockThreads - 1) / kBlockThreads;
+struct PrimalItemJoinTile : UnsharedTile<PrimalTask<T>, 256> {
+  static int64_t pieces(const PrimalTask<T>& task) {
+    return (static_cast<int64_t>(task.c) * (task.cv + 1) + PrimalItemJoinTile::kBlockThreads - 1) /
+           PrimalItemJoinTile::kBlockThreads;
   }
 
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const int64_t size = static_cast<int64_t>(task.c) * (task.cv + 1), all = (size + kBlockThreads - 1) / kBlockThreads;
+  GEOSFT_DEVICE static void run(Block& block, const PrimalTask<T>& task) {
+    const int64_t size = static_cast<int64_t>(task.c) * (task.cv + 1),
+                  all = (size + PrimalItemJoinTile::kBlockThreads - 1) / PrimalItemJoinTile::kBlockThreads;
     const int64_t item = block.x() / all, head = block.y();
     const PackedRows packed = task.other.rows(head);
     constexpr int64_t kRows = PrimalTileSumTile<T>::kRows;
     const RowRange rows = item_rows(packed, item);
     const int64_t first = first_slot(packed, kRows, item), last = first + (rows.end - rows.begin + kRows - 1) / kRows;
     block.each([&](int thread) {
-      const int64_t number = block.x() % all * kBlockThreads + thread;
+      const int64_t number = block.x() % all * PrimalItemJoinTile::kBlockThreads + thread;
       if (number >= size) return;
       T sum = 0;
       for (int64_t slot = first; slot < last; ++slot) sum += task.tile_sums[(slot * task.heads + head) * size + number];
@@ -137,40 +135,34 @@ class PrimalItemJoinTile {
 
 // Computes own rows, one per thread, looping over the channels of their item's sums.
 template <typename T, int Width, PairPart kPart>
-class PrimalLinearTile {
+class PrimalLinearTile : public PrimalTile<PrimalLinearTile<T, Width, kPart>, T, Width, kPart != PairPart::kValue> {
   using Rows = PairedRows<T, Width>;
   static constexpr bool kForward = kPart == PairPart::kValue, kValue = kPart != PairPart::kGradient;
   static constexpr bool kGradient = kPart != PairPart::kValue;
   static constexpr int kChunks = Rows::kChunks, kOthers = Rows::kOthers;
 
  public:
-  static constexpr int kBlockThreads = kThreads;
-  using Arguments = PrimalTask<T>;
-
   struct Tiles {
     Vec4<T> own_x[kThreads][kChunks + 1];
     Vec4<T> own_y[kGradient ? kThreads : 1][kChunks + 1];
     Vec4<T> sums[kOthers][kChunks];
     T further[kOthers];
   };
+  struct State {
+    typename Rows::Sums value;
+    T total, further;
+  };
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const int64_t head = block.y();
-    const PrimalRows rows = primal_rows(task, block.x(), head);
-    if (rows.own.begin >= rows.own.end) return;
-    Tiles& tiles = block.template shared<Tiles>();
-    typename Block::template PerThread<State> state(block);
-    block.each([&](int thread) {
-      load_shifted_x(task.own, task, tiles.own_x, Width, rows.own.item, rows.own.begin, rows.own_count(), head, thread);
-      if constexpr (kGradient) {
-        load_y(task.own, task, tiles.own_y, Width, rows.own.begin, rows.own_count(), head, thread);
-      }
-      Rows::clear(state[thread].value);
-      state[thread].total = 0;
-      const bool there = kGradient && thread < rows.own_count();
-      state[thread].further = there ? further_of(task.own, rows.own.begin + thread, head) : T(0);
-    });
+  GEOSFT_DEVICE static void begin(const PrimalTask<T>& task, const PrimalRows& rows, int64_t head, int thread,
+                                  State& state) {
+    Rows::clear(state.value);
+    state.total = 0;
+    const bool there = kGradient && thread < rows.own_count();
+    state.further = there ? further_of(task.own, rows.own.begin + thread, head) : T(0);
+  }
+  template <class Block, class States>
+  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalRows& rows, int64_t head,
+                                    Tiles& tiles, States& state) {
     for (int first = 0; first < task.c; first += kOthers) {
       block.each([&](int thread) { load_sums(task, rows.own.item, tiles, head, first, thread); });
       block.each([&](int thread) {
@@ -185,12 +177,7 @@ class PrimalLinearTile {
   }
 
  private:
-  struct State {
-    typename Rows::Sums value;
-    T total, further;
-  };
-
-  GEOSFT_DEVICE static void load_sums(const Arguments& task, int64_t item, Tiles& tiles, int64_t head, int first,
+  GEOSFT_DEVICE static void load_sums(const PrimalTask<T>& task, int64_t item, Tiles& tiles, int64_t head, int first,
                                       int thread) {
     const int64_t columns = task.cv + 1;
     const T* const sums = task.item_sums + (item * task.heads + head) * task.c * columns;
@@ -200,7 +187,7 @@ class PrimalLinearTile {
     if (thread < kOthers) tiles.further[thread] = thread < count ? sums[(first + thread) * columns] : T(0);
   }
 
-  GEOSFT_DEVICE static void meet(const Arguments& task, const PrimalRows& rows, const Tiles& tiles, int64_t head,
+  GEOSFT_DEVICE static void meet(const PrimalTask<T>& task, const PrimalRows& rows, const Tiles& tiles, int64_t head,
                                  int first, int thread, State& state) {
     for (int other = 0; other < kOthers && first + other < task.c; ++other) {
       const int channel = first + other;
@@ -222,7 +209,7 @@ class PrimalLinearTile {
     }
   }
 
-  GEOSFT_DEVICE static void store(const Arguments& task, const PrimalRows& rows, int64_t head, int thread,
+  GEOSFT_DEVICE static void store(const PrimalTask<T>& task, const PrimalRows& rows, int64_t head, int thread,
                                   const State& state) {
     const int64_t at = task.own.at(rows.own.begin + thread, head);
     T share = 1;

@@ -12,32 +12,22 @@
 namespace geosft::cuda {
 
 template <typename T, int Width, PairPart kPart>
-class PrimalMaskedTile {
+class PrimalMaskedTile : public PrimalTile<PrimalMaskedTile<T, Width, kPart>, T, Width, kPart != PairPart::kValue> {
   using Rows = PairedRows<T, Width>;
   static constexpr bool kForward = kPart == PairPart::kValue, kValue = kPart == PairPart::kBoth;
   static constexpr int kChunks = Rows::kChunks;
 
  public:
-  static constexpr int kBlockThreads = kThreads;
-  using Arguments = PrimalTask<T>;
-
   struct Tiles {
     Vec4<T> own_x[kThreads][kChunks + 1];
     Vec4<T> own_y[kForward ? 1 : kThreads][kChunks + 1];
   };
+  struct State {};
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const int64_t head = block.y();
-    const PrimalRows rows = primal_rows(task, block.x(), head);
-    if (rows.own.begin >= rows.own.end) return;
-    Tiles& tiles = block.template shared<Tiles>();
-    block.each([&](int thread) {
-      load_shifted_x(task.own, task, tiles.own_x, Width, rows.own.item, rows.own.begin, rows.own_count(), head, thread);
-      if constexpr (!kForward) {
-        load_y(task.own, task, tiles.own_y, Width, rows.own.begin, rows.own_count(), head, thread);
-      }
-    });
+  GEOSFT_DEVICE static void begin(const PrimalTask<T>&, const PrimalRows&, int64_t /*head*/, int /*thread*/, State&) {}
+  template <class Block, class States>
+  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalRows& rows, int64_t head,
+                                    Tiles& tiles, States& /*state*/) {
     block.each([&](int thread) {
       if (thread >= rows.own_count()) return;
       if constexpr (kForward) {
@@ -51,7 +41,7 @@ class PrimalMaskedTile {
  private:
   // Calls meet(row) for the rows of the other side that the thread's own row is paired with.
   template <class Meet>
-  GEOSFT_DEVICE static void each_seen(const Arguments& task, const PrimalRows& rows, int64_t head, int thread,
+  GEOSFT_DEVICE static void each_seen(const PrimalTask<T>& task, const PrimalRows& rows, int64_t head, int thread,
                                       const Meet& meet) {
     const int64_t* rowptr = task.mask.rowptr + (rows.own.begin + thread + head * task.mask.head_step);
     const int64_t begin = clamped(rowptr[0], 0, task.mask.entries), end = clamped(rowptr[1], begin, task.mask.entries);
@@ -63,7 +53,7 @@ class PrimalMaskedTile {
 
   // A row of the other side, read four numbers at a time.
   struct OtherRow {
-    const Arguments& task;
+    const PrimalTask<T>& task;
     int64_t row, head, item;
 
     GEOSFT_DEVICE Vec4<T> x(int chunk) const {
@@ -115,7 +105,7 @@ class PrimalMaskedTile {
     }
   }
 
-  GEOSFT_DEVICE static void value(const Arguments& task, const PrimalRows& rows, const Tiles& tiles, int64_t head,
+  GEOSFT_DEVICE static void value(const PrimalTask<T>& task, const PrimalRows& rows, const Tiles& tiles, int64_t head,
                                   int thread) {
     RunningSoftmax<T, Width> state;
     state.begin();
@@ -132,8 +122,8 @@ class PrimalMaskedTile {
     state.store(task, task.own.at(rows.own.begin + thread, head));
   }
 
-  GEOSFT_DEVICE static void gradient(const Arguments& task, const PrimalRows& rows, const Tiles& tiles, int64_t head,
-                                     int thread) {
+  GEOSFT_DEVICE static void gradient(const PrimalTask<T>& task, const PrimalRows& rows, const Tiles& tiles,
+                                     int64_t head, int thread) {
     typename Rows::Sums values, gradients;
     Rows::clear(values);
     Rows::clear(gradients);

@@ -3,6 +3,7 @@
 // tile of rows and combined in order.
 #pragma once
 
+#include "geometry/cuda/element_tile.h"
 #include "models/ops/cuda/primal_arrays.h"
 
 namespace geosft::cuda {
@@ -17,20 +18,17 @@ GEOSFT_DEVICE RowRange group_rows(const RowRange& item, int64_t group, int64_t f
 
 // Computes a tile of pooled rows of one head.
 template <typename T>
-class PrimalPoolTile {
- public:
-  static constexpr int kBlockThreads = 256, kRows = 64;
-  struct Tiles {};
-  using Arguments = PrimalPooling<T>;
+struct PrimalPoolTile : UnsharedTile<PrimalPooling<T>, 256> {
+  static constexpr int kRows = 64;
 
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const PrimalPooling<T>& in) {
     const int64_t head = block.y();
     const PackedTile rows = packed_tile(in.pooled.rows(head), kRows, block.x());
     if (rows.begin >= rows.end) return;
     const RowRange item = item_rows(in.packed, rows.item);
     block.each([&](int thread) {
-      for (int64_t i = thread; i < (rows.end - rows.begin) * in.width; i += kBlockThreads) {
+      for (int64_t i = thread; i < (rows.end - rows.begin) * in.width; i += PrimalPoolTile::kBlockThreads) {
         const int64_t row = rows.begin + i / in.width, channel = i % in.width;
         const RowRange group = group_rows(item, row - rows.item_begin, in.factor[head]);
         T sum = 0;
@@ -48,20 +46,17 @@ class PrimalPoolTile {
 
 // Computes the gradients of a tile of unpooled rows of one head.
 template <typename T>
-class PrimalUnpoolTile {
- public:
-  static constexpr int kBlockThreads = 256, kRows = 64;
-  struct Tiles {};
-  using Arguments = PrimalUnpooling<T>;
+struct PrimalUnpoolTile : UnsharedTile<PrimalUnpooling<T>, 256> {
+  static constexpr int kRows = 64;
 
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const PrimalUnpooling<T>& in) {
     const int64_t head = block.y(), factor = in.factor[head];
     const PackedTile rows = packed_tile(in.packed, kRows, block.x());
     if (rows.begin >= rows.end) return;
     const RowRange item = item_rows(in.packed, rows.item), pooled = item_rows(in.pooled.rows(head), rows.item);
     block.each([&](int thread) {
-      for (int64_t i = thread; i < (rows.end - rows.begin) * in.width; i += kBlockThreads) {
+      for (int64_t i = thread; i < (rows.end - rows.begin) * in.width; i += PrimalUnpoolTile::kBlockThreads) {
         const int64_t row = rows.begin + i / in.width;
         const int channel = static_cast<int>(i % in.width);
         const int64_t place = (row - rows.item_begin) / factor, from = pooled.begin + place;
@@ -116,21 +111,16 @@ class PrimalItemSumTile {
 
 // Adds the tiles in order: one block per item and head, one channel per thread.
 template <typename T>
-class PrimalItemSumJoinTile {
- public:
-  static constexpr int kBlockThreads = 128;
-  struct Tiles {};
-  using Arguments = PrimalItemSums<T>;
-
+struct PrimalItemSumJoinTile : UnsharedTile<PrimalItemSums<T>, 128> {
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const PrimalItemSums<T>& in) {
     const int64_t item = block.x(), head = block.y();
     const PackedRows packed = in.side.rows(head);
     const RowRange rows = item_rows(packed, item);
     const int64_t first = first_slot(packed, kItemSumRows, item);
     const int64_t last = first + (rows.end - rows.begin + kItemSumRows - 1) / kItemSumRows;
     block.each([&](int thread) {
-      for (int channel = thread; channel < in.width; channel += kBlockThreads) {
+      for (int channel = thread; channel < in.width; channel += PrimalItemSumJoinTile::kBlockThreads) {
         T sum = 0;
         for (int64_t slot = first; slot < last; ++slot)
           sum += in.tile_sums[(slot * in.heads + head) * in.width + channel];

@@ -45,14 +45,12 @@ struct RunningSoftmax {
 };
 
 template <typename T, int Width>
-class PrimalSoftmaxTile {
+class PrimalSoftmaxTile : public PrimalTile<PrimalSoftmaxTile<T, Width>, T, Width, false> {
   using Rows = PairedRows<T, Width>;
   static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kOthers = Rows::kOthers;
 
  public:
-  static constexpr int kBlockThreads = kThreads;
-  using Arguments = PrimalTask<T>;
-
+  using State = RunningSoftmax<T, Width>;
   // Rows of own_x are padded by one Vec4: see ForwardTile.
   struct Tiles {
     Vec4<T> own_x[kThreads][kChunks + 1];
@@ -60,36 +58,29 @@ class PrimalSoftmaxTile {
     Vec4<T> y[kOthers][kChunks];
   };
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const int64_t head = block.y();
-    const PrimalRows rows = primal_rows(task, block.x(), head);
-    if (rows.own.begin >= rows.own.end) return;
-    Tiles& tiles = block.template shared<Tiles>();
-    typename Block::template PerThread<RunningSoftmax<T, Width>> state(block);
-    block.each([&](int thread) {
-      load_shifted_x(task.own, task, tiles.own_x, Width, rows.own.item, rows.own.begin, rows.own_count(), head, thread);
-      state[thread].begin();
-    });
-    for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
-      const int count = static_cast<int>(rows.other.end - first < kOthers ? rows.other.end - first : kOthers);
-      block.each([&](int thread) {
-        load_shifted_x(task.other, task, tiles.x, Width, rows.own.item, first, count, head, thread);
-        load_y(task.other, task, tiles.y, Width, first, count, head, thread);
-      });
-      block.each([&](int thread) {
-        for (int group = 0; group < count; group += kGroup) {
+  GEOSFT_DEVICE static void begin(const PrimalTask<T>& /*task*/, const PrimalRows& /*rows*/, int64_t /*head*/,
+                                  int /*thread*/, State& state) {
+    state.begin();
+  }
+  template <class Block, class States>
+  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalRows& rows, int64_t head,
+                                    Tiles& tiles, States& state) {
+    for_other_rows<kOthers, kGroup>(
+        block, rows.other,
+        [&](int64_t first, int count, int thread) {
+          load_shifted_x(task.other, task, tiles.x, Width, rows.own.item, first, count, head, thread);
+          load_y(task.other, task, tiles.y, Width, first, count, head, thread);
+        },
+        [&](int group, int count, int thread) {
           meet(task, tiles, group, count, thread < rows.own_count(), thread, state[thread]);
-        }
-      });
-    }
+        });
     block.each([&](int thread) {
       if (thread < rows.own_count()) state[thread].store(task, task.own.at(rows.own.begin + thread, head));
     });
   }
 
  private:
-  GEOSFT_DEVICE static void meet(const Arguments& task, const Tiles& tiles, int group, int count, bool there,
+  GEOSFT_DEVICE static void meet(const PrimalTask<T>& task, const Tiles& tiles, int group, int count, bool there,
                                  int thread, RunningSoftmax<T, Width>& state) {
     T weight[kGroup];
     bool counts[kGroup];
@@ -113,15 +104,12 @@ class PrimalSoftmaxTile {
 
 // Computes the gradient of own rows, and with kBoth the value (for keys: the gradient of their values).
 template <typename T, int Width, PairPart kPart>
-class PrimalGradientTile {
+class PrimalGradientTile : public PrimalTile<PrimalGradientTile<T, Width, kPart>, T, Width, true> {
   using Rows = PairedRows<T, Width>;
   static constexpr bool kValue = kPart == PairPart::kBoth;
   static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kOthers = Rows::kOthers;
 
  public:
-  static constexpr int kBlockThreads = kThreads;
-  using Arguments = PrimalTask<T>;
-
   struct Tiles {
     Vec4<T> own_x[kThreads][kChunks + 1];
     Vec4<T> own_y[kThreads][kChunks + 1];
@@ -129,34 +117,34 @@ class PrimalGradientTile {
     Vec4<T> y[kOthers][kChunks];
     T further[kOthers], offset[kOthers];
   };
+  struct State {
+    Vec4<T> value[kValue ? kChunks : 1];
+    typename Rows::Sums gradient;
+    T further, offset;
+  };
 
-  template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const int64_t head = block.y();
-    const PrimalRows rows = primal_rows(task, block.x(), head);
-    if (rows.own.begin >= rows.own.end) return;
-    Tiles& tiles = block.template shared<Tiles>();
-    typename Block::template PerThread<State> state(block);
-    block.each([&](int thread) {
-      load_shifted_x(task.own, task, tiles.own_x, Width, rows.own.item, rows.own.begin, rows.own_count(), head, thread);
-      load_y(task.own, task, tiles.own_y, Width, rows.own.begin, rows.own_count(), head, thread);
-      begin(task, rows, head, thread, state[thread]);
+  GEOSFT_DEVICE static void begin(const PrimalTask<T>& task, const PrimalRows& rows, int64_t head, int thread,
+                                  State& state) {
+    if constexpr (kValue) Rows::clear(state.value);
+    Rows::clear(state.gradient);
+    const bool there = thread < rows.own_count();
+    state.further = there ? further_of(task.own, rows.own.begin + thread, head) : T(0);
+    state.offset = there ? offset_of(task.own, rows.own.begin + thread, head) : T(0);
+  }
+
+  template <class Block, class States>
+  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalRows& rows, int64_t head,
+                                    Tiles& tiles, States& state) {
+    const auto load = [&](int64_t first, int count, int thread) {
+      load_shifted_x(task.other, task, tiles.x, Width, rows.own.item, first, count, head, thread);
+      load_y(task.other, task, tiles.y, Width, first, count, head, thread);
+      if (thread >= kOthers) return;
+      tiles.further[thread] = thread < count ? further_of(task.other, first + thread, head) : T(0);
+      tiles.offset[thread] = thread < count ? offset_of(task.other, first + thread, head) : T(0);
+    };
+    for_other_rows<kOthers, kGroup>(block, rows.other, load, [&](int group, int count, int thread) {
+      meet(task, tiles, group, count, thread < rows.own_count(), thread, state[thread]);
     });
-    for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
-      const int count = static_cast<int>(rows.other.end - first < kOthers ? rows.other.end - first : kOthers);
-      block.each([&](int thread) {
-        load_shifted_x(task.other, task, tiles.x, Width, rows.own.item, first, count, head, thread);
-        load_y(task.other, task, tiles.y, Width, first, count, head, thread);
-        if (thread >= kOthers) return;
-        tiles.further[thread] = thread < count ? further_of(task.other, first + thread, head) : T(0);
-        tiles.offset[thread] = thread < count ? offset_of(task.other, first + thread, head) : T(0);
-      });
-      block.each([&](int thread) {
-        for (int group = 0; group < count; group += kGroup) {
-          meet(task, tiles, group, count, thread < rows.own_count(), thread, state[thread]);
-        }
-      });
-    }
     block.each([&](int thread) {
       if (thread >= rows.own_count()) return;
       const int64_t at = task.own.at(rows.own.begin + thread, head);
@@ -166,22 +154,7 @@ class PrimalGradientTile {
   }
 
  private:
-  struct State {
-    Vec4<T> value[kValue ? kChunks : 1];
-    typename Rows::Sums gradient;
-    T further, offset;
-  };
-
-  GEOSFT_DEVICE static void begin(const Arguments& task, const PrimalRows& rows, int64_t head, int thread,
-                                  State& state) {
-    if constexpr (kValue) Rows::clear(state.value);
-    Rows::clear(state.gradient);
-    const bool there = thread < rows.own_count();
-    state.further = there ? further_of(task.own, rows.own.begin + thread, head) : T(0);
-    state.offset = there ? offset_of(task.own, rows.own.begin + thread, head) : T(0);
-  }
-
-  GEOSFT_DEVICE static void meet(const Arguments& task, const Tiles& tiles, int group, int count, bool there,
+  GEOSFT_DEVICE static void meet(const PrimalTask<T>& task, const Tiles& tiles, int group, int count, bool there,
                                  int thread, State& state) {
     T weight[kGroup], slope[kGroup];
     bool counts[kGroup];

@@ -10,6 +10,7 @@
 
 #include <cstring>
 
+#include "geometry/cuda/element_tile.h"
 #include "geometry/cuda/packed_tiles.h"
 #include "geometry/philox.h"
 #include "models/ops/cuda/key_selection_kernel.cuh"
@@ -84,15 +85,10 @@ GEOSFT_DEVICE uint64_t partner_key(uint64_t seed, int64_t row) {
 
 // Computes noise and keys, one row per thread.
 template <typename T>
-class PairKeyTile {
- public:
-  static constexpr int kBlockThreads = kRankThreads;
-  struct Tiles {};
-  using Arguments = PairSampling<T>;
-
+struct PairKeyTile : UnsharedTile<PairSampling<T>, kRankThreads> {
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    const PackedTile rows = packed_tile(in.packed, kBlockThreads, block.x());
+  GEOSFT_DEVICE static void run(Block& block, const PairSampling<T>& in) {
+    const PackedTile rows = packed_tile(in.packed, PairKeyTile::kBlockThreads, block.x());
     block.each([&](int thread) {
       const int64_t row = rows.begin + thread;
       if (row >= rows.end) return;
@@ -195,15 +191,10 @@ class PairRankTile {
 
 // Stores the sampled rows if ranks are places in a sorted order.
 template <typename T, bool kPartners>
-class PairPlaceTile {
- public:
-  static constexpr int kBlockThreads = kRankThreads;
-  struct Tiles {};
-  using Arguments = PairSampling<T>;
-
+struct PairPlaceTile : UnsharedTile<PairSampling<T>, kRankThreads> {
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    const PackedTile places = packed_tile(in.ranked.packed, kBlockThreads, block.x());
+  GEOSFT_DEVICE static void run(Block& block, const PairSampling<T>& in) {
+    const PackedTile places = packed_tile(in.ranked.packed, PairPlaceTile::kBlockThreads, block.x());
     const RowRange all = item_rows(in.packed, places.item);
     block.each([&](int thread) {
       const int64_t place = places.begin + thread;

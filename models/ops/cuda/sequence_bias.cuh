@@ -10,8 +10,7 @@
 
 #include "models/ops/cuda/attention_bias.cuh"
 #if !defined(__CUDACC__)
-#include "models/ops/cuda/attention_host.h"
-#include "models/ops/sequence_attention.h"
+#include "models/ops/cuda/attention_arguments.h"
 #endif
 
 namespace geosft::cuda {
@@ -212,11 +211,8 @@ struct SequenceBiasTraits : BiasTypes<SequenceArrays, SequenceBias, false> {
 
 #if !defined(__CUDACC__)
 // Provides the attention bias of sequence_attention from tensors: position encodings and weights.
-class SequenceOperator {
+class SequenceOperator : public BiasOperator<SequenceInputs, SequenceBiasTraits> {
  public:
-  using Inputs = SequenceInputs;
-  using BiasTraits = SequenceBiasTraits;
-
   SequenceOperator(const Inputs& in, const AttentionArguments& arguments)
       : s_(contiguous(in.s())), ss_(contiguous(in.ss())), weights_(in), computed_(arguments.computed()) {}
 

@@ -7,6 +7,7 @@
 // backward; half of that in half types.
 #pragma once
 
+#include "geometry/cuda/element_tile.h"
 #include "geometry/cuda/packed_tiles.h"
 #include "models/ops/cuda/accessor.h"
 #include "models/ops/cuda/tile_math.h"
@@ -120,21 +121,24 @@ class PoolSteps {
   }
 };
 
+// The base of a kernel that takes these steps.
+template <typename T, class Call>
+struct PoolTile {
+  static constexpr int kBlockThreads = kPoolThreads;
+  using Tiles = typename PoolSteps<T>::Tiles;
+  using Arguments = Call;
+};
+
 template <typename T>
-class PoolForwardTile {
+struct PoolForwardTile : PoolTile<T, PoolForward<T>> {
   using Steps = PoolSteps<T>;
 
- public:
-  static constexpr int kBlockThreads = kPoolThreads;
-  using Tiles = typename Steps::Tiles;
-  using Arguments = PoolForward<T>;
-
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const PoolForward<T>& in) {
     const int64_t slot = block.x();
     const PackedTile rows = packed_tile(in.packed, kPoolRows, slot);
     if (rows.begin >= rows.end) return;
-    Tiles& tiles = block.template shared<Tiles>();
+    auto& tiles = block.template shared<typename Steps::Tiles>();
     typename Block::template PerThread<typename Steps::State> state(block);
     Steps::multiply(
         block, tiles, state, in.x, [&](int64_t at) { return in.u.read(at); }, in.width, rows);
@@ -166,14 +170,9 @@ class PoolForwardTile {
 
 // Combines the tiles of an item in order; one block per item.
 template <typename T>
-class PoolJoinTile {
- public:
-  static constexpr int kBlockThreads = kPoolThreads;
-  struct Tiles {};
-  using Arguments = PoolForward<T>;
-
+struct PoolJoinTile : UnsharedTile<PoolForward<T>, kPoolThreads> {
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const PoolForward<T>& in) {
     const int64_t item = block.x();
     const RowRange rows = item_rows(in.packed, item);
     const int64_t first = first_slot(in.packed, kPoolRows, item);
@@ -197,19 +196,14 @@ class PoolJoinTile {
 
 // Computes d x_i = w_i g + s_i u and d u = sum_i s_i x_i with s_i = w_i (g . x_i - g . out).
 template <typename T>
-class PoolBackwardTile {
+struct PoolBackwardTile : PoolTile<T, PoolBackward<T>> {
   using Steps = PoolSteps<T>;
 
- public:
-  static constexpr int kBlockThreads = kPoolThreads;
-  using Tiles = typename Steps::Tiles;
-  using Arguments = PoolBackward<T>;
-
   template <class Block>
-  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+  GEOSFT_DEVICE static void run(Block& block, const PoolBackward<T>& in) {
     const PackedTile rows = packed_tile(in.packed, kPoolRows, block.x());
     if (rows.begin >= rows.end) return;
-    Tiles& tiles = block.template shared<Tiles>();
+    auto& tiles = block.template shared<typename Steps::Tiles>();
     typename Block::template PerThread<typename Steps::State> state(block);
     const T* grad = in.grad + rows.item * in.width;
     Steps::multiply(

@@ -131,6 +131,23 @@ TEST_CASE("vertices that no face uses, and normals of a mesh, may have any numbe
   test::require_error([&] { used.finish(); }, {"square.obj:9", "finite coordinates", "nan", "point 5"});
 }
 
+TEST_CASE("float32 numbers that are coarse far from the origin are a warning") {
+  const auto warnings_of = [](const std::vector<double>& northings) {
+    FileShapeBuilder builder("a.ply", "point");
+    for (const double northing : northings) builder.add_vertex(694386.5, northing, 2);
+    return builder.finish().warnings;
+  };
+  // A step of float32 is 0.5 from 2^22 on.
+  const std::vector<std::string> coarse = warnings_of({5155487.0, 5155487.5, 5155488.0});
+  REQUIRE(coarse.size() == 1);
+  CHECK_THAT(coarse[0],
+             Catch::Contains("float32") && Catch::Contains("steps of 0.5") && Catch::Contains("extent of 1"));
+  CHECK(warnings_of({5155487.1, 5155487.5, 5155488.0}).empty());  // these are float64
+  CHECK(warnings_of({5155487.0, 5155487.5, 5165487.0}).empty());  // fine for their extent
+  CHECK(warnings_of({5155487.0, 5155489.0, 5155491.0}).empty());  // whole numbers
+  CHECK(warnings_of({0.5, 1.5}).empty());
+}
+
 TEST_CASE("the builder refuses what is no shape") {
   test::require_error([] { FileShapeBuilder("a.obj", "line").finish(); }, {"a.obj", "at least one point"});
   for (const int64_t corner : {-1, 4}) {

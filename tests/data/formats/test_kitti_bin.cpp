@@ -33,6 +33,11 @@ TEST_CASE("KITTI: broken files") {
   };
   fails("", {"a.bin", "at least one point"});
   fails(floats({1, 2, 3, 4, 5}), {"a.bin", "points of 16 bytes", "20 bytes"});
+  // 5 numbers a point under a name that says 4; a count that can be nothing else is read with any intensity.
+  std::vector<float> wide;
+  for (int i = 0; i < 20; ++i) wide.insert(wide.end(), {-1.0F, -2.0F, -3.0F, 0.5F, 7.0F});
+  fails(floats(wide), {"a.bin", "4 numbers a point", ".npy", "intensity -3", "point 2"});
+  CHECK(read_kitti_bin(floats({1, 2, 3, -1}), "a.bin").mesh.vertices.size(0) == 1);
   fails(floats({1, NAN, 3, 4}), {"finite coordinates", "point 1"});
   fails(floats({1, 2, 3, 4, 1, 2, 3e8F, 4}), {"a laser scan", "point 2"});
 }

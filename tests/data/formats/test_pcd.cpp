@@ -92,6 +92,13 @@ TEST_CASE("PCD: broken files") {
   fails("FIELDS x y\nSIZE 4 4\nTYPE F F\nPOINTS 1\nDATA ascii\n0 0\n", {"fields x, y and z"});
 }
 
+TEST_CASE("PCD: normals under the names of PLY") {
+  const FileShape shape = read_pcd(
+      "FIELDS nx ny nz x y z\nSIZE 4 4 4 4 4 4\nTYPE F F F F F F\nPOINTS 1\nDATA ascii\n0 0 2 1 2 3\n", "a.pcd");
+  test::require_equal(shape.mesh.vertices, at::tensor({1.0, 2.0, 3.0}, at::kDouble).view({1, 3}), "points");
+  test::require_equal(shape.normals, at::tensor({0.0F, 0.0F, 1.0F}).view({1, 3}), "normals");
+}
+
 TEST_CASE("PCD: the form in which scans are published") {
   std::string bytes =
       "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z rgb normal_x normal_y normal_z curvature\n"

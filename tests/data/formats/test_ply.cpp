@@ -189,4 +189,13 @@ TEST_CASE("PLY: broken files") {
   fails(nan, {"finite coordinates", "point 1"});
 }
 
+TEST_CASE("PLY: normals under the names of PCL") {
+  const FileShape shape = read_ply(
+      "ply\nformat ascii 1.0\nelement vertex 1\nproperty float normal_x\nproperty float normal_y\nproperty float "
+      "normal_z\nproperty float x\nproperty float y\nproperty float z\nend_header\n0 2 0 1 2 3\n",
+      "a.ply");
+  test::require_equal(shape.mesh.vertices, at::tensor({1.0, 2.0, 3.0}, at::kDouble).view({1, 3}), "points");
+  test::require_equal(shape.normals, at::tensor({0.0F, 1.0F, 0.0F}).view({1, 3}), "normals");
+}
+
 }  // namespace geosft::test::test_ply

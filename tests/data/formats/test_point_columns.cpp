@@ -37,6 +37,13 @@ TEST_CASE("names of columns are found in any case and order", "[point_columns]")
   CHECK_FALSE(named_columns({"x", "y"}));
   CHECK_FALSE(named_columns({"easting", "northing", "height"}));
   CHECK(named_columns({"x", "y", "z", "x"})->at[0] == 0);
+  // As ParaView names them.
+  const auto paraview =
+      named_columns({"RGB:0", "Normals:0", "Normals:1", "Normals:2", "Points:0", "Points:1", "points_2"});
+  REQUIRE(paraview);
+  CHECK(paraview->at == std::array<size_t, 6>{4, 5, 6, 1, 2, 3});
+  CHECK(paraview->has_normals);
+  CHECK_FALSE(named_columns({"points:0", "points:1", "points:3"}));
 }
 
 TEST_CASE("the value of --columns is split and checked", "[point_columns]") {

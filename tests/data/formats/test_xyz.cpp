@@ -96,6 +96,19 @@ TEST_CASE("XYZ: columns that are said") {
   test::require_error([&] { read("1 2 3\n", "x,y"); }, {"--columns", "x, y and z", "x,y"});
 }
 
+TEST_CASE("XYZ: more than three columns whose names say no coordinates are an error, not the first three") {
+  const auto rows = [](const std::string& head) { return head + "\n9,1,2,3\n9,4,5,6\n"; };
+  for (const std::string head : {"id,lon,lat,height", "\"class\",\"a\",\"b\",\"c\""}) {
+    test::require_error([&] { read_xyz(rows(head), "a.csv"); }, {"a.csv", "x, y and z", "--columns", head});
+  }
+  const at::Tensor points = at::arange(1, 7).view({2, 3}).to(at::kDouble);
+  test::require_equal(read_xyz(rows("id,lon,lat,height"), "a.csv", "i,x,y,z").mesh.vertices, points, "said");
+  test::require_equal(read_xyz(rows("\"id\",\"Points:0\",\"Points:1\",\"Points:2\""), "a.csv").mesh.vertices, points,
+                      "ParaView");
+  CHECK(read_xyz("lon,lat,height\n1,2,3\n", "a.csv").mesh.vertices.size(0) == 1);
+  CHECK(read_xyz("made by a scanner\n1 2 3 4\n", "a.xyz").mesh.vertices.size(0) == 1);
+}
+
 TEST_CASE("XYZ: decimal commas between blanks are an error, not two columns") {
   for (const std::string text : {"1,5 2,5 3,5\n", "1,5\t2\t3\n", "-0,5 2 3\n", "1 2 3 0 0 1\n1,5 2,5 3,5\n"}) {
     CAPTURE(text);

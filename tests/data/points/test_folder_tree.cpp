@@ -163,6 +163,16 @@ TEST_CASE("folder tree: of several formats of a shape one is taken, which is sai
                                    "a.obj, and so on"});
 }
 
+TEST_CASE("folder tree: a packed file beside the same one unpacked is one shape, and a mesh goes before a cloud") {
+  const test::TemporaryFolder folder;
+  for (const std::string file : {"bed/a.ply", "bed/a.PLY.gz", "bed/b.obj.gz", "bed/b.xyz", "bed/c.glb", "bed/c.npy"}) {
+    test::write_text(folder / file, "");
+  }
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
+  REQUIRE(names(listing) == std::vector<std::string>{"bed/a.ply", "bed/b.obj.gz", "bed/c.glb"});
+  REQUIRE(listing.warnings.size() == 1);
+}
+
 TEST_CASE("folder tree: classes without a shape in a split are named") {
   const test::TemporaryFolder folder;
   write_empty(folder, {"train/bed/1.off", "train/sofa/1.off", "train/desk/1.off", "test/bed/2.off", "test/lamp/2.off"});

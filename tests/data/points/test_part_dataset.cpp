@@ -44,6 +44,28 @@ TEST_CASE("part dataset: batches and subsets carry the parts along") {
   require_error([&] { broken.next(); }, {"parts of", "int64 [64]"});
 }
 
+TEST_CASE("part dataset: classes without a shape and parts without a point are warnings") {
+  const TemporaryFolder folder;
+  write_part_set(folder / "all");
+  const auto all = open_part_dataset(folder / "all", PartSplit::test);
+  CHECK(empty_parts_warnings(*all, all->count_parts(), "all").empty());
+  CHECK(all->count_parts().sum().item<int64_t>() == 4 * 64);
+  write_part_set(folder / "some", 6, 1);  // a lamp alone
+  const auto some = open_part_dataset(folder / "some", PartSplit::test);
+  at::Tensor counts = some->count_parts();
+  CHECK(empty_parts_warnings(*some, counts, "some (test)") ==
+        std::vector<std::string>{"some (test): 1 of 2 classes have no shape: mug"});
+  counts[1] = 0;
+  CHECK(empty_parts_warnings(*some, counts, "some (test)") ==
+        std::vector<std::string>{"some (test): 1 of 2 classes have no shape: mug",
+                                 "some (test): 1 of 5 parts have no point: lamp pole"});
+  CHECK(empty_parts_warnings(*some, {}, "some (test)").size() == 1);
+  write_shapenet_text(folder / "text");
+  const auto text = open_part_dataset(folder / "text", PartSplit::test);
+  CHECK(text->count_parts().sum().item<int64_t>() == text->get(0).points.size(0));
+  CHECK_THAT(empty_parts_warnings(*text, {}, "text").at(0), Catch::StartsWith("text: 15 of 16 classes have no shape"));
+}
+
 TEST_CASE("part dataset: the Princeton parts") {
   const std::filesystem::path folder = real_data("psb_parts");
   if (folder.empty()) return;

@@ -71,6 +71,7 @@ TEST_CASE("ARFF: broken and unsupported files are refused by line", "[arff_file]
   refused("@attribute a string\n", {":1", "numeric attributes", "string"});
   refused("@attribute a date \"yyyy\"\n", {":1", "numeric", "date"});
   refused("@attribute c {a,b}\n@attribute v numeric\n", {":2", "the class as the last"});
+  refused("@attribute v numeric\n@attribute Target NUMERIC\n", {":2", "classes {", "target", "numbers"});
   refused("@attribute c {}\n", {":1", "names of classes"});
   refused("@attribute c {a b}\n", {":1", "a comma or }"});
   refused("@attribute v numeric\n@attribute r relational\n", {":2", "one relational attribute"});

@@ -32,6 +32,8 @@ TEST_CASE("a line of a UCR table is a class and a series", "[ucr_table]") {
 TEST_CASE("broken UCR tables are refused by line", "[ucr_table]") {
   require_error([] { read(""); }, {"S_TRAIN.tsv", "a series per line", "none"});
   require_error([] { read("1\t2\na\t3\n"); }, {"S_TRAIN.tsv:2", "a class that is a number", "a"});
+  require_error([] { read("1.5\t2\t3\n"); }, {":1", "a class, a whole number", "1.5"});
+  require_error([] { read("1\t2\n1\t2,5\t3\n"); }, {":2", "decimal points", "2,5"});
   require_error([] { read("1\t2\tx\n"); }, {":1", "a number", "x"});
   require_error([] { read("1\t2\tinf\n"); }, {":1", "finite", "inf"});
   require_error([] { read("1\n"); }, {":1", "values behind the class"});

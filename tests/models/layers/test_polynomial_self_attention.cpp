@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "models/ops/non_finite_error.h"
+#include "tests/models/layers/double_layer.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_polynomial_self_attention {
@@ -16,10 +17,7 @@ namespace {
 constexpr int64_t kWidth = 12, kHeads = 3;
 
 PolynomialSelfAttention layer_of(const PolynomialOptions& options) {
-  at::manual_seed(4);
-  PolynomialSelfAttention layer(kWidth, kHeads, options);
-  layer->to(at::kDouble);
-  return layer;
+  return double_layer<PolynomialSelfAttention>(kWidth, kHeads, options);
 }
 
 // Softmax attention of each item with the maps of the layer.
@@ -86,6 +84,7 @@ TEST_CASE("with a tolerance the layer takes the degree that holds it", "[polynom
   const PolynomialDegree chosen = layer->degree_for(x, std::nullopt);
   REQUIRE_FALSE(chosen.exact);
   REQUIRE(chosen.error <= 1e-3);
+  // The tolerance that was asked for.
   require_close(layer->forward(x, std::nullopt), exact(layer, x, {0, 40}, false), 1e-3, "out");
   PolynomialSelfAttention fixed = layer_of({.degree = chosen.degree});
   require_equal(layer->forward(x, std::nullopt), fixed->forward(x, std::nullopt), "degree");

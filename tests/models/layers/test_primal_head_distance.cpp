@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/models/layers/double_layer.h"
 #include "tests/models/layers/slow_primal_layer.h"
 #include "tests/models/training/emulated_gpu.h"
 #include "tests/support.h"
@@ -17,10 +18,7 @@ constexpr int64_t kWidth = 12, kHeads = 3;
 const std::vector<int64_t> offsets{0, 5, 5, 26};
 
 PrimalSelfAttention layer_of(const PrimalOptions& options) {
-  at::manual_seed(4);
-  PrimalSelfAttention layer(kWidth, kHeads, options);
-  layer->to(at::kDouble);
-  return layer;
+  return double_layer<PrimalSelfAttention>(kWidth, kHeads, options);
 }
 
 at::Tensor tokens() {

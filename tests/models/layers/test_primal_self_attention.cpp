@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/ops/primal_attention.h"
+#include "tests/models/layers/double_layer.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_primal_self_attention {
@@ -16,10 +17,7 @@ namespace {
 constexpr int64_t kWidth = 12, kHeads = 3;
 
 PrimalSelfAttention layer_of(const PrimalOptions& options) {
-  at::manual_seed(4);
-  PrimalSelfAttention layer(kWidth, kHeads, options);
-  layer->to(at::kDouble);
-  return layer;
+  return double_layer<PrimalSelfAttention>(kWidth, kHeads, options);
 }
 
 at::Tensor tokens() {

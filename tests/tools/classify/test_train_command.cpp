@@ -208,7 +208,7 @@ TEST_CASE("a full disk ends a run with a line and no half-written file") {
 
 TEST_CASE("a dataset that is deleted in the middle ends the run, which goes on when it is back") {
   const ClassifyShop shop;
-  const Words words = {"--epochs", "60", "--checkpoint-every", "2"};
+  const Words words = {"--epochs", "16", "--checkpoint-every", "2"};
   shop.run_well(shop.train("whole", words));
   const fs::path run = shop / "run", away = shop / "away";
   const auto remove_data = [&](const Process&) {

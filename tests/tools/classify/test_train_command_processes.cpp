@@ -59,7 +59,8 @@ TEST_CASE("a process that is lost stops all, and another number of them goes on"
   const MpirunEnvironment environment;
   const auto until = [&](const fs::path& run, const std::function<void(const Process&)>& event) {
     return train_until("/bin/sh", mpirun(2, GEOSFT_CLASSIFY, train(shop, run.filename().string(), 2, longer)),
-                       shop.process(), run / "metrics.csv", 6, event);
+                       shop.process(), run / "metrics.csv", 6, event,
+                       [](const Process& started) { return children_of(started.id()); });
   };
   const ProcessResult lost = until(killed, [](const Process& started) {
     const std::vector<pid_t> children = children_of(started.id());

@@ -24,6 +24,16 @@ std::vector<ProcessResult> run_together(const Workshop& shop, size_t processes, 
   return StartedTogether(processes, shop.program(), words, shop.process()).wait();
 }
 
+// Starts two processes, lets something happen to them in the middle of their training, and waits for them.
+std::vector<ProcessResult> train_until(const Workshop& shop, const Words& words, const fs::path& run,
+                                       const std::function<void(const StartedTogether&)>& event) {
+  const auto start = [&] { return std::make_unique<StartedTogether>(2, shop.program(), words, shop.process()); };
+  const auto processes_of = [](const StartedTogether& started) {
+    return std::vector{started[0].id(), started[1].id()};
+  };
+  return started_until(run / "metrics.csv", 6, start, processes_of, event)->wait();
+}
+
 void train_well(const Workshop& shop, size_t processes, const Words& words) {
   const std::vector<ProcessResult> results = run_together(shop, processes, words);
   for (size_t rank = 0; rank < processes; ++rank) {
@@ -53,19 +63,16 @@ TEST_CASE("a lost one of the processes that variables connect stops all, and ano
   shop.run_well(train(shop, "one", 1, longer));
   for (const size_t lost : {0, 1}) {
     const fs::path run = shop / ("lost" + std::to_string(lost));
-    StartedTogether started(2, shop.program(), train(shop, run.filename().string(), 2, longer), shop.process());
-    wait_for_lines(run / "metrics.csv", 6);
-    started[lost].send(SIGKILL);
-    const ProcessResult left = started.wait()[1 - lost];
+    const ProcessResult left =
+        train_until(shop, train(shop, run.filename().string(), 2, longer), run,
+                    [&](const StartedTogether& started) { started[lost].send(SIGKILL); })[1 - lost];
     shop.require_failure(left, 1, {"process " + std::to_string(lost) + " of 2 has ended"});
     train_well(shop, 3, {"train", "--resume", "--out", run.string()});
     require_like_run(shop / "one", run, 10 * tolerance);
   }
   const fs::path run = shop / "stopped";
-  StartedTogether started(2, shop.program(), train(shop, "stopped", 2, longer), shop.process());
-  wait_for_lines(run / "metrics.csv", 6);
-  started[1].send(SIGTERM);
-  const std::vector<ProcessResult> stopped = started.wait();
+  const std::vector<ProcessResult> stopped = train_until(
+      shop, train(shop, "stopped", 2, longer), run, [](const StartedTogether& started) { started[1].send(SIGTERM); });
   CHECK(stopped[0].exit == 130);
   CHECK(count_of(stopped[0].err + stopped[1].err, "interrupted: saved in") == 1);
   shop.run_well({"train", "--resume", "--out", run.string()});
@@ -81,10 +88,9 @@ TEST_CASE("a command that torchrun starts again goes on by itself, also with ano
   const EnvironmentVariable torchrun("TORCHELASTIC_RUN_ID", "none");
   {
     const EnvironmentVariable count("TORCHELASTIC_RESTART_COUNT", "0");
-    StartedTogether started(2, shop.program(), command, shop.process());
-    wait_for_lines(run / "metrics.csv", 6);
-    started[1].send(SIGKILL);
-    CHECK(started.wait()[0].exit == 1);
+    const std::vector<ProcessResult> ended =
+        train_until(shop, command, run, [](const StartedTogether& started) { started[1].send(SIGKILL); });
+    CHECK(ended[0].exit == 1);
   }
   const EnvironmentVariable count("TORCHELASTIC_RESTART_COUNT", "1");
   train_well(shop, 3, command);

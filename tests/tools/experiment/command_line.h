@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/data/files.h"
@@ -71,14 +76,73 @@ inline size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-// Runs a training until its metrics have some lines, then lets something happen to it.
-inline ProcessResult train_until(const std::string& program, const Words& words, const ProcessOptions& options,
-                                 const std::filesystem::path& metrics, size_t lines,
-                                 const std::function<void(const Process&)>& event) {
-  Process process(program, words, options);
-  wait_for_lines(metrics, lines);
-  event(process);
-  return process.wait();
+// Stops processes while it lives, so that what happens to them does not depend on how fast they are.
+class Pause {
+ public:
+  explicit Pause(std::vector<pid_t> processes) : processes_(std::move(processes)) {
+    for (const pid_t process : processes_) ::kill(process, SIGSTOP);
+    for (const pid_t process : processes_) {
+      while (runs(process)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  ~Pause() {
+    for (const pid_t process : processes_) ::kill(process, SIGCONT);
+  }
+  Pause(const Pause&) = delete;
+  Pause& operator=(const Pause&) = delete;
+
+ private:
+  // False of one that is stopped, or has ended.
+  static bool runs(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string stat;
+    std::getline(file, stat);
+    const size_t end = stat.rfind(')');  // the name of the program may hold anything
+    return end != std::string::npos && std::string("TtZX").find(stat.at(end + 2)) == std::string::npos;
+  }
+
+  std::vector<pid_t> processes_;
+};
+
+// Whether a training still has an epoch before it that has not begun.
+inline bool has_epochs_left(const std::filesystem::path& metrics) {
+  const std::string text = read_text(metrics), config = "\n" + read_text(metrics.parent_path() / "config.toml");
+  const std::string key = "\nepochs = ", whole = text.substr(0, text.rfind('\n'));
+  const std::string last = whole.substr(whole.rfind('\n') + 1);  // step,epoch,…
+  return std::stoll(last.substr(last.find(',') + 1)) + 2 <= std::stoll(config.substr(config.find(key) + key.size()));
+}
+
+// Lets something happen to a training between two lines of its metrics, after so many of them, and returns what start()
+// returned, to be waited for. Its processes, of which processes_of() tells the ids, are stopped meanwhile. A training
+// that was too far by then, as on a machine that is busy, begins again.
+template <typename Start, typename ProcessesOf, typename Event>
+auto started_until(const std::filesystem::path& metrics, size_t lines, const Start& start,
+                   const ProcessesOf& processes_of, const Event& event) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    auto started = start();
+    wait_for_lines(metrics, lines);
+    {
+      const Pause pause(processes_of(*started));
+      if (has_epochs_left(metrics)) {
+        event(*started);
+        return started;
+      }
+    }
+    started.reset();
+    std::filesystem::remove_all(metrics.parent_path());
+  }
+  throw std::runtime_error("a training ends too early to be stopped in its middle");
+}
+
+using ProcessesOf = std::function<std::vector<pid_t>(const Process&)>;
+
+// The same with one program, waited for. Its processes are itself, or those of `processes_of`.
+inline ProcessResult train_until(
+    const std::string& program, const Words& words, const ProcessOptions& options, const std::filesystem::path& metrics,
+    size_t lines, const std::function<void(const Process&)>& event,
+    const ProcessesOf& processes_of = [](const Process& process) { return std::vector{process.id()}; }) {
+  const auto start = [&] { return std::make_unique<Process>(program, words, options); };
+  return started_until(metrics, lines, start, processes_of, event)->wait();
 }
 
 // The same with a signal.

@@ -12,11 +12,13 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace geosft::test {
@@ -67,9 +69,25 @@ class Process {
     return ::waitid(P_PID, static_cast<id_t>(child_), &found, WEXITED | WNOHANG | WNOWAIT) == 0 && found.si_pid != 0;
   }
 
+  // Waits until it has printed `text` so many times. Returns false if it has ended, or a minute has passed, before.
+  bool wait_for_output(const std::string& text, size_t count) {
+    const auto printed = [&] {
+      size_t found = 0;
+      for (size_t at = result_.out.find(text); at != std::string::npos; at = result_.out.find(text, at + 1)) ++found;
+      return found >= count;
+    };
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    constexpr int milliseconds = 100;
+    while (!printed()) {
+      if (std::chrono::steady_clock::now() > end || !read_more(milliseconds)) return printed();
+    }
+    return true;
+  }
+
   ProcessResult wait() {
-    ProcessResult result;
-    read_all(result);
+    while (read_more(-1)) {
+    }
+    ProcessResult result = std::move(result_);
     int status = 0;
     while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
     }
@@ -101,27 +119,27 @@ class Process {
     ::_exit(not_started);
   }
 
-  void read_all(ProcessResult& result) {
+  // Waits for what it writes, and reads it. Returns false when nothing can come any more.
+  bool read_more(int milliseconds) {
+    if (pipes_[0][0] < 0 && pipes_[1][0] < 0) return false;
     std::array<pollfd, 2> ready = {{{pipes_[0][0], POLLIN, 0}, {pipes_[1][0], POLLIN, 0}}};
-    const std::array<std::string*, 2> texts = {&result.out, &result.err};
-    for (int open = 2; open > 0;) {
-      if (::poll(ready.data(), ready.size(), -1) < 0) continue;
-      for (size_t i = 0; i < ready.size(); ++i) {
-        if (ready[i].revents == 0) continue;
-        std::array<char, 4096> buffer;
-        const ssize_t bytes = ::read(ready[i].fd, buffer.data(), buffer.size());
-        if (bytes > 0) {
-          texts[i]->append(buffer.data(), static_cast<size_t>(bytes));
-        } else {
-          ::close(ready[i].fd);
-          ready[i].fd = -1;  // poll leaves it out
-          ready[i].revents = 0;
-          --open;
-        }
+    const std::array<std::string*, 2> texts = {&result_.out, &result_.err};
+    if (::poll(ready.data(), ready.size(), milliseconds) < 0) return true;
+    for (size_t i = 0; i < ready.size(); ++i) {
+      if (ready[i].revents == 0) continue;
+      std::array<char, 4096> buffer;
+      const ssize_t bytes = ::read(ready[i].fd, buffer.data(), buffer.size());
+      if (bytes > 0) {
+        texts[i]->append(buffer.data(), static_cast<size_t>(bytes));
+      } else {
+        ::close(ready[i].fd);
+        pipes_[i][0] = -1;  // poll leaves it out
       }
     }
+    return true;
   }
 
+  ProcessResult result_;  // what it has written so far
   std::array<std::array<int, 2>, 2> pipes_;
   pid_t child_ = -1;
 };

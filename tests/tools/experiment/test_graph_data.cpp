@@ -158,6 +158,30 @@ TEST_CASE("a part in which no node has a target is empty") {
   require_error([&] { split_of(graphs, settings); }, {"validation_fraction", "nodes"});
 }
 
+TEST_CASE("classes without a graph or node in a part are named") {
+  PackedItems graphs = small_graphs();
+  const int64_t count = graphs.size();
+  graphs.schema.output_names = {"first", "second", "third"};
+  graphs.target = at::arange(count, at::kLong) % 2;
+  DatasetSplit split{{0, 1, 2}, {}, {3, 5}};
+  using Texts = std::vector<std::string>;
+  CHECK(empty_classes_warnings(graphs, split) == Texts{"1 of 3 classes have no graph to train with: third",
+                                                       "2 of 3 classes have no graph to test with: first, third"});
+  graphs.schema.output_names.pop_back();
+  split.test = {3, 4};
+  CHECK(empty_classes_warnings(graphs, split).empty());
+  PackedItems nodes = small_graphs(GraphTask::node_classification);
+  nodes.node_split = at::Tensor();
+  nodes.schema.output_names = {"first", "second"};
+  nodes.target = at::zeros({nodes.graphs.graph.nodes()}, at::kLong);
+  nodes.target[0] = 1;  // of the first graph
+  CHECK(empty_classes_warnings(nodes, split) == Texts{"1 of 2 classes have no node to test with: second"});
+  nodes.node_split = at::zeros_like(nodes.target);
+  split.test = {0, 1};
+  CHECK(empty_classes_warnings(nodes, split) == Texts{"2 of 2 classes have no node to test with: first, second"});
+  CHECK(empty_classes_warnings(small_graphs(GraphTask::regression), {{0}, {}, {1}}).empty());
+}
+
 TEST_CASE("the encoding that is asked for is there, and that it is estimated is said") {
   const TemporaryFolder folder;
   const EnvironmentVariable cache("XDG_CACHE_HOME", (folder / "cache").string());

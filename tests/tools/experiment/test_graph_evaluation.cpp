@@ -105,4 +105,27 @@ TEST_CASE("nodes with labels get the probability of each, and as text those of a
   CHECK(prediction_text(schema(GraphTask::node_multi_label), nodes - 3, 2) == "  -  -  -");
 }
 
+TEST_CASE("predictions are rows of a table, one for each graph or node") {
+  using Row = std::vector<std::string>;
+  using Rows = std::vector<Row>;
+  const at::Tensor nodes = at::stack({outputs(), -outputs()});
+  CHECK(prediction_columns(schema(GraphTask::classification), 2) ==
+        Row{"class", "probability", "class_2", "probability_2"});
+  CHECK(prediction_columns(schema(GraphTask::classification), 9).size() == 6);
+  const Rows ranked = prediction_rows(schema(GraphTask::classification), outputs(), 2);
+  REQUIRE((ranked.size() == 1 && ranked[0].size() == 4));
+  CHECK((ranked[0][0] == "b" && ranked[0][2] == "a"));
+  CHECK(std::stod(ranked[0][1]) == Approx(outputs().softmax(0)[1].item<double>()));
+  CHECK(prediction_columns(schema(GraphTask::multi_label), 2) == Row{"a", "b", "c"});
+  CHECK(prediction_rows(schema(GraphTask::multi_label), outputs(), 2)[0][0] == "0.5");
+  CHECK(prediction_rows(schema(GraphTask::regression), outputs(), 2) == Rows{{"0.0", "2.0", "-1.0"}});
+  CHECK(prediction_columns(schema(GraphTask::node_classification), 2) == Row{"node", "class"});
+  CHECK(prediction_rows(schema(GraphTask::node_classification), nodes, 2) == Rows{{"0", "b"}, {"1", "c"}});
+  const at::Tensor ids = at::tensor({int64_t{7}, int64_t{5}});
+  CHECK(prediction_columns(schema(GraphTask::node_multi_label), 2) == Row{"node", "a", "b", "c"});
+  const Rows labels = prediction_rows(schema(GraphTask::node_multi_label), nodes, 2, ids);
+  REQUIRE(labels.size() == 2);
+  CHECK((labels[0][0] == "7" && labels[1][0] == "5" && labels[0][1] == "0.5" && labels[1].size() == 4));
+}
+
 }  // namespace geosft::test::test_graph_evaluation

@@ -45,6 +45,18 @@ TEST_CASE("the buffers of glTF files are not read as laser scans") {
   REQUIRE(input_shape_files({at("a/x.bin")}).files == Names{at("a/x.bin")});
 }
 
+TEST_CASE("a folder that is one input is kept, wherever it is found") {
+  const TemporaryFolder folder;
+  for (const std::string file : {"a.mtx", "deep/set/A.mtx", "deep/b.mtx"}) write_text(folder / file, "");
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  const InputKind kind{"*.mtx", [](const std::filesystem::path& file) { return file.extension() == ".mtx"; },
+                       [](const std::filesystem::path& path) { return path.filename() == "set"; }};
+  REQUIRE(input_files({folder.path().string()}, kind).files == Names{at("a.mtx"), at("deep/b.mtx"), at("deep/set")});
+  REQUIRE(input_files({at("deep/set")}, kind).files == Names{at("deep/set")});
+  REQUIRE(input_files({at("*/s*"), at("deep")}, kind).files == Names{at("deep/set"), at("deep/b.mtx")});
+  require_error([&] { input_files({at("*.off")}, kind); }, {"*.off", "*.mtx", "no such file"});
+}
+
 TEST_CASE("a folder or pattern without a shape file is named") {
   const TemporaryFolder folder;
   write_text(folder / "a.mtl", "");

@@ -95,4 +95,33 @@ TEST_CASE("predict answers to a list of edges where a model looks at nothing els
   CHECK_THAT(shop.run_well({"predict", run, file}).out, Catch::StartsWith(file + ":  "));
 }
 
+TEST_CASE("predict takes folders and patterns of graphs, and writes a table") {
+  const GraphShop shop;
+  std::filesystem::remove(shop.data() / "TINY_node_labels.txt");
+  const std::string run = shop.trained(), table = (shop / "table.csv").string();
+  write_text(shop / "new/b.EDGES", "10 11\n11 12\n12 10\n");
+  write_text(shop / "new/a.txt", "0 zero\n");
+  write_text(shop / "new/picture.png", "");
+  std::filesystem::create_directories(shop / "new/set");
+  for (const char* part : {"A", "graph_indicator"}) {
+    const std::string name = "TINY_" + std::string(part) + ".txt";
+    std::filesystem::copy_file(shop.data() / name, shop / "new/set" / name);
+  }
+  const ProcessResult all = shop.run({"predict", run, (shop / "new").string(), "--json", "--csv", table, "--top", "1"});
+  CHECK(all.exit == 1);
+  CHECK_THAT(all.err, Catch::Contains("a.txt:1") && !Catch::Contains("png"));
+  const Words lines = lines_of(all.out), rows = lines_of(read_text(table));
+  REQUIRE((lines.size() == 25 && rows.size() == 27));
+  CHECK(rows[0] == "file,graph,name,class,probability,error");
+  CHECK_THAT(rows[1], Catch::StartsWith((shop / "new/a.txt").string() + ",,,,,"));
+  const nlohmann::json first = nlohmann::json::parse(lines[0]);
+  const std::string probability = first.at("probability").dump(), name = first.at("class");
+  CHECK(rows[2] == (shop / "new/b.EDGES").string() + ",0,," + name + "," + probability + ",");
+  CHECK_THAT(rows[26], Catch::StartsWith((shop / "new/set").string() + ",23,,"));
+  CHECK(lines_of(shop.run_well({"predict", run, (shop / "new/*.EDG*").string()}).out).size() == 1);
+  shop.refuses({"predict", run, (shop / "new/*.png").string()}, 1, {"*.png", ".edges", "no such file"});
+  shop.run_well({"predict", run, "--graphs", "3", "--csv", table});
+  CHECK_THAT(lines_of(read_text(table)).at(1), Catch::StartsWith(shop.data().string() + ",3,,"));
+}
+
 }  // namespace geosft::test::test_graph_predict_command

@@ -63,7 +63,7 @@ TEST_CASE("runs over seeds and folds end with a table, and are continued") {
 
 TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
   const GraphShop shop;
-  const Words words = Words{"--epochs", "60", "--validation-fraction", "0.2", "--validate-every", "3"} +
+  const Words words = Words{"--epochs", "24", "--validation-fraction", "0.2", "--validate-every", "3"} +
                       Words{"--checkpoint-every", "3", "--ema-decay", "0.9", "--encoding", "lappe"};
   const fs::path whole = shop / "whole", killed = shop / "killed", stopped = shop / "stopped";
   shop.run_well(shop.train("whole", words));

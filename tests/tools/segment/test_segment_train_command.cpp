@@ -18,6 +18,15 @@ TEST_CASE("training parts leaves a complete run and prints the evaluation") {
   CHECK(json.at("metrics").at("instance_iou") > 0);
   CHECK_THAT(read_text(shop / "run" / "metrics.csv"), Catch::Contains("instance_iou") && Catch::Contains("validation"));
   CHECK_THAT(said, Catch::Contains("training on 6 clouds of 2 classes with 5 parts"));
+  CHECK_THAT(said, !Catch::Contains("have no"));
+}
+
+TEST_CASE("a training of parts names the classes that it cannot test") {
+  const SegmentShop shop;
+  write_part_set(shop.data(), 6, 1);
+  const ProcessResult result = shop.run_well(shop.train("run"));
+  CHECK_THAT(result.err, Catch::Contains("(test): 1 of 2 classes have no shape: mug"));
+  CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("1 of 2 classes have no shape: mug"));
 }
 
 TEST_CASE("parts are learned where they can be told apart") {
@@ -43,7 +52,7 @@ TEST_CASE("parts are labelled by polynomial attention over all points, which rep
 
 TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit") {
   const SegmentShop shop;
-  const Words longer = {"--epochs", "30", "--checkpoint-every", "2", "--ema-decay", "0.9", "--drop-token-rate", "0.1"};
+  const Words longer = {"--epochs", "16", "--checkpoint-every", "2", "--ema-decay", "0.9", "--drop-token-rate", "0.1"};
   shop.run_well(shop.train("whole", longer));
   for (const int signal : {SIGKILL, SIGINT}) {
     const fs::path run = shop / ("stopped" + std::to_string(signal));
@@ -158,7 +167,7 @@ TEST_CASE(
     "a shape that is deleted in the middle of a training of parts is named, and the run goes on when it is back") {
   const SegmentShop shop;
   write_shapenet_text(shop / "text");
-  const Words words = {"--data", (shop / "text").string(), "--epochs", "60", "--checkpoint-every", "2"};
+  const Words words = {"--data", (shop / "text").string(), "--epochs", "16", "--checkpoint-every", "2"};
   shop.run_well(shop.train("whole", words));
   const fs::path run = shop / "run";
   const ProcessResult ended = train_until(GEOSFT_SEGMENT, shop.train("run", words), shop.process(), run / "metrics.csv",

@@ -162,6 +162,20 @@ TEST_CASE("predict takes series without classes") {
       CHECK(line.at("probability").get<double>() == Approx(dataset.at("probability").get<double>()).margin(1e-5));
     }
   }
+  // A folder and a pattern are the files in them, and a broken one does not stop the others.
+  write_text(shop / "many/a.TS", bare);
+  write_text(shop / "many/b.ts", "@classLabel false\n@data\n1,2,three\n");
+  write_text(shop / "many/deep/c.ts", bare);
+  const std::string table = (shop / "table.csv").string(), folder = (shop / "many").string();
+  const ProcessResult many = shop.run({"predict", run, folder, "--json", "--csv", table});
+  CHECK((many.exit == 1 && lines_of(many.out).size() == 2 * expected.size()));
+  CHECK_THAT(many.err, Catch::StartsWith("geosft-sequence: error: ") && Catch::Contains("b.ts:3"));
+  const Words rows = lines_of(read_text(table));
+  REQUIRE(rows.size() == 2 + 2 * expected.size());
+  CHECK_THAT(rows[0], Catch::StartsWith("file,sequence,name,class,probability,") && Catch::EndsWith(",error"));
+  CHECK_THAT(rows[1], Catch::StartsWith(folder + "/a.TS,0,,") && Catch::EndsWith(","));
+  CHECK_THAT(rows[1 + expected.size()], Catch::StartsWith(folder + "/b.ts,,,") && Catch::Contains("b.ts:3"));
+  CHECK(lines_of(shop.run_well({"predict", run, folder + "/*.TS"}).out).size() == expected.size());
   write_text(shop / "one.ts", "@classLabel false\n@data\n1,2,3\n");
   shop.require_failure(shop.run({"predict", run, (shop / "one.ts").string()}), 1, {"one.ts", "4 values a step", "2"});
   write_text(shop / "new.wav", "RIFF");

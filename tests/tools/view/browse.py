@@ -23,6 +23,15 @@ import tempfile
 import time
 
 
+def end(process):
+    """Waits for a browser that was told to end, and ends one that does not."""
+    try:
+        process.wait(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 class Browser:
     def __init__(self, folder):
         to_child, ours_out = os.pipe()
@@ -41,7 +50,7 @@ class Browser:
         os.close(to_child)
         os.close(from_child)
         self.out, self.input, self.rest = ours_out, ours_in, b""
-        self.number, self.session, self.errors, self.events = 0, None, [], set()
+        self.number, self.session, self.errors = 0, None, []
         page = next(t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page")
         self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
@@ -56,8 +65,6 @@ class Browser:
         text, self.rest = self.rest.split(b"\0", 1)
         message = json.loads(text)
         method, values = message.get("method"), message.get("params", {})
-        if method:
-            self.events.add(method)
         if method == "Runtime.exceptionThrown":
             details = values["exceptionDetails"]
             self.errors.append(details.get("exception", {}).get("description", details["text"]))
@@ -81,16 +88,29 @@ class Browser:
                 return answer["result"]
 
     def open(self, address):
-        self.call("Page.navigate", url="about:blank")
-        self.events.discard("Page.loadEventFired")
-        self.call("Page.navigate", url=address)
-        while "Page.loadEventFired" not in self.events:
-            self.receive()
+        for url in ("about:blank", address):
+            error = self.call("Page.navigate", url=url).get("errorText")
+            if error:
+                raise RuntimeError(f"{url}: {error}")
+            while not self.shows(url):
+                time.sleep(0.01)
         self.settle()
 
+    def shows(self, address):
+        """Whether the page is there; it writes the fragment of its address itself."""
+        try:
+            return (self.evaluate("document.readyState === 'complete' && location.href.split('#')[0]")
+                    == address.split("#")[0])
+        except RuntimeError:  # the page before it is on its way out
+            return False
+
     def settle(self):
-        """Waits until two frames have been drawn and what waits for the end of a movement has run."""
-        self.evaluate("new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 700))")
+        """Waits until no movement goes on, no frame is asked for any more, and two more have been drawn."""
+        self.evaluate("""new Promise(done => {
+            const frame = then => requestAnimationFrame(then);
+            const look = () => moving || asked || hovering ? frame(look) : frame(() => frame(done));
+            look();
+        })""")
 
     def evaluate(self, expression):
         result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
@@ -118,7 +138,7 @@ class Browser:
             self.call("Browser.close")
         except (RuntimeError, OSError):
             pass
-        self.process.wait(timeout=30)
+        end(self.process)
 
 
 class Firefox:
@@ -198,7 +218,7 @@ class Firefox:
             self.call("Marionette:Quit", flags=["eForceQuit"])
         except (RuntimeError, OSError):
             pass
-        self.process.wait(timeout=60)
+        end(self.process)
 
 
 def take(browser, address, step):

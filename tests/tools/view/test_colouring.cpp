@@ -45,6 +45,51 @@ TEST_CASE("importance is the score of the chosen sampler, in the order of the po
   CHECK_FALSE(at::equal(values_of(subject, choices), subject.trace->in_input_order(subject.trace->layers[1].score)));
 }
 
+TEST_CASE("hydrogens may be hidden, with their bonds, and nodes have symbols or numbers") {
+  Subject water;
+  water.name = "water and carbon";
+  water.points = at::arange(12, at::kDouble).view({4, 3});
+  water.edges = at::tensor({0, 1, 1, 2, 1, 3}, at::kLong).view({3, 2});
+  water.edge_lines = at::tensor({1, 1, 2}, at::kLong);
+  Choices choices = choose(Colouring::height);
+  choices.labels = true;
+  CHECK(scene_of(water, choices).labels == std::vector<std::string>{"0", "1", "2", "3"});
+  choices.hydrogens = false;
+  require_refused(water, choices, "--hydrogens is for molecules");
+  water.elements = PointLabels{at::tensor({0, 7, 0, 5}, at::kLong), at::zeros({4, 3}, at::kDouble), {}};
+  const Scene scene = scene_of(water, choices);
+  CHECK(scene.labels == std::vector<std::string>{"O", "C"});
+  require_equal(scene.rows, at::tensor({1, 3}, at::kLong), "rows");
+  require_equal(scene.points, water.points.index_select(0, scene.rows), "points");
+  require_equal(scene.edges, at::tensor({0, 1}, at::kLong).view({1, 2}), "edges");
+  require_equal(scene.edge_lines, at::tensor({2}, at::kLong), "lines");
+  CHECK(scene.values.size(0) == 2);
+  choices.hydrogens = true;
+  CHECK(scene_of(water, choices).labels == std::vector<std::string>{"H", "O", "H", "C"});
+}
+
+TEST_CASE("edges of a graph are as wide as the attention between their ends") {
+  Subject subject = random_gallery(true)->get(0, false);
+  subject.edges = at::tensor({0, 1, 5, 9, 2, 30}, at::kLong).view({3, 2});
+  Choices choices = choose(Colouring::attention);
+  choices.layer = 1, choices.head = 2;
+  const Scene scene = scene_of(subject, choices);
+  std::vector<double> between;
+  for (int64_t edge = 0; edge < 3; ++edge) {
+    const auto from = subject.edges[edge][0].item<int64_t>(), to = subject.edges[edge][1].item<int64_t>();
+    double both = 0;
+    for (const auto& [query, key] : {std::pair{from, to}, {to, from}}) {
+      choices.query = query;
+      both += values_of(subject, choices)[key].item<double>();
+    }
+    between.push_back(both);
+  }
+  const at::Tensor expected = at::tensor(between, at::kDouble);
+  REQUIRE(expected.max().item<double>() > 0);
+  require_close(scene.edge_widths, 0.4 + 2.2 * expected / expected.max(), 1e-5, "widths");
+  CHECK_FALSE(scene_of(subject, choose(Colouring::importance)).edge_widths.defined());
+}
+
 TEST_CASE("samples are marked at their points, larger where they weigh more") {
   const Subject subject = random_gallery(true)->get(0, false);
   Choices choices = choose(Colouring::samples);

@@ -39,6 +39,48 @@ TEST_CASE("a force-directed layout is determined by its seed and separates nodes
   CHECK(at::pdist(places).min().item<double>() > 0.1 * at::pdist(places).mean().item<double>());
 }
 
+TEST_CASE("a pivot layout lays a path along a line, with edges of length 1") {
+  const at::Tensor places = pivot_layout(path(40));
+  require_equal(pivot_layout(path(40)), places, "again");
+  const at::Tensor along = places.select(1, 0);
+  const at::Tensor steps = along.slice(0, 1) - along.slice(0, 0, -1);
+  CHECK((steps.abs() - 1).abs().max().item<double>() < 1e-6);
+  CHECK((steps.sign() == steps[0].sign()).all().item<bool>());
+  CHECK(places.narrow(1, 1, 2).abs().max().item<double>() < 1e-5);
+}
+
+TEST_CASE("a large layout is equal on every call and with any threads, and neighbours are near") {
+  // A sheet of 60 x 60 nodes.
+  const at::Tensor node = at::arange(3600, at::kLong).view({60, 60});
+  const at::Tensor from = at::cat({node.slice(1, 0, -1).flatten(), node.slice(0, 0, -1).flatten()});
+  const at::Tensor to = at::cat({node.slice(1, 1).flatten(), node.slice(0, 1).flatten()});
+  const CsrGraph sheet = symmetrized(graph_from_edges(from, to, 3600));
+  const at::Tensor places = large_layout(sheet, 3);
+  const int threads = at::get_num_threads();
+  at::set_num_threads(threads == 1 ? 2 : 1);
+  require_equal(large_layout(sheet, 3), places, "with other threads");
+  at::set_num_threads(threads);
+  const auto [edges, all] = distances(places, sheet);
+  CHECK(edges < 0.15 * all);
+  const at::Tensor row = places.view({60, 60, 3});
+  // Corners that are opposite are farther apart than those of a side.
+  const auto apart = [&](int64_t r, int64_t c) { return (row[0][0] - row[r][c]).norm().item<double>(); };
+  CHECK(apart(59, 59) > 1.1 * apart(0, 59));
+  CHECK(at::pdist(places).min().item<double>() > 0.05 * edges);
+}
+
+TEST_CASE("large layouts of graphs in pieces, without edges, and of few nodes are finite") {
+  const at::Tensor from = at::tensor({0, 1, 4}, at::kLong), to = at::tensor({1, 2, 5}, at::kLong);
+  for (const CsrGraph& graph :
+       {symmetrized(graph_from_edges(from, to, 7)), graph_from_edges(from.slice(0, 0, 0), from.slice(0, 0, 0), 5),
+        graph_from_edges(from.slice(0, 0, 0), from.slice(0, 0, 0), 1)}) {
+    const at::Tensor places = large_layout(graph, 0);
+    REQUIRE(places.sizes() == at::IntArrayRef({graph.nodes(), 3}));
+    CHECK(places.isfinite().all().item<bool>());
+    CHECK((graph.nodes() < 2 || at::pdist(places).min().item<double>() > 0));
+  }
+}
+
 TEST_CASE("graphs without edges, of one node, and too large ones") {
   CHECK(force_directed_layout(graph_from_edges(at::empty({0}, at::kLong), at::empty({0}, at::kLong), 1), 0).size(0) ==
         1);

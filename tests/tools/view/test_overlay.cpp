@@ -110,6 +110,14 @@ TEST_CASE("a scale enlarges all of it") {
   CHECK(large > 2 * small);
 }
 
+TEST_CASE("labels are written around their places") {
+  const Raster none = overlay_of({}, false, {200, 100}, 1),
+               some = overlay_of({}, false, {200, 100}, 1, {{"C", 150, 60}});
+  CHECK(drawn(none, 0, 200, 0, 100) == 0);
+  CHECK(drawn(some, 140, 160, 50, 70) > 20);
+  CHECK(drawn(some, 0, 135, 0, 100) == 0);
+}
+
 TEST_CASE("a shrunk picture has the means of its blocks") {
   const Raster raster{{4, 2},
                       {0xff000000, 0xff000004, 0xffffffff, 0xffffffff, 0xff000008, 0xff000004, 0xffffffff, 0x00ffffff}};
@@ -120,6 +128,13 @@ TEST_CASE("a shrunk picture has the means of its blocks") {
   CHECK(small.pixels[1] == 0xbfffffff);
   CHECK(shrunk(raster, 1).pixels == raster.pixels);
   require_error([&] { shrunk(raster, 3); }, {"3", "4 x 2"});
+}
+
+TEST_CASE("a piece is pasted at its place, over what is seen through it") {
+  Raster whole{{3, 2}, std::vector<uint32_t>(6, 0xffffffff)};
+  paste({{2, 1}, {0xff102030, 0x80400000}}, 1, 1, whole);
+  CHECK(whole.pixels == std::vector<uint32_t>{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xff102030, 0xffbf7f7f});
+  require_error([&] { paste({{2, 1}, {0, 0}}, 2, 0, whole); }, {"2 x 1", "3 x 2"});
 }
 
 TEST_CASE("a PNG is one, or the reason is given") {

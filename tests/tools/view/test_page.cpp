@@ -12,6 +12,7 @@
 #include "tests/tools/view/view_tool.h"
 #include "tests/tools/view/virtual_screen.h"
 #include "tools/experiment/arguments.h"
+#include "tools/view/colouring.h"
 
 namespace geosft::test::test_page {
 using namespace view;
@@ -134,7 +135,31 @@ TEST_CASE("a page begins with the chosen colouring, layer, head and query, and i
                         {"elevation", -20.0},
                         {"zoom", 2.0},
                         {"orthographic", false},
-                        {"surface", false}});
+                        {"surface", false},
+                        {"hydrogens", true},
+                        {"labels", false}});
+}
+
+TEST_CASE("the page of a contact sheet has a body for each item, with its answer, size and query") {
+  const auto gallery = random_gallery(true);
+  const ContactSheet sheet = contact_sheet(*gallery, 2, {2, 2}, choose(Colouring::attention), false);
+  const std::filesystem::path file = temporary_path("sheet.html");
+  write_sheet_page(sheet, {}, file);
+  Page page(file);
+  std::filesystem::remove(file);
+  REQUIRE(page.scene.at("grid") == 2);
+  REQUIRE(page.scene.at("bodies").size() == 4);
+  for (size_t i = 0; i < 4; ++i) {
+    const Json& body = page.scene.at("bodies").at(i);
+    const at::Tensor points = page.array(body.at("points"), at::kFloat).view({-1, 3});
+    const at::Tensor middle = at::tensor(body.at("middle").get<std::vector<double>>(), at::kDouble);
+    require_close(points.to(at::kDouble) * body.at("size").get<double>() + middle, sheet.subjects[i].points, 1e-6,
+                  "points");
+    REQUIRE(body.at("query") == chosen_query(sheet.subjects[i], sheet.choices));
+    REQUIRE(body.at("caption") == Json(sheet.scenes[i].lines));
+    REQUIRE(body.at("wrong") == (sheet.subjects[i].right == false));
+  }
+  REQUIRE_THROWS_WITH(write_sheet_page(sheet, {}, file, 1000), Catch::Contains("--html"));
 }
 
 TEST_CASE("names cannot leave their place in a page") {
@@ -201,16 +226,25 @@ std::string ball_page(const ClassifyShop& shop) {
   return page;
 }
 
+// The margins left, right, above and below the points, as shares of the width or height of the canvas.
+const std::string margins =
+    "(() => { const places = [...Array(bodies[0].count).keys()].map(row => seen(bodies[0], row, matrices())), wide = "
+    "canvas.clientWidth, tall = canvas.clientHeight; return [Math.min(...places.map(at => at.x - at.radius)) / wide, 1 "
+    "- "
+    "Math.max(...places.map(at => at.x + at.radius)) / wide, Math.min(...places.map(at => at.y - at.radius)) / tall, 1 "
+    "- "
+    "Math.max(...places.map(at => at.y + at.radius)) / tall]; })()";
+
 TEST_CASE("a page is drawn by a browser, a click changes the query, and the console stays empty", "[window]") {
   if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
   const ClassifyShop shop;
   const std::string page = ball_page(shop);
-  const std::vector<Json> values =
-      browsed(page, {"size:1280,960", count_pixels, "js:state.colour", "js:" + front_row, "click:" + front_place,
-                     "js:[state.colour, state.query, document.querySelector('#legend .title').textContent]",
-                     count_pixels, "reload:colour=normals", count_pixels, "js:state.azimuth", "drag:700,400,50,0",
-                     "js:state.azimuth", "reload:colour=samples&layer=2", "js:names().length"});
-  REQUIRE(values.size() == 10);
+  const std::vector<Json> values = browsed(
+      page, {"size:1280,960", count_pixels, "js:state.colour", "js:" + front_row, "click:" + front_place,
+             "js:[state.colour, state.query, document.querySelector('#legend .title').textContent]", count_pixels,
+             "reload:colour=normals", count_pixels, "js:state.azimuth", "drag:700,400,50,0", "js:state.azimuth",
+             "reload:colour=samples&layer=2", "js:names().length", "reload:colour=normals", "js:" + margins});
+  REQUIRE(values.size() == 11);
   // The ball fills a good part of the picture; importance and normals are coloured.
   for (const size_t picture : {0, 5}) {
     REQUIRE(values.at(picture).at(0).get<double>() > 0.1);
@@ -223,6 +257,10 @@ TEST_CASE("a page is drawn by a browser, a click changes the query, and the cons
   REQUIRE_THAT(values.at(3).at(2).get<std::string>(), Catch::Contains("point " + values.at(2).dump()));
   REQUIRE(values.at(7).get<double>() == Approx(values.at(6).get<double>() - 20));
   REQUIRE(values.at(8) == 3);
+  // The ball touches the margins of 5 % above and below, and is in the middle.
+  const std::vector<double> margin = values.at(9);
+  REQUIRE(margin.at(0) == Approx(margin.at(1)).margin(0.01));
+  for (const size_t side : {2, 3}) REQUIRE(margin.at(side) == Approx(0.05).margin(0.01));
   REQUIRE(values.back() == Json::array());
 }
 
@@ -251,21 +289,65 @@ TEST_CASE("a page of many points draws a part of them while it moves, and finds 
   write_text(shop / "many.xyz", sphere_xyz(1.0, 150'000, /*normals=*/false));
   const std::string page = (shop / "many.html").string();
   REQUIRE(run_view_tool({(shop / "many.xyz").string(), "--html", page}, shop.process()).exit == 0);
-  // Frames that take longer than their time make the part smaller, and the smallest part stays.
-  const std::vector<Json> values =
-      browsed(page, {"size:400,300", count_pixels,
-                     "js:(() => { maxMoving = 30000; moving = 1; render(); return maxMoving; })()", count_pixels,
-                     "js:(() => { moving = 0; render(); return maxMoving; })()",
-                     "js:[...Array(20).keys()].every(i => { const at = seen(bodies[0], 7000 * i, matrices()); "
-                     "const found = pick(at.x, at.y); const there = seen(bodies[0], found.row, matrices()); "
-                     "return there.depth <= at.depth && Math.hypot(there.x - at.x, there.y - at.y) <= 6; })"});
+  // A frame is drawn within one evaluation, so that no other frame changes what is moving. The points that it draws are
+  // counted where they are handed to WebGL.
+  const std::string drawn = R"js(const drawn = [];
+    for (const [name, at] of [['drawElements', 1], ['drawArrays', 2]])
+      gl[name] = (...values) => { drawn.push(values[at]); WebGL2RenderingContext.prototype[name].apply(gl, values); };
+    )js";
+  const std::vector<Json> values = browsed(
+      page, {"size:400,300", count_pixels,
+             "js:(() => { " + drawn + "moving = 1; maxMoving = 30000; render(); return drawn; })()",
+             "js:(() => { moving = 1; maxMoving = 30000; return " + std::string(count_pixels).substr(3) + "; })()",
+             "js:(() => { " + drawn + "moving = 0; maxMoving = 30000; render(); return [...drawn, maxMoving]; })()",
+             // The frame took its time, half, or twice of it, and the change and the part are limited.
+             "js:[40, 20, 80, 1, 1000].map(took => nextMoving(60000, took))",
+             "js:[nextMoving(20000, 80), nextMoving(1e6, 40), nextMoving(30000, 0)]",
+             "js:[...Array(20).keys()].every(i => { const at = seen(bodies[0], 7000 * i, matrices()); "
+             "const found = pick(at.x, at.y); const there = seen(bodies[0], found.row, matrices()); "
+             "return there.depth <= at.depth && Math.hypot(there.x - at.x, there.y - at.y) <= 6; })"});
   REQUIRE(values.at(0).at(0).get<double>() > 0.1);
-  REQUIRE(values.at(1).get<double>() >= 20'000);
-  REQUIRE(values.at(1).get<double>() <= 45'000);
+  REQUIRE(values.at(1) == Json{30'000});
   REQUIRE(values.at(2).at(0).get<double>() == Approx(values.at(0).at(0).get<double>()).epsilon(0.2));
-  REQUIRE(values.at(3) == values.at(1));
-  REQUIRE(values.at(4) == true);
+  REQUIRE(values.at(3) == Json{150'000, 30'000});
+  REQUIRE(values.at(4) == Json{60'000, 90'000, 30'000, 90'000, 20'000});
+  REQUIRE(values.at(5) == Json{20'000, 150'000, 45'000});
+  REQUIRE(values.at(6) == true);
   REQUIRE(values.back() == Json::array());
+}
+
+TEST_CASE("a page shows a contact sheet, and a click asks the item under it alone", "[window]") {
+  if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
+  const ClassifyShop shop;
+  const std::string page = (shop / "sheet.html").string();
+  const ProcessResult made =
+      run_view_tool({"--run", shop.trained(), "--item", "1", "--grid", "2x2", "--html", page}, shop.process());
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  // The pixels of each cell that are drawn; then a point of the last item.
+  const std::string drawn =
+      "js:(() => { draw(true); return cells().map(cell => { const pixels = new Uint8Array(4 * cell.wide * cell.tall); "
+      "gl.readPixels(cell.left, canvas.height - cell.top - cell.tall, cell.wide, cell.tall, gl.RGBA, gl.UNSIGNED_BYTE, "
+      "pixels); let found = 0; for (let i = 0; i < pixels.length; i += 4) found += pixels[i] + pixels[i + 1] + "
+      "pixels[i "
+      "+ 2] < 760; return found / cell.wide / cell.tall; }); })()";
+  const std::string front =
+      "(() => { const cell = cells()[3], views = matrices(cell), all = [...Array(bodies[3].count).keys()].map(row => "
+      "({ row, ...seen(bodies[3], row, views, cell) })).sort((a, b) => a.depth - b.depth); return all[0]; })()";
+  const std::vector<Json> values =
+      browsed(page, {"size:1100,800", drawn, "js:bodies.map(body => body.query)", "js:" + front + ".row",
+                     "click:(() => { const at = " + front +
+                         ", box = canvas.getBoundingClientRect(); return [box.left + "
+                         "at.x, box.top + at.y]; })()",
+                     "js:[state.colour, ...bodies.map(body => body.query)]"});
+  REQUIRE(values.size() == 5);
+  for (const Json& share : values.at(0)) REQUIRE(share.get<double>() > 0.02);
+  REQUIRE(values.at(0).size() == 4);
+  Json expected = {"attention"};
+  for (const Json& query : values.at(1)) expected.push_back(query);
+  expected.at(4) = values.at(2);
+  REQUIRE(values.at(3) == expected);
+  REQUIRE(values.at(4) == Json::array());
 }
 
 TEST_CASE("pages of a mesh, of a rotated copy, of parts and of a graph are drawn without complaints", "[window]") {
@@ -282,12 +364,19 @@ TEST_CASE("pages of a mesh, of a rotated copy, of parts and of a graph are drawn
     const ProcessResult made = run_view_tool(words + to_page, shop.process());
     INFO(words.front() << ' ' << words.back() << ' ' << made.err);
     REQUIRE(made.exit == 0);
-    const std::vector<Json> values =
-        browsed(page, {count_pixels, "js:[Boolean(bodies[0].surface), bodies.length, Boolean(bodies[0].edges)]"});
+    const std::vector<Json> values = browsed(
+        page, {count_pixels, "js:[Boolean(bodies[0].surface), bodies.length, Boolean(bodies[0].edges)]",
+               "js:(() => { change({ labels: true, colour: scene.colourings.includes('attention') ? 'attention' : "
+               "'height' }); draw(true); const widths = bodies[0].edges ? [...edgeWidths(bodies[0])] : [1]; return "
+               "[$('letters').hidden, labelOf(bodies[0], 2), Math.max(...widths)]; })()"});
     REQUIRE(values.at(0).at(0).get<double>() > 0.02);
     REQUIRE(values.at(1).at(0).get<bool>() == (words.back() == cube));
     REQUIRE(values.at(1).at(1).get<int>() == (words.back() == "--beside" ? 2 : 1));
     REQUIRE(values.at(1).at(2).get<bool>() == (words.front() == "--graph"));
+    // The nodes of a graph are numbered, and the edge with the largest attention is the widest.
+    REQUIRE(values.at(2).at(0).get<bool>() == (words.front() != "--graph"));
+    REQUIRE(values.at(2).at(1) == "2");
+    REQUIRE(values.at(2).at(2).get<double>() == Approx(words.front() == "--graph" ? 2.6 : 1.0));
     REQUIRE(values.back() == Json::array());
   }
 }

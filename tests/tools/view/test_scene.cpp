@@ -70,6 +70,25 @@ TEST_CASE("bonds are drawn by one to three parallel tubes, aromatic ones by a fu
   REQUIRE((middle(3) - middle(4)).norm().item<double>() == Approx(2 * 0.05));
 }
 
+TEST_CASE("edges may have widths of their own, and so have the gaps between lines of a bond") {
+  const at::Tensor points = doubles({3, 3}, 2);
+  const at::Tensor edges = at::tensor({0, 1, 1, 2}, at::kLong).view({2, 2}),
+                   widths = at::tensor({1.0, 3.0}, at::kDouble);
+  const view::ColouredMesh mesh = mesh_of_edges(points, edges, 0.05, {0, 0, 0}, 0.0, widths);
+  const int64_t each = mesh.vertices.size(0) / 2;
+  require_close(mesh.vertices.narrow(0, each, each),
+                mesh_of_edges(points, edges.narrow(0, 1, 1), 0.15, {0, 0, 0}).vertices, 1e-12, "second");
+  const at::Tensor twice = at::tensor({2, 2}, at::kLong);
+  const std::vector<view::ColouredMesh> lines = meshes_of_bonds(points, edges, twice, 0.05, {0, 0, 0}, widths);
+  const auto gap = [&](int64_t edge) {
+    return (lines[0].vertices.narrow(0, edge * each, each) - lines[1].vertices.narrow(0, edge * each, each))
+        .mean(0)
+        .norm()
+        .item<double>();
+  };
+  CHECK(gap(1) == Approx(3 * gap(0)));
+}
+
 TEST_CASE("joined meshes keep their triangles") {
   const view::ColouredMesh ball =
       mesh_of_balls({at::zeros({1, 3}, at::kDouble), at::ones({1}, at::kDouble), at::ones({1, 3}, at::kDouble)}, 0);

@@ -20,6 +20,8 @@ struct RememberingDisplay : Display {
   std::vector<std::filesystem::path> files;
   int64_t points = 0;
   std::string title;
+  std::vector<std::string> titles;
+  ContactSheet sheet;
   int shown = 0, measured = 0;
 
   void render(const Scene& scene, const PictureSize&, const std::vector<Camera>& from,
@@ -28,6 +30,19 @@ struct RememberingDisplay : Display {
     title = scene.legend.title;
     cameras = from;
     files = to;
+  }
+  void render_frames(const std::vector<Scene>& scenes, const PictureSize&, const Camera& from,
+                     const std::vector<std::filesystem::path>& to) override {
+    for (const Scene& scene : scenes) titles.push_back(scene.legend.title);
+    cameras = {from};
+    files = to;
+    for (const auto& file : to) write_text(file, "no picture");
+  }
+  void render_sheet(const ContactSheet& of, const PictureSize&, const Camera& from,
+                    const std::filesystem::path& to) override {
+    sheet = of;
+    cameras = {from};
+    files = {to};
   }
   FrameRates measure(const Scene& scene, const PictureSize&, const Camera&) override {
     ++measured;
@@ -82,6 +97,44 @@ TEST_CASE("a turntable goes round once") {
           0);
   REQUIRE(display.files.size() == 3);
   CHECK(display.files[2].filename() == "frame_0002.png");
+}
+
+TEST_CASE("a contact sheet is drawn from an item on, and said line by line") {
+  const ClassifyShop shop;
+  RememberingDisplay display;
+  const Words run = {"--run", shop.trained(), "--item", "1", "--grid", "3x1", "--view", "10,-20"};
+  REQUIRE(run_with(display, run + Words{"--screenshot", "x.png", "--colour", "attention"}) == 0);
+  REQUIRE(display.sheet.scenes.size() == 3);
+  CHECK(display.sheet.grid.columns == 3);
+  CHECK(display.cameras.at(0).azimuth == 10);
+  CHECK(display.files.at(0) == "x.png");
+  const auto refuse = [&](const Words& words, const std::string& expected) {
+    INFO(expected);
+    CHECK_THROWS_WITH(run_with(display, run + words), Catch::Contains(expected));
+  };
+  refuse({}, "--grid is for --screenshot and --html");
+  const Words drawn = {"--screenshot", "x.png"};
+  refuse(drawn + Words{"--beside"}, "--beside is for one picture");
+  refuse(drawn + Words{"--ply", (shop / "x.ply").string()}, "--ply is for one item");
+  refuse(drawn + Words{"--query", "3"}, "--query is for --colour attention");
+}
+
+TEST_CASE("an animation shows the layers in turn, the head last, and needs a colouring that has some") {
+  const ClassifyShop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 100));
+  RememberingDisplay display;
+  const std::string film = (shop / "film.gif").string(), ball = (shop / "ball.xyz").string();
+  const Words of_run = {"--run", shop.trained(), ball, "--animation"};
+  // What is drawn here is no picture, so that the program that joins the frames fails.
+  CHECK_THROWS_WITH(run_with(display, of_run + Words{film, "--colour", "samples"}), Catch::StartsWith("--animation: "));
+  REQUIRE(display.titles.size() == 2);
+  CHECK_THAT(display.titles[0], Catch::Contains("layer 1"));
+  CHECK_THAT(display.titles[1], Catch::Contains("head"));
+  CHECK(display.files[1].filename() == "frame_0001.png");
+  CHECK_FALSE(std::filesystem::exists(film));
+  CHECK_THROWS_WITH(run_with(display, of_run + Words{film, "--colour", "height"}),
+                    Catch::Contains("--animation") && Catch::Contains("not height"));
+  CHECK_THROWS_WITH(run_with(display, of_run + Words{(shop / "film.avi").string()}), Catch::Contains(".webm or .mp4"));
 }
 
 TEST_CASE("the coloured points are written without a display, and so are graphs with their edges") {

@@ -48,6 +48,39 @@ TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[
   if (has_imagemagick()) CHECK(frames_of(shop / "turn/turntable.gif") == 2);
 }
 
+TEST_CASE("a contact sheet and an animation of the layers are drawn", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  const Words run = {"--run", shop.trained(), "--item", "1", "--colour", "samples"};
+  const auto looked = [&](const Words& words) {
+    const ProcessResult result = run_view_tool(run + words, shop.process());
+    INFO(result.err);
+    REQUIRE(result.exit == 0);
+    return result.out;
+  };
+  looked({"--grid", "2x2", "--size", "640x480", "--screenshot", (shop / "sheet.png").string()});
+  const DrawnPicture sheet(shop / "sheet.png");
+  CHECK(sheet.width == 640);
+  CHECK(sheet.height == 480);
+  for (const bool right : {false, true}) {
+    for (const bool below : {false, true}) {
+      int64_t vivid = 0;  // of the quarters of the picture right of the key
+      for (int y = below ? 240 : 0; y < (below ? 480 : 240); ++y) {
+        for (int x = right ? 430 : 215; x < (right ? 640 : 425); ++x) vivid += coloured(sheet.at(x, y));
+      }
+      CHECK(vivid > 300);
+    }
+  }
+  if (!has_imagemagick() && !installed("ffmpeg")) return leave_out("no ImageMagick or ffmpeg: nothing is animated");
+  const Words small = {"--size", "161x121", "--animation"};
+  CHECK_THAT(looked(small + Words{(shop / "film.gif").string()}), Catch::Contains("2 layers in "));
+  CHECK(frames_of(shop / "film.gif") == 2);
+  if (!installed("ffmpeg")) return leave_out("no ffmpeg: no WebM is written");
+  looked(small + Words{(shop / "film.webm").string()});
+  CHECK(read_text(shop / "film.webm").starts_with("\x1a\x45\xdf\xa3"));  // of Matroska
+}
+
 TEST_CASE("a large cloud moves as a part of its points", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
@@ -84,11 +117,13 @@ TEST_CASE("a shift-click picks a point that faces the eye, keys save a picture a
   const auto [centre, level] = DrawnPicture(shop / "same.png").middle(coloured);
   Process process(GEOSFT_VIEW, words, options);
   REQUIRE(send("search --sync --onlyvisible --name 'item 0 of 1' windowmove 0 0"));
+  size_t clicks = 0;
   for (const auto& [across, down] : std::vector<std::pair<int, int>>{{0, 0}, {12, -6}, {-10, 12}}) {
     const std::string place = std::to_string(centre + across) + " " + std::to_string(level + down);
-    REQUIRE(send("mousemove " + place + " sleep 0.3 keydown shift click 1 keyup shift sleep 0.5"));
+    REQUIRE(send("mousemove " + place + " keydown shift click 1 keyup shift"));
+    CHECK(process.wait_for_output("query ", ++clicks));  // a click is where the pointer is when it is looked at
   }
-  REQUIRE(send("key c sleep 0.5 key h sleep 0.3 key p sleep 0.7 key q"));
+  REQUIRE(send("key c key h key p key q"));  // handled one after the other
   const ProcessResult result = process.wait();
   INFO(result.out << result.err);
   CHECK(result.exit == 0);

@@ -3,10 +3,21 @@
 // variant is the library's operator; the others are used only here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
+
+// Use once per source: defines geosft::bench::<variant> as the kernel `function`, which is compiled in
+// geosft::HWY_NAMESPACE, of the chosen vector target.
+#define GEOSFT_LADDER_VARIANT(variant, function)      \
+  namespace geosft {                                  \
+  HWY_EXPORT(function);                               \
+  void bench::variant(const LadderProblem& problem) { \
+    HWY_DYNAMIC_DISPATCH(function)(problem);          \
+  }                                                   \
+  } /* namespace geosft */
 
 namespace geosft::bench {
 
@@ -33,6 +44,25 @@ struct LadderProblem {
   // results back and divides each by its row sum `total` [stride].
   void pack(int64_t item, int64_t head, int64_t first, int64_t stride, float* to) const;
   void unpack(int64_t item, int64_t head, int64_t first, int64_t stride, const float* from, const float* total) const;
+
+  // Calls compute(item, head, q, total, out) for the queries of every head in blocks of `stride`: q and out
+  // [c][stride], total [stride]. Sums begin with the leak sum, results with zeros; `spare` rows of `out` are not used.
+  template <class Compute>
+  void each_block(int64_t stride, int64_t spare, const Compute& compute) const {
+    std::vector<float> packed(static_cast<size_t>(c * stride)), results(static_cast<size_t>((c + spare) * stride));
+    std::vector<float> total(static_cast<size_t>(stride));
+    for (int64_t unit = 0; unit < items * heads; ++unit) {
+      const int64_t item = unit / heads, head = unit % heads;
+      const float leaks = leak_sum(item, head);
+      for (int64_t i = 0; i < queries; i += stride) {
+        pack(item, head, i, stride, packed.data());
+        std::fill(total.begin(), total.end(), leaks);
+        std::fill(results.begin(), results.end(), 0.0F);
+        compute(item, head, packed.data(), total.data(), results.data());
+        unpack(item, head, i, stride, results.data(), total.data());
+      }
+    }
+  }
 };
 
 struct KernelVariant {

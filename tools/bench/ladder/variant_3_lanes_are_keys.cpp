@@ -12,11 +12,9 @@
 
 #include <algorithm>
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft::bench {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 namespace hn = hwy::HWY_NAMESPACE;
+using bench::LadderProblem;
 
 // Computes relu(S) of one query for all packed keys; lanes beyond the last key are set to 0.
 void row_weights(const float* q, const std::vector<float>& packed, const LadderProblem& p, float* weights) {
@@ -59,19 +57,8 @@ void all_heads(const LadderProblem& p) {
   }
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft::bench
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
-namespace geosft::bench {
-namespace {
-HWY_EXPORT(all_heads);
-}  // namespace
-
-void variant_3_lanes_are_keys(const LadderProblem& problem) {
-  HWY_DYNAMIC_DISPATCH(all_heads)(problem);
-}
-}  // namespace geosft::bench
+GEOSFT_LADDER_VARIANT(variant_3_lanes_are_keys, all_heads)
 #endif

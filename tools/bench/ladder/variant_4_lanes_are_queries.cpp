@@ -12,11 +12,9 @@
 
 #include <algorithm>
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft::bench {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 namespace hn = hwy::HWY_NAMESPACE;
+using bench::LadderProblem;
 
 // Computes a vector of queries of one head: `q` and `out` [c][lanes], `total` [lanes].
 void one_vector(const LadderProblem& p, int64_t item, int64_t head, const float* q, float* total, float* out) {
@@ -36,33 +34,13 @@ void one_vector(const LadderProblem& p, int64_t item, int64_t head, const float*
 
 void all_vectors(const LadderProblem& p) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>()));
-  std::vector<float> q(static_cast<size_t>(p.c * lanes)), out(q.size()), total(static_cast<size_t>(lanes));
-  for (int64_t unit = 0; unit < p.items * p.heads; ++unit) {
-    const int64_t item = unit / p.heads, head = unit % p.heads;
-    const float leaks = p.leak_sum(item, head);
-    for (int64_t i = 0; i < p.queries; i += lanes) {
-      p.pack(item, head, i, lanes, q.data());
-      std::fill(total.begin(), total.end(), leaks);
-      std::fill(out.begin(), out.end(), 0.0F);
-      one_vector(p, item, head, q.data(), total.data(), out.data());
-      p.unpack(item, head, i, lanes, out.data(), total.data());
-    }
-  }
+  p.each_block(lanes, 0, [&](int64_t item, int64_t head, const float* q, float* total, float* out) {
+    one_vector(p, item, head, q, total, out);
+  });
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft::bench
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
-namespace geosft::bench {
-namespace {
-HWY_EXPORT(all_vectors);
-}  // namespace
-
-void variant_4_lanes_are_queries(const LadderProblem& problem) {
-  HWY_DYNAMIC_DISPATCH(all_vectors)(problem);
-}
-}  // namespace geosft::bench
+GEOSFT_LADDER_VARIANT(variant_4_lanes_are_queries, all_vectors)
 #endif

@@ -12,11 +12,9 @@
 
 #include <algorithm>
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft::bench {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 namespace hn = hwy::HWY_NAMESPACE;
+using bench::LadderProblem;
 using D = hn::ScalableTag<float>;
 constexpr int kRows = 4, kVectors = 4;
 constexpr int64_t kKeys = 32;
@@ -73,34 +71,14 @@ void one_block(const LadderProblem& p, int64_t item, int64_t head, const float* 
 
 void all_blocks(const LadderProblem& p) {
   const int64_t block = kVectors * static_cast<int64_t>(hn::Lanes(D()));
-  std::vector<float> q(static_cast<size_t>(p.c * block)), out(static_cast<size_t>((p.c + kRows) * block));
-  std::vector<float> total(static_cast<size_t>(block)), weights(static_cast<size_t>(kKeys * block));
-  for (int64_t unit = 0; unit < p.items * p.heads; ++unit) {
-    const int64_t item = unit / p.heads, head = unit % p.heads;
-    const float leaks = p.leak_sum(item, head);
-    for (int64_t i = 0; i < p.queries; i += block) {
-      p.pack(item, head, i, block, q.data());
-      std::fill(total.begin(), total.end(), leaks);
-      std::fill(out.begin(), out.end(), 0.0F);
-      one_block(p, item, head, q.data(), weights.data(), total.data(), out.data());
-      p.unpack(item, head, i, block, out.data(), total.data());
-    }
-  }
+  std::vector<float> weights(static_cast<size_t>(kKeys * block));
+  p.each_block(block, kRows, [&](int64_t item, int64_t head, const float* q, float* total, float* out) {
+    one_block(p, item, head, q, weights.data(), total, out);
+  });
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft::bench
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
-namespace geosft::bench {
-namespace {
-HWY_EXPORT(all_blocks);
-}  // namespace
-
-void variant_5_register_tiles(const LadderProblem& problem) {
-  HWY_DYNAMIC_DISPATCH(all_blocks)(problem);
-}
-}  // namespace geosft::bench
+GEOSFT_LADDER_VARIANT(variant_5_register_tiles, all_blocks)
 #endif

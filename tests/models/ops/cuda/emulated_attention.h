@@ -2,7 +2,7 @@
 // The CUDA kernels of an attention operator, emulated on the CPU, beside its slow reference and its CPU kernels.
 #pragma once
 
-#include "models/ops/cuda/attention_host.h"
+#include "models/ops/cuda/attention_arguments.h"
 #include "models/ops/cuda/attention_kernels.cuh"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/models/ops/attention_cases.h"
@@ -37,8 +37,8 @@ Outcome emulate(const Arguments& arguments, const std::vector<std::string>& name
     }
     inputs.push_back(tensor);
   }
-  const auto [out, denominator] = cuda::attention_forward<Launcher, Operator>(inputs, arguments.eps);
-  const std::vector<at::Tensor> gradients = cuda::attention_backward<Launcher, Operator>(
+  const auto [out, denominator] = attention_forward<cuda::AttentionDevice<Launcher, Operator>>(inputs, arguments.eps);
+  const std::vector<at::Tensor> gradients = attention_backward<cuda::AttentionDevice<Launcher, Operator>>(
       grad_output.to(dtype), out, denominator, inputs, arguments.eps, all_wanted(floating.size()));
   REQUIRE(gradients.size() == floating.size());
   Outcome outcome{out, {}};
@@ -54,9 +54,10 @@ void require_left_out(const Arguments& arguments, const std::vector<std::string>
   using Launcher = EmulatedLauncher<false>;
   OptionalTensors inputs;
   for (const std::string& name : names) inputs.push_back(arguments.optional(name));
-  const auto [out, denominator] = cuda::attention_forward<Launcher, Operator>(inputs, arguments.eps);
+  const auto [out, denominator] = attention_forward<cuda::AttentionDevice<Launcher, Operator>>(inputs, arguments.eps);
   const auto gradients = [&, &out = out, &denominator = denominator](const c10::List<bool>& wanted) {
-    return cuda::attention_backward<Launcher, Operator>(grad_output, out, denominator, inputs, arguments.eps, wanted);
+    return attention_backward<cuda::AttentionDevice<Launcher, Operator>>(grad_output, out, denominator, inputs,
+                                                                         arguments.eps, wanted);
   };
   size_t floating = 0;
   for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
@@ -89,17 +90,18 @@ void require_emulated_half(const Arguments& arguments, const std::vector<std::st
   OptionalTensors given;
   for (const std::string& name : names) given.push_back(arguments.optional(name));
   const OptionalTensors inputs = of_type(given, half), wide = of_type(inputs, at::kFloat);
-  const auto [out, denominator] = cuda::attention_forward<Launcher, Operator>(inputs, arguments.eps);
-  const auto [wide_out, wide_denominator] = cuda::attention_forward<Launcher, Operator>(wide, arguments.eps);
+  const auto [out, denominator] = attention_forward<cuda::AttentionDevice<Launcher, Operator>>(inputs, arguments.eps);
+  const auto [wide_out, wide_denominator] =
+      attention_forward<cuda::AttentionDevice<Launcher, Operator>>(wide, arguments.eps);
   require_equal(out, wide_out.to(half), what);
   require_equal(denominator, wide_denominator, what + " denominator");
 
   size_t floating = 0;
   for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
   const at::Tensor grad_output = upstream_in.to(half);
-  const std::vector<at::Tensor> gradients = cuda::attention_backward<Launcher, Operator>(
+  const std::vector<at::Tensor> gradients = attention_backward<cuda::AttentionDevice<Launcher, Operator>>(
       grad_output, out, denominator, inputs, arguments.eps, all_wanted(floating));
-  const std::vector<at::Tensor> expected = cuda::attention_backward<Launcher, Operator>(
+  const std::vector<at::Tensor> expected = attention_backward<cuda::AttentionDevice<Launcher, Operator>>(
       grad_output.to(at::kFloat), out.to(at::kFloat), denominator, wide, arguments.eps, all_wanted(floating));
   for (size_t i = 0; i < floating; ++i) {
     require_equal(gradients[i], expected[i].to(half), what + " gradient " + std::to_string(i));

@@ -51,6 +51,7 @@ TEST_CASE("the CUDA kernels of gated_edge_sum, emulated, stay inside the arrays 
   with_guarded_memory([] {
     const at::Tensor rows = at::ones({2, 2}), columns = at::ones({3, 2}), edge = at::ones({4, 2});
     emulated<ThreadOrder::kAscending>({rows, columns, columns, edge}, {rows, edge}, wild_index(), at::kFloat);
+    for (const at::Tensor& given : {rows, columns, edge}) require_equal(given, at::ones_like(given), "an argument");
   });
 }
 

@@ -46,6 +46,7 @@ TEST_CASE("the CUDA kernels of max_pool, emulated, stay inside the arrays whatev
     cuda::max_pool_backward(grad, at::full({3, 2}, INT64_MAX, at::kLong), 3, run);
     cuda::max_pool_backward(grad, at::full({3, 2}, INT64_MIN, at::kLong), 3, run);
     cuda::max_pool_backward(grad, at::zeros({3, 2}, at::kLong), 0, run);
+    for (const at::Tensor& given : {x, grad}) require_equal(given, at::ones_like(given), "an argument");
   });
 }
 

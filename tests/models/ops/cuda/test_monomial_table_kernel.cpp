@@ -27,9 +27,7 @@ Made made(int64_t channels, int64_t degree) {
   const cuda::MonomialTable<double> table{static_cast<int>(channels), degree,           count,
                                           shape.table_degree,         shape.entries,    shape.factors,
                                           to.recipe.data(),           to.factor.data(), to.weight.data()};
-  using Tile = cuda::MonomialTableTile<double>;
-  const int64_t blocks = (count + Tile::kBlockThreads - 1) / Tile::kBlockThreads;
-  EmulatedGrids<ThreadOrder::kAscending>().grid<Tile>(blocks, 1, table);
+  cuda::element_grid(cuda::MonomialTableCall<double>{table}, EmulatedGrids<ThreadOrder::kAscending>());
   return to;
 }
 

@@ -9,6 +9,19 @@ namespace geosft::test::test_point_bias {
 using namespace point_cases;
 using cuda::PointOperator;
 
+namespace {
+
+// Tiles of all sizes, with these numbers of channels in turn.
+void require_both_channels(uint64_t seed, int64_t even, int64_t odd) {
+  for (const Sizes& sizes : tile_sizes()) {
+    const int64_t channels = ++seed % 2 == 0 ? even : odd;
+    const Arguments a = random_points(sizes, seed, channels);
+    require_emulated_reference<PointOperator>(fused, slow, a, kArguments, std::to_string(channels) + " channels");
+  }
+}
+
+}  // namespace
+
 TEST_CASE("the CUDA kernels of point_attention, emulated, reproduce the golden cases", "[point_bias]") {
   for (const char* name : {"angles_c17", "angles_one_item", "angles_ragged", "chirality_one_item", "chirality_ragged",
                            "normals_c17", "one_item", "ragged", "ragged_normals", "zero_rows"}) {
@@ -17,21 +30,11 @@ TEST_CASE("the CUDA kernels of point_attention, emulated, reproduce the golden c
 }
 
 TEST_CASE("the CUDA kernels of point_attention, emulated, agree with the reference and the CPU", "[point_bias]") {
-  uint64_t seed = 20;
-  for (const Sizes& sizes : tile_sizes()) {
-    const int64_t channels = ++seed % 2 == 0 ? 2 : 1;
-    const Arguments a = random_points(sizes, seed, channels);
-    require_emulated_reference<PointOperator>(fused, slow, a, kArguments, std::to_string(channels) + " channels");
-  }
+  require_both_channels(20, 2, 1);
 }
 
 TEST_CASE("the CUDA kernels of angles, emulated, agree with the reference and the CPU", "[point_bias]") {
-  uint64_t seed = 60;
-  for (const Sizes& sizes : tile_sizes()) {
-    const int64_t channels = ++seed % 2 == 0 ? 4 : 5;
-    const Arguments a = random_points(sizes, seed, channels);
-    require_emulated_reference<PointOperator>(fused, slow, a, kArguments, std::to_string(channels) + " channels");
-  }
+  require_both_channels(60, 4, 5);
 }
 
 TEST_CASE("the CUDA kernels of point_attention, emulated, survive softplus far from zero", "[point_bias]") {

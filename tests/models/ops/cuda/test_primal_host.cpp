@@ -195,6 +195,10 @@ TEST_CASE("the CUDA kernels of primal_attention, emulated, stay inside their arr
         emulated_by(a, numbers, grad_output, at::kFloat, WalledRun<ThreadOrder::kAscending>());
         emulated_by(a, numbers, grad_output, at::kFloat, WalledRun<ThreadOrder::kDescending>());
       }
+      for (const char* name : {"q", "k", "v"}) {
+        require_equal(a[name], at::randn({rows, heads, 5}, generator(21)), name);
+      }
+      require_equal(grad_output, at::ones({rows, heads, 5}), "grad_output");
     }
   }
 }

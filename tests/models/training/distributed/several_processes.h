@@ -3,7 +3,9 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -69,6 +71,23 @@ inline void require_one_to_speak(size_t processes, const std::string& tag) {
       CHECK(results[rank].err == (rank == failing ? "a reason\n" : ""));
     }
   }
+}
+
+// The error of meet(timeout), to which a process does not come. The timeout is also that of the store, which on a busy
+// machine may not answer in a second: then more time is given.
+template <class Meet>
+std::string error_of_missing_process(const Meet& meet) {
+  std::string error;
+  for (std::chrono::seconds timeout(1); timeout <= std::chrono::seconds(256); timeout *= 4) {
+    try {
+      meet(timeout);
+      FAIL("nobody came");
+    } catch (const std::exception& caught) {
+      error = caught.what();
+    }
+    if (error.find("has not come") != std::string::npos) break;
+  }
+  return error;
 }
 
 }  // namespace geosft::test

@@ -87,7 +87,7 @@ TEST_CASE("one process with a device, alone", "[.nccl_alone]") {
   sum.reset();
   REQUIRE(owner.use_count() == 1);
   // The one that connects, and the one that watches, which may just begin.
-  for (int i = 0; i < 1000 && pretended_guard().threads() < 2; ++i) {
+  for (int i = 0; i < 12000 && pretended_guard().threads() < 2; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   REQUIRE(pretended_guard().threads() == 2);

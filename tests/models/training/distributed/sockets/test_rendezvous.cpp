@@ -11,6 +11,7 @@
 #include <future>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "tests/models/training/distributed/several_processes.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_rendezvous {
@@ -115,12 +116,9 @@ TEST_CASE("an unauthenticated peer is rejected", "[sockets]") {
 TEST_CASE("a timeout names the missing process", "[sockets]") {
   const Store store;
   asio::io_context context;
-  try {
-    rendezvous(point_of(store.port(), 0, 2, std::chrono::seconds(1)), context);
-    FAIL("nobody came");
-  } catch (const std::runtime_error& error) {
-    REQUIRE_THAT(error.what(), Catch::Contains("process 1 of 2 has not come to 127.0.0.1"));
-  }
+  const std::string error = error_of_missing_process(
+      [&](std::chrono::seconds timeout) { rendezvous(point_of(store.port(), 0, 2, timeout), context); });
+  REQUIRE_THAT(error, Catch::Contains("process 1 of 2 has not come to 127.0.0.1"));
 }
 
 }  // namespace geosft::test::test_rendezvous

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Converts tensors to the arrays that the attention kernels of the CPU read and write, and calls the kernels: the
+// Device of models/ops/attention_host.h.
+#pragma once
+
+#include "geometry/packed.h"
+#include "models/ops/attention_host.h"
+#include "models/ops/cpu/attention_gradients.h"
+
+namespace geosft {
+
+// Holds the arguments common to all attention operators.
+struct AttentionArguments {
+  explicit AttentionArguments(const AttentionInputs& in)
+      : q(contiguous(in.q())),
+        k(contiguous(in.k())),
+        v(contiguous(in.v())),
+        leak(opmath_contiguous(in.leak())),
+        offsets(packed_offset_pair(in.q_ptr(), q.size(0), "q_ptr", in.k_ptr(), k.size(0), "k_ptr")),
+        eps(in.eps) {}
+
+  template <typename T>
+  AttentionProblem<T> problem() const {
+    return {stored_rows<T>(q, q.size(1) * q.size(2)),
+            stored_rows<T>(k, k.size(1) * k.size(2)),
+            stored_rows<T>(v, v.size(1) * v.size(2)),
+            leak.const_data_ptr<T>(),
+            q.size(1),
+            q.size(2),
+            v.size(2),
+            static_cast<T>(eps),
+            offsets.first,
+            offsets.second};
+  }
+
+  at::Tensor q, k, v, leak;
+  OffsetPair offsets;
+  double eps;
+};
+
+// w_* [channels, heads], b_* [heads]: mul = softplus(X w_mul + b_mul), add = X w_add + b_add.
+template <typename T>
+struct RelativeWeights {
+  const T* w_mul = nullptr;
+  const T* b_mul = nullptr;
+  const T* w_add = nullptr;
+  const T* b_add = nullptr;
+};
+
+struct WeightArguments : WeightTensors {
+  explicit WeightArguments(const WeightedInputs& in) : WeightTensors(in, opmath_contiguous) {}
+
+  template <typename T>
+  RelativeWeights<T> pointers() const {
+    return {pointer<T>(w_mul), pointer<T>(b_mul), pointer<T>(w_add), pointer<T>(b_add)};
+  }
+};
+
+// Allocates the gradient of rows `like` if it is requested.
+template <typename T>
+RowGradient<T> row_gradient(bool requested, const at::Tensor& like, int64_t copies) {
+  return requested ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
+}
+
+// Runs the kernels of an Operator, which has
+//   Inputs                                        a type derived from AttentionInputs
+//   Operator(const Inputs&, const AttentionArguments&)
+//   arrays<T>(problem)                            the inputs of the attention bias, as the kernels read them
+//   begin_gradients(problem, plan, output_mask, arrays&)
+//                                                 allocates the gradients of the bias that the mask requests
+//   gradients(arrays&)                            the gradients of the floating inputs of the bias, in order; an empty
+//                                                 tensor where the mask is false
+//   widths(heads, output_mask)                    sizes of the accumulators of the bias
+// The Kernels are those of GEOSFT_REGISTER_ATTENTION.
+template <class OperatorType, class Kernels>
+struct AttentionDevice {
+  using Operator = OperatorType;
+  using Arguments = AttentionArguments;
+
+  explicit AttentionDevice(const AttentionInputs& /*in*/) {}
+
+  template <typename T>
+  void forward(const Operator& own, const Arguments& arguments, const at::Tensor& out,
+               const at::Tensor& denominator) const {
+    const auto problem = arguments.problem<T>();
+    Kernels::template forward_kernel<T>()(problem, own.template arrays<T>(problem),
+                                          writable_rows<T>(out, problem.heads * problem.cv), target<T>(denominator));
+  }
+
+  template <typename T>
+  std::vector<at::Tensor> backward(const Operator& own, const Arguments& arguments, const OutputMask& output_mask,
+                                   const AttentionOutputs& outputs) const {
+    const auto problem = arguments.problem<T>();
+    const BackwardPlan plan = backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv,
+                                            own.widths(problem.heads, output_mask), !problem.q.computed());
+    CoreGradients<T> to(problem, plan, arguments.q.scalar_type());
+    auto arrays = own.template arrays<T>(problem);
+    own.begin_gradients(problem, plan, output_mask, arrays);
+    const int64_t width = problem.heads * problem.cv;
+    const AttentionGradOutput<T> grad_output{stored_rows<T>(outputs.grad, width), stored_rows<T>(outputs.out, width),
+                                             pointer<T>(outputs.denominator)};
+    Kernels::template backward_kernel<T>()(problem, arrays, plan, grad_output, to);
+    std::vector<at::Tensor> gradients;
+    for (at::Tensor& gradient : to.finish(problem, plan)) gradients.push_back(std::move(gradient));
+    for (at::Tensor& gradient : own.gradients(arrays)) gradients.push_back(std::move(gradient));
+    return gradients;
+  }
+};
+
+}  // namespace geosft
