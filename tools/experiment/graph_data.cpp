@@ -18,6 +18,7 @@
 #include "data/graphs/molecule_table.h"
 #include "data/points/point_loader.h"
 #include "data/seeds.h"
+#include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "geometry/packed.h"
 #include "tools/experiment/arguments.h"
@@ -194,6 +195,14 @@ void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings,
 }
 
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
+  if (items.pictures) {
+    if (settings.longest > 0) throw UsageError("max_length is for sequences, not for pictures");
+    if (settings.pictures.side % settings.patch != 0) {
+      throw UsageError("patch_size must divide image_size: " + std::to_string(settings.patch) + " and " +
+                       std::to_string(settings.pictures.side));
+    }
+    return with_views(items, settings.pictures, settings.patch);
+  }
   if (settings.patch > 1) items = in_patches(items, settings.patch);
   if (settings.longest > 0) items = truncated(items, settings.longest);
   return items;

@@ -5,6 +5,7 @@
 
 #include "data/data_error.h"
 #include "data/graphs/unlabelled_graphs.h"
+#include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/graph_prediction.h"
@@ -103,7 +104,18 @@ struct Predictor {
     return {std::move(series), std::move(names), {}};
   }
 
+  void predict_picture(const std::string& file) const {
+    const ItemSchema& schema = trained.schema;
+    PackedItems picture = in_tokens(single_picture(file), trained.settings);
+    if (schema.items != picture.schema.items || schema.node_values != picture.schema.node_values) {
+      throw DataError(file, "what the model was trained on, " + schema.items, "a picture");
+    }
+    picture.schema = schema;
+    predict(picture, all_of(picture), [&](int64_t) { return ItemTitle{file, {{"file", file}}}; });
+  }
+
   void predict_file(const std::string& file) const {
+    if (!words.edges && is_picture_name(file)) return predict_picture(file);
     predict_unlabelled(words.edges ? read_unlabelled_graphs(file, trained.schema, trained.settings.reading())
                                    : unlabelled_series(file),
                        file);
@@ -148,8 +160,10 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
   };
   auto* given = subcommand.add_option(
       "FILE", files,
-      words.edges ? "graphs in place of the dataset: " + graph_file_formats_text() + ", or a folder in TU's form"
-                  : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored");
+      words.edges
+          ? "graphs in place of the dataset: " + graph_file_formats_text() + ", or a folder in TU's form"
+          : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored; or pictures: "
+            "*.jpg, *.jpeg, *.png");
   replaces_dataset(given);
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first FILE that cannot be read")->needs(given);
   if (!words.edges) return;

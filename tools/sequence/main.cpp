@@ -19,7 +19,7 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"predict", "what a trained model says of each sequence of a dataset",
      geosft::add_predict_command<SequenceExperiment>},
     {"info", "what a RUN folder, a checkpoint or a dataset holds", geosft::add_info_command<SequenceExperiment>},
-    {"generate", "write a synthetic dataset: ListOps or Pathfinder", geosft::add_generate_command},
+    {"generate", "write a synthetic dataset: ListOps, Pathfinder or pictures of shapes", geosft::add_generate_command},
     {"sweep", "train several configurations and tabulate their results", geosft::add_sweep_command<SequenceExperiment>},
     {"list", "pretrained models: their names may stand for a RUN folder", geosft::add_list_command<SequenceExperiment>},
     {"fetch", "download a published dataset, such as BasicMotions", geosft::add_fetch_command<SequenceExperiment>},
