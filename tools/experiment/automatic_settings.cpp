@@ -93,7 +93,8 @@ DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits) {
 std::string resolve_automatic(GraphSettings& settings, const PackedItems& items) {
   const DataSizes sizes = data_sizes(items, settings.splits);
   Resolver resolve;
-  resolve("patch_size", settings.patch, [&] { return patch_of(sizes); });
+  // Of pictures: that of DeiT.
+  resolve("patch_size", settings.patch, [&] { return items.pictures ? int64_t{16} : patch_of(sizes); });
   resolve("batch_size", settings.train.batch_size, [&] { return batch_of(sizes); });
   resolve("epochs", settings.train.epochs, [&] { return epochs_of(sizes, settings.train.batch_size); });
   resolve("validation_fraction", settings.splits.validation_fraction, [&] { return validation_of(sizes); });
