@@ -181,7 +181,7 @@ TEST_CASE("picture models refuse items and options that do not fit") {
   GraphModel model = model_of(picture_options("softmax"));
   FeaturedGraphs graphs = pictures(2, 9);
   graphs.graphs.ptr = at::tensor({0, 12}, at::kLong);
-  require_error([&] { seeded(model, graphs); }, {"places", "6"});
+  require_error([&] { seeded(model, graphs); }, {"items of 6 nodes", "learned positions"});
   GraphModelOptions wrong = picture_options("softmax");
   wrong.places = 0;
   require_error([&] { GraphModel{wrong}; }, {"places", "0"});
