@@ -94,7 +94,7 @@ TEST_CASE("options of pictures that do not fit are refused by name") {
   refused({"--patch-size", "5"}, {"patch_size", "image_size", "5", "16"});
   refused({"--drop-token-rate", "0.1"}, {"drop_token_rate", "learned"});
   refused({"--max-length", "3"}, {"max_length", "pictures"});
-  refused({"--residual", "false", "--drop-path", "0.1"}, {"drop_path"});
+  refused({"--no-residual", "--drop-path", "0.1"}, {"drop_path"});
   const auto generate = [&](const Words& more, const Words& named) {
     shop.refuses(Words{"generate", "pictures", "--out", (shop / "more").string()} + more, 2, named);
   };
