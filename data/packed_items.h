@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,8 @@ struct DatasetSplit {
   std::vector<int64_t> train, validation, test;
 };
 
+struct PictureFiles;  // data/sequences/picture_folders.h
+
 // A dataset of B graphs with N nodes and E edges in total, on the CPU. Both directions of an undirected edge are
 // stored. Only the features in the schema are defined; node_encoding is undefined until it is computed.
 struct PackedItems : FeaturedGraphs {
@@ -65,6 +68,9 @@ struct PackedItems : FeaturedGraphs {
   at::Tensor node_split;              // int64 [N], 0 train, 1 validation, 2 test, -1 none; for splits of nodes
   std::optional<DatasetSplit> split;  // if one is published
   std::vector<std::string> smiles;    // of each graph, for molecules that were read from or published with SMILES
+  // Of pictures in files: each item then has one node without features, and a loader replaces it by the patches of its
+  // picture (labelled_items), for which the schema is. Null for data in memory.
+  std::shared_ptr<const PictureFiles> pictures;
   std::vector<std::string> warnings;  // what was read or left out, one sentence each, to be shown to the user
 
   int64_t size() const { return graphs.items(); }

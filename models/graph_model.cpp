@@ -139,7 +139,9 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   if (options.layer.local.kind == LocalKind::gated_gcn) {
     edge_state = register_module("edge_state", torch::nn::Linear(options.layer.local.edge_channels, width));
   }
+  options.layer.primal.class_token = options.head == GraphHead::class_token;
   encoder = register_module("encoder", Encoder(options.layer, options.layers, options.encoder));
+  make_class_token();
   make_head();
   const auto buffers = [this](const char* mean, at::Tensor& of_mean, const char* deviation, at::Tensor& of_deviation,
                               int64_t columns) {
@@ -156,6 +158,46 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   if (options.graph_features > 0) {
     buffers("graph_mean", graph_mean, "graph_deviation", graph_deviation, options.graph_features);
   }
+}
+
+// Makes the class token and learned positions, which begin as those of DeiT: normal with deviation 0.02.
+void GraphModelImpl::make_class_token() {
+  constexpr double deviation = 0.02;
+  const bool has_token = options.head == GraphHead::class_token, learned = options.positions == NodePositions::learned;
+  TORCH_CHECK(!has_token || (!options.relative && options.positions != NodePositions::relative && !convolves(options)),
+              "head must not be class_token where attention or a local branch sees edges or relative positions");
+  TORCH_CHECK(!learned || options.places >= 1, "places must be at least 1 for learned positions, got ", options.places);
+  const int64_t width = options.layer.attention.width;
+  const auto parameter = [&](const char* name, int64_t rows) {
+    return register_parameter(name, at::randn({rows, width}) * deviation);
+  };
+  if (has_token) class_token = parameter("class_token", 1);
+  if (learned) positions = parameter("positions", options.places + (has_token ? 1 : 0));
+}
+
+at::Tensor GraphModelImpl::token_ptr(const at::Tensor& ptr) const {
+  if (options.head != GraphHead::class_token) return ptr;
+  return ptr + at::arange(ptr.size(0), ptr.options());
+}
+
+// Puts the class token before the nodes of each item, and adds learned positions.
+at::Tensor GraphModelImpl::with_class_token(const at::Tensor& x, const at::Tensor& ptr) const {
+  if (!class_token.defined() && !positions.defined()) return x;
+  const int64_t items = ptr.size(0) - 1;
+  if (!positions.defined()) {
+    // Row i of item b moves to i + b + 1; rows of the token remain.
+    const at::Tensor item = item_of_row_on_device(ptr, x.size(0), x.device());
+    const at::Tensor row = at::arange(x.size(0), item.options()) + item + 1;
+    const at::Tensor first = ptr_on_device(token_ptr(ptr), x.device(), "ptr").slice(0, 0, items);
+    return at::empty({x.size(0) + items, x.size(1)}, x.options().requires_grad(false))
+        .index_copy(0, row, x)
+        .index_copy(0, first, class_token.to(x.scalar_type()).expand({items, -1}));
+  }
+  TORCH_CHECK(x.size(0) == items * options.places, "ptr must have items of ", options.places,
+              " nodes for learned positions, got ", x.size(0), " nodes in ", items, " items");
+  at::Tensor rows = x.view({items, options.places, x.size(1)});
+  if (class_token.defined()) rows = at::cat({class_token.to(x.scalar_type()).expand({items, 1, -1}), rows}, 1);
+  return (rows + positions.to(x.scalar_type())).flatten(0, 1);
 }
 
 void GraphModelImpl::make_head() {
@@ -325,7 +367,10 @@ at::Tensor GraphModelImpl::predictions(const at::Tensor& x, const at::Tensor& pt
   if (options.head == GraphHead::softmax_pool) return pool_head->forward(x, ptr);
   if (options.head == GraphHead::sample_max) return sample_head->forward(x, ptr, context);
   if (options.head == GraphHead::sum) return sum_head->forward(x, ptr);
-  return node_head.is_empty() ? token_head->forward(x) : node_head->forward(x, context);
+  const at::Tensor rows = options.head == GraphHead::class_token
+                              ? x.index_select(0, ptr_on_device(ptr, x.device(), "ptr").slice(0, 0, ptr.size(0) - 1))
+                              : x;
+  return node_head.is_empty() ? token_head->forward(rows) : node_head->forward(rows, context);
 }
 
 at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context,
@@ -335,14 +380,15 @@ at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext
   const at::Tensor ptr = options.documents ? document_ptr(graphs) : graphs.graphs.ptr;
   if (context.statistics()) context.statistics()->expect(batch_norm_count(*this));
   const std::optional<LocalGraph> edges = convolves(options) ? std::optional(local(graphs)) : std::nullopt;
-  const at::Tensor x =
-      encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context, edges ? &*edges : nullptr);
+  const at::Tensor attending = token_ptr(ptr);
+  const at::Tensor x = encoder->forward(with_class_token(tokens(graphs, ptr, context), ptr), relative(graphs, ptr),
+                                        attending, context, edges ? &*edges : nullptr);
   const auto referenced = [&](const at::Tensor& predicted) {
     if (!options.atom_references) return predicted;
     return predicted +
            sum_pool(target_reference.index_select(0, graphs.node_categories.select(1, 0).to(at::kLong)), ptr);
   };
-  if (options.graph_features == 0) return referenced(predictions(x, ptr, context, {}));
+  if (options.graph_features == 0) return referenced(predictions(x, attending, context, {}));
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   const at::Tensor standardized = (graph_features.to(of_weights) - graph_mean) / graph_deviation;
   return referenced(predictions(x, ptr, context, standardized.nan_to_num(0.0).clamp(-max_deviations, max_deviations)));

@@ -21,6 +21,7 @@ enum class GraphHead {
   mean,          // per graph: mean over its nodes
   max,           // per graph: maximum over its nodes
   nodes,         // a prediction per node
+  class_token,   // per graph: from a learned token before its nodes, which attends with them
   pairs,         // per pair of documents: whether they belong together
 };
 
@@ -29,6 +30,7 @@ enum class NodePositions {
   none,
   added,     // sinusoidal position encodings are added to the tokens
   relative,  // X_R of attention are products of sinusoids (SFT section 5), instead of edges
+  learned,   // a learned vector per place is added to the tokens, for items of the same number of nodes
 };
 
 struct GraphModelOptions {
@@ -48,6 +50,7 @@ struct GraphModelOptions {
   int64_t max_degree = 0;  // the degree of a node, clamped to it, has an embedding that is added to its token; 0: none
   bool signed_encoding = false;  // the sign of its columns is arbitrary: training samples it anew in each step
   NodePositions positions = NodePositions::none;
+  int64_t places = 0;             // number of nodes of every item, for learned positions
   int64_t position_channels = 0;  // of the sinusoids in X_R; 0: the width, as in the paper
   // An item is a pair of documents, which do not attend to each other: an additional last column of node_categories is
   // the index of a node's document, 0 then 1. Required by, and only valid with, the head `pairs`.
@@ -112,7 +115,13 @@ class GraphModelImpl : public torch::nn::Module {
   // atom_references the targets are standardised after the references have been subtracted.
   void standardize(const FeaturedGraphs& graphs, const at::Tensor& targets, const at::Tensor& graph_features = {});
 
+  // Returns the offsets of the tokens that attend to each other: those of the nodes, and with a class token one more
+  // per item. ptr int64 [B + 1].
+  at::Tensor token_ptr(const at::Tensor& ptr) const;
+
   GraphModelOptions options;
+  at::Tensor class_token;  // [1, width], with the head class_token
+  at::Tensor positions;    // [places, width], learned, with the class token's in the first row if there is one
   torch::nn::Embedding embedding{nullptr};  // one table for all columns; empty without categories
   torch::nn::Linear numbers{nullptr};       // input: values and encoding, or a constant without either
   torch::nn::Embedding degrees{nullptr};    // with max_degree
@@ -147,6 +156,8 @@ class GraphModelImpl : public torch::nn::Module {
   RelativeEncoding relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const;
   at::Tensor document_ptr(const FeaturedGraphs& graphs) const;
   at::Tensor places(const at::Tensor& ptr, int64_t channels) const;
+  void make_class_token();
+  at::Tensor with_class_token(const at::Tensor& x, const at::Tensor& ptr) const;
 };
 TORCH_MODULE(GraphModel);
 

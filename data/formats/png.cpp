@@ -23,9 +23,9 @@ struct PngImage {
   png_image image{};
 };
 
-}  // namespace
-
-GreyImage read_png(std::string_view bytes, const std::string& file) {
+// Decodes to `format`, GreyImage or ColourImage.
+template <class Image>
+Image decoded(std::string_view bytes, const std::string& file, png_uint_32 format) {
   PngImage png;
   if (png_image_begin_read_from_memory(&png.image, bytes.data(), bytes.size()) == 0) {
     throw DataError(file, "a PNG", png.image.message);
@@ -36,20 +36,21 @@ GreyImage read_png(std::string_view bytes, const std::string& file) {
     throw DataError(file, "at most " + std::to_string(most) + " pixels in " + std::to_string(bytes.size()) + " bytes",
                     std::to_string(png.image.width) + " x " + std::to_string(png.image.height));
   }
-  png.image.format = PNG_FORMAT_GRAY;
-  GreyImage grey{png.image.height, png.image.width, {}};
-  grey.pixels.resize(PNG_IMAGE_SIZE(png.image));
-  if (png_image_finish_read(&png.image, nullptr, grey.pixels.data(), 0, nullptr) == 0) {
+  png.image.format = format;
+  Image image{png.image.height, png.image.width, {}};
+  image.pixels.resize(PNG_IMAGE_SIZE(png.image));
+  if (png_image_finish_read(&png.image, nullptr, image.pixels.data(), 0, nullptr) == 0) {
     throw DataError(file, "a whole PNG", png.image.message);
   }
-  return grey;
+  return image;
 }
 
-std::string png_bytes(const GreyImage& image) {
+template <class Image>
+std::string encoded(const Image& image, png_uint_32 format) {
   PngImage png;
   png.image.width = static_cast<png_uint_32>(image.width);
   png.image.height = static_cast<png_uint_32>(image.height);
-  png.image.format = PNG_FORMAT_GRAY;
+  png.image.format = format;
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png.image);
   std::string bytes(size, '\0');
   if (png_image_write_to_memory(&png.image, bytes.data(), &size, 0, image.pixels.data(), 0, nullptr) == 0) {
@@ -57,6 +58,24 @@ std::string png_bytes(const GreyImage& image) {
   }
   bytes.resize(size);
   return bytes;
+}
+
+}  // namespace
+
+GreyImage read_png(std::string_view bytes, const std::string& file) {
+  return decoded<GreyImage>(bytes, file, PNG_FORMAT_GRAY);
+}
+
+ColourImage read_colour_png(std::string_view bytes, const std::string& file) {
+  return decoded<ColourImage>(bytes, file, PNG_FORMAT_RGB);
+}
+
+std::string png_bytes(const GreyImage& image) {
+  return encoded(image, PNG_FORMAT_GRAY);
+}
+
+std::string colour_png_bytes(const ColourImage& image) {
+  return encoded(image, PNG_FORMAT_RGB);
 }
 
 }  // namespace geosft

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes grey PNG images with libpng.
+// Reads and writes PNG images with libpng.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "data/formats/picture.h"
 
 namespace geosft {
 
@@ -17,6 +19,9 @@ struct GreyImage {
 // Reads a PNG of any kind as grey; transparent pixels are black. Throws DataError, naming `file`, for a damaged file or
 // one that is not PNG, and for more than 2^26 pixels or more than its bytes can hold.
 GreyImage read_png(std::string_view bytes, const std::string& file);
+
+// The same as colour.
+ColourImage read_colour_png(std::string_view bytes, const std::string& file);
 
 // Encodes an 8-bit grey PNG.
 std::string png_bytes(const GreyImage& image);

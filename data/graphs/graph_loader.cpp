@@ -12,12 +12,30 @@
 namespace geosft {
 namespace {
 
-constexpr uint64_t drop_stream = 3;
+constexpr uint64_t drop_stream = 3, picture_stream = 12;
+
+// Returns `count` pictures as graphs without edges whose nodes are patches.
+FeaturedGraphs graphs_of_patches(const at::Tensor& patches, int64_t count) {
+  FeaturedGraphs graphs;
+  graphs.graphs.ptr = at::arange(count + 1, at::kLong) * (count > 0 ? patches.size(0) / count : 0);
+  graphs.graphs.graph.rowptr = at::zeros({patches.size(0) + 1}, at::kLong);
+  graphs.graphs.graph.col = at::empty({0}, at::kLong);
+  graphs.node_values = patches;
+  return graphs;
+}
 
 }  // namespace
 
-LabelledItems labelled_items(const PackedItems& dataset, const std::vector<int64_t>& items) {
+LabelledItems labelled_items(const PackedItems& dataset, const std::vector<int64_t>& items,
+                             const std::optional<PictureAugmentation>& augmentation) {
   LabelledItems batch;
+  if (dataset.pictures) {
+    static_cast<FeaturedGraphs&>(batch) =
+        graphs_of_patches(picture_patches(*dataset.pictures, items, augmentation), static_cast<int64_t>(items.size()));
+    batch.items = items;
+    batch.target = dataset.target.index_select(0, at::tensor(items, at::kLong));
+    return batch;
+  }
   static_cast<FeaturedGraphs&>(batch) = items_of(dataset, items);
   batch.items = items;
   const at::Tensor nodes = rows_of_items(dataset.graphs.ptr, items);
@@ -70,6 +88,12 @@ GraphLoader::GraphLoader(const PackedItems& dataset, std::vector<int64_t> items,
   set_order(0);
 }
 
+int64_t GraphLoader::nodes_of(int64_t item) const {
+  if (dataset_.pictures) return dataset_.pictures->tokens();
+  const int64_t* const ptr = dataset_.graphs.ptr.const_data_ptr<int64_t>();
+  return ptr[item + 1] - ptr[item];
+}
+
 // Sets the order of the graphs in an epoch, and where its batches begin.
 void GraphLoader::set_order(int64_t epoch) {
   order_.clear();
@@ -78,10 +102,9 @@ void GraphLoader::set_order(int64_t epoch) {
   }
   begins_ = {0};
   const int64_t count = static_cast<int64_t>(order_.size());
-  const int64_t* const ptr = dataset_.graphs.ptr.const_data_ptr<int64_t>();
   int64_t nodes = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t item = order_[static_cast<size_t>(i)], more = ptr[item + 1] - ptr[item];
+    const int64_t more = nodes_of(order_[static_cast<size_t>(i)]);
     const bool full =
         options_.batch_nodes > 0 ? nodes + more > options_.batch_nodes : i - begins_.back() == options_.batch_size;
     if (full && i > begins_.back()) {
@@ -97,6 +120,8 @@ void GraphLoader::start_epoch(int64_t epoch, int64_t first_batch) {
   set_order(epoch);
   TORCH_CHECK(first_batch >= 0 && first_batch <= batches_per_epoch(), "first_batch must lie in [0, ",
               batches_per_epoch(), "], got ", first_batch);
+  if (ahead_.valid()) ahead_.wait();  // of the epoch that is left
+  ahead_ = {};
   epoch_ = epoch;
   next_ = first_batch;
   started_ = true;
@@ -108,10 +133,8 @@ void GraphLoader::start_epoch(int64_t epoch, int64_t first_batch) {
 at::Generator GraphLoader::dropping(int64_t batch, int64_t begin, int64_t first) const {
   at::Generator generator = make_generator(
       combine_seeds({drop_stream, options_.seed, static_cast<uint64_t>(epoch_), static_cast<uint64_t>(batch)}));
-  const int64_t* const ptr = dataset_.graphs.ptr.const_data_ptr<int64_t>();
   for (int64_t i = begin; i < begin + first; ++i) {
-    const int64_t item = order_[static_cast<size_t>(i)];
-    drop_rows(ptr[item + 1] - ptr[item], options_.drop_nodes, generator);
+    drop_rows(nodes_of(order_[static_cast<size_t>(i)]), options_.drop_nodes, generator);
   }
   return generator;
 }
@@ -120,16 +143,43 @@ std::optional<LabelledItems> GraphLoader::next() {
   return waited_.during([&] { return prepare(); });
 }
 
+// Returns this shard's items of a batch, and their place in it.
+std::vector<int64_t> GraphLoader::items_of_batch(int64_t batch, BatchSlice& place) const {
+  const int64_t begin = begins_[static_cast<size_t>(batch)], end = begins_[static_cast<size_t>(batch) + 1];
+  place = batch_slice(options_.share, end - begin);
+  const auto first = order_.begin() + begin + place.first;
+  return {first, first + place.count};
+}
+
+// Returns a batch of pictures, which may have been read ahead, and begins to read the next one.
+LabelledItems GraphLoader::pictures_of_batch(int64_t batch, const std::vector<int64_t>& items) {
+  // Without random views they do not depend on the epoch.
+  const std::optional<PictureAugmentation> augmentation =
+      options_.augment ? std::optional(PictureAugmentation{
+                             combine_seeds({picture_stream, options_.seed, static_cast<uint64_t>(epoch_)})})
+                       : std::nullopt;
+  const bool ready = ahead_.valid() && ahead_batch_ == batch;
+  LabelledItems whole = ready ? ahead_.get() : labelled_items(dataset_, items, augmentation);
+  if (batch + 1 < batches_per_epoch()) {
+    BatchSlice place;
+    // The thread refers to the dataset alone, which outlives the loader.
+    ahead_ = std::async(std::launch::async, [dataset = &dataset_, next = items_of_batch(batch + 1, place),
+                                             augmentation] { return labelled_items(*dataset, next, augmentation); });
+    ahead_batch_ = batch + 1;
+  }
+  return whole;
+}
+
 std::optional<LabelledItems> GraphLoader::prepare() {
   if (!started_ || next_ >= batches_per_epoch()) return std::nullopt;
-  const int64_t begin = begins_[static_cast<size_t>(next_)], end = begins_[static_cast<size_t>(next_) + 1];
   const int64_t batch = next_++;
-  const BatchSlice place = batch_slice(options_.share, end - begin);
-  const auto first = order_.begin() + begin + place.first;
-  LabelledItems whole = labelled_items(dataset_, {first, first + place.count});
+  BatchSlice place;
+  const std::vector<int64_t> items = items_of_batch(batch, place);
+  LabelledItems whole = dataset_.pictures ? pictures_of_batch(batch, items) : labelled_items(dataset_, items);
   whole.place = place;
   if (options_.drop_nodes <= 0) return whole;
-  return drop_random_nodes(whole, dataset_.schema.task, options_.drop_nodes, dropping(batch, begin, place.first));
+  return drop_random_nodes(whole, dataset_.schema.task, options_.drop_nodes,
+                           dropping(batch, begins_[static_cast<size_t>(batch)], place.first));
 }
 
 }  // namespace geosft

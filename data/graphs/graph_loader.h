@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads packed batches of a graph dataset.
+// Loads packed batches of a graph dataset. Of pictures, which are in files, the next batch is read on another thread
+// while the caller works on one.
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <vector>
 
 #include "data/batch_shard.h"
 #include "data/packed_items.h"
+#include "data/sequences/picture_folders.h"
 #include "data/wait_clock.h"
 
 namespace geosft {
@@ -19,7 +22,9 @@ struct LabelledItems : FeaturedGraphs {
   BatchSlice place = {};       // range of these graphs in the whole batch
 };
 
-LabelledItems labelled_items(const PackedItems& dataset, const std::vector<int64_t>& items);
+// Pictures are read from their files: random views of them with `augmentation`.
+LabelledItems labelled_items(const PackedItems& dataset, const std::vector<int64_t>& items,
+                             const std::optional<PictureAugmentation>& augmentation = std::nullopt);
 
 // Drops a random fraction `share` in [0, 1) of the nodes of each graph, with their edges (SFT section 4.3, "drop token
 // probability"). Features of the remaining nodes, encodings included, are those of the whole graph.
@@ -37,6 +42,7 @@ struct GraphLoaderOptions {
   bool shuffle = false;     // a new order every epoch, from the seed
   uint64_t seed = 0;        // the order is a function of (seed, epoch), dropped nodes of (seed, epoch, batch)
   double drop_nodes = 0.0;  // fraction of nodes dropped from each graph
+  bool augment = false;     // pictures: random views, a function of (seed, epoch, item)
 };
 
 class GraphLoader {
@@ -56,6 +62,9 @@ class GraphLoader {
  private:
   void set_order(int64_t epoch);
   std::optional<LabelledItems> prepare();
+  int64_t nodes_of(int64_t item) const;
+  std::vector<int64_t> items_of_batch(int64_t batch, BatchSlice& place) const;
+  LabelledItems pictures_of_batch(int64_t batch, const std::vector<int64_t>& items);
   at::Generator dropping(int64_t batch, int64_t begin, int64_t first) const;
 
   const PackedItems& dataset_;
@@ -65,6 +74,8 @@ class GraphLoader {
   int64_t epoch_ = 0, next_ = 0;
   bool started_ = false;
   WaitClock waited_;
+  int64_t ahead_batch_ = -1;  // the batch that is being read ahead, of pictures; -1: none
+  std::future<LabelledItems> ahead_;
 };
 
 }  // namespace geosft

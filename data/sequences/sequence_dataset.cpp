@@ -14,6 +14,7 @@
 #include "data/safe_join.h"
 #include "data/sequences/listops.h"
 #include "data/sequences/pathfinder.h"
+#include "data/sequences/picture_folders.h"
 
 namespace geosft {
 namespace {
@@ -134,6 +135,7 @@ PackedItems whole(const fs::path& folder, int64_t) {
 const std::vector<DatasetFormat<SequenceReader>>& sequence_formats() {
   static const std::vector<DatasetFormat<SequenceReader>> formats = {
       {"ListOps", "basic_train.tsv", is_listops, whole<read_listops>},
+      {"pictures", "train/CLASS/*.jpg or *.png", is_picture_folders, whole<read_picture_folders>},
       {"texts", "*_train.tsv or train/CLASS/*.txt", is_byte_texts, read_byte_texts},
       {"pairs of documents", "*.train.tsv", is_document_pairs, read_document_pairs},
       {"Pathfinder", "metadata/*.npy", is_pathfinder, whole<read_pathfinder>},

@@ -33,7 +33,8 @@ struct TsFile {
 TsFile read_ts_file(const std::filesystem::path& file);
 
 // Detects the format of `folder`: NAME_TRAIN and NAME_TEST.ts, .tsv or .arff (the UEA and UCR archives), ListOps
-// (listops.h), texts, pairs of documents, images (of MNIST and CIFAR-10, and pathfinder.h). Texts are truncated to
+// (listops.h), texts, pairs of documents, images (of MNIST and CIFAR-10, and pathfinder.h), folders of pictures
+// (picture_folders.h). Texts are truncated to
 // `max_length` bytes (0: no limit). Throws DataError for an unknown format, listing the known ones, and for broken
 // data.
 PackedItems open_sequence_dataset(const std::filesystem::path& folder, int64_t max_length = 0);

@@ -12,6 +12,7 @@ EncoderImpl::EncoderImpl(const LayerOptions& layer, int64_t count, const Encoder
   for (int64_t i = 0; i < count; ++i) {
     LayerOptions one = layer;
     one.local.updates_edges = i + 1 < count;
+    if (count > 1) one.drop_path *= static_cast<double>(i) / static_cast<double>(count - 1);
     layers->push_back(TransformerLayer(one));
   }
   if (options.virtual_node) virtual_node = register_module("virtual_node", VirtualNode(width, layer.normalization));

@@ -50,12 +50,17 @@ at::Tensor convolved(const at::Tensor& x, const PrimalOptions& options, const at
                      const std::vector<int64_t>& offsets) {
   if (options.convolution == ConvolutionKind::none) return x;
   if (options.convolution == ConvolutionKind::sequence) return convolve_sequence(x, weight, offsets);
+  const int64_t places = options.grid_height * options.grid_width, before = options.class_token ? 1 : 0;
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
-    TORCH_CHECK(offsets[b + 1] - offsets[b] == options.grid_height * options.grid_width, "ptr must have items of ",
-                options.grid_height, " x ", options.grid_width, " tokens for convolution on a grid, item ", b, " has ",
+    TORCH_CHECK(offsets[b + 1] - offsets[b] == places + before, "ptr must have items of ", options.grid_height, " x ",
+                options.grid_width, before > 0 ? " + 1" : "", " tokens for convolution on a grid, item ", b, " has ",
                 offsets[b + 1] - offsets[b]);
   }
-  return convolve_grid(x, weight, options.grid_height, options.grid_width);
+  if (before == 0) return convolve_grid(x, weight, options.grid_height, options.grid_width);
+  const at::Tensor items = x.unflatten(0, {-1, places + 1});
+  const at::Tensor grids =
+      convolve_grid(items.slice(1, 1).flatten(0, 1), weight, options.grid_height, options.grid_width);
+  return at::cat({items.slice(1, 0, 1), grids.unflatten(0, {-1, places})}, 1).flatten(0, 1);
 }
 
 // State shared by all groups of heads.

@@ -35,6 +35,7 @@ struct PrimalOptions {
   ConvolutionKind convolution = ConvolutionKind::none;  // of queries and keys
   int64_t convolution_size = 5;
   int64_t grid_height = 0, grid_width = 0;  // tokens of an item, for that on a grid
+  bool class_token = false;                 // the first token of an item stands outside its grid and is not convolved
   double eps = 1e-6;                        // of linear attention's denominator; of the variance
 };
 

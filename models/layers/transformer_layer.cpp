@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "geometry/device_offsets.h"
+
 namespace geosft {
 
 const std::vector<NamedAttention>& named_attentions() {
@@ -39,6 +41,9 @@ void choose_attention(LayerOptions& options, const std::string& name) {
 TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : options(layer_options) {
   const int64_t width = options.attention.width, inner = options.expansion * width;
   const bool attends = options.kind != AttentionKind::none, convolves = options.local.kind != LocalKind::none;
+  TORCH_CHECK(options.drop_path >= 0 && options.drop_path < 1, "drop_path must lie in [0, 1), got ", options.drop_path);
+  TORCH_CHECK(options.drop_path == 0 || (options.residual && !convolves),
+              "drop_path must be 0 without residual connections, and with a local branch");
   TORCH_CHECK(attends || convolves, "kind must be an attention where there is no local branch");
   if (attends) {
     make_attention();
@@ -84,6 +89,16 @@ at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingConte
   return context.dropout(contract->forward(hidden), options.token_dropout);
 }
 
+// Leaves out the rows of some items, in training.
+at::Tensor TransformerLayerImpl::dropped(const at::Tensor& branch, const std::optional<at::Tensor>& ptr,
+                                         SamplingContext& context) const {
+  if (options.drop_path == 0.0 || context.mode() != SampleMode::random) return branch;
+  const int64_t items = ptr ? ptr->size(0) - 1 : 1;
+  const at::Tensor kept = context.dropout(at::ones({items, 1}, branch.options().requires_grad(false)),
+                                          options.drop_path, context.rows_before([](int64_t) { return int64_t{1}; }));
+  return branch * kept.index_select(0, item_of_row_on_device(ptr, branch.size(0), branch.device()));
+}
+
 at::Tensor TransformerLayerImpl::convolve(const at::Tensor& x, LocalGraph* graph, SamplingContext& context) {
   TORCH_CHECK(graph != nullptr, "graph must be given to a layer with a local branch");
   return local->forward(x, *graph, context);
@@ -104,7 +119,7 @@ at::Tensor TransformerLayerImpl::attend_and_convolve(const at::Tensor& x, const 
     if (!pre) branch = local_(on_top(branch), context);
   }
   const at::Tensor mixed = mix(pre ? first_(x, context) : x, relative, ptr, context);
-  at::Tensor result = on_top(context.dropout(mixed, options.token_dropout));
+  at::Tensor result = on_top(dropped(context.dropout(mixed, options.token_dropout), ptr, context));
   if (!pre) result = first_(result, context);
   return branch.defined() ? result + branch : result;
 }
@@ -115,7 +130,7 @@ at::Tensor TransformerLayerImpl::forward(at::Tensor x, const RelativeEncoding& r
   const bool pre = options.norm == NormPlacement::pre;
   x = attend_and_convolve(x, relative, ptr, context, graph);
   if (options.expansion == 0) return x;
-  x = x + feed_forward(pre ? second_(x, context) : x, context);
+  x = x + dropped(feed_forward(pre ? second_(x, context) : x, context), ptr, context);
   return pre ? x : second_(x, context);
 }
 

@@ -31,6 +31,10 @@ struct LayerOptions {
   int64_t expansion = 4;              // feed-forward: width -> expansion * width -> width, GELU between; 0: none
   double token_dropout = 0.0;         // of the embeddings, after attention and after feed-forward
   double feed_forward_dropout = 0.0;  // after the expansion
+  // Probability that training leaves out a residual branch, separately for each item and branch; what remains is
+  // divided by 1 - drop_path (stochastic depth, Huang et al., 2016). An encoder raises it linearly from 0 in the first
+  // layer to this value in the last one.
+  double drop_path = 0.0;
 };
 
 // An attention by its name: sampling, polynomial, the members of the primal-dual family (primal_names), and none.
@@ -79,6 +83,7 @@ class TransformerLayerImpl : public torch::nn::Module {
   at::Tensor mix(const at::Tensor& x, const RelativeEncoding& relative, const std::optional<at::Tensor>& ptr,
                  SamplingContext& context);
   at::Tensor feed_forward(const at::Tensor& x, SamplingContext& context);
+  at::Tensor dropped(const at::Tensor& branch, const std::optional<at::Tensor>& ptr, SamplingContext& context) const;
 
   Normalization first_, second_, local_;
 };

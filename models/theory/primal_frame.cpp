@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "models/layers/token_convolution.h"
 #include "models/ops/primal_heads.h"
 
 namespace geosft {
@@ -32,6 +33,17 @@ at::Tensor kernel_of(const PrimalFrame& frame, const at::Tensor& x, const at::Te
   return at_x.products / at_x.normalizer.unsqueeze(1) / at_pairs.normalizer;
 }
 
+// Adds the residual connection, if there is one.
+at::Tensor plus_skip(const PrimalFrame& frame, const at::Tensor& x, const at::Tensor& result) {
+  return frame.skip.defined() ? result + at::matmul(x, frame.skip) : result;
+}
+
+// What remains of the targets of the pairs for the attention to fit.
+at::Tensor fitted_targets(const PrimalFrame& frame, const at::Tensor& keys, const at::Tensor& targets) {
+  const at::Tensor all = pairs_of(frame, targets);
+  return frame.skip.defined() ? all - at::matmul(pairs_of(frame, keys), frame.skip) : all;
+}
+
 }  // namespace
 
 PrimalFrame softmax_frame(double scale) {
@@ -58,6 +70,37 @@ PrimalFrame pooled(PrimalFrame frame, int64_t factor) {
   return frame;
 }
 
+PrimalFrame standardized(PrimalFrame frame, double eps) {
+  frame.points = [eps](const at::Tensor& x, const at::Tensor& keys) {
+    return (x - keys.mean(0)) / (keys.var(0, /*unbiased=*/false) + eps).sqrt();
+  };
+  return frame;
+}
+
+PrimalFrame convolved(PrimalFrame frame, const at::Tensor& weight) {
+  frame.points = [weight](const at::Tensor& x, const at::Tensor&) {
+    return convolve_sequence(x.unsqueeze(1), weight.unsqueeze(0), {0, x.size(0)}).squeeze(1);
+  };
+  return frame;
+}
+
+PrimalFrame convolved_on_grid(PrimalFrame frame, const at::Tensor& weight, int64_t height, int64_t width) {
+  frame.points = [weight, height, width](const at::Tensor& x, const at::Tensor&) {
+    return convolve_grid(x.unsqueeze(1), weight.unsqueeze(0), height, width).squeeze(1);
+  };
+  return frame;
+}
+
+PrimalFrame restricted(PrimalFrame frame, const at::Tensor& chosen) {
+  frame.pairs = [chosen](const at::Tensor& rows) { return rows.index_select(0, chosen); };
+  return frame;
+}
+
+PrimalFrame with_skip(PrimalFrame frame, const at::Tensor& skip) {
+  frame.skip = skip;
+  return frame;
+}
+
 at::Tensor frame_attention(const PrimalFrame& frame, const at::Tensor& queries, const at::Tensor& keys,
                            const at::Tensor& values) {
   const Features features = features_of(frame, queries, pairs_of(frame, keys));
@@ -72,13 +115,17 @@ FittedFrame::FittedFrame(PrimalFrame primal_frame, const at::Tensor& given_keys,
                          const RegressionOptions& options)
     : frame(std::move(primal_frame)),
       keys(given_keys),
-      regression(frame_kernel(frame, pairs_of(frame, keys), keys), pairs_of(frame, targets), options) {
+      regression(frame_kernel(frame, pairs_of(frame, keys), keys), fitted_targets(frame, keys, targets), options) {
   const at::Tensor pairs = pairs_of(frame, keys);
   values = regression.dual() / features_of(frame, pairs, pairs).normalizer.unsqueeze(1);
 }
 
 at::Tensor FittedFrame::predicted(const at::Tensor& x) const {
-  return regression.predict(frame_kernel(frame, x, keys)) - regression.bias();
+  return plus_skip(frame, x, regression.predict(frame_kernel(frame, x, keys)) - regression.bias());
+}
+
+at::Tensor FittedFrame::attended(const at::Tensor& x) const {
+  return plus_skip(frame, x, frame_attention(frame, x, keys, values));
 }
 
 }  // namespace geosft

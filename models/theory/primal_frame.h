@@ -25,6 +25,9 @@ struct PrimalFrame {
   std::function<at::Tensor(const at::Tensor& rows)> pairs = {};
   // What phi is applied to, from x [n, c] and the keys [m, c]: a layer within the primal. Absent: x.
   std::function<at::Tensor(const at::Tensor& x, const at::Tensor& keys)> points = {};
+  // A fixed linear map [c, d] of a residual connection: f(x) = W phi(x) / h(x) + x skip + b. Its dual is that of the
+  // frame without it for the targets y_j - k_j skip. Absent: none.
+  at::Tensor skip = {};
 };
 
 // Members of the family. scale: of the scalar product, usually 1 / sqrt(c); eps: added to h.
@@ -34,9 +37,19 @@ PrimalFrame linear_frame(double eps = 0.0);
 PrimalFrame recentred(PrimalFrame frame, double beta);
 // Fitted to the means of groups of `factor` neighbouring pairs (a head of Attention-SH).
 PrimalFrame pooled(PrimalFrame frame, int64_t factor);
+// Standardised by the mean and the deviation of the keys, sqrt(variance + eps) (definition 1 in full).
+PrimalFrame standardized(PrimalFrame frame, double eps);
+// Convolved along the rows with one kernel for all channels (Attention-Conv1D): weight [s]. Rows x are a sequence.
+PrimalFrame convolved(PrimalFrame frame, const at::Tensor& weight);
+// The same on a grid of height x width rows, row-major (Attention-Conv2D): weight [s, s].
+PrimalFrame convolved_on_grid(PrimalFrame frame, const at::Tensor& weight, int64_t height, int64_t width);
+// Fitted to the pairs `rows` alone, int64 [m]: what one query of sparse attention sees.
+PrimalFrame restricted(PrimalFrame frame, const at::Tensor& rows);
+// With a residual connection.
+PrimalFrame with_skip(PrimalFrame frame, const at::Tensor& skip);
 
-// The attention of the frame: queries [n, c], keys [N, c], values [N_s, cv], one for each pair that the frame selects
-// from the keys; result [n, cv].
+// The attention of the frame, without a residual connection: queries [n, c], keys [N, c], values [N_s, cv], one for
+// each pair that the frame selects from the keys; result [n, cv].
 at::Tensor frame_attention(const PrimalFrame& frame, const at::Tensor& queries, const at::Tensor& keys,
                            const at::Tensor& values);
 
@@ -48,9 +61,10 @@ struct FittedFrame {
   FittedFrame(PrimalFrame frame, const at::Tensor& keys, const at::Tensor& targets,
               const RegressionOptions& options = {});
 
-  // LIBSVM's prediction at x [n, c] minus its bias; and the same computed as attention over the keys.
+  // LIBSVM's prediction at x [n, c] minus its bias; and the same computed as attention over the keys. Both include the
+  // residual connection.
   at::Tensor predicted(const at::Tensor& x) const;
-  at::Tensor attended(const at::Tensor& x) const { return frame_attention(frame, x, keys, values); }
+  at::Tensor attended(const at::Tensor& x) const;
 
   PrimalFrame frame;
   at::Tensor keys;  // as passed to the constructor

@@ -156,6 +156,11 @@ std::vector<DepthRank> rank_injection(const RankInjection& options) {
                                               std::nullopt, options.leak ? 1e-6 : 0.0);
     const at::Tensor out = standard_normal({d, d}, generator) / std::sqrt(static_cast<double>(d));
     x = at::layer_norm(x + mixed.view({n, d}).matmul(out), {d});
+    if (options.feed_forward) {
+      const at::Tensor expand = standard_normal({d, 4 * d}, generator) / std::sqrt(static_cast<double>(d)),
+                       contract = standard_normal({4 * d, d}, generator) / std::sqrt(static_cast<double>(4 * d));
+      x = at::layer_norm(x + at::gelu(x.matmul(expand)).matmul(contract), {d});
+    }
     if (layer % options.every == 0 || layer == options.layers) ranks.push_back({layer, numerical_rank(x)});
   }
   return ranks;

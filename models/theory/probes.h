@@ -56,11 +56,13 @@ double mean_cosine(const at::Tensor& tokens);
 
 // Rank of the tokens after different numbers of single-head layers (figure 3): equal tokens and one random normal
 // attention bias pass through random layers, all tokens being keys, with residual and normalisation. float64. Without
-// the leak the rank stays 1 as long as every row has a positive score, which holds for wide tokens (512 in the paper).
+// the leak the rank stays 1, also with feed-forward networks, as long as every row has a positive score, which holds
+// for wide tokens (512 in the paper).
 struct RankInjection {
   int64_t tokens = 256, width = 512, layers = 100;
-  int64_t every = 5;  // layers between measurements
-  bool leak = true;   // without, the probability is relu(S) / sum relu(S)
+  int64_t every = 5;          // layers between measurements
+  bool leak = true;           // without, the probability is relu(S) / sum relu(S)
+  bool feed_forward = false;  // a network d -> 4 d -> d with GELU follows attention, with residual and normalisation
   uint64_t seed = 0;
 };
 struct DepthRank {

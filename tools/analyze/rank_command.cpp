@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -29,6 +30,23 @@ struct RankCommand {
     return found;
   }
 
+  // Prints the mean and the range of the rank over the seeds at some depths.
+  void print_summary(bool leak, const std::vector<Curve>& curves) const {
+    const auto first = curves.begin() + (leak ? 0 : seeds), end = first + seeds;
+    std::cout << (leak ? "leaky relu" : "relu without the leak") << ", rank after";
+    for (size_t step = 1; step < first->x.size(); ++step) {
+      double sum = 0, least = first->y[step], most = least;
+      for (auto curve = first; curve != end; ++curve) {
+        sum += curve->y[step];
+        least = std::min(least, curve->y[step]);
+        most = std::max(most, curve->y[step]);
+      }
+      std::cout << (step == 1 ? " " : "; ") << first->x[step] << " layers: mean " << sum / static_cast<double>(seeds)
+                << ", " << least << " to " << most;
+    }
+    std::cout << '\n';
+  }
+
   int execute() const {
     basics.apply_runtime();
     install_interrupt_handler();
@@ -41,6 +59,7 @@ struct RankCommand {
                   << " layers\n";
       }
     }
+    for (const bool leak : {true, false}) print_summary(leak, curves);
     const std::string title =
         std::to_string(options.tokens) + " equal tokens of width " + std::to_string(options.width);
     output.save("depth", "rank", curves, {{{title, "layer", "rank of the tokens"}, curves}});
@@ -57,6 +76,8 @@ Command add_rank_command(CLI::App& subcommand) {
   add_integer(subcommand, "--width", options.width, "of the tokens", 2, 4096);
   add_integer(subcommand, "--layers", options.layers, "random single-head layers", 2, 4096);
   add_integer(subcommand, "--every", options.every, "layers between measurements", 1, 4096);
+  subcommand.add_flag("--feed-forward", options.feed_forward,
+                      "let a feed-forward network follow attention in each layer");
   add_integer(subcommand, "--seeds", command->seeds, "runs", 1, 1000);
   command->output.add_to(subcommand);
   command->basics.add_to(subcommand);

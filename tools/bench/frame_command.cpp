@@ -37,9 +37,9 @@ struct FrameCommand {
   static void print_table(const std::vector<FrameProof>& proofs) {
     std::cout << "Largest difference between LIBSVM's prediction less its bias and attention over the keys with the\n"
                  "values that its dual gives: by the frame, and by geosft::primal_attention.\n"
-              << "attention   pairs  support vectors  spread of predictions  by the frame  by the operator\n";
+              << "attention     pairs  support vectors  spread of predictions  by the frame  by the operator\n";
     for (const FrameProof& proof : proofs) {
-      std::cout << std::left << std::setw(10) << proof.name << std::right << std::setw(7) << proof.pairs
+      std::cout << std::left << std::setw(12) << proof.name << std::right << std::setw(7) << proof.pairs
                 << std::setw(17) << proof.support_vectors << std::setprecision(3) << std::setw(23) << proof.spread
                 << std::setw(14) << proof.by_frame << std::setw(17) << proof.by_operator << '\n';
     }
@@ -59,6 +59,7 @@ Command add_frame_command(CLI::App& subcommand) {
   count("--channels", problem.channels, "of keys and queries");
   count("--outputs", problem.outputs, "regressions, one a column of the targets");
   count("--factor", problem.factor, "pooling factor of the scaled head");
+  count("--window", problem.window, "side of the kernels of convolution");
   subcommand.add_option("--beta", problem.beta, "of recentring")->capture_default_str();
   subcommand.add_option("--cost", problem.regression.cost, "C of the regression")
       ->check(CLI::PositiveNumber)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Benchmarks the inference of whole encoders over sampling sizes, with and without relative encodings (SFT figure 5),
-// against an encoder of the same width, heads and depth on LibTorch's scaled_dot_product_attention.
+// and of the encoder of DeiT-tiny with attentions of the primal-dual family, against an encoder of the same width,
+// heads and depth on LibTorch's scaled_dot_product_attention.
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/utils.h>
 
@@ -76,6 +77,51 @@ Benchmark make_model(const ModelKind& kind, const Sizes& sizes, int64_t keys, co
   return benchmark;
 }
 
+// The encoder of DeiT-tiny: 12 layers of width 192 over 14 x 14 patches and a class token.
+constexpr int64_t deit_layers = 12, deit_width = 192, deit_side = 14, deit_tokens = deit_side * deit_side + 1;
+
+struct DeitKind {
+  const char* attention;
+  int64_t heads;
+};
+constexpr DeitKind deit_kinds[] = {{"softmax", 3}, {"bn", 4}, {"sh", 4}, {"bn_sh", 4}, {"conv2d", 4}};
+
+Benchmark make_deit(const DeitKind& kind, const Sizes& sizes, const std::string& name) {
+  torch::manual_seed(sizes.seed);
+  const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
+  const at::Tensor x = normal({sizes.batch * deit_tokens, deit_width}, generator);
+  const at::Tensor ptr = equal_offsets(sizes.batch, deit_tokens);
+  LayerOptions options;
+  options.attention.width = deit_width;
+  options.attention.heads = kind.heads;
+  options.norm = NormPlacement::pre;
+  choose_attention(options, kind.attention);
+  options.primal.class_token = true;
+  options.primal.grid_height = options.primal.grid_width = deit_side;
+  Encoder ours(options, deit_layers);
+  ours->eval();
+  std::vector<SdpaEncoderLayer> baseline;
+  for (int64_t layer = 0; layer < deit_layers; ++layer) {
+    baseline.emplace_back(deit_width, kind.heads, model_expansion * deit_width);
+    baseline.back()->eval();
+  }
+  const at::Tensor items = x.view({sizes.batch, deit_tokens, deit_width});
+  const auto family = [=]() mutable {
+    SamplingContext context = SamplingContext::seeded();
+    return ours->forward(x, RelativeEncoding::none(), ptr, context);
+  };
+  const auto whole = [=]() mutable {
+    at::Tensor y = items;
+    for (SdpaEncoderLayer& layer : baseline) y = layer->forward(y);
+    return y;
+  };
+  Benchmark benchmark{name,
+                      {{"geosft", measured_pass(Pass::forward, {}, {}, family)},
+                       {"encoder on SDPA", measured_pass(Pass::forward, {}, {}, whole)}}};
+  benchmark.keys = static_cast<double>(deit_tokens);
+  return benchmark;
+}
+
 }  // namespace
 
 Entries model_entries(const Sizes& sizes) {
@@ -85,6 +131,11 @@ Entries model_entries(const Sizes& sizes) {
       const std::string name = "model/" + std::string(kind.name) + "/k" + std::to_string(keys);
       entries.push_back({name, kind.about, [=] { return make_model(kind, sizes, keys, name); }});
     }
+  }
+  for (const DeitKind& kind : deit_kinds) {
+    const std::string name = "model/deit_tiny/" + std::string(kind.attention);
+    entries.push_back({name, "inference of DeiT-tiny's encoder on --batch pictures of 224 x 224",
+                       [=] { return make_deit(kind, sizes, name); }});
   }
   return entries;
 }

@@ -26,6 +26,7 @@ SECTIONS = {
     "augment": "random changes of training clouds",
     "splits": "training, validation and test sets",
     "molecules": "tables of molecules",
+    "pictures": "folders of pictures, and what a model sees of them",
     "model": "layers and heads",
     "train": "optimisation",
     "evaluation": "validation, and the subcommand `eval`",

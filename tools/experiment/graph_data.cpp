@@ -19,6 +19,7 @@
 #include "data/points/point_dataset.h"
 #include "data/points/point_loader.h"
 #include "data/seeds.h"
+#include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "geometry/packed.h"
 #include "tools/experiment/arguments.h"
@@ -195,6 +196,14 @@ void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings,
 }
 
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
+  if (items.pictures) {
+    if (settings.max_length > 0) throw UsageError("max_length is for sequences, not for pictures");
+    if (settings.pictures.side % settings.patch_size != 0) {
+      throw UsageError("patch_size must divide image_size: " + std::to_string(settings.patch_size) + " and " +
+                       std::to_string(settings.pictures.side));
+    }
+    return with_views(items, settings.pictures, settings.patch_size);
+  }
   if (settings.patch_size > 1) items = in_patches(items, settings.patch_size);
   if (settings.max_length > 0) items = truncated(items, settings.max_length);
   return items;

@@ -3,6 +3,7 @@
 
 #include "data/data_error.h"
 #include "data/formats/csv_rows.h"
+#include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/experiment/arguments.h"
 
@@ -43,6 +44,19 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
       .add("molecules", "descriptors", &molecules.descriptors, "let the head see RDKit's 2-D descriptors");
 }
 
+void add_pictures(Config& config, ViewOptions& view) {
+  config
+      .add("pictures", "image_size", &view.side, "side in pixels that pictures of a folder per class are cropped to",
+           {.low = 1, .high = 4096})
+      .add_enum("pictures", "interpolation", &view.interpolation, "how they are resized, antialiased")
+      .add("pictures", "crop_fraction", &view.crop_fraction,
+           "evaluation: image_size over the shorter side of a picture before its centre is cropped",
+           {.low = 0.01, .high = 1})
+      .add("pictures", "min_crop_area", &view.min_crop_area,
+           "training: smallest share of a picture's area that a random crop has", {.low = 0.0001, .high = 1})
+      .add("pictures", "flip", &view.flip, "training: mirror every other picture");
+}
+
 void add_graph_model(Config& config, GraphModelSettings& model) {
   config.add_enum("model", "encoding", &model.encoding, "encoding of nodes: none, random walks, Laplacian eigenvectors")
       .add("model", "encoding_columns", &model.encoding_columns, "steps of the walks, or eigenvectors", positive)
@@ -60,7 +74,8 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add("model", "max_degree", &model.max_degree,
            "add an embedding of the degree of a node, at most this one, to its token; 0: none", not_negative)
       .add_enum("model", "positions", &model.positions,
-                "places of nodes in their order: added to the tokens, or seen by sampling attention")
+                "places of nodes in their order: added to the tokens, seen by sampling attention, or, of images, a "
+                "learned vector per place")
       .add("model", "position_channels", &model.position_channels,
            "of the sinusoids that it sees; 0: as many as the tokens have, as in the paper", not_negative)
       .add("model", "relative", &model.relative, "let attention see the edges")
@@ -87,13 +102,20 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add_enum("model", "jumping_knowledge", &model.jumping_knowledge,
                 "how the tokens of all layers are combined; none: those of the last layer")
       .add("model", "virtual_node", &model.virtual_node, "one more node per graph, connected with all others")
-      .add_enum("model", "head", &model.head,
-                "pooling of the nodes of a graph: weighted mean, maximum over a sample, sum, mean or maximum")
+      .add_enum(
+          "model", "head", &model.head,
+          "pooling of the nodes of a graph: weighted mean, maximum over a sample, sum, mean or maximum; or a learned "
+          "token before them, for sequences and images")
       .add("model", "head_layers", &model.head_layers,
            "linear maps of the network after pooling, of nodes instead of it", positive)
       .add("model", "head_num_samples", &model.head_num_samples, "nodes that sample_max samples", positive)
       .add("model", "head_dropout", &model.head_dropout, "dropout of pooled nodes, before each linear map",
-           probability_range);
+           probability_range)
+      .add(
+          "model", "drop_path", &model.drop_path,
+          "probability that training leaves out a residual branch of an item: of the last layer; those of earlier ones "
+          "rise linearly from 0",
+          probability_range);
 }
 
 void check_walks(const GraphModelSettings& model) {
@@ -141,6 +163,7 @@ void check_mask(const GraphModelSettings& model) {
 void check_replayable(const GraphModelSettings& model) {
   if (model.encoding == NodeEncoding::laplacian) throw UsageError("replay_steps needs another encoding than lappe");
   if (model.edge_cutoff > 0) throw UsageError("replay_steps needs edge_cutoff 0");
+  if (model.head == GraphHead::class_token) throw UsageError("replay_steps needs another head than class_token");
   const bool sees_edges =
       model.kind() == AttentionKind::sampling && model.relative && model.positions != NodePositions::relative;
   if (!sees_edges) return;
@@ -168,6 +191,7 @@ LayerOptions GraphModelSettings::layer() const {
   options.local.kind = local;
   options.normalization = normalization;
   options.residual = residual;
+  options.drop_path = drop_path;
   return options;
 }
 
@@ -240,6 +264,7 @@ Config GraphSettings::config() {
            "images: side of the squares of pixels that become a token each; series: their steps that do", positive);
   add_splits(keys, splits);
   add_molecules(keys, molecules);
+  add_pictures(keys, pictures);
   add_graph_model(keys, model);
   train.add_keys(keys, "graphs");
   keys.add("train", "drop_token_rate", &train.drop_token_rate, "share of the nodes that training leaves out",
@@ -267,6 +292,18 @@ void GraphSettings::check() const {
   molecules.vector();
   molecules.labels();
   if (train.replay_steps) check_replayable(model);
+  if (model.positions == NodePositions::learned && train.drop_token_rate > 0) {
+    throw UsageError("drop_token_rate must be 0 with positions learned, which need every place");
+  }
+  if (model.head == GraphHead::class_token && model.relative && model.sees_relative()) {
+    throw UsageError("head class_token needs attention that sees no edges: relative = false");
+  }
+  if (model.drop_path > 0 && (model.local != LocalKind::none || !model.residual)) {
+    throw UsageError("drop_path needs layers with residual connections and without a graph convolution");
+  }
+  if (model.head == GraphHead::class_token && model.local != LocalKind::none) {
+    throw UsageError("head class_token needs layers without a graph convolution: local none");
+  }
   if (model.on_grid() && train.drop_token_rate > 0) {
     throw UsageError("drop_token_rate must be 0 with attention " + model.attention +
                      ", which needs every place of a grid");
@@ -282,6 +319,11 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   // Missing data are reported when they are opened.
   const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
   uses.push_back({{"fingerprint_bits"}, molecules.fingerprint != "none", "fingerprints", "fingerprint none"});
+  const bool no_pictures = std::filesystem::exists(data) && !is_picture_folders(data);
+  uses.push_back({{"image_size", "interpolation", "crop_fraction", "min_crop_area", "flip"},
+                  !no_pictures,
+                  "folders of pictures",
+                  "other data in " + data});
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   return uses;
 }
@@ -335,6 +377,10 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.radial_channels = model.radial_channels;
   options.atom_references = model.atom_references;
   options.positions = model.positions;
+  if (model.positions == NodePositions::learned && schema.grid_height == 0) {
+    throw UsageError("positions learned needs items of the same number of tokens, which only images are");
+  }
+  options.places = schema.grid_height * schema.grid_width;
   options.position_channels = model.position_channels;
   options.relative = model.relative && model.sees_relative();
   options.distance_channels = options.relative ? model.distance_channels : 0;

@@ -10,6 +10,7 @@
 #include "data/graphs/graph_cache.h"
 #include "data/graphs/molecule_vector.h"
 #include "data/packed_items.h"
+#include "data/sequences/picture_transforms.h"
 #include "graph/node_encoding.h"
 #include "models/graph_model.h"
 #include "tools/experiment/experiment_settings.h"
@@ -37,16 +38,23 @@ template <>
 inline constexpr auto enum_table<NodeEncoding> = std::to_array<EnumName<NodeEncoding>>(
     {{"none", NodeEncoding::none}, {"rwpe", NodeEncoding::random_walk}, {"lappe", NodeEncoding::laplacian}});
 template <>
-inline constexpr auto enum_table<NodePositions> = std::to_array<EnumName<NodePositions>>(
-    {{"none", NodePositions::none}, {"added", NodePositions::added}, {"relative", NodePositions::relative}});
+inline constexpr auto enum_table<NodePositions> =
+    std::to_array<EnumName<NodePositions>>({{"none", NodePositions::none},
+                                            {"added", NodePositions::added},
+                                            {"relative", NodePositions::relative},
+                                            {"learned", NodePositions::learned}});
 // The poolings of the nodes of a graph.
 template <>
-inline constexpr auto enum_table<GraphHead> = std::to_array<EnumName<GraphHead>>({{"softmax_pool",
-                                                                                   GraphHead::softmax_pool},
-                                                                                  {"sample_max", GraphHead::sample_max},
-                                                                                  {"sum", GraphHead::sum},
-                                                                                  {"mean", GraphHead::mean},
-                                                                                  {"max", GraphHead::max}});
+inline constexpr auto enum_table<GraphHead> =
+    std::to_array<EnumName<GraphHead>>({{"softmax_pool", GraphHead::softmax_pool},
+                                        {"sample_max", GraphHead::sample_max},
+                                        {"sum", GraphHead::sum},
+                                        {"mean", GraphHead::mean},
+                                        {"max", GraphHead::max},
+                                        {"class_token", GraphHead::class_token}});
+template <>
+inline constexpr auto enum_table<Interpolation> = std::to_array<EnumName<Interpolation>>(
+    {{"bilinear", Interpolation::bilinear}, {"bicubic", Interpolation::bicubic}});
 
 // The signs of Laplacian eigenvectors: sampled anew in each step, or left to a network that does not depend on them.
 enum class EncodingSigns { random, invariant };
@@ -94,7 +102,7 @@ struct GraphModelSettings : EncoderSettings {
   int64_t position_channels = 0;  // 0: dim
   NamedLists beta_by_set = {};    // by the name of a set of series: beta of bn attentions, and of bn_sh ones
   bool relative = true, atom_references = false;
-  double head_dropout = 0.0;
+  double head_dropout = 0.0, drop_path = 0.0;
 
   NodeEncodingOptions node_encoding() const;
   // Returns the layer of the encoder, with its local branch.
@@ -146,6 +154,7 @@ struct GraphSettings {
   int64_t patch_size = 1;         // side of square image patches, or steps per patch of a series
   SplitSettings splits;
   MoleculeSettings molecules;
+  ViewOptions pictures;  // section [pictures]
   GraphModelSettings model;
   GraphTrainSettings train;
   EvaluationSettings evaluation;

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "data/graphs/graph_formats.h"
+#include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/graph/graph_experiment.h"
 
@@ -95,6 +96,37 @@ void describe_sequences(const ItemSchema& schema) {
   if (schema.grid_height > 0) std::cout << "\nimages of " << schema.grid_height << " x " << schema.grid_width;
 }
 
+// Describes a folder of pictures, of which it reads every one: the broken ones are named all at once.
+void describe_pictures(const std::string& source, const PackedItems& pictures, bool json) {
+  const std::vector<std::string> broken = broken_pictures(*pictures.pictures);
+  if (json) {
+    const at::Tensor counts = class_counts(pictures);
+    const int64_t* const first = counts.const_data_ptr<int64_t>();
+    return print({{"kind", "dataset"},
+                  {"file", source},
+                  {"items", pictures.schema.items},
+                  {"count", pictures.size()},
+                  {"task", task_name(pictures.schema.task)},
+                  {"outputs", pictures.schema.output_names},
+                  {"class_counts", std::vector<int64_t>(first, first + counts.numel())},
+                  {"split",
+                   {{"train", pictures.split->train.size()},
+                    {"validation", pictures.split->validation.size()},
+                    {"test", pictures.split->test.size()}}},
+                  {"broken", broken}});
+  }
+  std::cout << source << ": " << pictures.size() << " pictures\n";
+  describe_targets(pictures);
+  std::cout << "published split: " << pictures.split->train.size() << " train, " << pictures.split->validation.size()
+            << " validation, " << pictures.split->test.size() << " test\n";
+  if (broken.empty()) {
+    std::cout << "every picture can be read\n";
+  } else {
+    std::cout << broken.size() << " cannot be read:\n";
+  }
+  for (const std::string& message : broken) std::cout << "  " << message << '\n';
+}
+
 nlohmann::json dataset_json(const std::string& source, const PackedItems& graphs, bool sequences) {
   const ItemSchema& schema = graphs.schema;
   const std::string part = sequences ? "step" : "node";
@@ -145,6 +177,7 @@ void GraphExperiment::print_data(const std::filesystem::path& data, const Readin
   const GraphReadOptions& options = reading.options;
   if (is_graph_file(source)) return describe_single_graph(source, options, json);
   const PackedItems graphs = open_graphs(source, options);
+  if (graphs.pictures) return describe_pictures(source, graphs, json);
   const bool sequences = is_sequence_dataset(source);
   if (json) return print(dataset_json(source, graphs, sequences));
   const std::string part = sequences ? "step" : "node";

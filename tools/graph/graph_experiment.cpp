@@ -23,6 +23,12 @@ at::Tensor confusion_of(const GraphOutputs& outputs) {
   return at::bincount(cell, {}, classes * classes).view({classes, classes});
 }
 
+// Returns the share of items whose class is among the `count` with the largest outputs.
+double top_accuracy(const GraphOutputs& outputs, int64_t count) {
+  const at::Tensor best = std::get<1>(outputs.outputs.topk(std::min(count, outputs.outputs.size(1)), 1));
+  return (best == outputs.targets.unsqueeze(1)).any(1).to(at::kDouble).mean().item<double>();
+}
+
 void compare(GraphReport& report, const at::Tensor& original, const at::Tensor& moved) {
   report.max_logit_difference = std::max(report.max_logit_difference, (moved - original).abs().max().item<double>());
   const double agreeing = (moved.argmax(1) == original.argmax(1)).to(at::kDouble).mean().item<double>();
@@ -64,6 +70,7 @@ GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const 
     const GraphOutputs original = outputs(0);
     report.metrics = evaluation_metrics(trained.model, report.task, original, trained.settings.train.evaluation_loss());
     if (has_classes(report.task)) report.confusion = confusion_of(original);
+    if (graphs.pictures) report.metrics.emplace_back("top5_accuracy", top_accuracy(original, 5));
     report.degrees = worst_degrees(*trained.model);
     report.head_distances = mean_head_distances(*trained.model);
     for (int64_t pass = 1; pass <= renumberings; ++pass) compare(report, original.outputs, outputs(pass).outputs);
@@ -157,6 +164,7 @@ void GraphExperiment::EvalOptions::add_to(CLI::App& subcommand, const ItemWords&
 }
 
 void GraphExperiment::initialize(GraphModel& model, const GraphTrainingData& data) {
+  if (data.graphs.pictures) return;  // their views are standardised, and too many to hold
   const LabelledItems training = labelled_items(data.graphs, data.split.train);
   model->standardize(training, data.outputs.schema.task == GraphTask::regression ? training.target : at::Tensor(),
                      training.graph_features);

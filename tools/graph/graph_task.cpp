@@ -20,6 +20,7 @@ GraphLoaderOptions loader_options(const GraphSettings& settings, const Communica
   options.shuffle = true;
   options.seed = settings.seed;
   options.drop_nodes = settings.train.drop_token_rate;
+  options.augment = true;
   return options;
 }
 
@@ -48,7 +49,7 @@ GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const 
 }
 
 const at::Tensor& GraphTraining::pass_ptr() const {
-  return model_->options.documents ? last_->document_ptr : last_->graphs.ptr;  // attention is within each document
+  return pass_ptr_;
 }
 
 void GraphTraining::take_batch() {
@@ -57,6 +58,8 @@ void GraphTraining::take_batch() {
   if (model_->options.documents) {
     last_->document_ptr = document_offsets(last_->graphs.ptr, last_->node_categories.select(1, -1));
   }
+  // Attention is within each document.
+  pass_ptr_ = model_->options.documents ? last_->document_ptr : model_->token_ptr(last_->graphs.ptr);
   const at::Device device = device_of(*model_);
   there_ = on_device(*last_, device);
   const LossTargets targets = loss_targets(*last_);

@@ -63,6 +63,7 @@ class GraphTraining : public LoaderTask<GraphLoader> {
   int64_t batch_norms_;
   ScoreStyle style_;
   std::optional<LabelledItems> last_;
+  at::Tensor pass_ptr_;  // of the last batch
   // The batch on the model's device.
   FeaturedGraphs there_;
   LossTargets targets_;

@@ -7,6 +7,7 @@
 #include "data/data_error.h"
 #include "data/graphs/tu_dataset.h"
 #include "data/graphs/unlabelled_graphs.h"
+#include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/graph_prediction.h"
@@ -41,7 +42,7 @@ struct Predictor {
   void add_rows(const at::Tensor& outputs, const ItemTitle& title) {
     if (options.csv.empty()) return;
     for (const auto& prediction : prediction_rows(trained.schema, outputs, options.top, title.node_ids)) {
-      std::vector<std::string> row{title.fields.at("file"), title.fields.at(words.item).dump(),
+      std::vector<std::string> row{title.fields.at("file"), title.fields.value(words.item, nlohmann::json(0)).dump(),
                                    title.fields.value("name", "")};
       row.insert(row.end(), prediction.begin(), prediction.end());
       row.emplace_back();
@@ -135,7 +136,18 @@ struct Predictor {
     return {std::move(series), std::move(names), {}};
   }
 
+  void predict_picture(const std::string& file) {
+    const ItemSchema& schema = trained.schema;
+    PackedItems picture = in_tokens(single_picture(file), trained.settings);
+    if (schema.items != picture.schema.items || schema.node_values != picture.schema.node_values) {
+      throw DataError(file, "what the model was trained on, " + schema.items, "a picture");
+    }
+    picture.schema = schema;
+    predict(picture, all_of(picture), [&](int64_t) { return ItemTitle{file, {{"file", file}}}; });
+  }
+
   void predict_file(const std::string& file) {
+    if (!words.edges && is_picture_name(file)) return predict_picture(file);
     predict_unlabelled(words.edges ? read_unlabelled_graphs(file, trained.schema, trained.settings.reading())
                                    : unlabelled_series(file),
                        file);
@@ -151,6 +163,10 @@ struct Predictor {
     });
   }
 };
+
+bool has_sequence_ending(const std::filesystem::path& file) {
+  return has_series_ending(file) || is_picture_name(file.string());
+}
 
 // Returns whether a folder is a set in TU's form, or a broken one, of which reading it says more.
 bool is_graph_folder(const std::filesystem::path& folder) {
@@ -193,8 +209,8 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
       "FILE", files,
       words.edges ? "graphs in place of the dataset: " + graph_file_formats_text() +
                         ", or a folder in TU's form; folders of them, or patterns such as 'a/*.mtx'"
-                  : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored; folders "
-                    "of them, or patterns such as 'a/*.ts'");
+                  : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored; or "
+                    "pictures: *.jpg, *.jpeg, *.png; folders of them, or patterns such as 'a/*.ts'");
   replaces_dataset(given);
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first FILE that cannot be read")->needs(given);
   if (!words.edges) return;
@@ -207,7 +223,7 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
   Predictor predictor{*this, trained, words};
   const InputFiles inputs =
       input_files(files, words.edges ? InputKind{graph_endings(), has_graph_ending, is_graph_folder}
-                                     : InputKind{".ts, .arff or .tsv", has_series_ending});
+                                     : InputKind{".ts, .arff, .tsv, .jpg, .jpeg or .png", has_sequence_ending});
   if (files.empty() && smiles.empty()) predictor.predict_dataset();
   if (!smiles.empty()) {
     predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");

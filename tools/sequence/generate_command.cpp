@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "data/seeds.h"
 #include "data/sequences/listops.h"
 #include "data/sequences/pathfinder.h"
+#include "data/sequences/picture_folders.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/key_names.h"
 #include "tools/experiment/subcommand.h"
@@ -14,9 +18,31 @@
 namespace geosft {
 namespace {
 
-constexpr const char* of_listops[] = {"--train",      "--validation",   "--test",        "--min-tokens",
-                                      "--max-tokens", "--least-tokens", "--most-tokens", "--max-depth"};
-constexpr const char* of_pathfinder[] = {"--pictures", "--side", "--dashes", "--distractors"};
+// Options that belong to some kinds alone.
+struct OptionUse {
+  const char* option;
+  std::vector<std::string> kinds;
+};
+const std::vector<OptionUse>& option_uses() {
+  static const std::vector<OptionUse> uses = {
+      {"--train", {"listops", "pictures"}},
+      {"--validation", {"listops", "pictures"}},
+      {"--test", {"listops"}},
+      {"--min-tokens", {"listops"}},
+      {"--max-tokens", {"listops"}},
+      {"--least-tokens", {"listops"}},
+      {"--most-tokens", {"listops"}},
+      {"--max-depth", {"listops"}},
+      {"--pictures", {"pathfinder"}},
+      {"--side", {"pathfinder"}},
+      {"--dashes", {"pathfinder"}},
+      {"--distractors", {"pathfinder"}},
+      {"--classes", {"pictures"}},
+      {"--min-side", {"pictures"}},
+      {"--max-side", {"pictures"}},
+  };
+  return uses;
+}
 
 struct GenerateCommand {
   const CLI::App* subcommand = nullptr;
@@ -25,23 +51,37 @@ struct GenerateCommand {
   int64_t train = 96000, validation = 2000, test = 2000, pictures = 200000;
   ListOpsOptions listops;
   PathfinderOptions pathfinder;
+  GeneratedPictures shapes;
   uint64_t seed = 0;
 
   int execute() const {
-    if (kind == "listops") {
-      refuse(of_pathfinder, "pathfinder");
-      return write_expressions();
+    for (const OptionUse& use : option_uses()) {
+      const bool used = std::find(use.kinds.begin(), use.kinds.end(), kind) != use.kinds.end();
+      if (used || subcommand->count(use.option) == 0) continue;
+      std::string of = use.kinds.front();
+      for (size_t i = 1; i < use.kinds.size(); ++i) of += " and " + use.kinds[i];
+      throw UsageError(std::string(use.option) + " is for " + of + ", not for " + kind);
     }
-    refuse(of_listops, "listops");
-    return write_pictures();
+    if (kind == "listops") return write_expressions();
+    return kind == "pictures" ? write_shapes() : write_pictures();
   }
 
-  template <size_t n>
-  void refuse(const char* const (&options)[n], const char* other) const {
-    for (const char* option : options) {
-      if (subcommand->count(option) > 0)
-        throw UsageError(std::string(option) + " is for " + other + ", not for " + kind);
+  // Writes pictures in a folder per class.
+  int write_shapes() const {
+    GeneratedPictures options = shapes;
+    if (subcommand->count("--train") > 0) options.train = train;
+    if (subcommand->count("--validation") > 0) options.validation = validation;
+    if (options.min_side > options.max_side) {
+      throw UsageError("--min-side must not be above --max-side: " + std::to_string(options.min_side) + " and " +
+                       std::to_string(options.max_side));
     }
+    if (std::min(options.train, options.validation) < options.classes) {
+      throw UsageError("--train and --validation must be at least --classes, " + std::to_string(options.classes));
+    }
+    write_generated_pictures(out, options, seed);
+    std::cout << (out / "train").string() << ": " << options.train << " pictures\n"
+              << (out / "val").string() << ": " << options.validation << " pictures\n";
+    return 0;
   }
 
   int write_expressions() const {
@@ -72,9 +112,9 @@ struct GenerateCommand {
 Command add_generate_command(CLI::App& subcommand) {
   auto command = std::make_shared<GenerateCommand>();
   command->subcommand = &subcommand;
-  subcommand.add_option("KIND", command->kind, "what to generate: listops or pathfinder")
+  subcommand.add_option("KIND", command->kind, "what to generate: listops, pathfinder or pictures")
       ->required()
-      ->check(CLI::IsMember({"listops", "pathfinder"}));
+      ->check(CLI::IsMember({"listops", "pathfinder", "pictures"}));
   subcommand.add_option("--out", command->out, "folder for the files")->required();
   const auto count = [&](const char* name, int64_t& target, const char* about, int64_t minimum = 1) {
     const CLI::Range permitted(minimum, int64_t{100000000});
@@ -88,8 +128,8 @@ Command add_generate_command(CLI::App& subcommand) {
     };
     subcommand.add_option(name, target)->check(CLI::Range(1, 100000000))->each(note)->group("");
   };
-  count("--train", command->train, "ListOps: sequences of the training part");
-  count("--validation", command->validation, "of the validation part");
+  count("--train", command->train, "ListOps: sequences of the training part; pictures: 400");
+  count("--validation", command->validation, "of the validation part; pictures: 100");
   count("--test", command->test, "of the test part");
   former("--least-tokens", count("--min-tokens", command->listops.min_tokens, "of a sequence"),
          command->listops.min_tokens);
@@ -100,6 +140,9 @@ Command add_generate_command(CLI::App& subcommand) {
   count("--side", command->pathfinder.side, "of a picture, in pixels", 8);
   count("--dashes", command->pathfinder.dashes, "of the two long curves, each");
   count("--distractors", command->pathfinder.distractors, "short curves", 0);
+  count("--classes", command->shapes.classes, "pictures: shapes, 2 to 6", 2)->check(CLI::Range(2, 6));
+  count("--min-side", command->shapes.min_side, "of a picture, in pixels", 8)->check(CLI::Range(8, 10000));
+  count("--max-side", command->shapes.max_side, "the same", 8)->check(CLI::Range(8, 10000));
   subcommand.add_option("--seed", command->seed, "of everything random")->capture_default_str();
   return [command] { return command->execute(); };
 }

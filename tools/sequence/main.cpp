@@ -9,7 +9,8 @@ AddCommand add_generate_command;  // generate_command.cpp
 
 int main(int argc, char** argv) {
   geosft::run_trainer<geosft::SequenceExperiment>(
-      {{"generate", "write a synthetic dataset: ListOps or Pathfinder", geosft::add_generate_command},
+      {{"generate", "write a synthetic dataset: ListOps, Pathfinder or pictures of shapes",
+        geosft::add_generate_command},
        {"sweep", "train several configurations and tabulate their results",
         geosft::add_sweep_command<geosft::SequenceExperiment>}},
       argc, argv);

@@ -65,6 +65,25 @@ TEST_CASE("attention with the values of the dual is the regressor's prediction",
   }
 }
 
+TEST_CASE("layers within the primal and residual connections keep the expansion", "[primal_frame]") {
+  const Data data;
+  const at::Tensor line = at::tensor({0.2, 1.0, -0.3}, at::kDouble), skip = normal(c, 2, 3);
+  const at::Tensor square = at::tensor({1.0, 0.2, -0.1, 0.3}, at::kDouble).view({2, 2});
+  const at::Tensor keys = data.keys.slice(0, 0, 40), targets = data.targets.slice(0, 0, 40);
+  const PrimalFrame softmax = softmax_frame(scale);
+  for (const PrimalFrame& frame : {standardized(softmax, 1e-6), convolved(softmax, line),
+                                   restricted(softmax, at::arange(0, 40, 3, at::kLong)), with_skip(softmax, skip)}) {
+    const FittedFrame fitted(frame, keys, targets, options);
+    require_close(fitted.attended(data.x), fitted.predicted(data.x), 1e-8, "by the frame");
+  }
+  const FittedFrame grid(convolved_on_grid(softmax, square, 8, 5), keys, targets, options);
+  require_close(grid.attended(keys), grid.predicted(keys), 1e-8, "on a grid");
+  // With a residual connection the targets are still those that are fitted.
+  const FittedFrame residual(with_skip(softmax, skip), keys, targets, {.cost = 1e6, .epsilon = 0.05});
+  const at::Tensor left = residual.attended(keys) + residual.regression.bias() - targets;
+  CHECK(left.abs().max().item<double>() < 0.051);
+}
+
 TEST_CASE("the regressor is fitted to its targets", "[primal_frame]") {
   const Data data;
   const FittedFrame fitted(softmax_frame(scale), data.keys, data.targets, {.cost = 1e6, .epsilon = 0.05});

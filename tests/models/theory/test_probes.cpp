@@ -105,6 +105,17 @@ TEST_CASE("equal tokens become different under the leaky relu, and stay equal wi
   }
 }
 
+TEST_CASE("feed-forward networks neither make equal tokens different nor keep the rank down", "[sft]") {
+  RankInjection options{.tokens = 24, .width = 256, .layers = 6, .every = 2, .feed_forward = true};
+  for (const uint64_t seed : {0, 1}) {
+    options.seed = seed;
+    options.leak = true;
+    CHECK(rank_injection(options).back().rank > 12);
+    options.leak = false;
+    for (const DepthRank& one : rank_injection(options)) CHECK(one.rank == 1);
+  }
+}
+
 TEST_CASE("the rank of tokens is that of the matrix, to rounding", "[sft]") {
   CHECK(numerical_rank(normal({20, 8}, 4)) == 8);
   CHECK(numerical_rank(normal({20, 3}, 5).matmul(normal({3, 8}, 6))) == 3);

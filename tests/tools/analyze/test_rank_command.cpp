@@ -24,4 +24,12 @@ TEST_CASE("the rank of equal tokens rises with the leak and stays 1 without it")
   }
 }
 
+TEST_CASE("the rank is summarised over seeds, with feed-forward networks as well") {
+  const AnalysisShop shop;
+  const Words small = {"--tokens", "16", "--width", "256", "--layers", "4", "--every", "2", "--seeds", "3"};
+  const std::string out = shop.analyze_well(Words{"rank", "--feed-forward"} + small);
+  CHECK_THAT(out, Catch::Contains("relu without the leak, rank after 2 layers: mean 1, 1 to 1; 4 layers: mean 1"));
+  CHECK_THAT(out, Catch::Contains("leaky relu, rank after 2 layers: mean "));
+}
+
 }  // namespace geosft::test::test_rank_command

@@ -15,12 +15,13 @@ TEST_CASE("the proof of the frame is printed for people and for programs", "[ben
     CHECK(json["operator_difference"] < 1e-6);
     CHECK(json["frame_difference"] < 1e-6);
   }
-  CHECK(count == 6);
+  CHECK(count == 11);
 }
 
 TEST_CASE("an impossible problem is wrong use", "[bench]") {
   require_wrong_use({"frame", "--keys", "0"}, {"--keys"});
   require_wrong_use({"frame", "--cost", "0"}, {"--cost"});
+  require_wrong_use({"frame", "--window", "0"}, {"--window"});
 }
 
 }  // namespace geosft::bench::test::test_frame_command

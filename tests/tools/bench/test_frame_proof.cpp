@@ -8,10 +8,11 @@ namespace geosft::bench::test::test_frame_proof {
 TEST_CASE("attention reproduces the solved regressor for every member", "[bench]") {
   for (const uint64_t seed : {0, 1}) {
     const std::vector<FrameProof> proofs = prove_frame({.seed = seed});
-    REQUIRE(proofs.size() == 6);
+    REQUIRE(proofs.size() == 11);
     for (const FrameProof& proof : proofs) {
       INFO(proof.name);
-      CHECK(proof.pairs == (proof.name == "sh" || proof.name == "bn_sh" ? 15 : 60));
+      const bool pooled = proof.name == "sh" || proof.name == "bn_sh", sparse = proof.name == "sparse";
+      CHECK(proof.pairs == (pooled ? 15 : sparse ? 22 : 60));
       CHECK(proof.support_vectors > 0);
       CHECK(proof.support_vectors <= proof.pairs);
       CHECK(proof.spread > 0.01);
@@ -19,6 +20,13 @@ TEST_CASE("attention reproduces the solved regressor for every member", "[bench]
       CHECK(proof.by_operator < 1e-6);
     }
   }
+}
+
+TEST_CASE("convolution on a grid leaves out an odd key, and needs two", "[bench]") {
+  const std::vector<FrameProof> odd = prove_frame({.keys = 21, .queries = 7}),
+                                single = prove_frame({.keys = 12, .queries = 1});
+  REQUIRE((odd.size() == 11 && single.size() == 10));
+  CHECK((odd[8].name == "conv2d" && odd[8].pairs == 20 && odd[8].by_operator < 1e-6));
 }
 
 }  // namespace geosft::bench::test::test_frame_proof

@@ -10,18 +10,19 @@ namespace geosft::bench::test::test_model_benchmarks {
 
 TEST_CASE("whole encoders are measured over sampling sizes and relative encodings", "[bench]") {
   const Entries entries = model_entries(small_sizes());
-  REQUIRE(entries.size() == 6);
+  REQUIRE(entries.size() == 11);
   REQUIRE(entries[3].name == "model/points/k5");
   for (const Entry& entry : entries) {
     INFO(entry.name);
     const Benchmark benchmark = entry.make();
     REQUIRE(benchmark.implementations.size() == 2);
-    REQUIRE(benchmark.keys == 37);
-    REQUIRE(benchmark.implementations[0].keys == (entry.name.ends_with("k5") ? 5 : 9));
+    const bool deit = entry.name.starts_with("model/deit_tiny/");
+    REQUIRE(benchmark.keys == (deit ? 197 : 37));
+    if (!deit) REQUIRE(benchmark.implementations[0].keys == (entry.name.ends_with("k5") ? 5 : 9));
     for (const Implementation& implementation : benchmark.implementations) {
       const Tensors results = implementation.run();
       REQUIRE(results.size() == 1);
-      REQUIRE(results[0].numel() == 2 * 37 * 12);
+      REQUIRE(results[0].numel() == (deit ? 2 * 197 * 192 : 2 * 37 * 12));
       REQUIRE_FALSE(results[0].requires_grad());
       REQUIRE(results[0].isfinite().all().item<bool>());
     }
