@@ -131,9 +131,7 @@ Case encoder(const std::string& name, NormPlacement norm) {
           }};
 }
 
-Case polynomial(const std::string& name, bool causal) {
-  PolynomialOptions options;
-  options.causal = causal;
+Case polynomial(const std::string& name, const PolynomialOptions& options) {
   PolynomialSelfAttention module(width, heads, options);
   return {name, module.ptr(),
           [=](const Tensors& in, SamplingContext&) mutable { return module->forward(in.at("x"), in.at("ptr")); }};
@@ -330,8 +328,11 @@ std::vector<Case> cases() {
       attention("attention_hard", Kind::points, hard),
       attention("attention_gumbel_softmax", Kind::points, gumbel),
       attention("attention_with_replacement", Kind::points, replaced),
-      polynomial("polynomial", false),
-      polynomial("polynomial_causal", true),
+      polynomial("polynomial", {}),
+      polynomial("polynomial_causal", {.causal = true}),
+      polynomial("polynomial_tolerance", {.tolerance = 5e-2}),
+      polynomial("polynomial_exact", {.tolerance = 1e-9, .most_monomials = 1, .or_exact = true}),
+      polynomial("polynomial_exact_causal", {.tolerance = 1e-9, .most_monomials = 1, .or_exact = true, .causal = true}),
       primal("primal_bn", recentred),
       primal("primal_linear", linear),
       softmax_pool_head(),

@@ -3,6 +3,7 @@
 module_outputs.cpp and the package's tutorial."""
 
 import copy
+import inspect
 import io
 import os
 import pathlib
@@ -14,6 +15,8 @@ import unittest
 import unittest.mock
 
 import geosft
+import geosft.export
+import geosft.runs
 import torch
 from geosft import nn
 from geosft.nn.message_passing import EdgeIndex, PackedBatchNorm, edge_sum, gated_edge_sum
@@ -118,6 +121,10 @@ CASES = {
     "attention_with_replacement": lambda: attention("points", 2, with_replacement=True),
     "polynomial": lambda: tokens(nn.PolynomialAttention(DIM, HEADS)),
     "polynomial_causal": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, causal=True)),
+    "polynomial_tolerance": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, tolerance=5e-2)),
+    "polynomial_exact": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, tolerance=1e-9, max_monomials=1, or_exact=True)),
+    "polynomial_exact_causal": lambda: tokens(
+        nn.PolynomialAttention(DIM, HEADS, causal=True, tolerance=1e-9, max_monomials=1, or_exact=True)),
     "primal_bn": lambda: tokens(nn.PrimalAttention(DIM, HEADS, beta=0.5, learn_beta=True)),
     "primal_linear": lambda: tokens(nn.PrimalAttention(DIM, HEADS, kernel="linear")),
     "softmax_pool_head": pooled,
@@ -490,6 +497,9 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.Sampler(16, tau=0.0), "tau")
         self.refuses(lambda: nn.Sampler(16, weighting="softmax"), "weighting")
         self.refuses(lambda: nn.PolynomialAttention(16, 2, -1), "degree")
+        self.refuses(lambda: nn.PolynomialAttention(16, 2, tolerance=-0.1), "tolerance", "-0.1")
+        self.refuses(lambda: nn.PolynomialAttention(16, 2, tolerance=0.1, max_monomials=0), "max_monomials", "0")
+        self.refuses(lambda: nn.PolynomialAttention(16, 2, tolerance=1e-9, max_monomials=1)(torch.ones(3, 16)), "max_monomials 1")
         self.refuses(lambda: nn.PrimalAttention(16, 2, kernel="cosine"), "kernel")
         self.refuses(lambda: nn.PrimalAttention(16, 2, pool=[1]), "pool")
         self.refuses(lambda: nn.PrimalAttention(16, 2, mask="band"), "mask", "window")
@@ -600,10 +610,29 @@ class Tutorial(unittest.TestCase):
 
 class Public(unittest.TestCase):
     def test_everything_public_is_described(self):
+        """Docstrings name every argument; those of methods that compute have shapes."""
         self.assertIs(geosft.nn, nn)
-        for name in nn.__all__:
-            with self.subTest(name=name):
-                self.assertGreater(len(getattr(nn, name).__doc__), 20)
+        described = [getattr(nn, name) for name in nn.__all__] + [getattr(geosft.runs, name) for name in (
+            "read_cloud", "read_graphs", "read_sequences", "load", "from_pretrained", "TrainedClassifier", "TrainedSegmenter", "TrainedGraphModel")]
+        for one in described + [geosft.export.standard, geosft.export.exported, geosft.export.package, geosft.export.onnx]:
+            with self.subTest(name=one.__name__):
+                self.assertGreater(len(one.__doc__), 20)
+                if not isinstance(one, type):
+                    self.check_arguments(one, one.__doc__)
+                    continue
+                if one.__module__ != "geosft.runs" and "__init__" in vars(one):
+                    self.check_arguments(one.__init__, one.__doc__)
+                for name, method in vars(one).items():
+                    method = getattr(method, "__func__", method)
+                    if inspect.isfunction(method) and not name.startswith("_"):
+                        self.check_arguments(method, method.__doc__ or "")
+                    if name == "forward":
+                        self.assertRegex(method.__doc__ + one.__doc__, r"\[[NBn.]")
+
+    def check_arguments(self, function, text):
+        for name, one in inspect.signature(function).parameters.items():
+            if name != "self" and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
+                self.assertRegex(text, rf"\b{name}\b", f"{function.__qualname__} says nothing of {name}")
 
 
 if __name__ == "__main__":

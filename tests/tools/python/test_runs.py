@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trained models in Python beside the tools that trained them: test_runs.py CLASSIFY LIBRARY SEGMENT LIBRARY GRAPH
-LIBRARY, geosft-classify, geosft-segment and geosft-graph, each with the library that serves its models."""
+LIBRARY SEQUENCE, geosft-classify, geosft-segment and geosft-graph, each with the library that serves its models, and
+geosft-sequence, whose models that of graphs serves."""
 
 import importlib.util
 import io
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -17,7 +19,7 @@ import geosft
 import torch
 from geosft import checkpoints, nn, runs
 
-CLASSIFY, CLASSIFY_LIBRARY, SEGMENT, SEGMENT_LIBRARY, GRAPH, GRAPH_LIBRARY = map(os.path.realpath, sys.argv[1:])
+CLASSIFY, CLASSIFY_LIBRARY, SEGMENT, SEGMENT_LIBRARY, GRAPH, GRAPH_LIBRARY, SEQUENCE = map(os.path.realpath, sys.argv[1:])
 SMALL = ("--dim=16", "--num-heads=2", "--depth=2", "--epochs=2")
 
 
@@ -365,6 +367,110 @@ class Molecules(InFolder):
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
         self.assertEqual([name.split()[0] for name in names], list(self.SMILES[:5]))
         torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
+
+
+def wave(i, dimensions, steps):
+    """A slow or fast wave, by the parity of i: [dimensions][steps], with a value that is missing."""
+    rows = [[f"{math.sin((2.0 if i % 2 else 0.5) * t + i + 1.5 * d):.4f}" for t in range(steps)] for d in range(dimensions)]
+    rows[0][i % steps] = "?"
+    return rows
+
+
+def write_series(file, first, count, dimensions, shortest):
+    lines = [":".join([*(",".join(row) for row in wave(i, dimensions, shortest + i % 4)), ("slow", "fast")[i % 2]]) for i in range(first, first + count)]
+    write(file, ["@problemName W", "@timeStamps false", "@missing true", f"@dimensions {dimensions}", "@equalLength false",
+                 "@classLabel true slow fast", "@data", *lines])
+
+
+def write_images(folder, name, count):
+    """Pictures of 4 x 6 pixels, dark or bright, in MNIST's form."""
+    pixels = bytes((7 * i * j + 120 * (i % 2)) % 256 for i in range(count) for j in range(24))
+    (folder / f"{name}-images-idx3-ubyte").write_bytes(b"".join(n.to_bytes(4, "big") for n in (2051, count, 4, 6)) + pixels)
+    (folder / f"{name}-labels-idx1-ubyte").write_bytes(b"".join(n.to_bytes(4, "big") for n in (2049, count)) + bytes(i % 2 for i in range(count)))
+
+
+class Sequences(InFolder):
+    # Name of a run: its data, and options.
+    RUNS = {
+        "added": ("waves", ("--attention=softmax", "--positions=added")),
+        "relative": ("waves", ("--positions=relative", "--num-samples=4", "--votes=2")),
+        "patches": ("waves", ("--attention=bn_sh", "--patch-size=2", "--max-length=5")),
+        "tolerance": ("waves", ("--attention=polynomial", "--tolerance=0.5", "--or-exact")),
+        "one": ("line", ("--attention=conv1d",)),
+        "texts": ("texts", ("--attention=linear_bn", "--max-length=9", "--positions=added")),
+        "images": ("images", ("--attention=conv2d", "--patch-size=2")),
+    }
+
+    @classmethod
+    def train(cls):
+        for name, dimensions in (("waves", 2), ("line", 1)):
+            write_series(cls.data / name / "W_TRAIN.ts", 0, 10, dimensions, 6)
+            write_series(cls.data / name / "W_TEST.ts", 10, 5, dimensions, 6)
+        for split, count in (("train", 6), ("test", 3)):
+            for i in range(count):
+                write(cls.data / "texts" / split / ("odd", "even")[i % 2] / f"{i}.txt", [f"{i}{i * i} defgh" * (1 + i % 2) + "x" * i])
+            (cls.data / "images").mkdir(exist_ok=True)
+            write_images(cls.data / "images", "t10k" if split == "test" else split, count)
+        for name, (data, options) in cls.RUNS.items():
+            run(SEQUENCE, "train", f"--data={cls.data / data}", f"--out={cls.folder / name}", *SMALL, "--batch-size=4", "--validation-fraction=0.25",
+                *options)
+        torch.classes.load_library(GRAPH_LIBRARY)
+
+    def probabilities(self, model, *arguments):
+        """What geosft-sequence predicts, by class."""
+        lines = run(SEQUENCE, "predict", *arguments, "--json", f"--top={len(model.output_names)}").splitlines()
+        rows = [[dict(json.loads(line)["top"])[label] for label in model.output_names] for line in lines]
+        return torch.tensor(rows, dtype=torch.double)
+
+    def test_predictions_of_datasets_are_those_of_the_tool(self):
+        for name, (data, _) in self.RUNS.items():
+            with self.subTest(run=name):
+                model = geosft.load(self.folder / name)
+                expected = torch.classes.geosft.GraphPredictor(str(self.folder / name)).predict_data(str(self.data / data))
+                self.assertGreater(float((expected[0] - expected[1]).abs().max()), 0)
+                found = model.predict_file(self.data / data)
+                self.close(found, expected)
+                self.close(found.double(), self.probabilities(model, self.folder / name))
+
+    def test_predictions_of_files_are_those_of_the_tool(self):
+        series = self.data / "waves" / "W_TEST.ts"
+        for name in ("added", "relative", "patches", "tolerance"):
+            with self.subTest(run=name):
+                model = geosft.load(self.folder / name)
+                self.close(model.predict_file(series).double(), self.probabilities(model, self.folder / name, series))
+        model = geosft.load(self.folder / "one")
+        table, weka = self.folder / "new.tsv", self.folder / "new.arff"
+        rows = [[1.0, -0.5, 0.25 * i, 2.0, -1.0, 0.5] for i in range(3)]
+        write(table, ["\t".join(map(str, [1, *row])) for row in rows])
+        write(weka, ["@relation new", *(f"@attribute t{t} numeric" for t in range(6)), "@attribute class {a,b}", "@data",
+                     *(",".join(map(str, [*row, "a"])) for row in rows)])
+        for file in (table, weka):
+            self.close(model.predict_file(file).double(), self.probabilities(model, self.folder / "one", file))
+        self.assertTrue(torch.equal(model.predict_file(table), model.predict_file(weka)))
+
+    def test_a_run_that_was_written_is_read_by_the_tool(self):
+        model = geosft.load(self.folder / "tolerance")
+        model.save(self.folder / "written")
+        series = self.data / "waves" / "W_TEST.ts"
+        self.close(model.predict_file(series).double(), self.probabilities(model, self.folder / "written", series))
+
+    def test_other_sequences_are_refused_by_name(self):
+        model, images = geosft.load(self.folder / "added"), geosft.load(self.folder / "images")
+        with self.assertRaisesRegex(ValueError, "source.*node_values 2.*node_values 1"):
+            model.predict_file(self.data / "line" / "W_TEST.ts")
+        with self.assertRaisesRegex(ValueError, "source.*grid_height 2"):
+            images.predict_file(self.data / "line" / "W_TEST.ts")
+        for source in (self.folder / "none.ts", self.folder, self.data / "waves" / "W_TEST.csv"):
+            with self.assertRaisesRegex(RuntimeError, str(source)):
+                model.predict_file(source)
+        with self.assertRaisesRegex(TypeError, "source"):
+            model.predict_file(["CCO"])
+        with self.assertRaisesRegex(ValueError, "patch_size"):
+            geosft.read_sequences(self.data / "waves", {}, patch_size=0)
+        with self.assertRaisesRegex(RuntimeError, "patch_size 3"):
+            geosft.read_sequences(self.data / "images", {}, patch_size=3)
+        graphs = geosft.read_sequences(self.data / "waves" / "W_TEST.ts", {})
+        self.assertEqual((len(graphs.ptr), graphs.node_values.shape[1], graphs.node_categories), (6, 2, None))
 
 
 class Files(unittest.TestCase):

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from .checks import check_sizes
 from .encoder import Encoder
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead
-from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, edge_sum
+from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
 from .packed import PackedLayout
 from .relative import GraphEncoding, SequenceEncoding, sinusoids_at
 from .sampling import SamplingContext, context_of
@@ -55,8 +55,16 @@ class FeaturedGraphs(NamedTuple):
         edge_index: Tensor, ptr: Tensor | Sequence[int], *, edge_categories: Tensor | None = None,
         edge_values: Tensor | None = None, weight: Tensor | None = None, **nodes: Tensor | None
     ) -> FeaturedGraphs:
-        """Graphs of a list of edges: `edge_index` int64 [2, E], source and target rows, in any order, features of the
-        edges in the order of the list. Raises a ValueError if an edge has an end that is no node."""
+        """Graphs of a list of edges.
+
+        Args:
+            edge_index: int64 [2, E], source and target rows, in any order.
+            ptr: int64 [B + 1], or a sequence of integers: the nodes of each graph.
+            edge_categories, edge_values, weight: int64 [E, columns], floating [E, columns] and [E], in the order of the list.
+            nodes: further fields, by name.
+
+        Raises a ValueError or TypeError that names the argument, such as an edge with an end that is no node.
+        """
         for name, index in (("ptr", ptr), ("edge_index", edge_index)):
             if isinstance(index, Tensor) and (index.layout != torch.strided or index.is_meta):
                 raise ValueError(f"{name} must be a dense tensor with values, got {index.layout} on {index.device}")
@@ -166,7 +174,8 @@ class GraphModel(nn.Module):
         device, dtype: of the parameters.
         options: further options of the encoder and its layers, by name: virtual_node, jumping_knowledge, normalization, …
 
-    Numeric features are standardised by buffers, mean 0 and deviation 1 until :meth:`standardize` sets them.
+    Numeric features are standardised by buffers, mean 0 and deviation 1 until :meth:`standardize` sets them. Features may
+    have any real dtype; categories are integers. Raises a ValueError or TypeError that names the argument or the field.
     """
 
     def __init__(
@@ -180,7 +189,7 @@ class GraphModel(nn.Module):
         device=None, dtype=None, **options
     ):
         super().__init__()
-        check_sizes(out_features=out_features, dim=dim)
+        check_sizes(out_features=out_features, dim=dim, head_layers=head_layers, encoding_layers=encoding_layers)
         check_sizes(0, node_values=node_values, edge_values=edge_values, encoding=encoding, position_channels=position_channels,
                     distance_channels=distance_channels)
         for name, vocabulary in (("node_vocabulary", node_vocabulary), ("edge_vocabulary", edge_vocabulary)):
@@ -262,7 +271,8 @@ class GraphModel(nn.Module):
         return {**options, "relative": "graph", "relative_channels": channels}
 
     def forward(self, graphs: FeaturedGraphs, *, sampling: SamplingContext | None = None) -> Tensor:
-        """Logits, or standardised targets: [B, out_features], or [N, out_features] for nodes."""
+        """Logits of `graphs`, or standardised targets: [B, out_features], or [N, out_features] for nodes. `sampling`: the
+        random numbers of the pass."""
         layout = self._layout(graphs)
         sampling = context_of(self, sampling)
         edges = self._edges(graphs) if self.local_channels > 0 or self._attends_to_edges else None
@@ -304,9 +314,9 @@ class GraphModel(nn.Module):
                 raise ValueError(f"{name} must be int64 of one dimension, got {found}")
             if index.device != weight.device:
                 raise ValueError(f"{name} must be on the device of the parameters, {weight.device}, got {index.device}")
-        if graphs.rowptr.shape[0] == 0:
-            raise ValueError("rowptr must have one entry more than there are nodes, got none")
+        check_offsets("rowptr", graphs.rowptr, graphs.col.shape[0])
         nodes, edges = graphs.rowptr.shape[0] - 1, graphs.col.shape[0]
+        check_values("col", graphs.col, nodes)
         _check_columns(graphs.node_categories, "node_categories", len(self.node_vocabulary) + self.documents, nodes, weight)
         _check_categories(graphs.node_categories, "node_categories", self.node_vocabulary)
         _check_columns(graphs.node_values, "node_values", self.node_values, nodes, weight)
@@ -390,7 +400,7 @@ class GraphModel(nn.Module):
 
     @torch.no_grad()
     def standardize(self, graphs: FeaturedGraphs, targets: Tensor | None = None) -> None:
-        """Sets the buffers from a training set: columns minus their mean over all rows, divided by their deviation;
+        """Sets the buffers from the `graphs` and `targets` of a training set: columns minus their mean over all rows, divided by their deviation;
         almost constant ones are only centred. Targets [n, out_features] are those of a regression, NaN where missing."""
         parts = ([graphs.node_values] if self.node_values > 0 else []) + ([graphs.node_encoding] if self._standardized_encoding > 0 else [])
         if parts:
