@@ -74,7 +74,10 @@ CLOUD.flush()
 SERIES = tempfile.NamedTemporaryFile("w", suffix=".tsv")  # noqa: SIM115
 SERIES.write("1\t0.5\t1.5\t2.5\n2\t1\t2\t3\n")
 SERIES.flush()
-SCHEMA = {"node_vocabulary": [], "edge_vocabulary": [], "node_values": 1, "edge_values": 0, "coordinates": False}
+EDGE_LIST = tempfile.NamedTemporaryFile("w", suffix=".txt")  # noqa: SIM115
+EDGE_LIST.write("0 1\n1 2\n")
+EDGE_LIST.flush()
+SCHEMA = {"node_vocabulary": [], "edge_vocabulary": [], "node_values": 0, "edge_values": 0, "coordinates": False}
 
 
 def watched_by(module):
@@ -136,7 +139,7 @@ FUNCTIONS = {
     "EdgeIndex": (nn.EdgeIndex.of, dict(rowptr=ROWPTR, col=COL, columns=9)),
     "LocalGraph": (lambda **given: nn.LocalGraph(**given).edge_weight, dict(index=nn.EdgeIndex.of(ROWPTR, COL, 9), kind="gcn", like=uniform(1), edge_attr=uniform(18, 2))),
     "record_attention": (watched_by, dict(module=nn.SamplingAttention(8, 2, 3).eval())),
-    "read_graphs": (geosft.read_graphs, dict(source="/nowhere/graphs", schema=SCHEMA, smiles_column="smiles", fingerprint="none", fingerprint_bits=8)),
+    "read_graphs": (geosft.read_graphs, dict(source=EDGE_LIST.name, schema=SCHEMA, smiles_column="smiles", fingerprint="none", fingerprint_bits=8)),
     "read_sequences": (geosft.read_sequences, dict(source=SERIES.name, schema={"node_values": 1}, patch_size=1, max_length=0)),
     "SamplingContext": (nn.SamplingContext, dict(mode="seeded", vote=0)),
     "read_cloud": (geosft.read_cloud, dict(file=CLOUD.name, points_per_mesh=10, seed=0, columns="")),
@@ -237,7 +240,7 @@ def is_named(error, name, field, arguments):
         return True
     fields = [one for value in arguments.values() if hasattr(value, "_fields") for one in value._fields]
     own = rf"(?<!\w){field or name}(?!\w)"
-    other = rf"(?<!\w)({'|'.join([*arguments, *fields])})( and \w+)? must |score must be finite"  # scores of tokens
+    other = rf"(?<!\w)({'|'.join([*arguments, *fields])})( and \w+)? must |scores? (of tokens, .* )?must be finite"  # of tokens
     return re.search(f"{own}|{other}", text)
 
 

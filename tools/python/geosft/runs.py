@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from .checkpoints import as_path, load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
+from .nn.checks import check_sizes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -71,12 +72,17 @@ def read_graphs(
     """
     _load_readers()
     labels = labels or {"nodes": [], "edges": []}
-    smiles = [] if isinstance(source, (str, pathlib.Path)) else list(source)
-    if not isinstance(source, (str, pathlib.Path)) and not (smiles and all(isinstance(one, str) for one in smiles)):
+    if not isinstance(schema, Mapping):
+        raise TypeError(f"schema must be a mapping, as in a checkpoint, got {type(schema).__name__}")
+    smiles = list(source) if isinstance(source, Sequence) and not isinstance(source, str) else []
+    if smiles and not all(isinstance(one, str) for one in smiles) or not smiles and not isinstance(source, (str, pathlib.Path)):
         raise TypeError(f"source must be a path or a list of at least one SMILES, got {type(source).__name__}")
+    for name, text in (("smiles_column", smiles_column), ("fingerprint", fingerprint)):
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be a text, got {type(text).__name__}")
     numbers = [schema["node_values"], schema["edge_values"], int(schema["coordinates"]), schema.get("graph_features", 0)]
     tensors, names, said = torch.ops.geosft._read_graphs(
-        "SMILES" if smiles else str(source), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
+        "source" if smiles else str(as_path(source, "source")), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
         labels["edges"], directed, coalesce, smiles_column, fingerprint, fingerprint_bits, descriptors)
     for sentence in said:
         warnings.warn(sentence, stacklevel=2)
@@ -104,9 +110,12 @@ def read_sequences(
     warns of what is read otherwise than it stands there.
     """
     path = as_path(source, "source")
+    if not isinstance(schema, Mapping):
+        raise TypeError(f"schema must be a mapping, as in a checkpoint, got {type(schema).__name__}")
     for name, least, value in (("patch_size", 1, patch_size), ("max_length", 0, max_length)):
-        if not isinstance(value, int) or value < least:
-            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        if not isinstance(value, int):
+            raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
+        check_sizes(least, **{name: value})
     _load_readers()
     (ptr, *rows), numbers, said = torch.ops.geosft._read_sequences(str(path), patch_size, max_length)
     for sentence in said:
@@ -117,7 +126,7 @@ def read_sequences(
     if other:
         wanted = ", ".join(f"{key} {schema[key]}" for key in other)
         raise ValueError(f"source {path}: expected sequences of {wanted}, as in training, "
-                         f"got {', '.join(f'{key} {value}' for key, value in other.items())}")
+                         f"got {', '.join(f'{key} {value}' for key, value in other.items())} with patch_size {patch_size}")
     categories, values = (None if one.dim() == 1 else one for one in rows)
     steps = int(ptr[-1])
     return FeaturedGraphs(ptr, torch.zeros(steps + 1, dtype=torch.int64), torch.empty(0, dtype=torch.int64), categories, values)

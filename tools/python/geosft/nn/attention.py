@@ -264,7 +264,7 @@ class SelfAttention(nn.Module):
 
     def _heads(self, x: Tensor) -> tuple[Tensor, ...]:
         """q, k and v [N, h, c]."""
-        return tuple(map_(x).view(x.shape[0], self.num_heads, -1) for map_ in (self.query, self.key, self.value))
+        return tuple(map_(x).view(x.shape[0], self.num_heads, self.dim // self.num_heads) for map_ in (self.query, self.key, self.value))
 
 
 class PolynomialAttention(SelfAttention):
