@@ -232,6 +232,7 @@ Case graph_model(const std::string& name, GraphModelOptions options) {
   const torch::NoGradGuard guard;
   for (const at::Tensor& mean : {module->node_mean, module->edge_mean}) mean.normal_();
   for (const at::Tensor& deviation : {module->node_deviation, module->edge_deviation}) deviation.uniform_(0.5, 2.0);
+  if (options.atom_references) module->target_reference.normal_();
   for (const auto& buffer : module->named_buffers()) {  // as after a training with batch normalisation
     if (buffer.key().find("running_mean") != std::string::npos) buffer.value().normal_();
     if (buffer.key().find("running_var") != std::string::npos) buffer.value().uniform_(0.5, 2.0);
@@ -240,6 +241,24 @@ Case graph_model(const std::string& name, GraphModelOptions options) {
             const FeaturedGraphs graphs = graphs_of(in, options.documents, options.graph_features > 0);
             return module->forward(graphs, context, graphs.graph_features);
           }};
+}
+
+std::vector<Case> radial_cases() {
+  GraphModelOptions radial, radial_gcn, radial_gates, sign_net;
+  radial.layer.local.kind = LocalKind::gine;
+  radial.edge_cutoff = 0.6;
+  radial.radial_channels = 5;
+  radial.atom_references = true;
+  radial.head = GraphHead::sum;
+  radial_gcn = radial;
+  radial_gcn.layer.local.kind = LocalKind::gcn;
+  radial_gates = radial;
+  radial_gates.layer.local.kind = LocalKind::gated_gcn;
+  sign_net.encoding_channels = 5;
+  sign_net.encoding_layers = 2;
+  sign_net.sign_invariant = true;
+  return {graph_model("graph_radial", radial), graph_model("graph_radial_gcn", radial_gcn),
+          graph_model("graph_radial_gates", radial_gates), graph_model("graph_sign_net", sign_net)};
 }
 
 std::vector<Case> graph_cases() {
@@ -351,6 +370,8 @@ std::vector<Case> cases() {
   const std::vector<Case> of_family = primal_cases();
   all.insert(all.end(), of_family.begin(), of_family.end());
   all.insert(all.end(), others.begin(), others.end());
+  const std::vector<Case> of_coordinates = radial_cases();
+  all.insert(all.end(), of_coordinates.begin(), of_coordinates.end());
   return all;
 }
 

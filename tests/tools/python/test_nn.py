@@ -77,7 +77,7 @@ def primal(kind="none", ptr="ptr", **options):
 
 
 # Composed of PyTorch's operations in both languages, but not of the same: equal to rounding.
-ROUNDED = {"composed_points", "composed_chirality", "composed_graph", "composed_sequence", "graph_molecules", "primal_variance", "primal_average",
+ROUNDED = {"graph_radial", "graph_radial_gcn", "graph_radial_gates", "composed_points", "composed_chirality", "composed_graph", "composed_sequence", "graph_molecules", "primal_variance", "primal_average",
            "primal_convolved", "primal_k_means", "primal_window"}
 CASES = {
     "graph_softmax_pool": graphs,
@@ -140,6 +140,10 @@ CASES = {
     "classifier_chirality": lambda: clouds(
         nn.PointClassifier(4, DIM, **LAYER, depth=2, relative="angles", chirality=True, head_samples=7)),
     "segmenter": lambda: clouds(nn.PointSegmenter(5, 3, DIM, **LAYER, depth=2, tokens="local"), category=True),
+    "graph_radial": lambda: graphs(local="gine", edge_cutoff=0.6, radial_channels=5, atom_references=True, head="sum"),
+    "graph_radial_gcn": lambda: graphs(local="gcn", edge_cutoff=0.6, radial_channels=5, atom_references=True, head="sum"),
+    "graph_radial_gates": lambda: graphs(local="gated_gcn", edge_cutoff=0.6, radial_channels=5, atom_references=True, head="sum"),
+    "graph_sign_net": lambda: graphs(encoding_channels=5, encoding_layers=2, sign_invariant=True),
 }
 
 
@@ -180,9 +184,9 @@ class BesideCpp(unittest.TestCase):
         expected = part(cpp, "grad.")
         self.assertEqual(set(gradients), set(expected))
         # Composed attention adds in another order: a few roundings of numbers as large as the largest gradient. Under a
-        # softmax the gradient of b_add is such a remainder alone, since the exact one is zero. Without norms numbers are large.
+        # softmax the gradient of b_add is such a remainder alone, since the exact one is zero. Gates and missing norms make large ones.
         largest = max(float(gradient.abs().max()) for gradient in gradients.values() if gradient is not None)
-        atol = max(1e-5, 4 * torch.finfo(torch.float32).eps * largest) if name.startswith("composed_") or name == "graph_convolved" else 1e-5
+        atol = max(1e-5, 4 * torch.finfo(torch.float32).eps * largest) if name.startswith("composed_") or name in ("graph_convolved", "graph_gated") else 1e-5
         for parameter, gradient in gradients.items():
             if gradient is None:  # of what the model has no use for, such as a relative encoding without edges
                 self.assertEqual(float(expected[parameter].abs().max()), 0)

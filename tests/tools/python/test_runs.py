@@ -236,6 +236,7 @@ class Graphs(InFolder):
     OPTIONS = {
         "edges": ("--encoding=rwpe", "--encoding-columns=4", "--num-samples=3", "--votes=2"),
         "laplacian": ("--encoding=lappe", "--encoding-columns=3", "--norm=pre", "--head=sample_max", "--head-num-samples=4"),
+        "signs": ("--encoding=lappe", "--encoding-columns=3", "--encoding-channels=4", "--encoding-layers=2", "--encoding-signs=invariant"),
         "estimate": ("--encoding=rwpe", "--encoding-columns=3", "--encoding-walks=20", "--head=sum"),
         "dot": ("--score=dot", "--probability=softmax", "--positions=added"),
         "sparse": ("--attention=sparse_bn", "--mask=neighbours"),

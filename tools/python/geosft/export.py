@@ -29,6 +29,7 @@ from .nn.point_models import LOCAL_NEIGHBOURS
 from .nn.sampling import gumbel_noise, log_softplus, partner_ranks
 
 _LONGEST_KEY = 2**62
+_OF_CUTOFF = "edge_cutoff: the number of edges depends on the values of the coordinates"
 
 
 class CannotExport(ValueError):
@@ -281,6 +282,8 @@ def standard(model: nn.Module, *, max_tokens: int, vote: int | None = 0, canonic
         raise ValueError(f"max_tokens must be at least 1, got {max_tokens}")
     if getattr(model, "ppf", None) is not None:
         raise CannotExport("tokens ppf: the point-pair features of neighbours are one operator of geosft")
+    if getattr(model, "edge_cutoff", 0) > 0:
+        raise CannotExport(_OF_CUTOFF)
     made = copy.deepcopy(model).eval()
     if getattr(made, "canonical_order", False):
         if canonical_order is not False:
@@ -403,6 +406,8 @@ def exported(model: nn.Module) -> torch.export.ExportedProgram:
     libgeosft_ops.so. Raises :class:`CannotExport` for polynomial attention with a tolerance."""
     if any(isinstance(module, PolynomialAttention) and module.tolerance > 0 for module in model.modules()):
         raise CannotExport("tolerance of PolynomialAttention: the degree depends on the values of the tokens; export a fixed degree")
+    if getattr(model, "edge_cutoff", 0) > 0:
+        raise CannotExport(_OF_CUTOFF)
     return _export(_function_of(copy.deepcopy(model)))
 
 

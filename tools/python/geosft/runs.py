@@ -490,31 +490,27 @@ def _count_columns(config: dict[str, Any]) -> int:
     return sum(name not in ("", "none") for name in names) * molecules.get("fingerprint_bits", 2048)
 
 
-# Keys of the section [model], with the only values that models of graphs in Python have.
-_ONLY = {"edge_cutoff": 0, "atom_references": False, "encoding_signs": "random"}
-
-
 def _load_graph_model(config, texts, file) -> TrainedGraphModel:
-    for key, only in _ONLY.items():
-        if config["model"].get(key, only) != only:
-            raise ValueError(f"{file}: {key} = {config['model'][key]!r} exists in C++ only: geosft.load reads {only!r}")
     model, schema = config["model"], json.loads(texts["schema"])
     documents, vocabulary = schema.get("documents", False), schema["node_vocabulary"]
     of_nodes = schema["task"].startswith("node_")
     sees = model["attention"] == "sampling" or "sparse" in model["attention"] and model["mask"] in ("nearest", "neighbours")
     relative = model["relative"] and sees
     encoding, local, features = model["encoding"], model.get("local", "none"), schema.get("graph_features", 0)
+    invariant = encoding == "lappe" and model.get("encoding_signs", "random") == "invariant"
     loaded = TrainedGraphModel(
         len(schema["output_names"]), **_encoder(config, schema, file), **_head(model),
         node_vocabulary=vocabulary[:-1] if documents else vocabulary, node_values=schema["node_values"],
         edge_vocabulary=schema["edge_vocabulary"], edge_values=schema["edge_values"],
-        encoding=0 if encoding == "none" else model["encoding_columns"], signed_encoding=encoding == "lappe",
+        encoding=0 if encoding == "none" else model["encoding_columns"], signed_encoding=encoding == "lappe" and not invariant, sign_invariant=invariant,
         encoding_channels=0 if encoding == "none" else model.get("encoding_channels", 0), encoding_layers=model.get("encoding_layers", 1),
         max_degree=model.get("max_degree", 0), local=_LOCALS.get(local, local),
         jumping_knowledge=model.get("jumping_knowledge", "none"), virtual_node=model.get("virtual_node", False),
         head_layers=model.get("head_layers", 1), graph_features=features, graph_counts=_count_columns(config) if features > 0 else 0,
         positions=model["positions"], position_channels=model["position_channels"], documents=documents, relative=relative,
         distance_channels=model["distance_channels"] if relative else 0, distance_range=model["distance_range"],
+        edge_cutoff=model.get("edge_cutoff", 0.0), radial_channels=model.get("radial_channels", 32),
+        atom_references=model.get("atom_references", False),
         head="pairs" if documents else "nodes" if of_nodes else model["head"])
     loaded.task, loaded.output_names, loaded.schema = schema["task"], schema["output_names"], schema
     return loaded

@@ -215,6 +215,8 @@ class LocalGraph:
         edge_attr: features [E, r] of the edges, or None.
         edges: the state [E, dim] of the edges of "gated_gcn", which layers replace, or None.
 
+    Attribute `edge_weight` [E], or None: weights of the messages, which gated_gcn does not read.
+
     Raises a ValueError or TypeError that names the argument.
     """
 
@@ -327,7 +329,7 @@ class MessagePassing(nn.Module):
             own = rows if edge is None else torch.relu(rows + self.root)
             return torch.addcmul(sums, own, graph.self_weight) + self.bias
         if self.kind == "gine":
-            sums = edge_sum(x, graph.index, edge, relu=edge is not None)
+            sums = edge_sum(x, graph.index, edge, graph.edge_weight, relu=edge is not None)
             return mapped(self.output, gelu(self.node(x * (1 + self.eps) + sums)))
         mean, gate = gated_edge_sum(mapped(self.query, x), mapped(self.key, x), mapped(self.value, x), edge, graph.index)
         if self.updates_edges:
