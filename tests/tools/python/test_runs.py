@@ -370,6 +370,50 @@ class Molecules(InFolder):
         torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
 
 
+class Energies(InFolder):
+    """Molecules with coordinates: messages within a cutoff, and references of atoms."""
+
+    @classmethod
+    def train(cls):
+        generator, energies = torch.Generator().manual_seed(1), []
+        for i in range(12):
+            atoms = "OHHCHN"[:3 + i % 4]
+            places = torch.randn(len(atoms), 3, generator=generator) * 1.2
+            write(cls.data / "xyz" / f"{i:04}.xyz", [len(atoms), i, *(f"{atom} {x} {y} {z}" for atom, (x, y, z) in zip(atoms, places.tolist()))])
+            energies.append(f"{i:04}.xyz {-10.0 * len(atoms) - float(places.norm())}")
+        write(cls.data / "hof_qm7.txt", energies)
+        for local in ("gine", "gcn"):
+            run(GRAPH, "train", f"--data={cls.data}", f"--out={cls.folder / local}", "--attention=none", f"--local={local}", "--edge-cutoff=2.5",
+                "--radial-channels=6", "--atom-references", "--head=sum", "--dim=16", "--depth=2", "--epochs=2", "--split=folds", "--folds=3",
+                "--validation-fraction=0.25", "--norm=pre")
+        torch.classes.load_library(GRAPH_LIBRARY)
+
+    def test_predictions_are_those_of_the_tool(self):
+        file = self.data / "xyz" / "0005.xyz"
+        for local in ("gine", "gcn"):
+            with self.subTest(local=local):
+                model = geosft.load(self.folder / local)
+                self.assertGreater(float(model.target_reference.abs().max()), 0)
+                values = json.loads(run(GRAPH, "predict", self.folder / local, file, "--json"))["values"]
+                expected = torch.tensor([[values[name] for name in model.output_names]], dtype=torch.double)
+                torch.testing.assert_close(model.predict_file(file), expected, rtol=1e-5, atol=1e-4)
+                model.save(self.folder / f"{local}_written")
+                again = json.loads(run(GRAPH, "predict", self.folder / f"{local}_written", file, "--json"))["values"]
+                self.assertEqual(values, again)
+
+    def test_references_are_those_that_a_training_fits(self):
+        model = geosft.load(self.folder / "gine")
+        graphs = [model.read(self.data / "xyz" / f"{i:04}.xyz")[0] for i in range(4)]
+        counts = torch.stack([torch.bincount(one.node_categories[:, 0], minlength=model.node_vocabulary[0]) for one in graphs]).double()
+        joined = nn.FeaturedGraphs(torch.cat([torch.zeros(1, dtype=torch.int64), counts.sum(1).long().cumsum(0)]), torch.zeros(1), torch.zeros(0),
+                                   torch.cat([one.node_categories for one in graphs]), edge_values=torch.zeros(0, model.edge_values))
+        targets = counts @ torch.arange(model.node_vocabulary[0], dtype=torch.double).unsqueeze(1) + 0.01 * torch.randn(
+            4, 1, dtype=torch.double, generator=torch.Generator().manual_seed(2))
+        model.standardize(joined, targets)
+        fitted = counts @ (model.target_reference.double() * model.target_deviation.double()) + model.target_mean.double()
+        torch.testing.assert_close(fitted, targets, rtol=1e-3, atol=0.05)
+
+
 def wave(i, dimensions, steps):
     """A slow or fast wave, by the parity of i: [dimensions][steps], with a value that is missing."""
     rows = [[f"{math.sin((2.0 if i % 2 else 0.5) * t + i + 1.5 * d):.4f}" for t in range(steps)] for d in range(dimensions)]
