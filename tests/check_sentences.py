@@ -12,7 +12,7 @@ LIMIT = 30
 PAGES = ["README.md", "tools/INSTALL.md", "tools/FAQ.md", "tools/GLOSSARY.md", "tools/MIGRATING.md", "tools/DISTRIBUTED.md",
          "tools/classify/README.md", "tools/segment/README.md", "tools/graph/README.md", "tools/sequence/README.md",
          "tools/view/README.md", "tools/analyze/README.md", "tools/configs/README.md", "tools/experiment/README.md",
-         "tools/zoo/README.md", "tools/bench/README.md", "tools/bench/RESULTS.md", "tools/bench/TARGETS.md", "data/README.md",
+         "tools/python/README.md", "tools/zoo/README.md", "tools/bench/README.md", "tools/bench/RESULTS.md", "tools/bench/TARGETS.md", "data/README.md",
          "data/graphs/README.md", "models/LINEAR_ATTENTION.md", "tools/gpu/README.md", "tests/README.md", "CONTRIBUTING.md"]
 
 

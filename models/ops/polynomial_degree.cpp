@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "geometry/device_offsets.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_inputs.h"
 #include "models/ops/cpu/polynomial_problem.h"
@@ -98,7 +99,7 @@ std::string refusal(const PolynomialDegree& chosen, int64_t channels, double rou
                     "center the keys, make scores smaller, allow a larger error, or use exact attention");
   }
   return c10::str(asked, " takes degree ", chosen.degree, " or more, with ", chosen.monomials, " monomials of ",
-                  channels, " channels, more than most_monomials ", options.most_monomials,
+                  channels, " channels, more than max_monomials ", options.most_monomials,
                   ": allow a larger error, make heads narrower or scores smaller, or use exact attention");
 }
 
@@ -160,4 +161,28 @@ PolynomialDegree choose_polynomial_degree(double bound, int64_t channels, const 
   return {true, 0, 0, bound, 0};
 }
 
+// For layers in Python.
+namespace {
+
+// Returns the degree that the options choose for the scores of q and k, or -1 for exact attention.
+int64_t degree_for_scores(const at::Tensor& q, const at::Tensor& k, double scale,
+                          const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, bool center,
+                          double tolerance, int64_t max_monomials, bool or_exact) {
+  const double bound = polynomial_score_bound(q, k, scale, q_ptr, k_ptr, center).max().item<double>();
+  const PolynomialDegree chosen =
+      choose_polynomial_degree(bound, q.size(2), {tolerance, max_monomials, or_exact, q.scalar_type()});
+  return chosen.exact ? -1 : chosen.degree;
+}
+
+GEOSFT_OPERATORS(m) {
+  m.def(
+      "_polynomial_degree(Tensor q, Tensor k, float scale, Tensor? q_ptr, Tensor? k_ptr, bool center, float tolerance, "
+      "int max_monomials, bool or_exact) -> int");
+}
+
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
+  m.impl("_polynomial_degree", degree_for_scores);
+}
+
+}  // namespace
 }  // namespace geosft

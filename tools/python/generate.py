@@ -83,7 +83,7 @@ def stub(schema):
 
 
 # The pages of the reference: a module, and where its public names are defined; None: in the files that it imports from.
-MODULES = {"geosft": ("runs.py", ["read_cloud", "read_graphs", "load", "from_pretrained", "pretrained_names", "TrainedRun", "TrainedClassifier", "TrainedSegmenter",
+MODULES = {"geosft": ("runs.py", ["read_cloud", "read_graphs", "read_sequences", "load", "from_pretrained", "pretrained_names", "TrainedRun", "TrainedClassifier", "TrainedSegmenter",
                                   "TrainedGraphModel"]),
            "geosft.nn": ("nn/__init__.py", None), "geosft.pyg": ("pyg.py", None), "geosft.export": ("export.py", None)}
 REFERENCE_HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -140,7 +140,7 @@ def reference():
     lines = [REFERENCE_HEAD]
     for module, (file, names) in MODULES.items():
         text = ast.get_docstring(ast.parse((FOLDER / "geosft" / file).read_text()))
-        lines += [f"## {module}", "", text.split("\n\n")[0], ""]
+        lines += [f"## {module}", "", *(text.splitlines() if module == "geosft.nn" else [text.split("\n\n")[0]]), ""]
         for node in definitions(file, names):
             lines += entry(node, module, 3)
     return "\n".join(lines)

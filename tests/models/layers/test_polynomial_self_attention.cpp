@@ -102,7 +102,7 @@ TEST_CASE("where a tolerance takes too many monomials the layer is exact or refu
   PolynomialSelfAttention strict = layer_of({.tolerance = 1e-3});
   require_error([&] { strict->forward(x, ptr); }, {"tolerance", "rounding"});
   PolynomialSelfAttention few = layer_of({.tolerance = 1e-3, .most_monomials = 9});
-  require_error([&] { few->forward(x / 30, ptr); }, {"tolerance", "more than most_monomials 9"});
+  require_error([&] { few->forward(x / 30, ptr); }, {"tolerance", "more than max_monomials 9"});
 }
 
 TEST_CASE("the layer counts the rounding of the type that it computes in", "[polynomial_self_attention]") {

@@ -64,7 +64,7 @@ TEST_CASE("attention over all nodes is chosen by name and reports its degree and
   // Only the scores of the first step tell, after the configuration was shown.
   shop.require_failure(
       shop.run(shop.train("refused", {"--attention", "polynomial", "--tolerance", "0.01", "--max-monomials", "9"})), 1,
-      {"tolerance 0.01", "more than most_monomials 9", "or use exact attention"});
+      {"tolerance 0.01", "more than max_monomials 9", "or use exact attention"});
   shop.run_well(shop.train("softmax", {"--attention", "softmax"}));
   shop.refuses(shop.train("other", {"--attention", "cosine"}), 2, {"attention", "cosine"});
 }

@@ -3,7 +3,8 @@
 
 Each call, forward and of the constructor, must raise an error that names the argument, or give a result that is the same a
 second time. Tensors get other shapes, types, devices, layouts and values, as the operators' do (tests/models/ops/bad_arguments.py),
-and so do the fields of encodings and of graphs. Each case runs in a process of its own, so a crash is a failure as well.
+and so do the fields of encodings and of graphs. A batch without items, and one of an empty item, must give finite results of
+no rows or one. Every public module has a case. Each case runs in a process of its own, so a crash is a failure as well.
 """
 
 import faulthandler
@@ -22,10 +23,11 @@ import geosft
 import torch
 from geosft import export, nn
 
-SECONDS_A_CALL, SECONDS_A_CASE, MOST_MEMORY = 60, 900, 12 * 2**30
+SECONDS_A_CALL, SECONDS_A_CASE, MOST_MEMORY = 300, 900, 12 * 2**30
 PTR = torch.tensor([0, 4, 4, 9])
 ROWPTR, COL = torch.arange(10) * 2, torch.tensor([1, 3, 0, 2, 1, 3, 2, 0, 5, 8, 4, 6, 5, 7, 6, 8, 7, 4])
 SMALL = dict(dim=8, num_heads=2, num_samples=3, depth=1)
+TINY = dict(dim=8, num_heads=2, num_samples=3)
 # What PyTorch says of tensors that none of its CPU kernels takes, and of sizes that no memory holds.
 OF_PYTORCH = r"can't allocate memory|Storage size calculation overflowed|Could not run 'geosft::\w+'|Sparse|sparse|Quantized|quantized|numel: integer multiplication overflow|Overflow when unpacking|invalid shape dimension"
 
@@ -51,9 +53,38 @@ def attention(relative, channels, encoding):
             dict(x=uniform(9, 8), relative=encoding, ptr=PTR))
 
 
+def local_graph(kind):
+    edges = uniform(18, 8) if kind == "gated_gcn" else None
+    return nn.LocalGraph(nn.EdgeIndex.of(ROWPTR, COL, 9), kind, uniform(1), uniform(18, 2), edges)
+
+
+def convolution(kind):
+    return nn.MessagePassing, dict(dim=8, kind=kind, edge_channels=2), dict(x=uniform(9, 8), graph=local_graph(kind))
+
+
+def convolved(kind, **options):
+    return (nn.GraphModel, dict(out_features=3, **TINY, node_values=2, edge_vocabulary=[2], edge_values=1, relative=False, local=kind, **options),
+            dict(graphs=nn.FeaturedGraphs(PTR, ROWPTR, COL, node_values=uniform(9, 2), edge_categories=torch.arange(18).view(18, 1) % 2,
+                                          edge_values=uniform(18, 1))))
+
+
 CLOUD = tempfile.NamedTemporaryFile("w", suffix=".xyz")  # noqa: SIM115 (there until the process ends)
 CLOUD.write("0 0 0\n1 0 0\n0 1 0\n")
 CLOUD.flush()
+SERIES = tempfile.NamedTemporaryFile("w", suffix=".tsv")  # noqa: SIM115
+SERIES.write("1\t0.5\t1.5\t2.5\n2\t1\t2\t3\n")
+SERIES.flush()
+EDGE_LIST = tempfile.NamedTemporaryFile("w", suffix=".txt")  # noqa: SIM115
+EDGE_LIST.write("0 1\n1 2\n")
+EDGE_LIST.flush()
+SCHEMA = {"node_vocabulary": [], "edge_vocabulary": [], "node_values": 0, "edge_values": 0, "coordinates": False}
+
+
+def watched_by(module):
+    with nn.record_attention(module) as layers:
+        return torch.tensor(len(layers))
+
+
 # Of modules: class, arguments of the constructor, arguments of forward.
 MODULES = {
     "Sampler": (nn.Sampler, dict(dim=8, num_samples=3, tau=1.0, weighting="softplus", hard=False), dict(x=uniform(9, 8), ptr=PTR)),
@@ -68,6 +99,7 @@ MODULES = {
                          dict(x=uniform(9, 8), ptr=PTR)),
     "Encoder": (nn.Encoder, SMALL, dict(x=uniform(9, 8), ptr=PTR)),
     "PolynomialAttention": (nn.PolynomialAttention, dict(dim=8, num_heads=2, degree=2, causal=False, center=False), dict(x=uniform(9, 8), ptr=PTR)),
+    "tolerance": (nn.PolynomialAttention, dict(dim=8, num_heads=2, tolerance=0.1, max_monomials=300, or_exact=True), dict(x=uniform(9, 8), ptr=PTR)),
     "PrimalAttention": (nn.PrimalAttention, dict(dim=8, num_heads=2, kernel="softmax", beta=0.5), dict(x=uniform(9, 8), ptr=PTR)),
     "pooled": (nn.PrimalAttention, dict(dim=8, num_heads=2, pool=[1, 2], pooling="average"), dict(x=uniform(9, 8), ptr=PTR)),
     "PointClassifier": (nn.PointClassifier, dict(num_classes=3, **SMALL, head_samples=4, head_dropout=0.0, tokens="local"),
@@ -84,6 +116,19 @@ MODULES = {
     "SumHead": (nn.SumHead, dict(dim=8, out_features=3), dict(x=uniform(9, 8), ptr=PTR)),
     "PairHead": (nn.PairHead, dict(dim=8, out_features=3), dict(x=uniform(9, 8), ptr=torch.tensor([0, 4, 9]))),
     "TokenHead": (nn.TokenHead, dict(dim=8, out_features=3), dict(x=uniform(9, 8))),
+    "PooledHead": (nn.PooledHead, dict(dim=8, out_features=3, pooling="mean", layers=2, graph_features=3, dropout=0.0),
+                   dict(x=uniform(9, 8), ptr=PTR, graph_features=uniform(3, 3))),
+    "sampled": (nn.PooledHead, dict(dim=8, out_features=3, pooling="sample_max", num_samples=3), dict(x=uniform(9, 8), ptr=PTR)),
+    "PackedBatchNorm": (nn.PackedBatchNorm, dict(channels=8, momentum=0.1, eps=1e-5), dict(x=uniform(9, 8))),
+    "MessagePassing": convolution("gine"),
+    "gcn": convolution("gcn"),
+    "gated_gcn": convolution("gated_gcn"),
+    "layers": (nn.Encoder, dict(**TINY, local="gine", edge_channels=2, virtual_node=True, jumping_knowledge="concatenate"),
+               dict(x=uniform(9, 8), ptr=PTR, graph=local_graph("gine"))),
+    "convolutions": convolved("gine", attention="none", head="mean", head_layers=2, max_degree=2),
+    "gates": convolved("gated_gcn", virtual_node=True, normalization="batch", head="nodes"),
+    "texts": (nn.GraphModel, dict(out_features=3, **TINY, node_vocabulary=[4], positions="relative", position_channels=4),
+              dict(graphs=nn.FeaturedGraphs(PTR, torch.zeros(10, dtype=torch.int64), COL[:0], torch.arange(9).view(9, 1) % 4))),
 }
 FUNCTIONS = {
     "distance_features": (nn.distance_features, dict(squared_distance=uniform(4), channels=3, range_=2.0)),
@@ -91,6 +136,11 @@ FUNCTIONS = {
     "farthest_point_order": (nn.farthest_point_order, dict(points=uniform(9, 3), ptr=PTR)),
     "from_edges": (nn.FeaturedGraphs.from_edges, dict(edge_index=torch.stack((torch.repeat_interleave(torch.arange(9), 2), COL)), ptr=PTR,
                                                        edge_values=uniform(18, 1), weight=uniform(18))),
+    "EdgeIndex": (nn.EdgeIndex.of, dict(rowptr=ROWPTR, col=COL, columns=9)),
+    "LocalGraph": (lambda **given: nn.LocalGraph(**given).edge_weight, dict(index=nn.EdgeIndex.of(ROWPTR, COL, 9), kind="gcn", like=uniform(1), edge_attr=uniform(18, 2))),
+    "record_attention": (watched_by, dict(module=nn.SamplingAttention(8, 2, 3).eval())),
+    "read_graphs": (geosft.read_graphs, dict(source=EDGE_LIST.name, schema=SCHEMA, smiles_column="smiles", fingerprint="none", fingerprint_bits=8)),
+    "read_sequences": (geosft.read_sequences, dict(source=SERIES.name, schema={"node_values": 1}, patch_size=1, max_length=0)),
     "SamplingContext": (nn.SamplingContext, dict(mode="seeded", vote=0)),
     "read_cloud": (geosft.read_cloud, dict(file=CLOUD.name, points_per_mesh=10, seed=0, columns="")),
     "load": (geosft.load, dict(run="/nowhere")),
@@ -136,6 +186,19 @@ def broken(value):
         for what, other in (("None", None), ("another module", torch.nn.Linear(2, 2)), ("a class", type(value))):
             yield what, None, other
         return
+    if isinstance(value, nn.LocalGraph):
+        for field in ("edge_attr", "edges"):
+            for what, _, other in broken(getattr(value, field)):
+                changed = value.copy()
+                setattr(changed, field, other)
+                yield f"{field} {what}", field, changed
+        for what, other in (("None", None), ("a list", [value.index]), ("a tensor", torch.zeros(9, 3)), ("of another kind", local_graph("gcn"))):
+            yield what, None, other
+        return
+    if isinstance(value, dict):
+        for what, other in (("None", None), ("a list", [1]), ("a text", "schema")):
+            yield what, None, other
+        return
     if value is None:
         for what, other in operators_.broken(None, "Optional[Tensor]"):
             yield what, None, other
@@ -177,7 +240,7 @@ def is_named(error, name, field, arguments):
         return True
     fields = [one for value in arguments.values() if hasattr(value, "_fields") for one in value._fields]
     own = rf"(?<!\w){field or name}(?!\w)"
-    other = rf"(?<!\w)({'|'.join([*arguments, *fields])})( and \w+)? must |score must be finite"  # scores of tokens
+    other = rf"(?<!\w)({'|'.join([*arguments, *fields])})( and \w+)? must |scores? (of tokens, .* )?must be finite"  # of tokens
     return re.search(f"{own}|{other}", text)
 
 
@@ -194,6 +257,51 @@ def complaint(function, arguments, name, field):
     return None if same else "two calls give different results"
 
 
+def without_items(name, value, items):
+    """An argument for a batch of no items, or of one that is empty: offsets begin where items do, other tensors have no rows."""
+    if hasattr(value, "_fields"):
+        return type(value)(*(without_items(field, one, items) for field, one in zip(value._fields, value)))
+    if isinstance(value, nn.LocalGraph):
+        like, kind = uniform(1), value.kind
+        index = nn.EdgeIndex.of(torch.zeros(1, dtype=torch.int64), torch.zeros(0, dtype=torch.int64), 0)
+        return nn.LocalGraph(index, kind, like, value.edge_attr[:0], None if value.edges is None else value.edges[:0])
+    if not isinstance(value, torch.Tensor):
+        return value
+    if name in ("ptr", "rowptr"):
+        return value.new_zeros(items + 1 if name == "ptr" else 1)
+    if name == "edge_index":
+        return value[:, :0]
+    return value[:items] if name in ("category", "graph_features") else value[:0]
+
+
+def complaint_of_empty(module, given, items):
+    arguments = {name: without_items(name, value, items) for name, value in given.items()}
+    if "ptr" not in given and "graphs" not in given and items > 0:
+        return None  # one empty item cannot be said
+    if "batch" in given and items > 0 or isinstance(module, nn.PairHead) and items == 1:
+        return None
+    for mode in (True, False):
+        module.train(mode).zero_grad()
+        try:
+            results = evaluate(module, arguments)
+        except Exception as error:
+            return f"{type(error).__name__}: {str(error)[:200]}"
+        gradients = [one.grad for one in module.parameters() if one.grad is not None]
+        if any(one.shape[0] not in (0, items) for one in results) or not all(one.isfinite().all() for one in results + gradients):
+            return f"results {[list(one.shape) for one in results]} or gradients that are not finite"
+    module.eval()
+    return None
+
+
+def missing_cases():
+    """Public modules that no case makes."""
+    made = {kind for kind, *_ in MODULES.values()}
+    public = [(space, name) for space in (nn, *([pyg] if "pyg" in globals() else [])) for name in getattr(space, "__all__", dir(space))]
+    kinds = {getattr(space, name) for space, name in public if isinstance(getattr(space, name), type) and not name.startswith("_")}
+    return sorted(kind.__name__ for kind in kinds
+                  if issubclass(kind, torch.nn.Module) and kind.__module__.startswith("geosft") and kind not in made)
+
+
 def check(case):
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))  # sizes that no memory holds are errors at once
     calls = []
@@ -206,6 +314,12 @@ def check(case):
     else:
         calls = [FUNCTIONS[case]]
     count, failures = 0, []
+    if case in MODULES:
+        for items in (0, 1):
+            count += 1
+            wrong = complaint_of_empty(module, given, items)
+            if wrong:
+                failures.append(f"{case}: {'an empty item' if items else 'a batch without items'}: {wrong}")
     for function, valid in calls:
         for name, value in valid.items():
             for what, field, other in broken(value):
@@ -239,6 +353,8 @@ def check_apart(case):
 if __name__ == "__main__":
     cases = sys.argv[1:]
     torch.set_num_threads(1)
+    if missing_cases():
+        sys.exit(f"no case for {', '.join(missing_cases())}")
     if len(cases) == 1:
         sys.exit(check(cases[0]))
     sys.exit(0 if all([check_apart(case) for case in cases or [*MODULES, *FUNCTIONS]]) else 1)

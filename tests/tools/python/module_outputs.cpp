@@ -131,9 +131,7 @@ Case encoder(const std::string& name, NormPlacement norm) {
           }};
 }
 
-Case polynomial(const std::string& name, bool causal) {
-  PolynomialOptions options;
-  options.causal = causal;
+Case polynomial(const std::string& name, const PolynomialOptions& options) {
   PolynomialSelfAttention module(width, heads, options);
   return {name, module.ptr(),
           [=](const Tensors& in, SamplingContext&) mutable { return module->forward(in.at("x"), in.at("ptr")); }};
@@ -234,6 +232,7 @@ Case graph_model(const std::string& name, GraphModelOptions options) {
   const torch::NoGradGuard guard;
   for (const at::Tensor& mean : {module->node_mean, module->edge_mean}) mean.normal_();
   for (const at::Tensor& deviation : {module->node_deviation, module->edge_deviation}) deviation.uniform_(0.5, 2.0);
+  if (options.atom_references) module->target_reference.normal_();
   for (const auto& buffer : module->named_buffers()) {  // as after a training with batch normalisation
     if (buffer.key().find("running_mean") != std::string::npos) buffer.value().normal_();
     if (buffer.key().find("running_var") != std::string::npos) buffer.value().uniform_(0.5, 2.0);
@@ -242,6 +241,24 @@ Case graph_model(const std::string& name, GraphModelOptions options) {
             const FeaturedGraphs graphs = graphs_of(in, options.documents, options.graph_features > 0);
             return module->forward(graphs, context, graphs.graph_features);
           }};
+}
+
+std::vector<Case> radial_cases() {
+  GraphModelOptions radial, radial_gcn, radial_gates, sign_net;
+  radial.layer.local.kind = LocalKind::gine;
+  radial.edge_cutoff = 0.6;
+  radial.radial_channels = 5;
+  radial.atom_references = true;
+  radial.head = GraphHead::sum;
+  radial_gcn = radial;
+  radial_gcn.layer.local.kind = LocalKind::gcn;
+  radial_gates = radial;
+  radial_gates.layer.local.kind = LocalKind::gated_gcn;
+  sign_net.encoding_channels = 5;
+  sign_net.encoding_layers = 2;
+  sign_net.sign_invariant = true;
+  return {graph_model("graph_radial", radial), graph_model("graph_radial_gcn", radial_gcn),
+          graph_model("graph_radial_gates", radial_gates), graph_model("graph_sign_net", sign_net)};
 }
 
 std::vector<Case> graph_cases() {
@@ -330,8 +347,11 @@ std::vector<Case> cases() {
       attention("attention_hard", Kind::points, hard),
       attention("attention_gumbel_softmax", Kind::points, gumbel),
       attention("attention_with_replacement", Kind::points, replaced),
-      polynomial("polynomial", false),
-      polynomial("polynomial_causal", true),
+      polynomial("polynomial", {}),
+      polynomial("polynomial_causal", {.causal = true}),
+      polynomial("polynomial_tolerance", {.tolerance = 0.5, .most_monomials = 20000, .or_exact = true}),
+      polynomial("polynomial_exact", {.tolerance = 1e-9, .most_monomials = 1, .or_exact = true}),
+      polynomial("polynomial_exact_causal", {.tolerance = 1e-9, .most_monomials = 1, .or_exact = true, .causal = true}),
       primal("primal_bn", recentred),
       primal("primal_linear", linear),
       softmax_pool_head(),
@@ -350,6 +370,8 @@ std::vector<Case> cases() {
   const std::vector<Case> of_family = primal_cases();
   all.insert(all.end(), of_family.begin(), of_family.end());
   all.insert(all.end(), others.begin(), others.end());
+  const std::vector<Case> of_coordinates = radial_cases();
+  all.insert(all.end(), of_coordinates.begin(), of_coordinates.end());
   return all;
 }
 

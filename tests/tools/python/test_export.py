@@ -153,6 +153,9 @@ class Exports(unittest.TestCase):
             self.close(ordered(points[order], normals[order], ptr), canonical.eval()(points, normals, ptr))
         with self.assertRaisesRegex(TypeError, "model"):
             export.standard(torch.nn.Linear(2, 2), max_tokens=10)
+        tolerant = graph_model(attention=lambda: nn.PolynomialAttention(16, 2, tolerance=0.1))
+        with self.assertRaisesRegex(export.CannotExport, "tolerance of PolynomialAttention.*values of the tokens"):
+            export.exported(tolerant)
         with self.assertRaisesRegex(ValueError, "file.*'model.so'"):
             export.package(made("graph"), "model.so")
         with self.assertRaisesRegex(ValueError, "max_tokens"):

@@ -3,6 +3,7 @@
 module_outputs.cpp and the package's tutorial."""
 
 import copy
+import inspect
 import io
 import os
 import pathlib
@@ -14,6 +15,8 @@ import unittest
 import unittest.mock
 
 import geosft
+import geosft.export
+import geosft.runs
 import torch
 from geosft import nn
 from geosft.nn.message_passing import EdgeIndex, PackedBatchNorm, edge_sum, gated_edge_sum
@@ -74,7 +77,7 @@ def primal(kind="none", ptr="ptr", **options):
 
 
 # Composed of PyTorch's operations in both languages, but not of the same: equal to rounding.
-ROUNDED = {"composed_points", "composed_chirality", "composed_graph", "composed_sequence", "graph_molecules", "primal_variance", "primal_average",
+ROUNDED = {"graph_radial", "graph_radial_gcn", "graph_radial_gates", "composed_points", "composed_chirality", "composed_graph", "composed_sequence", "graph_molecules", "primal_variance", "primal_average",
            "primal_convolved", "primal_k_means", "primal_window"}
 CASES = {
     "graph_softmax_pool": graphs,
@@ -118,6 +121,10 @@ CASES = {
     "attention_with_replacement": lambda: attention("points", 2, with_replacement=True),
     "polynomial": lambda: tokens(nn.PolynomialAttention(DIM, HEADS)),
     "polynomial_causal": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, causal=True)),
+    "polynomial_tolerance": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, tolerance=0.5, max_monomials=20000, or_exact=True)),
+    "polynomial_exact": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, tolerance=1e-9, max_monomials=1, or_exact=True)),
+    "polynomial_exact_causal": lambda: tokens(
+        nn.PolynomialAttention(DIM, HEADS, causal=True, tolerance=1e-9, max_monomials=1, or_exact=True)),
     "primal_bn": lambda: tokens(nn.PrimalAttention(DIM, HEADS, beta=0.5, learn_beta=True)),
     "primal_linear": lambda: tokens(nn.PrimalAttention(DIM, HEADS, kernel="linear")),
     "softmax_pool_head": pooled,
@@ -133,6 +140,10 @@ CASES = {
     "classifier_chirality": lambda: clouds(
         nn.PointClassifier(4, DIM, **LAYER, depth=2, relative="angles", chirality=True, head_samples=7)),
     "segmenter": lambda: clouds(nn.PointSegmenter(5, 3, DIM, **LAYER, depth=2, tokens="local"), category=True),
+    "graph_radial": lambda: graphs(local="gine", edge_cutoff=0.6, radial_channels=5, atom_references=True, head="sum"),
+    "graph_radial_gcn": lambda: graphs(local="gcn", edge_cutoff=0.6, radial_channels=5, atom_references=True, head="sum"),
+    "graph_radial_gates": lambda: graphs(local="gated_gcn", edge_cutoff=0.6, radial_channels=5, atom_references=True, head="sum"),
+    "graph_sign_net": lambda: graphs(encoding_channels=5, encoding_layers=2, sign_invariant=True),
 }
 
 
@@ -173,9 +184,9 @@ class BesideCpp(unittest.TestCase):
         expected = part(cpp, "grad.")
         self.assertEqual(set(gradients), set(expected))
         # Composed attention adds in another order: a few roundings of numbers as large as the largest gradient. Under a
-        # softmax the gradient of b_add is such a remainder alone, since the exact one is zero. Without norms numbers are large.
+        # softmax the gradient of b_add is such a remainder alone, since the exact one is zero. Gates and missing norms make large ones.
         largest = max(float(gradient.abs().max()) for gradient in gradients.values() if gradient is not None)
-        atol = max(1e-5, 4 * torch.finfo(torch.float32).eps * largest) if name.startswith("composed_") or name == "graph_convolved" else 1e-5
+        atol = max(1e-5, 4 * torch.finfo(torch.float32).eps * largest) if name.startswith("composed_") or name in ("graph_convolved", "graph_gated") else 1e-5
         for parameter, gradient in gradients.items():
             if gradient is None:  # of what the model has no use for, such as a relative encoding without edges
                 self.assertEqual(float(expected[parameter].abs().max()), 0)
@@ -490,6 +501,9 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.Sampler(16, tau=0.0), "tau")
         self.refuses(lambda: nn.Sampler(16, weighting="softmax"), "weighting")
         self.refuses(lambda: nn.PolynomialAttention(16, 2, -1), "degree")
+        self.refuses(lambda: nn.PolynomialAttention(16, 2, tolerance=-0.1), "tolerance", "-0.1")
+        self.refuses(lambda: nn.PolynomialAttention(16, 2, tolerance=0.1, max_monomials=0), "max_monomials", "0")
+        self.refuses(lambda: nn.PolynomialAttention(16, 2, tolerance=0.01, max_monomials=1)(torch.rand(3, 16)), "max_monomials 1")
         self.refuses(lambda: nn.PrimalAttention(16, 2, kernel="cosine"), "kernel")
         self.refuses(lambda: nn.PrimalAttention(16, 2, pool=[1]), "pool")
         self.refuses(lambda: nn.PrimalAttention(16, 2, mask="band"), "mask", "window")
@@ -600,10 +614,29 @@ class Tutorial(unittest.TestCase):
 
 class Public(unittest.TestCase):
     def test_everything_public_is_described(self):
+        """Docstrings name every argument; those of methods that compute have shapes."""
         self.assertIs(geosft.nn, nn)
-        for name in nn.__all__:
-            with self.subTest(name=name):
-                self.assertGreater(len(getattr(nn, name).__doc__), 20)
+        described = [getattr(nn, name) for name in nn.__all__] + [getattr(geosft.runs, name) for name in (
+            "read_cloud", "read_graphs", "read_sequences", "load", "from_pretrained", "TrainedClassifier", "TrainedSegmenter", "TrainedGraphModel")]
+        for one in described + [geosft.export.standard, geosft.export.exported, geosft.export.package, geosft.export.onnx]:
+            with self.subTest(name=one.__name__):
+                self.assertGreater(len(one.__doc__), 20)
+                if not isinstance(one, type):
+                    self.check_arguments(one, one.__doc__)
+                    continue
+                if one.__module__ != "geosft.runs" and "__init__" in vars(one):
+                    self.check_arguments(one.__init__, one.__doc__)
+                for name, method in vars(one).items():
+                    method = getattr(method, "__func__", method)
+                    if inspect.isfunction(method) and not name.startswith("_"):
+                        self.check_arguments(method, method.__doc__ or "")
+                    if name == "forward":
+                        self.assertRegex(method.__doc__ + one.__doc__, r"\[[NBn.]")
+
+    def check_arguments(self, function, text):
+        for name, one in inspect.signature(function).parameters.items():
+            if name != "self" and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
+                self.assertRegex(text, rf"\b{name}\b", f"{function.__qualname__} says nothing of {name}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trained models in Python beside the tools that trained them: test_runs.py CLASSIFY LIBRARY SEGMENT LIBRARY GRAPH
-LIBRARY, geosft-classify, geosft-segment and geosft-graph, each with the library that serves its models."""
+LIBRARY SEQUENCE, geosft-classify, geosft-segment and geosft-graph, each with the library that serves its models, and
+geosft-sequence, whose models that of graphs serves."""
 
 import importlib.util
 import io
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -17,7 +19,7 @@ import geosft
 import torch
 from geosft import checkpoints, nn, runs
 
-CLASSIFY, CLASSIFY_LIBRARY, SEGMENT, SEGMENT_LIBRARY, GRAPH, GRAPH_LIBRARY = map(os.path.realpath, sys.argv[1:])
+CLASSIFY, CLASSIFY_LIBRARY, SEGMENT, SEGMENT_LIBRARY, GRAPH, GRAPH_LIBRARY, SEQUENCE = map(os.path.realpath, sys.argv[1:])
 SMALL = ("--dim=16", "--num-heads=2", "--depth=2", "--epochs=2")
 
 
@@ -234,6 +236,7 @@ class Graphs(InFolder):
     OPTIONS = {
         "edges": ("--encoding=rwpe", "--encoding-columns=4", "--num-samples=3", "--votes=2"),
         "laplacian": ("--encoding=lappe", "--encoding-columns=3", "--norm=pre", "--head=sample_max", "--head-num-samples=4"),
+        "signs": ("--encoding=lappe", "--encoding-columns=3", "--encoding-channels=4", "--encoding-layers=2", "--encoding-signs=invariant"),
         "estimate": ("--encoding=rwpe", "--encoding-columns=3", "--encoding-walks=20", "--head=sum"),
         "dot": ("--score=dot", "--probability=softmax", "--positions=added"),
         "sparse": ("--attention=sparse_bn", "--mask=neighbours"),
@@ -365,6 +368,154 @@ class Molecules(InFolder):
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
         self.assertEqual([name.split()[0] for name in names], list(self.SMILES[:5]))
         torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
+
+
+class Energies(InFolder):
+    """Molecules with coordinates: messages within a cutoff, and references of atoms."""
+
+    @classmethod
+    def train(cls):
+        generator, energies = torch.Generator().manual_seed(1), []
+        for i in range(12):
+            atoms = "OHHCHN"[:3 + i % 4]
+            places = torch.randn(len(atoms), 3, generator=generator) * 1.2
+            write(cls.data / "xyz" / f"{i:04}.xyz", [len(atoms), i, *(f"{atom} {x} {y} {z}" for atom, (x, y, z) in zip(atoms, places.tolist()))])
+            energies.append(f"{i:04}.xyz {-10.0 * len(atoms) - float(places.norm())}")
+        write(cls.data / "hof_qm7.txt", energies)
+        for local in ("gine", "gcn"):
+            run(GRAPH, "train", f"--data={cls.data}", f"--out={cls.folder / local}", "--attention=none", f"--local={local}", "--edge-cutoff=2.5",
+                "--radial-channels=6", "--atom-references", "--head=sum", "--dim=16", "--depth=2", "--epochs=2", "--split=folds", "--folds=3",
+                "--validation-fraction=0.25", "--norm=pre")
+        torch.classes.load_library(GRAPH_LIBRARY)
+
+    def test_predictions_are_those_of_the_tool(self):
+        file = self.data / "xyz" / "0005.xyz"
+        for local in ("gine", "gcn"):
+            with self.subTest(local=local):
+                model = geosft.load(self.folder / local)
+                self.assertGreater(float(model.target_reference.abs().max()), 0)
+                values = json.loads(run(GRAPH, "predict", self.folder / local, file, "--json"))["values"]
+                expected = torch.tensor([[values[name] for name in model.output_names]], dtype=torch.double)
+                torch.testing.assert_close(model.predict_file(file), expected, rtol=1e-5, atol=1e-4)
+                model.save(self.folder / f"{local}_written")
+                again = json.loads(run(GRAPH, "predict", self.folder / f"{local}_written", file, "--json"))["values"]
+                self.assertEqual(values, again)
+
+    def test_references_are_those_that_a_training_fits(self):
+        model = geosft.load(self.folder / "gine")
+        graphs = [model.read(self.data / "xyz" / f"{i:04}.xyz")[0] for i in range(4)]
+        counts = torch.stack([torch.bincount(one.node_categories[:, 0], minlength=model.node_vocabulary[0]) for one in graphs]).double()
+        joined = nn.FeaturedGraphs(torch.cat([torch.zeros(1, dtype=torch.int64), counts.sum(1).long().cumsum(0)]), torch.zeros(1), torch.zeros(0),
+                                   torch.cat([one.node_categories for one in graphs]), edge_values=torch.zeros(0, model.edge_values))
+        targets = counts @ torch.arange(model.node_vocabulary[0], dtype=torch.double).unsqueeze(1) + 0.01 * torch.randn(
+            4, 1, dtype=torch.double, generator=torch.Generator().manual_seed(2))
+        model.standardize(joined, targets)
+        fitted = counts @ (model.target_reference.double() * model.target_deviation.double()) + model.target_mean.double()
+        torch.testing.assert_close(fitted, targets, rtol=1e-3, atol=0.05)
+
+
+def wave(i, dimensions, steps):
+    """A slow or fast wave, by the parity of i: [dimensions][steps], with a value that is missing."""
+    rows = [[f"{math.sin((2.0 if i % 2 else 0.5) * t + i + 1.5 * d):.4f}" for t in range(steps)] for d in range(dimensions)]
+    rows[0][i % steps] = "?"
+    return rows
+
+
+def write_series(file, first, count, dimensions, shortest):
+    lines = [":".join([*(",".join(row) for row in wave(i, dimensions, shortest + i % 4)), ("slow", "fast")[i % 2]]) for i in range(first, first + count)]
+    write(file, ["@problemName W", "@timeStamps false", "@missing true", f"@dimensions {dimensions}", "@equalLength false",
+                 "@classLabel true slow fast", "@data", *lines])
+
+
+def write_images(folder, name, count):
+    """Pictures of 4 x 6 pixels, dark or bright, in MNIST's form."""
+    pixels = bytes((7 * i * j + 120 * (i % 2)) % 256 for i in range(count) for j in range(24))
+    (folder / f"{name}-images-idx3-ubyte").write_bytes(b"".join(n.to_bytes(4, "big") for n in (2051, count, 4, 6)) + pixels)
+    (folder / f"{name}-labels-idx1-ubyte").write_bytes(b"".join(n.to_bytes(4, "big") for n in (2049, count)) + bytes(i % 2 for i in range(count)))
+
+
+class Sequences(InFolder):
+    # Name of a run: its data, and options.
+    RUNS = {
+        "added": ("waves", ("--attention=softmax", "--positions=added")),
+        "relative": ("waves", ("--positions=relative", "--num-samples=4", "--votes=2")),
+        "patches": ("waves", ("--attention=bn_sh", "--patch-size=2", "--max-length=5")),
+        "tolerance": ("waves", ("--attention=polynomial", "--tolerance=0.5", "--or-exact")),
+        "one": ("line", ("--attention=conv1d",)),
+        "texts": ("texts", ("--attention=linear_bn", "--max-length=9", "--positions=added")),
+        "images": ("images", ("--attention=conv2d", "--patch-size=2")),
+    }
+
+    @classmethod
+    def train(cls):
+        for name, dimensions in (("waves", 2), ("line", 1)):
+            write_series(cls.data / name / "W_TRAIN.ts", 0, 10, dimensions, 6)
+            write_series(cls.data / name / "W_TEST.ts", 10, 5, dimensions, 6)
+        for split, count in (("train", 6), ("test", 3)):
+            for i in range(count):
+                write(cls.data / "texts" / split / ("odd", "even")[i % 2] / f"{i}.txt", [f"{i}{i * i} defgh" * (1 + i % 2) + "x" * i])
+            (cls.data / "images").mkdir(exist_ok=True)
+            write_images(cls.data / "images", "t10k" if split == "test" else split, count)
+        for name, (data, options) in cls.RUNS.items():
+            run(SEQUENCE, "train", f"--data={cls.data / data}", f"--out={cls.folder / name}", *SMALL, "--batch-size=4", "--validation-fraction=0.25",
+                *options)
+        torch.classes.load_library(GRAPH_LIBRARY)
+
+    def probabilities(self, model, *arguments):
+        """What geosft-sequence predicts, by class."""
+        lines = run(SEQUENCE, "predict", *arguments, "--json", f"--top={len(model.output_names)}").splitlines()
+        rows = [[dict(json.loads(line)["top"])[label] for label in model.output_names] for line in lines]
+        return torch.tensor(rows, dtype=torch.double)
+
+    def test_predictions_of_datasets_are_those_of_the_tool(self):
+        for name, (data, _) in self.RUNS.items():
+            with self.subTest(run=name):
+                model = geosft.load(self.folder / name)
+                expected = torch.classes.geosft.GraphPredictor(str(self.folder / name)).predict_data(str(self.data / data))
+                self.assertGreater(float((expected[0] - expected[1]).abs().max()), 0)
+                found = model.predict_file(self.data / data)
+                self.close(found, expected)
+                self.close(found.double(), self.probabilities(model, self.folder / name))
+
+    def test_predictions_of_files_are_those_of_the_tool(self):
+        series = self.data / "waves" / "W_TEST.ts"
+        for name in ("added", "relative", "patches", "tolerance"):
+            with self.subTest(run=name):
+                model = geosft.load(self.folder / name)
+                self.close(model.predict_file(series).double(), self.probabilities(model, self.folder / name, series))
+        model = geosft.load(self.folder / "one")
+        table, weka = self.folder / "new.tsv", self.folder / "new.arff"
+        rows = [[1.0, -0.5, 0.25 * i, 2.0, -1.0, 0.5] for i in range(3)]
+        write(table, ["\t".join(map(str, [1, *row])) for row in rows])
+        write(weka, ["@relation new", *(f"@attribute t{t} numeric" for t in range(6)), "@attribute class {a,b}", "@data",
+                     *(",".join(map(str, [*row, "a"])) for row in rows)])
+        for file in (table, weka):
+            self.close(model.predict_file(file).double(), self.probabilities(model, self.folder / "one", file))
+        self.assertTrue(torch.equal(model.predict_file(table), model.predict_file(weka)))
+
+    def test_a_run_that_was_written_is_read_by_the_tool(self):
+        model = geosft.load(self.folder / "tolerance")
+        model.save(self.folder / "written")
+        series = self.data / "waves" / "W_TEST.ts"
+        self.close(model.predict_file(series).double(), self.probabilities(model, self.folder / "written", series))
+
+    def test_other_sequences_are_refused_by_name(self):
+        model, images = geosft.load(self.folder / "added"), geosft.load(self.folder / "images")
+        with self.assertRaisesRegex(ValueError, "source.*node_values 2.*node_values 1"):
+            model.predict_file(self.data / "line" / "W_TEST.ts")
+        with self.assertRaisesRegex(ValueError, "source.*grid_height 2"):
+            images.predict_file(self.data / "line" / "W_TEST.ts")
+        for source in (self.folder / "none.ts", self.folder, self.data / "waves" / "W_TEST.csv"):
+            with self.assertRaisesRegex(RuntimeError, str(source)):
+                model.predict_file(source)
+        with self.assertRaisesRegex(TypeError, "source"):
+            model.predict_file(["CCO"])
+        with self.assertRaisesRegex(ValueError, "patch_size"):
+            geosft.read_sequences(self.data / "waves", {}, patch_size=0)
+        with self.assertRaisesRegex(RuntimeError, "patch_size 3"):
+            geosft.read_sequences(self.data / "images", {}, patch_size=3)
+        graphs = geosft.read_sequences(self.data / "waves" / "W_TEST.ts", {})
+        self.assertEqual((len(graphs.ptr), graphs.node_values.shape[1], graphs.node_categories), (6, 2, None))
 
 
 class Files(unittest.TestCase):

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: wheel.sh PYTHON FOLDER LIBRARY OTHER_VERSION MODULE_OUTPUTS [CLASSIFY LIBRARY SEGMENT LIBRARY GRAPH LIBRARY]
+# usage: wheel.sh PYTHON FOLDER LIBRARY OTHER_VERSION MODULE_OUTPUTS [CLASSIFY LIBRARY SEGMENT LIBRARY GRAPH LIBRARY SEQUENCE]
 # Builds the Python package around LIBRARY into FOLDER, and tests what was installed. OTHER_VERSION is the library with
 # another version, MODULE_OUTPUTS the program of module_outputs.cpp, the rest the tools with the libraries that serve
-# their models (absent in a build without tools). Ends with 77 (skipped) where PYTHON has no scikit-build-core.
+# their models, and geosft-sequence (absent in a build without tools). Ends with 77 (skipped) where PYTHON has no scikit-build-core.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../../..

@@ -41,3 +41,4 @@ from .runs import load as load  # noqa: E402
 from .runs import pretrained_names as pretrained_names  # noqa: E402
 from .runs import read_cloud as read_cloud  # noqa: E402
 from .runs import read_graphs as read_graphs  # noqa: E402
+from .runs import read_sequences as read_sequences  # noqa: E402

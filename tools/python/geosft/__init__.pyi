@@ -8,5 +8,6 @@ from .runs import load as load
 from .runs import pretrained_names as pretrained_names
 from .runs import read_cloud as read_cloud
 from .runs import read_graphs as read_graphs
+from .runs import read_sequences as read_sequences
 
 __version__: str

@@ -29,6 +29,7 @@ from .nn.point_models import LOCAL_NEIGHBOURS
 from .nn.sampling import gumbel_noise, log_softplus, partner_ranks
 
 _LONGEST_KEY = 2**62
+_OF_CUTOFF = "edge_cutoff: the number of edges depends on the values of the coordinates"
 
 
 class CannotExport(ValueError):
@@ -281,6 +282,8 @@ def standard(model: nn.Module, *, max_tokens: int, vote: int | None = 0, canonic
         raise ValueError(f"max_tokens must be at least 1, got {max_tokens}")
     if getattr(model, "ppf", None) is not None:
         raise CannotExport("tokens ppf: the point-pair features of neighbours are one operator of geosft")
+    if getattr(model, "edge_cutoff", 0) > 0:
+        raise CannotExport(_OF_CUTOFF)
     made = copy.deepcopy(model).eval()
     if getattr(made, "canonical_order", False):
         if canonical_order is not False:
@@ -386,7 +389,7 @@ def _function_of(model: nn.Module) -> _Clouds | _Graphs:
 
 
 def input_names(model: nn.Module) -> list[str]:
-    """The names of the tensors that an exported model takes, in order."""
+    """The names of the tensors that an exported `model` takes, in order. Raises a TypeError for another kind of model."""
     return _function_of(model).names
 
 
@@ -399,15 +402,21 @@ def _export(function: _Clouds | _Graphs) -> torch.export.ExportedProgram:
 
 def exported(model: nn.Module) -> torch.export.ExportedProgram:
     """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of at
-    least 2 items of any sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load libgeosft_ops.so."""
+    least 2 items of any sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load
+    libgeosft_ops.so. Raises :class:`CannotExport` for polynomial attention with a tolerance."""
+    if any(isinstance(module, PolynomialAttention) and module.tolerance > 0 for module in model.modules()):
+        raise CannotExport("tolerance of PolynomialAttention: the degree depends on the values of the tokens; export a fixed degree")
+    if getattr(model, "edge_cutoff", 0) > 0:
+        raise CannotExport(_OF_CUTOFF)
     return _export(_function_of(copy.deepcopy(model)))
 
 
 def package(model: nn.Module, file: str | pathlib.Path) -> str:
     """Compiles the model in evaluation mode with AOTInductor into a package (.pt2), a function of the tensors
-    :func:`input_names`, and returns its path. C++ runs it without Python, by torch::inductor::AOTIModelPackageLoader of the
+    :func:`input_names`, and returns the path of `file`. C++ runs it without Python, by torch::inductor::AOTIModelPackageLoader of the
     same version of PyTorch, with libgeosft_ops.so linked (tools/examples/11_run_a_package.cpp). It is for processors with
-    the instructions of this one, and needs a C++ compiler here."""
+    the instructions of this one, and needs a C++ compiler here. Raises a ValueError for another ending, and what
+    :func:`exported` raises."""
     path = as_path(file, "file")
     if path.suffix != ".pt2":
         raise ValueError(f"file must end with .pt2, got {path.name!r}")
@@ -432,7 +441,7 @@ def onnx(
 ) -> None:
     """Writes the model in evaluation mode as an ONNX file of standard operators (needs the package onnxscript), a function
     of the tensors :func:`input_names`, of any sizes up to `max_tokens` tokens per item. See :func:`standard` for the
-    arguments and for what raises :class:`CannotExport`."""
+    arguments `vote` and `canonical_order` and for what raises :class:`CannotExport`."""
     function = _function_of(standard(model, max_tokens=max_tokens, vote=vote, canonical_order=canonical_order))
     program = torch.onnx.export(_export(function), (), input_names=function.names, output_names=["logits"], dynamo=True, verbose=False,
                                 custom_translation_table=_translations())

@@ -41,7 +41,8 @@ def _check_edges(edge_index: Tensor, nodes: int) -> None:
 
 
 def ptr_of(batch: Tensor | None, rows: int, items: int | None = None) -> Tensor:
-    """int64 [B + 1]: offsets of the items from the item of each row, `batch` int64 [N], ascending (None: one item)."""
+    """int64 [B + 1]: offsets of the items from the item of each of `rows` rows, `batch` int64 [rows], ascending (None: one
+    item); `items`: at least so many. Raises a ValueError or TypeError that names the argument."""
     if batch is None:
         return torch.tensor([0, rows])
     check_sizes(0, rows=rows)
@@ -68,7 +69,8 @@ def from_data(
             edge. Without any of the two of nodes, `x` is what its dtype says: integers are categories, floating numbers
             values; and likewise `edge_attr` for edges.
 
-    One-hot features become categories by ``node_categories=data.x.argmax(1, keepdim=True)``.
+    One-hot features become categories by ``node_categories=data.x.argmax(1, keepdim=True)``. Raises a ValueError or TypeError
+    that names the attribute.
     """
     def rows(given):
         found = getattr(data, given, None) if isinstance(given, str) else given
@@ -142,6 +144,8 @@ class SamplingConv(nn.Module):
         layer: a whole :class:`geosft.nn.TransformerLayer` (residual connections, norms, feed-forward) instead of the
             attention alone.
         options: further options of :class:`geosft.nn.SamplingAttention`, or of the layer, by name.
+
+    Raises a ValueError or TypeError that names the argument.
     """
 
     def __init__(self, channels: int, heads: int = 4, num_samples: int = 32, *, edge_dim: int | None = None, layer: bool = False, **options):
@@ -167,7 +171,7 @@ class SamplingConv(nn.Module):
         ptr: Tensor | Sequence[int] | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
         """Nodes x [N, channels], edge_index int64 [2, E], edge_attr [E, edge_dim], and the graph of each node `batch`
-        int64 [N], or the offsets of the graphs `ptr`: [N, channels]."""
+        int64 [N], or the offsets of the graphs `ptr`; the random numbers `sampling` of the pass: [N, channels]."""
         _check_nodes(x, self.channels)
         if (edge_attr is None) != (self.edge_dim is None):
             raise ValueError(f"edge_attr must be given exactly when edge_dim is, which is {self.edge_dim}")
@@ -184,6 +188,8 @@ class SamplingPointConv(nn.Module):
         channels, heads, num_samples, layer, options: see :class:`SamplingConv`.
         normals: forward takes normals, too.
         relative, chirality: see :class:`geosft.nn.PointClassifier`.
+
+    Raises a ValueError or TypeError that names the argument.
     """
 
     def __init__(
@@ -200,7 +206,8 @@ class SamplingPointConv(nn.Module):
         self, x: Tensor, pos: Tensor, batch: Tensor | None = None, normals: Tensor | None = None, *,
         ptr: Tensor | Sequence[int] | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
-        """Points x [N, channels] at pos [N, 3]: [N, channels]."""
+        """Points x [N, channels] at pos [N, 3], with normals [N, 3], and the cloud of each point `batch` int64 [N], or the
+        offsets of the clouds `ptr`; the random numbers `sampling` of the pass: [N, channels]."""
         attention = self.mix if isinstance(self.mix, SamplingAttention) else self.mix.attention
         _check_nodes(x, attention.dim)
         check_like(pos, "pos", x, "x")
@@ -216,6 +223,8 @@ class AddRandomWalkPE(BaseTransform):
     Args:
         walk_length: steps.
         attr_name: of the attribute; None: they are appended to `x`.
+
+    Raises a ValueError that names the argument.
     """
 
     def __init__(self, walk_length: int, attr_name: str | None = "node_encoding"):
@@ -223,6 +232,7 @@ class AddRandomWalkPE(BaseTransform):
         self.walk_length, self.attr_name = walk_length, attr_name
 
     def forward(self, data: Data) -> Data:
+        """The `data` with the encoding, floating [num_nodes, walk_length]. Raises a ValueError that names edge_index."""
         if data.edge_index is None:
             raise ValueError("data must have an edge_index")
         _check_edges(data.edge_index.cpu(), data.num_nodes)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from .checkpoints import as_path, load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
+from .nn.checks import check_sizes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -71,12 +72,17 @@ def read_graphs(
     """
     _load_readers()
     labels = labels or {"nodes": [], "edges": []}
-    smiles = [] if isinstance(source, (str, pathlib.Path)) else list(source)
-    if not isinstance(source, (str, pathlib.Path)) and not (smiles and all(isinstance(one, str) for one in smiles)):
+    if not isinstance(schema, Mapping):
+        raise TypeError(f"schema must be a mapping, as in a checkpoint, got {type(schema).__name__}")
+    smiles = list(source) if isinstance(source, Sequence) and not isinstance(source, str) else []
+    if smiles and not all(isinstance(one, str) for one in smiles) or not smiles and not isinstance(source, (str, pathlib.Path)):
         raise TypeError(f"source must be a path or a list of at least one SMILES, got {type(source).__name__}")
+    for name, text in (("smiles_column", smiles_column), ("fingerprint", fingerprint)):
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be a text, got {type(text).__name__}")
     numbers = [schema["node_values"], schema["edge_values"], int(schema["coordinates"]), schema.get("graph_features", 0)]
     tensors, names, said = torch.ops.geosft._read_graphs(
-        "SMILES" if smiles else str(source), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
+        "source" if smiles else str(as_path(source, "source")), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
         labels["edges"], directed, coalesce, smiles_column, fingerprint, fingerprint_bits, descriptors)
     for sentence in said:
         warnings.warn(sentence, stacklevel=2)
@@ -85,6 +91,52 @@ def read_graphs(
     node_categories, node_values, edge_categories, edge_values, coordinates, weight, features, _ = rows
     return FeaturedGraphs(ptr, rowptr, col, node_categories, node_values, edge_categories, edge_values, coordinates, None, weight,
                           features), names
+
+
+def read_sequences(
+    source: str | pathlib.Path, schema: Mapping[str, Any], *, patch_size: int = 1, max_length: int = 0
+) -> FeaturedGraphs:
+    """The sequences of a file of series that geosft-sequence predicts (*.ts, *.arff, or *.tsv in the form of UCR, whose
+    classes are ignored), or all those of a dataset's folder: series, texts, pairs of documents or images. They are graphs
+    without edges whose nodes are the steps, with node_values [N, columns] (float32) or node_categories [N, columns].
+
+    Args:
+        source: a path.
+        schema: of the training data, as in a checkpoint.
+        patch_size: steps of a series, or side of a square of pixels, that become one node.
+        max_length: steps that are kept, from the beginning; 0: all.
+
+    Raises a RuntimeError that names a broken file; a ValueError for sequences of other features than those of `schema`;
+    warns of what is read otherwise than it stands there.
+    """
+    path = as_path(source, "source")
+    if not isinstance(schema, Mapping):
+        raise TypeError(f"schema must be a mapping, as in a checkpoint, got {type(schema).__name__}")
+    for name, least, value in (("patch_size", 1, patch_size), ("max_length", 0, max_length)):
+        if not isinstance(value, int):
+            raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
+        check_sizes(least, **{name: value})
+    _load_readers()
+    (ptr, *rows), numbers, said = torch.ops.geosft._read_sequences(str(path), patch_size, max_length)
+    for sentence in said:
+        warnings.warn(sentence, stacklevel=2)
+    values, documents, height, width, *vocabulary = numbers
+    found = {"node_values": values, "documents": bool(documents), "grid_height": height, "grid_width": width, "node_vocabulary": vocabulary}
+    other = {key: value for key, value in found.items() if schema.get(key, value) != value}
+    if other:
+        wanted = ", ".join(f"{key} {schema[key]}" for key in other)
+        raise ValueError(f"source {path}: expected sequences of {wanted}, as in training, "
+                         f"got {', '.join(f'{key} {value}' for key, value in other.items())} with patch_size {patch_size}")
+    categories, values = (None if one.dim() == 1 else one for one in rows)
+    steps = int(ptr[-1])
+    return FeaturedGraphs(ptr, torch.zeros(steps + 1, dtype=torch.int64), torch.empty(0, dtype=torch.int64), categories, values)
+
+
+def _items(graphs: FeaturedGraphs, begin: int, end: int) -> FeaturedGraphs:
+    """The items begin … end - 1 of sequences, which have no edges."""
+    first, last = int(graphs.ptr[begin]), int(graphs.ptr[end])
+    categories, values = (None if one is None else one[first:last] for one in (graphs.node_categories, graphs.node_values))
+    return FeaturedGraphs(graphs.ptr[begin:end + 1] - first, graphs.rowptr[first:last + 1], graphs.col, categories, values)
 
 
 def _load_readers() -> None:
@@ -226,13 +278,13 @@ class TrainedClassifier(PointClassifier, TrainedRun):
             return torch.stack(logits).mean(0).softmax(0)
 
     def predict_file(self, file: str | pathlib.Path) -> Tensor:
-        """Probabilities [num_classes] of the shape in a file, as of the tool's `predict`: see :func:`geosft.read_cloud`."""
+        """Probabilities [num_classes] of the shape in `file`, as of the tool's `predict`: see :func:`geosft.read_cloud`."""
         clouds = self.config["clouds"]
         return self.predict(*read_cloud(file, clouds["points_per_mesh"], self.config["seed"], columns=clouds["columns"],
                                         drop_invalid=clouds["drop_invalid"]))
 
     def set_classes(self, names: Sequence[str]) -> None:
-        """Takes other classes, to fine-tune on: the linear map of the head is made anew, everything else remains."""
+        """Takes other classes, `names`, to fine-tune on; raises a ValueError unless they are at least 2 different lines. The linear map of the head is made anew, everything else remains."""
         names = list(names)
         bad = [name for name in names if not isinstance(name, str) or not name or name != name.strip() or "\n" in name]
         if len(names) < 2 or len(set(names)) != len(names) or bad:
@@ -251,8 +303,8 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
     part_classes: list[int]
 
     def predict(self, points: Tensor, normals: Tensor | None = None, category: str = "") -> Tensor:
-        """Probabilities [n, num_parts] of the points of a cloud of class `category` ("" for a model without class
-        input), as those of the tool. Clouds of more points than one block of the configuration are refused: those the
+        """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
+        input), with normals [n, 3] or None, as those of the tool. Clouds of more points than one block of the configuration are refused: those the
         tool divides."""
         _check_cloud(points, normals)
         block = self.config["clouds"]["block"]
@@ -272,7 +324,8 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
             return logits.softmax(1)
 
     def predict_file(self, file: str | pathlib.Path, category: str = "") -> tuple[Tensor, Tensor]:
-        """The points [n, 3] of a file and the part of each, int64 [n]."""
+        """The points [n, 3] of a file and the part of each, int64 [n], for a shape of class `category`. Raises a RuntimeError
+        that names a broken file, and a ValueError that names the argument."""
         points, normals = read_cloud(file, self.config["clouds"]["points_per_mesh"], self.config["seed"])
         return points, self.predict(points, normals, category).argmax(1).cpu()
 
@@ -300,7 +353,7 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         return super()._apply(*args, **kwargs)
 
     def save(self, folder: str | pathlib.Path) -> None:
-        """See :meth:`TrainedRun.save`; an ensemble with all of its models."""
+        """See :meth:`TrainedRun.save`; an ensemble is written to `folder` with all of its models."""
         super().save(folder)
         for number, model in enumerate(self.more_models, 1):
             model.save(pathlib.Path(folder) / f"model_{number}")
@@ -338,10 +391,12 @@ class TrainedGraphModel(GraphModel, TrainedRun):
             return torch.stack([self(graphs, sampling=sampling) for _, sampling in self._votes()]).mean(0)
 
     def read(self, source: str | pathlib.Path | Sequence[str]) -> tuple[FeaturedGraphs, list[str]]:
-        """The graphs of a file, or of a list of SMILES, with the features that the model was trained with, and their names
-        ("" where a file has none): see :func:`geosft.read_graphs`."""
+        """The graphs of `source`, a file or a list of SMILES, with the features that the model was trained with, and their names
+        ("" where a file has none): see :func:`geosft.read_graphs`; of a model of sequences, those of a file of series or
+        of a dataset: see :func:`geosft.read_sequences`."""
         if self.schema.get("items", "graphs") != "graphs":
-            raise ValueError(f"source cannot be read by a model of {self.schema['items']}: give FeaturedGraphs to predict")
+            graphs = read_sequences(source, self.schema, patch_size=self.config.get("patch_size", 1), max_length=self.config.get("max_length", 0))
+            return graphs, [""] * (len(graphs.ptr) - 1)
         molecules = self.config.get("molecules", {})
         given = {key: molecules[key] for key in ("smiles_column", "fingerprint", "fingerprint_bits", "descriptors") if key in molecules}
         labels = json.loads(self.texts["labels"]) if "labels" in self.texts else None
@@ -349,9 +404,18 @@ class TrainedGraphModel(GraphModel, TrainedRun):
                            coalesce=self.config.get("coalesce", True), **given)
 
     def predict_file(self, source: str | pathlib.Path | Sequence[str]) -> Tensor:
-        """Predictions of the graphs in a file, or of a list of SMILES, as of `geosft-graph predict`: see :meth:`predict`
-        and :meth:`read`."""
-        return self.predict(self.read(source)[0])
+        """Predictions [B, outputs] of the graphs of `source`, a file or a list of SMILES, as of `geosft-graph predict`; of a model
+        of sequences, those of a file of series or of a dataset, in batches of the configuration's size, as of
+        `geosft-sequence predict`. See :meth:`predict` and :meth:`read`."""
+        graphs = self.read(source)[0]
+        if self.schema.get("items", "graphs") == "graphs":
+            return self.predict(graphs)
+        items, size = len(graphs.ptr) - 1, self._batch_size()
+        batches = [self.predict(_items(graphs, begin, min(begin + size, items))) for begin in range(0, items, size)]
+        return torch.cat(batches) if batches else self.predict(graphs)
+
+    def _batch_size(self) -> int:
+        return max(1, self.config["train"]["batch_size"])
 
 
 def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[str, Any]:
@@ -364,9 +428,9 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
     if name == "none":
         return {"attention": "none"}
     if name == "polynomial":
-        if model["tolerance"] > 0:
-            raise ValueError(f"{file}: attention polynomial with a tolerance exists in C++ only: geosft.load reads a fixed degree")
-        return {"attention": lambda: PolynomialAttention(dim, heads, model["degree"], center=model["center"])}
+        return {"attention": lambda: PolynomialAttention(
+            dim, heads, model["degree"], center=model["center"], tolerance=model["tolerance"], max_monomials=model["max_monomials"],
+            or_exact=model["or_exact"])}
     options = PrimalAttention.options_of(name, heads)
     if "beta" in options:
         options |= {"beta": model["beta"], "learn_beta": model["learn_beta"], "share_beta": model["share_beta"]}
@@ -426,31 +490,27 @@ def _count_columns(config: dict[str, Any]) -> int:
     return sum(name not in ("", "none") for name in names) * molecules.get("fingerprint_bits", 2048)
 
 
-# Keys of the section [model], with the only values that models of graphs in Python have.
-_ONLY = {"edge_cutoff": 0, "atom_references": False, "encoding_signs": "random"}
-
-
 def _load_graph_model(config, texts, file) -> TrainedGraphModel:
-    for key, only in _ONLY.items():
-        if config["model"].get(key, only) != only:
-            raise ValueError(f"{file}: {key} = {config['model'][key]!r} exists in C++ only: geosft.load reads {only!r}")
     model, schema = config["model"], json.loads(texts["schema"])
     documents, vocabulary = schema.get("documents", False), schema["node_vocabulary"]
     of_nodes = schema["task"].startswith("node_")
     sees = model["attention"] == "sampling" or "sparse" in model["attention"] and model["mask"] in ("nearest", "neighbours")
     relative = model["relative"] and sees
     encoding, local, features = model["encoding"], model.get("local", "none"), schema.get("graph_features", 0)
+    invariant = encoding == "lappe" and model.get("encoding_signs", "random") == "invariant"
     loaded = TrainedGraphModel(
         len(schema["output_names"]), **_encoder(config, schema, file), **_head(model),
         node_vocabulary=vocabulary[:-1] if documents else vocabulary, node_values=schema["node_values"],
         edge_vocabulary=schema["edge_vocabulary"], edge_values=schema["edge_values"],
-        encoding=0 if encoding == "none" else model["encoding_columns"], signed_encoding=encoding == "lappe",
+        encoding=0 if encoding == "none" else model["encoding_columns"], signed_encoding=encoding == "lappe" and not invariant, sign_invariant=invariant,
         encoding_channels=0 if encoding == "none" else model.get("encoding_channels", 0), encoding_layers=model.get("encoding_layers", 1),
         max_degree=model.get("max_degree", 0), local=_LOCALS.get(local, local),
         jumping_knowledge=model.get("jumping_knowledge", "none"), virtual_node=model.get("virtual_node", False),
         head_layers=model.get("head_layers", 1), graph_features=features, graph_counts=_count_columns(config) if features > 0 else 0,
         positions=model["positions"], position_channels=model["position_channels"], documents=documents, relative=relative,
         distance_channels=model["distance_channels"] if relative else 0, distance_range=model["distance_range"],
+        edge_cutoff=model.get("edge_cutoff", 0.0), radial_channels=model.get("radial_channels", 32),
+        atom_references=model.get("atom_references", False),
         head="pairs" if documents else "nodes" if of_nodes else model["head"])
     loaded.task, loaded.output_names, loaded.schema = schema["task"], schema["output_names"], schema
     return loaded
@@ -460,7 +520,7 @@ _LOADERS = {_CLASSIFY: _load_classifier, _SEGMENT: _load_segmenter, _GRAPH: _loa
 
 
 def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
-    """Loads the best model of a RUN folder of geosft-classify, geosft-segment, geosft-graph or geosft-sequence (or a
+    """Loads the best model of `run`, a RUN folder of geosft-classify, geosft-segment, geosft-graph or geosft-sequence (or a
     checkpoint, or a file of safetensors that ``save_safetensors`` wrote), in evaluation mode. Raises a ValueError that
     names the file if it is damaged or of another kind."""
     path = as_path(run, "run")
@@ -493,7 +553,7 @@ def pretrained_names() -> list[str]:
 
 
 def from_pretrained(name: str) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
-    """Loads a trained model that comes with the package (:func:`pretrained_names`). Raises a ValueError that lists the
+    """Loads the trained model `name`, which comes with the package (:func:`pretrained_names`). Raises a ValueError that lists the
     names for an unknown one."""
     if name not in pretrained_names():
         raise ValueError(f"name must be one of {', '.join(pretrained_names()) or '(this build has none)'}, got {name!r}")

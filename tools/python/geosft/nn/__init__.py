@@ -4,6 +4,16 @@
 Modules take tokens [N, dim] packed by ``ptr`` (int64 [B + 1], or a sequence of B + 1 integers), or dense tokens
 [B, N, dim] with an optional ``mask``. Parameters have the names and shapes of the C++ modules, so a state_dict of one
 loads into the other, and in evaluation mode both compute the same bits in float32 on a CPU.
+
+What holds for all of them:
+
+* Tokens, coordinates and other floating tensors have the dtype and the device of the parameters (float64, float32, bfloat16
+  or float16); under autocast they may have another floating dtype. The result has the dtype of the tokens.
+* ``relative`` is the encoding that attention sees, with a row per token; ``sampling`` the random numbers of a pass
+  (:class:`SamplingContext`), None: those of the module's mode.
+* A batch without items (ptr = [0]) is valid, and so is an item without tokens.
+* A wrong argument raises a TypeError or a ValueError, or a RuntimeError of an operator, that names the argument and says what
+  it was and what was expected.
 """
 
 from .attention import PolynomialAttention, RecordedAttention, SamplingAttention, record_attention

@@ -42,8 +42,10 @@ def record_attention(module: nn.Module) -> Iterator[list[RecordedAttention]]:
             model(points, normals)
         layers[0].probabilities     # [N, K, num_heads]
 
-    It takes memory for every token and sampled token, times the channels.
+    It takes memory for every token and sampled token, times the channels. Raises a TypeError if `module` is no module.
     """
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"module must be a torch.nn.Module, got {type(module).__name__}")
     recorded: list[RecordedAttention] = []
     watched = [one for one in module.modules() if isinstance(one, SamplingAttention)]
     for one in watched:
@@ -82,7 +84,8 @@ class SamplingAttention(nn.Module):
         device, dtype: of the parameters.
         sampler: further options of :class:`Sampler`, by name.
 
-    Parameters are named as in the C++ module. The values begin as there, from the default generator.
+    Parameters are named as in the C++ module. The values begin as there, from the default generator. Raises a ValueError or
+    TypeError that names the argument.
     """
 
     _recorded: list[RecordedAttention] | None = None
@@ -122,6 +125,7 @@ class SamplingAttention(nn.Module):
         self.reset_parameters()
 
     def extra_repr(self) -> str:
+        """What print shows."""
         return f"{self.dim}, num_heads={self.num_heads}, relative={self.relative!r}"
 
     def reset_parameters(self) -> None:
@@ -244,6 +248,7 @@ class SelfAttention(nn.Module):
             setattr(self, name, nn.Linear(dim, dim, device=device, dtype=dtype))
 
     def extra_repr(self) -> str:
+        """What print shows."""
         return f"{self.dim}, num_heads={self.num_heads}"
 
     def forward(
@@ -259,7 +264,7 @@ class SelfAttention(nn.Module):
 
     def _heads(self, x: Tensor) -> tuple[Tensor, ...]:
         """q, k and v [N, h, c]."""
-        return tuple(map_(x).view(x.shape[0], self.num_heads, -1) for map_ in (self.query, self.key, self.value))
+        return tuple(map_(x).view(x.shape[0], self.num_heads, self.dim // self.num_heads) for map_ in (self.query, self.key, self.value))
 
 
 class PolynomialAttention(SelfAttention):
@@ -268,22 +273,48 @@ class PolynomialAttention(SelfAttention):
 
     Args:
         dim, num_heads: num_heads divides dim.
-        degree: of the polynomial.
+        degree: of the polynomial, if `tolerance` is 0.
         causal: tokens attend to earlier tokens and themselves.
         center: keys minus their mean, which lowers the error; without `causal` only.
+        tolerance: if positive, each call takes the smallest even degree whose error bound, rounding included, is within
+            it (models/ops/polynomial_degree.h). The degree then depends on the values of the tokens, so such a module is
+            neither compiled in one graph nor exported.
+        max_monomials: with a tolerance, the maximum number of monomials per head.
+        or_exact: with a tolerance that needs more monomials, or more precision: softmax attention, of quadratic time,
+            instead of an error.
         device, dtype: of the parameters.
+
+    forward takes and returns x [N, dim] packed by ptr, or [B, N, dim] with a mask. Raises a ValueError, or a RuntimeError
+    of the operator, that names the argument.
     """
 
     def __init__(
-        self, dim: int, num_heads: int = 4, degree: int = 4, *, causal: bool = False, center: bool = True, device=None,
-        dtype=None
+        self, dim: int, num_heads: int = 4, degree: int = 4, *, causal: bool = False, center: bool = True,
+        tolerance: float = 0.0, max_monomials: int = 5000, or_exact: bool = False, device=None, dtype=None
     ):
         super().__init__(dim, num_heads, device, dtype)
         if degree < 0:
             raise ValueError(f"degree must be at least 0, got {degree}")
+        if not 0 <= tolerance < math.inf:
+            raise ValueError(f"tolerance must be at least 0 and finite, got {tolerance}")
+        check_sizes(max_monomials=max_monomials)
         self.degree, self.causal, self.center = degree, causal, center and not causal
+        self.tolerance, self.max_monomials, self.or_exact = tolerance, max_monomials, or_exact
 
     def _mix(self, x: Tensor, layout: PackedLayout, relative) -> Tensor:
         q, k, v = self._heads(x)
-        scale = 1.0 / math.sqrt(q.shape[2])
-        return _ops.polynomial_attention(q, k, v, self.degree, scale, self.causal, layout.ptr, layout.ptr, self.center)
+        scale, ptr, degree = 1.0 / math.sqrt(q.shape[2]), layout.ptr, self.degree
+        if self.tolerance > 0:
+            degree = _ops._polynomial_degree(q, k, scale, ptr, ptr, self.center, self.tolerance, self.max_monomials, self.or_exact)
+        if degree < 0:
+            return self._exact(q, k, v, layout)
+        return _ops.polynomial_attention(q, k, v, degree, scale, self.causal, ptr, ptr, self.center)
+
+    def _exact(self, q: Tensor, k: Tensor, v: Tensor, layout: PackedLayout) -> Tensor:
+        """Softmax attention within each item."""
+        sizes = layout.sizes()
+        mixed = [
+            nn.functional.scaled_dot_product_attention(*(rows.transpose(0, 1).unsqueeze(0) for rows in item), is_causal=self.causal)
+            .squeeze(0).transpose(0, 1)
+            for item in zip(*(rows.split(sizes) for rows in (q, k, v))) if item[0].shape[0] > 0]
+        return torch.cat(mixed) if mixed else torch.zeros_like(v)

@@ -44,6 +44,8 @@ class TransformerLayer(nn.Module):
             makes one, of which each layer of an :class:`Encoder` has its own; or "none": the convolution alone.
         device, dtype: of the parameters.
         options: further options of SamplingAttention, by name: relative, relative_channels, …
+
+    Raises a ValueError or TypeError that names the argument.
     """
 
     def __init__(
@@ -67,6 +69,8 @@ class TransformerLayer(nn.Module):
             raise ValueError("local must be a convolution with attention='none', got 'none'")
         self.dim, self.norm_first, self.residual = dim, norm_first, residual
         if attention is not None and attention != "none" and not isinstance(attention, nn.Module):
+            if not callable(attention):
+                raise TypeError(f"attention must be a module, a function that makes one, or 'none', got {attention!r}")
             attention = attention()
         self.attention = self.norm1 = self.local = self.local_norm = self.norm2 = None
         if attention != "none":
@@ -86,8 +90,8 @@ class TransformerLayer(nn.Module):
         self, x: Tensor, relative=None, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
         mask: Tensor | None = None, sampling: SamplingContext | None = None, graph: LocalGraph | None = None
     ) -> Tensor:
-        """x [N, dim] packed by ptr, or [B, N, dim] with a mask: the same shape. See :class:`SamplingAttention`. A
-        convolution needs `graph`, of packed tokens."""
+        """x [N, dim] packed by ptr int64 [B + 1], or [B, N, dim] with a mask, bool [B, N]: the same shape. `relative` and
+        `sampling` are those of :class:`SamplingAttention`. A convolution needs `graph`, of packed tokens."""
         x, relative, layout, unpacked = _packed_with(x, relative, self.dim, ptr, mask, next(self.parameters()))
         if (graph is not None) != (self.local is not None):
             raise ValueError(f"graph must be given exactly when the layer has a convolution, got {type(graph).__name__}")
@@ -125,11 +129,14 @@ class Encoder(nn.Module):
     Args:
         dim, num_heads, num_samples: of each :class:`TransformerLayer`.
         depth: layers, at least 1.
+        norm_first, normalization: of the layers, and of the last norm.
         jumping_knowledge: tokens are those of the last layer ("none"), or of all layers: "concatenate" (with a linear map to
             dim), "max" or "sum" (Xu et al., 2018).
         virtual_node: one more node per item.
         device, dtype: of the parameters.
         options: further options of the layers, by name.
+
+    Raises a ValueError or TypeError that names the argument.
     """
 
     def __init__(
@@ -154,9 +161,12 @@ class Encoder(nn.Module):
         self, x: Tensor, relative=None, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
         mask: Tensor | None = None, sampling: SamplingContext | None = None, graph: LocalGraph | None = None
     ) -> Tensor:
-        """x [N, dim] packed by ptr, or [B, N, dim] with a mask: the same shape. See :class:`TransformerLayer`."""
+        """x [N, dim] packed by ptr int64 [B + 1], or [B, N, dim] with a mask, bool [B, N]: the same shape. `relative`,
+        `sampling` and `graph` are those of :class:`TransformerLayer`."""
         x, relative, layout, unpacked = _packed_with(x, relative, self.dim, ptr, mask, next(self.parameters()))
         sampling = context_of(self, sampling)
+        if graph is not None and not isinstance(graph, LocalGraph):
+            raise TypeError(f"graph must be a LocalGraph, got {type(graph).__name__}")
         graph = None if graph is None else graph.copy()
         if self.virtual_node is not None:
             of_items = EdgeIndex.of_items(layout, x.device)

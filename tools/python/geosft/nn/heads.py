@@ -30,7 +30,7 @@ def sum_pool(x: Tensor, layout: PackedLayout) -> Tensor:
 
 
 def softmax_pool(x: Tensor, u: Tensor, layout: PackedLayout) -> Tensor:
-    """The mean of the rows of each item with weights softmax(x u): [B, d]."""
+    """The mean of the rows x [N, d] of each item of `layout` with weights softmax(x u), u [d]: [B, d]."""
     return torch.ops.geosft.softmax_pool(x, u.to(x.dtype), layout.ptr)
 
 
@@ -67,7 +67,10 @@ class PooledHead(nn.Module):
         layers: of the MLP, whose hidden layers have `dim` channels.
         graph_features: F.
         dropout: of the input of every layer of the MLP.
-        num_samples, sampler: for "sample_max".
+        num_samples, sampler: for "sample_max": sampled pairs of an item, and options of :class:`Sampler`, by name.
+        device, dtype: of the parameters.
+
+    Raises a ValueError that names the argument.
     """
 
     pool = staticmethod(softmax_pool)
@@ -79,6 +82,7 @@ class PooledHead(nn.Module):
         super().__init__()
         if pooling not in ("softmax_pool", "sample_max", "sum", "mean", "max"):
             raise ValueError(f"pooling must be one of softmax_pool, sample_max, sum, mean, max, not {pooling!r}")
+        check_sizes(dim=dim, out_features=out_features, layers=layers)
         check_sizes(0, graph_features=graph_features)
         made = {"device": device, "dtype": dtype}
         self.dim, self.pooling, self.graph_features = dim, pooling, graph_features
@@ -92,12 +96,14 @@ class PooledHead(nn.Module):
         self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, graph_features: Tensor | None = None, *,
         sampling: SamplingContext | None = None
     ) -> Tensor:
+        """x [N, dim] packed by ptr int64 [B + 1], graph_features [B, F] of the same dtype, and the random numbers `sampling`
+        of a sample: [B, out_features]."""
         (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.mlp.linears[0].weight)
         pooled = self._pooled(x, layout, context_of(self, sampling))
         if self.graph_features > 0:
-            if graph_features is None or graph_features.shape != (layout.items, self.graph_features):
-                found = None if graph_features is None else list(graph_features.shape)
-                raise ValueError(f"graph_features must be [{layout.items}, {self.graph_features}], got {found}")
+            check_like(graph_features, "graph_features", pooled, "x")
+            if graph_features.shape != (layout.items, self.graph_features):
+                raise ValueError(f"graph_features must be [{layout.items}, {self.graph_features}], got {list(graph_features.shape)}")
             pooled = torch.cat((pooled, graph_features.to(pooled.dtype)), 1)
         return self.mlp(pooled)
 
@@ -116,7 +122,17 @@ class PooledHead(nn.Module):
 
 
 class SampleMaxHead(nn.Module):
-    """A sample of the tokens, their maximum, dropout, a linear map: [N, dim] -> [B, out_features]."""
+    """A sample of the tokens, their maximum, dropout, a linear map: [N, dim] -> [B, out_features].
+
+    Args:
+        dim, out_features: channels.
+        num_samples: sampled pairs of an item.
+        dropout: of the pooled features.
+        device, dtype: of the parameters.
+        sampler: options of :class:`Sampler`, by name.
+
+    Raises a ValueError that names the argument.
+    """
 
     def __init__(
         self, dim: int, out_features: int, num_samples: int = 512, *, dropout: float = 0.0, device=None, dtype=None,
@@ -133,6 +149,7 @@ class SampleMaxHead(nn.Module):
         self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
         sampling: SamplingContext | None = None
     ) -> Tensor:
+        """x [N, dim] packed by ptr int64 [B + 1], and the random numbers `sampling` of the pass: [B, out_features]."""
         pairs = self.sampler(x, ptr, sampling=context_of(self, sampling))
         return self.linear(self.dropout(max_pool(pairs.sample(x), pairs.layout)))
 
@@ -150,21 +167,35 @@ class _WeightedHead(nn.Module):
 
 
 class SoftmaxPoolHead(_WeightedHead):
-    """The mean of the tokens with softmax weights, a linear map: [N, dim] -> [B, out_features]."""
+    """The mean of the tokens with softmax weights, a linear map: [N, dim] -> [B, out_features].
+
+    Args:
+        dim, out_features: channels.
+        device, dtype: of the parameters.
+
+    Raises a ValueError that names the argument.
+    """
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__(dim, out_features, device=device, dtype=dtype)
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
+        """x [N, dim] packed by ptr int64 [B + 1]: [B, out_features]."""
         (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
         return self.linear(self.pool(x, self.u, layout))
 
 
 class PairHead(_WeightedHead):
     """Whether two items belong together (dual encoder of the Long Range Arena): softmax-weighted means a and b of each, a
-    hidden layer of (a, b, a b, a - b) with ReLU, a linear map. Items 2 i and 2 i + 1 are pair i: [N, dim] packed by ptr
-    [2 B + 1] -> [B, out_features]."""
+    hidden layer of (a, b, a b, a - b) with ReLU, a linear map. Items 2 i and 2 i + 1 are pair i.
+
+    Args:
+        dim, out_features: channels.
+        device, dtype: of the parameters.
+
+    Raises a ValueError that names the argument.
+    """
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__(dim, out_features, device=device, dtype=dtype)
@@ -172,6 +203,7 @@ class PairHead(_WeightedHead):
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout) -> Tensor:
+        """x [N, dim] packed by ptr int64 [2 B + 1]: [B, out_features]."""
         (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
         if layout.items % 2 != 0:
             raise ValueError(f"ptr must have items in pairs, got {layout.items} items")
@@ -180,8 +212,14 @@ class PairHead(_WeightedHead):
 
 
 class SumHead(nn.Module):
-    """Additive quantities such as energies: a linear map of every token, summed over each item: [N, dim] -> [B,
-    out_features]."""
+    """Additive quantities such as energies: a linear map of every token, summed over each item.
+
+    Args:
+        dim, out_features: channels.
+        device, dtype: of the parameters.
+
+    Raises a ValueError that names the argument.
+    """
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__()
@@ -190,12 +228,20 @@ class SumHead(nn.Module):
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
+        """x [N, dim] packed by ptr int64 [B + 1]: [B, out_features]."""
         (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
         return sum_pool(self.linear(x), layout)
 
 
 class TokenHead(nn.Module):
-    """A prediction per token: [N, dim] -> [N, out_features]."""
+    """A prediction per token.
+
+    Args:
+        dim, out_features: channels.
+        device, dtype: of the parameters.
+
+    Raises a ValueError that names the argument.
+    """
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__()
@@ -203,6 +249,7 @@ class TokenHead(nn.Module):
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
+        """x [N, dim]: [N, out_features]."""
         check_like(x, "x", self.linear.weight)
         if x.dim() < 1 or x.shape[-1] != self.linear.in_features:
             raise ValueError(f"x must have shape [N, {self.linear.in_features}], got {list(x.shape)}")

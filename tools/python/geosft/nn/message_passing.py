@@ -4,13 +4,14 @@ al., "Recipe for a general, powerful, scalable graph transformer", 2022)."""
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from .checks import check_sizes
+from .checks import check_like, check_sizes
 from .packed import PackedLayout, segment_of
 
 _ops = torch.ops.geosft
@@ -18,9 +19,45 @@ LOCALS, NORMALIZATIONS = ("none", "gcn", "gine", "gated_gcn"), ("layer", "batch"
 _GATE_EPS = 1e-6
 
 
+def _check_index(**indices: Tensor) -> None:
+    """Indices by name: int64 of one dimension, on one device."""
+    device = None
+    for name, index in indices.items():
+        if not isinstance(index, Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(index).__name__}")
+        if index.dtype != torch.int64 or index.dim() != 1 or index.layout != torch.strided:
+            raise ValueError(f"{name} must be int64 of one dimension, got {index.dtype} {list(index.shape)}")
+        device = device or index.device
+        if index.device != device or index.is_meta:
+            raise ValueError(f"{name} must be on one device with the other indices, {device}, and have values, got {index.device}")
+
+
+def check_values(name: str, index: Tensor, rows: int) -> None:
+    """Of a CPU tensor, where they can be read: from 0 to rows - 1."""
+    if index.device.type != "cpu" or torch.compiler.is_compiling() or index.numel() == 0:
+        return
+    if int(index.min()) < 0 or int(index.max()) >= rows:
+        raise ValueError(f"{name} must lie in [0, {rows}), got {int(index.min())} to {int(index.max())}")
+
+
+def check_offsets(name: str, offsets: Tensor, edges: int) -> None:
+    """Of edges in CSR: not empty and, where values can be read, from 0 to the number of edges."""
+    if offsets.shape[0] == 0:
+        raise ValueError(f"{name} must have one entry more than there are rows, got none")
+    if offsets.device.type != "cpu" or torch.compiler.is_compiling():
+        return
+    if int(offsets[0]) != 0 or int(offsets[-1]) != edges or bool((offsets[1:] < offsets[:-1]).any()):
+        raise ValueError(f"{name} must rise from 0 to the number of edges, {edges}, got {offsets[:8].tolist()}")
+
+
 class EdgeIndex(NamedTuple):
-    """Edges from R rows, which receive, to C columns, which send: `rowptr` int64 [R + 1], `col` and `row` int64 [E]; and by
-    column, `order` [E] and `colptr` [C + 1]."""
+    """Edges between R rows, which receive, and C columns, which send.
+
+    Attributes:
+        rowptr, col: int64 [R + 1] and [E], the edges in CSR: those of row i are rowptr[i] … rowptr[i + 1] - 1, from col.
+        row: int64 [E], the row of each edge.
+        colptr, order: int64 [C + 1] and [E], the same edges by column.
+    """
 
     rowptr: Tensor
     col: Tensor
@@ -30,14 +67,20 @@ class EdgeIndex(NamedTuple):
 
     @staticmethod
     def of(rowptr: Tensor, col: Tensor, columns: int) -> EdgeIndex:
-        """The edges of a graph in CSR."""
+        """The edges of a graph in CSR: `rowptr` int64 [R + 1] and `col` int64 [E], of `columns` nodes that send. Raises a
+        ValueError that names the argument for other types, and for values on the CPU that are not edges of such a graph."""
+        _check_index(rowptr=rowptr, col=col)
+        check_sizes(0, columns=columns)
+        check_offsets("rowptr", rowptr, col.shape[0])
+        check_values("col", col, columns)
         count = torch.zeros(columns, dtype=torch.int64, device=col.device).index_add(0, col, torch.ones_like(col))
         colptr = nn.functional.pad(count.cumsum(0), (1, 0))
         return EdgeIndex(rowptr, col, segment_of(rowptr, col.shape[0], col.device), colptr, col.sort(stable=True).indices)
 
     @staticmethod
     def of_items(layout: PackedLayout, device: torch.device) -> EdgeIndex:
-        """The edges from packed items to their rows: sums over them are sums over the rows of each item."""
+        """The edges from packed items to their rows, for the items of `layout` on `device`: sums over them are sums over the
+        rows of each item."""
         rows = torch.arange(layout.rows, device=device)
         return EdgeIndex(layout.pointers(device), rows, layout.item_of_row(device), torch.arange(layout.rows + 1, device=device), rows)
 
@@ -106,8 +149,18 @@ def gated_edge_sum(query: Tensor, key: Tensor, value: Tensor, edge: Tensor, inde
 
 
 class PackedBatchNorm(nn.Module):
-    """Batch normalisation (Ioffe and Szegedy, 2015) of packed rows [n, channels]: no padding takes part in the statistics.
-    Buffers hold running averages, with which a module in evaluation mode normalises."""
+    """Batch normalisation (Ioffe and Szegedy, 2015) of packed rows: no padding takes part in the statistics. Buffers hold
+    running averages, with which a module in evaluation mode normalises.
+
+    Args:
+        channels: of a row.
+        momentum: weight of the present batch in the running averages.
+        eps: added to the variance.
+        device, dtype: of the parameters and buffers.
+
+    forward takes x [n, channels] of the dtype and device of the parameters, and returns the same shape. Raises a ValueError
+    or TypeError that names x otherwise.
+    """
 
     def __init__(self, channels: int, momentum: float = 0.1, eps: float = 1e-5, *, device=None, dtype=None):
         super().__init__()
@@ -119,6 +172,10 @@ class PackedBatchNorm(nn.Module):
         self.register_buffer("running_var", torch.ones(channels, **made))
 
     def forward(self, x: Tensor) -> Tensor:
+        """x [n, channels]: the same shape."""
+        check_like(x, "x", self.weight)
+        if x.dim() != 2 or x.shape[1] != self.weight.shape[0]:
+            raise ValueError(f"x must have shape [n, {self.weight.shape[0]}], got {list(x.shape)}")
         if not self.training:
             scale = self.weight * (self.running_var + self.eps).rsqrt()
             return torch.addcmul(self.bias - self.running_mean * scale, x, scale)
@@ -149,13 +206,44 @@ def normalized(norm: nn.Module | None, x: Tensor) -> Tensor:
 
 
 class LocalGraph:
-    """The edges of a packed batch for convolutions: `index`, features `edge_attr` [E, r] or None, the weights of "gcn", and
-    the state `edges` [E, dim] of "gated_gcn", which layers replace."""
+    """The edges of a packed batch for convolutions, with what belongs to them.
+
+    Args:
+        index: the edges, of :meth:`EdgeIndex.of`.
+        kind: "gcn", whose weights are computed, "gine", "gated_gcn" or "none".
+        like: for "gcn", a floating tensor of the dtype and device of the weights.
+        edge_attr: features [E, r] of the edges, or None.
+        edges: the state [E, dim] of the edges of "gated_gcn", which layers replace, or None.
+
+    Attribute `edge_weight` [E], or None: weights of the messages, which gated_gcn does not read.
+
+    Raises a ValueError or TypeError that names the argument.
+    """
 
     def __init__(self, index: EdgeIndex, kind: str, like: Tensor | None, edge_attr: Tensor | None = None, edges: Tensor | None = None):
+        if not isinstance(index, EdgeIndex):
+            raise TypeError(f"index must be an EdgeIndex, got {type(index).__name__}")
+        if not isinstance(kind, str) or kind not in LOCALS:
+            raise ValueError(f"kind must be one of {', '.join(LOCALS)}, not {kind!r}")
+        _check_index(**index._asdict())
+        count, rows, columns = index.col.shape[0], index.rowptr.shape[0] - 1, index.colptr.shape[0] - 1
+        for name, one in (("row", index.row), ("order", index.order)):
+            if one.shape[0] != count:
+                raise ValueError(f"{name} must have an entry for each of the {count} edges, got {one.shape[0]}")
+        check_offsets("rowptr", index.rowptr, count)
+        check_offsets("colptr", index.colptr, count)
+        for name, one, end in (("col", index.col, columns), ("row", index.row, rows), ("order", index.order, count)):
+            check_values(name, one, end)
+        for name, one in (("edge_attr", edge_attr), ("edges", edges)):
+            if one is None:
+                continue
+            check_like(one, name, None)
+            if one.dim() != 2 or one.shape[0] != count:
+                raise ValueError(f"{name} must have a row for each of the {count} edges, got {list(one.shape)}")
         self.index, self.edge_attr, self.edges, self.kind = index, edge_attr, edges, kind
         self.edge_weight = self.self_weight = None
         if kind == "gcn":
+            check_like(like, "like", None)
             degree = (index.rowptr.diff() + 1).to(like)
             root = degree.rsqrt()
             self.edge_weight = root.index_select(0, index.row) * root.index_select(0, index.col)
@@ -163,9 +251,22 @@ class LocalGraph:
 
     def copy(self) -> LocalGraph:
         """For a pass, whose layers replace the state of the edges."""
-        made = LocalGraph(self.index, "none", self.self_weight, self.edge_attr, self.edges)
-        made.kind, made.edge_weight, made.self_weight = self.kind, self.edge_weight, self.self_weight
-        return made
+        return copy.copy(self)
+
+    def check(self, x: Tensor, kind: str, edge_channels: int) -> None:
+        """Raises a ValueError that names what does not fit a convolution `kind` of nodes x [N, dim] with `edge_channels`."""
+        if self.kind != kind:
+            raise ValueError(f"graph must be of kind {kind!r}, got one of {self.kind!r}")
+        if self.index.rowptr.shape[0] != x.shape[0] + 1 or self.index.colptr.shape[0] != x.shape[0] + 1:
+            raise ValueError(f"x must have a row for each of the {self.index.rowptr.shape[0] - 1} nodes of graph, got {x.shape[0]}")
+        name, rows, channels = ("edges", self.edges, x.shape[1]) if kind == "gated_gcn" else ("edge_attr", self.edge_attr, edge_channels)
+        if edge_channels == 0:
+            return
+        if rows is None:
+            raise ValueError(f"{name} must be given in graph for a convolution with edge_channels {edge_channels}")
+        check_like(rows, name, x, "x")
+        if rows.shape != (self.index.col.shape[0], channels):
+            raise ValueError(f"{name} must have shape {[self.index.col.shape[0], channels]}, a row per edge, got {list(rows.shape)}")
 
 
 class MessagePassing(nn.Module):
@@ -177,6 +278,11 @@ class MessagePassing(nn.Module):
         edge_channels: r, of the features of an edge; 0: none, for gcn and gine only.
         updates_edges: of gated_gcn: a next layer reads the edges.
         norm: of the edges of gated_gcn: "layer", "batch" or "none".
+        device, dtype: of the parameters.
+
+    forward takes x [N, dim] and a :class:`LocalGraph` of these N nodes and of this kind, with edge_attr [E, edge_channels],
+    or for gated_gcn with edges [E, dim], which it replaces; and returns [N, dim]. Raises a ValueError or TypeError that
+    names the argument.
     """
 
     def __init__(
@@ -185,6 +291,7 @@ class MessagePassing(nn.Module):
         super().__init__()
         if kind not in LOCALS[1:]:
             raise ValueError(f"kind must be one of {', '.join(LOCALS[1:])}, not {kind!r}")
+        check_sizes(dim=dim)
         check_sizes(1 if kind == "gated_gcn" else 0, edge_channels=edge_channels)
         made = {"device": device, "dtype": dtype}
         self.kind, self.edge_channels, self.updates_edges = kind, edge_channels, updates_edges
@@ -205,6 +312,13 @@ class MessagePassing(nn.Module):
 
     def forward(self, x: Tensor, graph: LocalGraph) -> Tensor:
         """x [N, dim]: [N, dim]. gated_gcn replaces graph.edges."""
+        check_like(x, "x", self.node.weight)
+        if x.dim() != 2 or x.shape[1] != self.node.in_features:
+            raise ValueError(f"x must have shape [N, {self.node.in_features}], got {list(x.shape)}")
+        if not isinstance(graph, LocalGraph):
+            raise TypeError(f"graph must be a LocalGraph, got {type(graph).__name__}")
+        graph.check(x, self.kind, self.edge_channels)
+
         def mapped(linear, rows):
             return linear(rows).to(x.dtype)
 
@@ -215,7 +329,7 @@ class MessagePassing(nn.Module):
             own = rows if edge is None else torch.relu(rows + self.root)
             return torch.addcmul(sums, own, graph.self_weight) + self.bias
         if self.kind == "gine":
-            sums = edge_sum(x, graph.index, edge, relu=edge is not None)
+            sums = edge_sum(x, graph.index, edge, graph.edge_weight, relu=edge is not None)
             return mapped(self.output, gelu(self.node(x * (1 + self.eps) + sums)))
         mean, gate = gated_edge_sum(mapped(self.query, x), mapped(self.key, x), mapped(self.value, x), edge, graph.index)
         if self.updates_edges:

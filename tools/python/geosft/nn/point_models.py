@@ -24,8 +24,9 @@ _PAIR_CHANNELS = 7  # of the features of a point and a neighbour
 
 
 def farthest_point_order(points: Tensor, ptr: Tensor | None = None) -> Tensor:
-    """int64 [N]: the rows of packed clouds points [N, 3] in farthest-point order, each cloud's own, from the point that is
-    farthest from its centroid. Models with canonical_order see points in this order."""
+    """int64 [N]: the rows of clouds points [N, 3], packed by ptr int64 [B + 1], in farthest-point order, each cloud's own,
+    from the point that is farthest from its centroid. Models with canonical_order see points in this order. Raises a
+    ValueError, TypeError or RuntimeError that names the argument."""
     check_like(points, "points", None)
     return _ops._farthest_point_order(points.detach().double(), ptr)
 
@@ -143,6 +144,8 @@ class PointClassifier(_PointModel):
             their stored order by rounding only.
         device, dtype: of the parameters.
         options: further options of the encoder's layers, by name.
+
+    Raises a ValueError or TypeError that names the argument.
     """
 
     def __init__(
@@ -163,7 +166,8 @@ class PointClassifier(_PointModel):
         self, points: Tensor, normals: Tensor | None = None, ptr: Tensor | Sequence[int] | None = None, *,
         mask: Tensor | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
-        """points and normals [N, 3] packed by ptr, or [B, N, 3] with a mask: logits [B, num_classes]."""
+        """points and normals [N, 3] packed by ptr int64 [B + 1], or [B, N, 3] with a mask, bool [B, N]; the random numbers
+        `sampling` of the pass: logits [B, num_classes]."""
         (points, normals), layout, _ = self._packed(points, normals, ptr, mask)
         sampling = context_of(self, sampling)
         tokens, _ = self._encode(points, normals, None, layout, sampling)
@@ -178,6 +182,8 @@ class PointSegmenter(_PointModel):
         num_categories: shape categories, a one-hot input of every point; 0: no such input.
         dim, num_heads, num_samples, depth, normals, tokens, relative, chirality, canonical_order, device, dtype, options:
             see :class:`PointClassifier`.
+
+    Raises a ValueError or TypeError that names the argument.
     """
 
     def __init__(
@@ -198,8 +204,8 @@ class PointSegmenter(_PointModel):
         self, points: Tensor, normals: Tensor | None = None, ptr: Tensor | Sequence[int] | None = None, *,
         category: Tensor | None = None, mask: Tensor | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
-        """points and normals [N, 3] packed by ptr, or [B, N, 3] with a mask; category int64 [B]: logits [N, num_parts]
-        or [B, N, num_parts] in the order of the points."""
+        """points and normals [N, 3] packed by ptr int64 [B + 1], or [B, N, 3] with a mask, bool [B, N]; category int64 [B];
+        the random numbers `sampling` of the pass: logits [N, num_parts] or [B, N, num_parts] in the order of the points."""
         (points, normals), layout, unpacked = self._packed(points, normals, ptr, mask)
         features = self._one_hot(category, points, layout)
         tokens, order = self._encode(points, normals, features, layout, context_of(self, sampling))

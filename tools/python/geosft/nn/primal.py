@@ -186,6 +186,8 @@ class PrimalAttention(SelfAttention):
         grid: height and width of the tokens of an item, for a grid.
         eps: of the linear kernel's denominator, and of the variance.
         device, dtype: of the parameters.
+
+    Raises a ValueError that names the argument.
     """
 
     def __init__(
@@ -249,7 +251,7 @@ class PrimalAttention(SelfAttention):
 
     @staticmethod
     def options_of(name: str, num_heads: int) -> dict:
-        """The arguments for a member of the family by its name: "softmax", "bn", "bn_variance", "sh", "bn_sh", "conv1d",
+        """The arguments for a member of the family by its name, for `num_heads` heads: "softmax", "bn", "bn_variance", "sh", "bn_sh", "conv1d",
         "conv2d"; "linear" and the prefix "linear_"; "sparse" (a window, unless another mask is chosen) and "sparse_"."""
         if name not in PrimalAttention.names():
             raise ValueError(f"name must be one of {', '.join(PrimalAttention.names())}, not {name!r}")

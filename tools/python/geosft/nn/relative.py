@@ -71,7 +71,8 @@ def point_features(coordinates: Tensor, points: Tensor, normals: Tensor | None, 
 
 
 def sinusoids(n: int, dim: int, *, device=None, dtype=None) -> Tensor:
-    """[n, dim] with S[i, 2j] = sin(i / 10000^(j / dim)) and S[i, 2j + 1] the cosine."""
+    """[n, dim] with S[i, 2j] = sin(i / 10000^(j / dim)) and S[i, 2j + 1] the cosine, on `device`, of `dtype` (None: the
+    default). Raises a ValueError that names n or dim below 0."""
     for name, size in (("n", n), ("dim", dim)):
         if not 0 <= size < 2**31:
             raise ValueError(f"{name} must be at least 0 and below 2^31, got {size}")
@@ -88,8 +89,9 @@ def sinusoids_at(positions: Tensor, dim: int, *, dtype=None) -> Tensor:
 
 
 def distance_features(squared_distance: Tensor, channels: int, range_: float) -> Tensor:
-    """[..., channels] of squared distances d^2 [...]: (d / range)^2, then Gaussians of d of equal width with evenly
-    spaced centres from 0 to `range_`, in the unit of the coordinates."""
+    """[..., channels] of `squared_distance` d^2 [...], floating: (d / range_)^2, then Gaussians of d of equal width with
+    evenly spaced centres from 0 to `range_`, in the unit of the coordinates. Raises a ValueError or TypeError that names the
+    argument."""
     if not isinstance(squared_distance, Tensor):
         raise TypeError(f"squared_distance must be a tensor, got {type(squared_distance).__name__}")
     if not 1 <= channels <= _MAX_DISTANCE_CHANNELS or not range_ > 0:

@@ -63,7 +63,15 @@ def log_softplus(x: Tensor) -> Tensor:
 
 class SamplingContext:
     """The random numbers of one forward pass. A module makes its own where none is given: :meth:`random` in training
-    mode, :meth:`seeded` in evaluation mode."""
+    mode, :meth:`seeded` in evaluation mode.
+
+    Args:
+        mode: "random", "seeded" or "greedy".
+        generator: of "random", on the CPU; None: the default one.
+        vote: of "seeded": which of many seeds, at least 0.
+
+    Raises a ValueError that names the argument.
+    """
 
     def __init__(self, mode: str, generator: torch.Generator | None = None, vote: int = 0):
         if mode not in ("random", "seeded", "greedy"):
@@ -90,11 +98,12 @@ class SamplingContext:
 
     @staticmethod
     def seed_of(vote: int, call: int) -> int:
-        """The seed of every item for a call of a sampler in a seeded pass."""
+        """The seed of every item for a call of a sampler in a seeded pass: `call` 0 is the first sampler that the pass of
+        this `vote` asks."""
         return _philox(vote, call, 0) >> 1
 
     def next_seeds(self, items: int, device: torch.device) -> Tensor:
-        """int64 [items]. In seeded mode all items share one seed, so a sample does not depend on the batch."""
+        """Seeds int64 [items] on `device`. In seeded mode all items share one seed, so a sample does not depend on the batch."""
         if self.mode == "random":
             return torch.randint(2**63 - 1, (items,), generator=self.generator, device="cpu").to(device)
         seed = self.seed_of(self.vote, self._samplings)
@@ -110,7 +119,14 @@ def context_of(module: nn.Module, sampling: SamplingContext | None) -> SamplingC
 
 
 class Pairs(NamedTuple):
-    """Sampled pairs of a packed batch: `top` and `partner` int64 [K] are packed rows, `weight` [K] that of `top`."""
+    """Sampled pairs of a packed batch.
+
+    Attributes:
+        top, partner: int64 [K], packed rows.
+        weight: [K], that of `top`, of the dtype of the scores.
+        layout: the items of the samples.
+        hard: :meth:`sample` takes the member with the larger weight.
+    """
 
     top: Tensor
     partner: Tensor
@@ -154,6 +170,8 @@ class Sampler(nn.Module):
         with_replacement: independent samples of all tokens (equations 10 and 11).
         noise: Gumbel noise on the scores, except in greedy mode.
         device, dtype: of the parameters.
+
+    Raises a ValueError that names the argument.
     """
 
     def __init__(
@@ -171,6 +189,7 @@ class Sampler(nn.Module):
         self.projection = nn.Linear(dim, 1, device=device, dtype=dtype)
 
     def extra_repr(self) -> str:
+        """What print shows."""
         return f"num_samples={self.num_samples}, tau={self.tau}, weighting={self.weighting!r}"
 
     def score(self, x: Tensor) -> Tensor:
@@ -181,12 +200,12 @@ class Sampler(nn.Module):
         self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
         sampling: SamplingContext | None = None
     ) -> Pairs:
-        """x [N, dim], packed by ptr: the sampled pairs."""
+        """x [N, dim], packed by ptr int64 [B + 1], and the random numbers `sampling` of the pass: the sampled pairs."""
         (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.projection.weight)
         return self.draw(self.score(x), layout, context_of(self, sampling))
 
     def draw(self, score: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Pairs:
-        """The sampled pairs for scores [N] of any floating type."""
+        """The sampled pairs for `score` [N] of any floating type, of items of `layout`, by the random numbers `sampling`."""
         wide = score.float() if score.dtype in (torch.float16, torch.bfloat16) else score
         k, rows = self.num_samples, layout.num_samples(self.num_samples, self.with_replacement)
         if sampling.mode == "greedy":
