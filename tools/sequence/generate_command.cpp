@@ -18,32 +18,6 @@
 namespace geosft {
 namespace {
 
-// Options that belong to some kinds alone.
-struct OptionUse {
-  const char* option;
-  std::vector<std::string> kinds;
-};
-const std::vector<OptionUse>& option_uses() {
-  static const std::vector<OptionUse> uses = {
-      {"--train", {"listops", "pictures"}},
-      {"--validation", {"listops", "pictures"}},
-      {"--test", {"listops"}},
-      {"--min-tokens", {"listops"}},
-      {"--max-tokens", {"listops"}},
-      {"--least-tokens", {"listops"}},
-      {"--most-tokens", {"listops"}},
-      {"--max-depth", {"listops"}},
-      {"--pictures", {"pathfinder"}},
-      {"--side", {"pathfinder"}},
-      {"--dashes", {"pathfinder"}},
-      {"--distractors", {"pathfinder"}},
-      {"--classes", {"pictures"}},
-      {"--min-side", {"pictures"}},
-      {"--max-side", {"pictures"}},
-  };
-  return uses;
-}
-
 struct GenerateCommand {
   const CLI::App* subcommand = nullptr;
   std::string kind;
@@ -54,17 +28,7 @@ struct GenerateCommand {
   GeneratedPictures shapes;
   uint64_t seed = 0;
 
-  int execute() const {
-    for (const OptionUse& use : option_uses()) {
-      const bool used = std::find(use.kinds.begin(), use.kinds.end(), kind) != use.kinds.end();
-      if (used || subcommand->count(use.option) == 0) continue;
-      std::string of = use.kinds.front();
-      for (size_t i = 1; i < use.kinds.size(); ++i) of += " and " + use.kinds[i];
-      throw UsageError(std::string(use.option) + " is for " + of + ", not for " + kind);
-    }
-    if (kind == "listops") return write_expressions();
-    return kind == "pictures" ? write_shapes() : write_pictures();
-  }
+  int execute() const;
 
   // Writes pictures in a folder per class.
   int write_shapes() const {
@@ -107,14 +71,58 @@ struct GenerateCommand {
   }
 };
 
+// A kind of data, what writes it, and the options that are not for every kind.
+struct Generator {
+  std::string kind;
+  int (GenerateCommand::*write)() const;
+  std::vector<std::string> options;
+
+  bool has(const std::string& option) const { return std::ranges::count(options, option) > 0; }
+};
+
+const std::vector<Generator>& generators() {
+  static const std::vector<Generator> all = {
+      {"listops",
+       &GenerateCommand::write_expressions,
+       {"--train", "--validation", "--test", "--min-tokens", "--max-tokens", "--least-tokens", "--most-tokens",
+        "--max-depth"}},
+      {"pathfinder", &GenerateCommand::write_pictures, {"--pictures", "--side", "--dashes", "--distractors"}},
+      {"pictures",
+       &GenerateCommand::write_shapes,
+       {"--train", "--validation", "--classes", "--min-side", "--max-side"}},
+  };
+  return all;
+}
+
+std::vector<std::string> kinds_with(const std::string& option) {
+  std::vector<std::string> kinds;
+  for (const Generator& one : generators()) {
+    if (one.has(option)) kinds.push_back(one.kind);
+  }
+  return kinds;
+}
+
+int GenerateCommand::execute() const {
+  const auto chosen = std::ranges::find(generators(), kind, &Generator::kind);
+  for (const Generator& one : generators()) {
+    for (const std::string& option : one.options) {
+      if (chosen->has(option) || subcommand->count(option) == 0) continue;
+      throw UsageError(option + " is for " + listed(kinds_with(option), " and ") + ", not for " + kind);
+    }
+  }
+  return (this->*chosen->write)();
+}
+
 }  // namespace
 
 Command add_generate_command(CLI::App& subcommand) {
   auto command = std::make_shared<GenerateCommand>();
   command->subcommand = &subcommand;
-  subcommand.add_option("KIND", command->kind, "what to generate: listops, pathfinder or pictures")
+  std::vector<std::string> kinds;
+  for (const Generator& one : generators()) kinds.push_back(one.kind);
+  subcommand.add_option("KIND", command->kind, "what to generate: " + listed(kinds, " or "))
       ->required()
-      ->check(CLI::IsMember({"listops", "pathfinder", "pictures"}));
+      ->check(CLI::IsMember(kinds));
   subcommand.add_option("--out", command->out, "folder for the files")->required();
   const auto count = [&](const char* name, int64_t& target, const char* about, int64_t minimum = 1) {
     const CLI::Range permitted(minimum, int64_t{100000000});
