@@ -34,7 +34,7 @@ constexpr Choice variation_table[] = {
                   int64_t) { options.convolution = ConvolutionKind::grid, options.convolution_size = 2; }},
 };
 
-// Softmax, the first kernel, is no prefix.
+// Returns the name of a variation of a kernel; softmax, the first one, is no prefix.
 std::string member_name(const Choice& kernel, const Choice& variation) {
   const std::string name = variation.name;
   if (name.empty()) return kernel.name;

@@ -50,8 +50,9 @@ struct PrimalKernel {
   std::string name;
   std::vector<std::string> members;  // the kernel itself first
 };
+// Returns the kernels, softmax first.
 const std::vector<PrimalKernel>& primal_kernels();
-// The names of the members of all kernels.
+// Returns the names of the members of all kernels.
 const std::vector<std::string>& primal_names();
 // The options of that member; throws an error that lists all names for an unknown one.
 PrimalOptions primal_options(const std::string& name, int64_t heads);

@@ -42,9 +42,9 @@ struct NamedAttention {
   std::string name;
   AttentionKind kind;
 };
-// The registry of the attentions, which configurations, help and error messages read; none comes last.
+// Returns the registry of the attentions, which configurations, help and error messages read; none comes last.
 const std::vector<NamedAttention>& named_attentions();
-// The names of the registry, by default without "none".
+// Returns the names of the registry, by default without "none".
 std::vector<std::string> attention_names(bool or_none = false);
 // Selects the attention with that name: sets `kind` and, for a member of the primal-dual family, `primal`, for which
 // the number of heads must be set before. Throws an error that lists all names for an unknown one.

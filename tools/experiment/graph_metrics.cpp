@@ -65,7 +65,7 @@ const Metric* find_metric(const std::string& name) {
   return found == std::end(metric_table) ? nullptr : found;
 }
 
-// The names of the metrics of a task, the main one first.
+// Returns the names of the metrics of a task, the main one first.
 std::vector<std::string> metric_names(GraphTask task) {
   if (has_classes(task)) return {"accuracy", "macro_f1", "roc_auc"};
   if (task == GraphTask::multi_label) return {"average_precision", "roc_auc", "prc_auc"};
