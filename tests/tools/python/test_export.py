@@ -156,6 +156,10 @@ class Exports(unittest.TestCase):
         tolerant = graph_model(attention=lambda: nn.PolynomialAttention(16, 2, tolerance=0.1))
         with self.assertRaisesRegex(export.CannotExport, "tolerance of PolynomialAttention.*values of the tokens"):
             export.exported(tolerant)
+        radial = nn.GraphModel(2, 16, 2, 4, local="gine", edge_cutoff=1.0)
+        for write in (export.exported, lambda model: export.standard(model, max_tokens=10)):
+            with self.assertRaisesRegex(export.CannotExport, "edge_cutoff.*coordinates"):
+                write(radial)
         with self.assertRaisesRegex(ValueError, "file.*'model.so'"):
             export.package(made("graph"), "model.so")
         with self.assertRaisesRegex(ValueError, "max_tokens"):

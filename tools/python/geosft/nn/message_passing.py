@@ -4,7 +4,6 @@ al., "Recipe for a general, powerful, scalable graph transformer", 2022)."""
 
 from __future__ import annotations
 
-import copy
 from typing import NamedTuple
 
 import torch
@@ -205,12 +204,30 @@ def normalized(norm: nn.Module | None, x: Tensor) -> Tensor:
     return x if norm is None else norm(x)
 
 
+def _check_local_graph(index: EdgeIndex, edge_attr: Tensor | None, edges: Tensor | None) -> None:
+    _check_index(rowptr=index.rowptr, col=index.col, row=index.row, colptr=index.colptr, order=index.order)
+    count, rows, columns = index.col.shape[0], index.rowptr.shape[0] - 1, index.colptr.shape[0] - 1
+    for name, one in (("row", index.row), ("order", index.order)):
+        if one.shape[0] != count:
+            raise ValueError(f"{name} must have an entry for each of the {count} edges, got {one.shape[0]}")
+    check_offsets("rowptr", index.rowptr, count)
+    check_offsets("colptr", index.colptr, count)
+    for name, one, end in (("col", index.col, columns), ("row", index.row, rows), ("order", index.order, count)):
+        check_values(name, one, end)
+    for name, one in (("edge_attr", edge_attr), ("edges", edges)):
+        if one is None:
+            continue
+        check_like(one, name, None)
+        if one.dim() != 2 or one.shape[0] != count:
+            raise ValueError(f"{name} must have a row for each of the {count} edges, got {list(one.shape)}")
+
+
 class LocalGraph:
     """The edges of a packed batch for convolutions, with what belongs to them.
 
     Args:
         index: the edges, of :meth:`EdgeIndex.of`.
-        kind: "gcn", whose weights are computed, "gine", "gated_gcn" or "none".
+        kind: "gcn", whose weights are computed, "gine" or "gated_gcn"; "none": that of a copy, without checks.
         like: for "gcn", a floating tensor of the dtype and device of the weights.
         edge_attr: features [E, r] of the edges, or None.
         edges: the state [E, dim] of the edges of "gated_gcn", which layers replace, or None.
@@ -225,21 +242,8 @@ class LocalGraph:
             raise TypeError(f"index must be an EdgeIndex, got {type(index).__name__}")
         if not isinstance(kind, str) or kind not in LOCALS:
             raise ValueError(f"kind must be one of {', '.join(LOCALS)}, not {kind!r}")
-        _check_index(**index._asdict())
-        count, rows, columns = index.col.shape[0], index.rowptr.shape[0] - 1, index.colptr.shape[0] - 1
-        for name, one in (("row", index.row), ("order", index.order)):
-            if one.shape[0] != count:
-                raise ValueError(f"{name} must have an entry for each of the {count} edges, got {one.shape[0]}")
-        check_offsets("rowptr", index.rowptr, count)
-        check_offsets("colptr", index.colptr, count)
-        for name, one, end in (("col", index.col, columns), ("row", index.row, rows), ("order", index.order, count)):
-            check_values(name, one, end)
-        for name, one in (("edge_attr", edge_attr), ("edges", edges)):
-            if one is None:
-                continue
-            check_like(one, name, None)
-            if one.dim() != 2 or one.shape[0] != count:
-                raise ValueError(f"{name} must have a row for each of the {count} edges, got {list(one.shape)}")
+        if kind != "none":
+            _check_local_graph(index, edge_attr, edges)
         self.index, self.edge_attr, self.edges, self.kind = index, edge_attr, edges, kind
         self.edge_weight = self.self_weight = None
         if kind == "gcn":
@@ -251,7 +255,9 @@ class LocalGraph:
 
     def copy(self) -> LocalGraph:
         """For a pass, whose layers replace the state of the edges."""
-        return copy.copy(self)
+        made = LocalGraph(self.index, "none", None, self.edge_attr, self.edges)
+        made.kind, made.edge_weight, made.self_weight = self.kind, self.edge_weight, self.self_weight
+        return made
 
     def check(self, x: Tensor, kind: str, edge_channels: int) -> None:
         """Raises a ValueError that names what does not fit a convolution `kind` of nodes x [N, dim] with `edge_channels`."""
