@@ -356,7 +356,8 @@ TEST_CASE("pages of a mesh, of a rotated copy, of parts and of a graph are drawn
     REQUIRE(made.exit == 0);
     const std::vector<Json> values = browsed(
         page, {count_pixels, "js:[Boolean(bodies[0].surface), bodies.length, Boolean(bodies[0].edges)]",
-               "js:(() => { change({ labels: true, colour: scene.colourings.includes('attention') ? 'attention' : "
+               "js:(() => { change({ labels: true, discs: true, colour: scene.colourings.includes('attention') ? "
+               "'attention' : "
                "'height' }); draw(true); const widths = bodies[0].edges ? [...edgeWidths(bodies[0])] : [1]; return "
                "[$('letters').hidden, labelOf(bodies[0], 2), Math.max(...widths)]; })()"});
     REQUIRE(values.at(0).at(0).get<double>() > 0.02);
