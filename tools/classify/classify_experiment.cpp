@@ -94,7 +94,7 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
 }
 
 Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"wrong classes, by the probability of the right one", {}};
+  Mistakes found{"wrong classes, by the probability of the right one" + view_hint(), {}};
   if (count == 0) return found;
   const DatasetLogits all = dataset_logits(trained.model, clouds, trained.settings, Rotation::none, 0);
   const at::Tensor shares = all.logits.to(at::kDouble).softmax(1), guesses = all.logits.argmax(1);
@@ -110,7 +110,9 @@ Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clo
     const Shape shape = clouds.get(row);
     const at::Tensor depth = shape.points.select(1, 2);
     DrawnCloud drawn{"", shape.points, colours_of(ColourMap::viridis, depth, scale_of(depth))};
-    found.worst.push_back({shape.name, "predicted " + share(guess) + ", is " + share(label), {std::move(drawn)}});
+    found.worst.push_back({"item " + std::to_string(row) + ": " + shape.name,
+                           "predicted " + share(guess) + ", is " + share(label),
+                           {std::move(drawn)}});
   }
   return found;
 }

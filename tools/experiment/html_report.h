@@ -23,6 +23,10 @@ struct Mistake {
   std::string name, text;
   std::vector<DrawnCloud> clouds;
 };
+// Returns how a mistake is looked at from all sides.
+inline std::string view_hint() {
+  return "; geosft-view --run RUN --item N --html FILE shows an item of the test set with all layers and heads";
+}
 // The worst predictions of an evaluation, the worst first, and a sentence that says how they are ordered.
 struct Mistakes {
   std::string order;

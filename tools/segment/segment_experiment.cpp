@@ -148,7 +148,7 @@ std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation&
 }
 
 Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"the lowest IoU, the mean over the parts of a shape's class", {}};
+  Mistakes found{"the lowest IoU, the mean over the parts of a shape's class" + view_hint(), {}};
   std::vector<std::pair<double, int64_t>> order;  // IoU, row
   ProgressBar bar("looking for mistakes", count == 0 ? 0 : clouds.size());
   const auto predicted = [&](const Shape& shape) {
@@ -164,7 +164,7 @@ Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& cl
   for (const auto& [iou, row] : order) {
     if (static_cast<int64_t>(found.worst.size()) == count) break;
     const Shape shape = clouds.get(row);
-    found.worst.push_back({shape.name,
+    found.worst.push_back({"item " + std::to_string(row) + ": " + shape.name,
                            trained.class_names.at(static_cast<size_t>(shape.label)) + ", IoU " + percent(iou),
                            {{"predicted", shape.points, part_colours(predicted(shape), trained.parts)},
                             {"true", shape.points, part_colours(shape.parts, trained.parts)}}});

@@ -43,11 +43,7 @@ RepulsionTree::RepulsionTree(const std::vector<Place>& places, double theta) : t
     const auto row = static_cast<size_t>(order_[i]);
     codes_.push_back(codes[row]);
     sorted_.push_back(places[row]);
-    for (size_t c = 0; c < 3; ++c) prefix_[i + 1][c] = prefix_[i][c] + places[row][c] - low[c];
-  }
-  for (Place& sum : prefix_) {  // means are of the places themselves
-    const auto before = static_cast<double>(&sum - prefix_.data());
-    for (size_t c = 0; c < 3; ++c) sum[c] += before * low[c];
+    for (size_t c = 0; c < 3; ++c) prefix_[i + 1][c] = prefix_[i][c] + places[row][c];
   }
   cells_.push_back({{}, side_ * side_, 0, static_cast<int64_t>(count), 0, 0});
   split(0, 0);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -34,6 +35,7 @@ constexpr const char* view_description =
     "Looks at clouds, meshes and graphs, and at what a trained model makes of them";
 constexpr const char* view_footer =
     "Without --screenshot, --html, --turntable, --animation, --frame-rate or --ply a window opens; H shows its keys.";
+constexpr const char* animation_log = "animation.log";
 constexpr int turn_milliseconds = 80, layer_milliseconds = 1200;  // of a frame
 
 struct ViewOptions {
@@ -292,21 +294,30 @@ int run_ffmpeg(const std::filesystem::path& folder, size_t frames, int milliseco
 // Makes an animated picture of the first `frames` files (an earlier run may have left more) in `folder`: a GIF by
 // ImageMagick or ffmpeg, a WebM or MP4 by ffmpeg. Returns what failed, or an empty text.
 std::string animate(const std::filesystem::path& folder, size_t frames, int milliseconds, const std::string& name) {
-  constexpr const char* log = "animation.log";
   int status = -ENOENT;
   if (name.ends_with(".gif")) {
     std::vector<std::string> words = {"convert", "-delay", std::to_string(milliseconds / 10), "-loop", "0"};
     for (size_t frame = 0; frame < frames; ++frame) words.push_back(frame_name(frame));
     words.push_back(name);
-    status = run_program(words, folder, log);
+    status = run_program(words, folder, animation_log);
   }
-  if (status == -ENOENT) status = run_ffmpeg(folder, frames, milliseconds, name, log);
+  if (status == -ENOENT) status = run_ffmpeg(folder, frames, milliseconds, name, animation_log);
   if (status == -ENOENT) {
     return name.ends_with(".gif") ? "neither ImageMagick's convert nor ffmpeg is installed" : "ffmpeg is not installed";
   }
-  if (status != 0) return "see " + (folder / log).string();
-  std::filesystem::remove(folder / log);
+  if (status != 0) return "see " + (folder / animation_log).string();
+  std::filesystem::remove(folder / animation_log);
   return "";
+}
+
+// Returns the last line of a file that says something, or an empty text.
+std::string last_line(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string last;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
 }
 
 // Renders the turntable. Returns a message for the user.
@@ -343,7 +354,10 @@ std::string draw_layers(const ViewOptions& options, const Viewer& viewer, Displa
   const std::filesystem::path target = options.animation;
   const std::string name = "layers" + target.extension().string();
   const std::string trouble = animate(folder.path(), files.size(), layer_milliseconds, name);
-  if (!trouble.empty()) throw std::runtime_error("--animation: " + trouble);
+  if (!trouble.empty()) {
+    const std::string said = last_line(folder.path() / animation_log);
+    throw std::runtime_error("--animation: " + (said.empty() ? trouble : said));
+  }
   std::filesystem::copy_file(folder.path() / name, target, std::filesystem::copy_options::overwrite_existing);
   return std::to_string(layers.size()) + " layers in " + target.string() + "\n";
 }

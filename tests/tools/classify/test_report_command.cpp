@@ -16,7 +16,8 @@ TEST_CASE("the report of a run is one page with its worst mistakes") {
   const std::string text = read_text(page);
   CHECK_THAT(text, Catch::Contains("6 clouds of the test set") && Catch::Contains("accuracy") &&
                        Catch::Contains("epoch 1 of 1") && Catch::Contains("dim = 16") &&
-                       Catch::Contains("<td>tetrahedron</td>") && Catch::Contains("Worst mistakes"));
+                       Catch::Contains("<td>tetrahedron</td>") && Catch::Contains("Worst mistakes") &&
+                       Catch::Contains("<b>item ") && Catch::Contains("geosft-view --run RUN --item N"));
   CHECK(count_of(text, "<section>") >= 2);
   CHECK(count_of(text, "<section>") == count_of(text, "<svg "));
   CHECK(count_of(text, "data:image/svg+xml") == (has_gnuplot() ? 2 : 0));

@@ -70,12 +70,12 @@ TEST_CASE("hydrogens may be hidden, with their bonds, and nodes have symbols or 
 
 TEST_CASE("edges of a graph are as wide as the attention between their ends") {
   Subject subject = random_gallery(true)->get(0, false);
-  subject.edges = at::tensor({0, 1, 5, 9, 2, 30}, at::kLong).view({3, 2});
+  subject.edges = at::stack({at::arange(39, at::kLong), at::arange(1, 40, at::kLong)}, 1);
   Choices choices = choose(Colouring::attention);
   choices.layer = 1, choices.head = 2;
   const Scene scene = scene_of(subject, choices);
   std::vector<double> between;
-  for (int64_t edge = 0; edge < 3; ++edge) {
+  for (int64_t edge = 0; edge < 39; ++edge) {
     const auto from = subject.edges[edge][0].item<int64_t>(), to = subject.edges[edge][1].item<int64_t>();
     double both = 0;
     for (const auto& [query, key] : {std::pair{from, to}, {to, from}}) {

@@ -157,4 +157,13 @@ TEST_CASE("without a display it says what to do", "[window]") {
   CHECK_FALSE(std::filesystem::exists(shop / "x.png"));
 }
 
+TEST_CASE("without OpenGL it says what to do", "[window]") {
+  const VirtualScreen screen(/*opengl=*/false);
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  require_view_failure(run_view_tool({cube, "--screenshot", (shop / "x.png").string()}, shop.process()), 1,
+                       {"cannot be opened, or lacks OpenGL 3.3", "--html FILE"});
+}
+
 }  // namespace geosft::test::test_window

@@ -44,10 +44,10 @@ inline bool installed(const std::string& program) {
   return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-// Xvfb with software OpenGL as the display; not there() where it is not installed.
+// Xvfb with software OpenGL, or without any, as the display; not there() where it is not installed.
 class VirtualScreen {
  public:
-  VirtualScreen() {
+  explicit VirtualScreen(bool opengl = true) {
     if (!installed("Xvfb")) return;
     std::array<int, 2> pipe = {};
     REQUIRE(::pipe(pipe.data()) == 0);
@@ -58,7 +58,7 @@ class VirtualScreen {
       ::dup2(null, STDERR_FILENO);
       const std::string channel = std::to_string(pipe[1]);
       ::execlp("Xvfb", "Xvfb", "-displayfd", channel.c_str(), "-screen", "0", "1280x1024x24", "-nolisten", "tcp",
-               static_cast<char*>(nullptr));
+               opengl ? static_cast<char*>(nullptr) : "-extension", "GLX", static_cast<char*>(nullptr));
       ::_exit(127);
     }
     ::close(pipe[1]);
