@@ -16,8 +16,13 @@ namespace {
 using Rows = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
 using TurnedRows = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
 
-// Below this share of the first axis, the distance from it is rounding: the rows are collinear.
+// Below this share of the largest distance from the centroid, a coordinate is rounding.
 constexpr double negligible = 1e-13;
+
+struct Pose {
+  Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
+  double length = 0;  // the largest distance from the centroid
+};
 
 // Returns the row of `offsets` with the largest norm; ties go to the lowest row.
 Eigen::Vector3d longest(const std::vector<Eigen::Vector3d>& offsets) {
@@ -29,7 +34,7 @@ Eigen::Vector3d longest(const std::vector<Eigen::Vector3d>& offsets) {
 }
 
 // Returns the rotation of an item with at least one row.
-Eigen::Matrix3d pose_of(const Rows& points) {
+Pose pose_of(const Rows& points) {
   // Relative to the first row: differences of equal rows are then exactly 0.
   const Eigen::RowVector3d origin = points.row(0);
   const Eigen::RowVector3d centre = (points.rowwise() - origin).colwise().mean();
@@ -38,16 +43,23 @@ Eigen::Matrix3d pose_of(const Rows& points) {
   for (int64_t i = 0; i < points.rows(); ++i) offsets.emplace_back((points.row(i) - origin - centre).transpose());
   const Eigen::Vector3d first = longest(offsets);
   const double length = first.stableNorm();
-  if (length == 0) return Eigen::Matrix3d::Identity();
+  if (length == 0) return {};
   const Eigen::Vector3d x = first / length;
   for (Eigen::Vector3d& offset : offsets) offset -= offset.dot(x) * x;
   const Eigen::Vector3d second = longest(offsets);
   const bool collinear = second.stableNorm() <= negligible * length;
   // What remains along x after one subtraction is removed by another.
   const Eigen::Vector3d y = collinear ? x.unitOrthogonal() : (second - second.dot(x) * x).stableNormalized();
-  Eigen::Matrix3d pose;
-  pose << x.transpose(), y.transpose(), x.cross(y).transpose();
+  Pose pose{Eigen::Matrix3d(), length};
+  pose.turn << x.transpose(), y.transpose(), x.cross(y).transpose();
   return pose;
+}
+
+// Writes the turned rows. What is smaller than `smallest` becomes 0: float32 would keep the digits of its rounding.
+void write_turned(const Rows& rows, const Pose& pose, double smallest, double* out) {
+  TurnedRows turned(out, rows.rows(), 3);
+  turned = rows * pose.turn.transpose();
+  turned = (turned.array().abs() < smallest).select(0.0, turned);
 }
 
 std::tuple<at::Tensor, at::Tensor> canonical_pose_cpu(const at::Tensor& points,
@@ -92,9 +104,9 @@ PosedClouds canonical_pose(const at::Tensor& points, const at::Tensor& normals, 
       const int64_t first = 3 * offsets[b], count = offsets[b + 1] - offsets[b];
       if (count == 0) continue;
       const Rows item(in + first, count, 3);
-      const Eigen::Matrix3d turn = pose_of(item).transpose();
-      TurnedRows(out + first, count, 3) = item * turn;
-      if (in_normals) TurnedRows(out_normals + first, count, 3) = Rows(in_normals + first, count, 3) * turn;
+      const Pose pose = pose_of(item);
+      write_turned(item, pose, negligible * pose.length, out + first);
+      if (in_normals) write_turned(Rows(in_normals + first, count, 3), pose, negligible, out_normals + first);
     }
   });
   return posed;

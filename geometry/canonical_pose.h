@@ -18,10 +18,11 @@ struct PosedClouds {
 // +y. Ties go to the lowest row; axes that the item leaves open (one row, equal or collinear rows) are chosen by its
 // coordinates. `points` [N, 3] float32 or float64, finite, and `normals` [N, 3] or undefined, in float64 throughout.
 //
-// Rotated copies of a cloud get the same coordinates to about 1e-16 of its size. Rounded to float32 afterwards they are
-// nearly always equal in every bit, so that a model which is invariant in exact arithmetic makes the same choices for
-// both: no near-tie is decided by the rounding of the pose. Copies that were rounded in their own pose, as files hold
-// them, keep that rounding. Carries no gradient; CPU only. Errors name the argument.
+// Rotated copies of a cloud get the same coordinates to about 1e-16 of its size; those below 1e-13 of it become 0.
+// Rounded to float32 afterwards they are nearly always equal in every bit, so that a model which is invariant in exact
+// arithmetic makes the same choices for both: no near-tie is decided by the rounding of the pose. Copies that were
+// rounded in their own pose, as files hold them, keep that rounding. Carries no gradient; CPU only. Errors name the
+// argument.
 PosedClouds canonical_pose(const at::Tensor& points, const at::Tensor& normals = {},
                            const std::optional<at::Tensor>& ptr = {});
 
