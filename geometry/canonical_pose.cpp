@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <vector>
 
 #include "geometry/operators.h"
@@ -16,7 +17,8 @@ namespace {
 using Rows = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
 using TurnedRows = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
 
-// Below this share of the largest distance from the centroid, a coordinate is rounding.
+// Below this share of the largest distance from the centroid a coordinate, and of its square a difference of squared
+// distances, is rounding.
 constexpr double negligible = 1e-13;
 
 struct Pose {
@@ -24,11 +26,12 @@ struct Pose {
   double length = 0;  // the largest distance from the centroid
 };
 
-// Returns the row of `offsets` with the largest norm; ties go to the lowest row.
-Eigen::Vector3d longest(const std::vector<Eigen::Vector3d>& offsets) {
+// Returns the row of `offsets` with the largest norm; ties, and squared norms that differ by at most `margin`, which
+// rounding may order either way in symmetric clouds, go to the lowest row.
+Eigen::Vector3d longest(const std::vector<Eigen::Vector3d>& offsets, double margin) {
   Eigen::Vector3d found = offsets.front();
   for (const Eigen::Vector3d& offset : offsets) {
-    if (offset.squaredNorm() > found.squaredNorm()) found = offset;
+    if (offset.squaredNorm() > found.squaredNorm() + margin) found = offset;
   }
   return found;
 }
@@ -41,12 +44,14 @@ Pose pose_of(const Rows& points) {
   std::vector<Eigen::Vector3d> offsets;
   offsets.reserve(static_cast<size_t>(points.rows()));
   for (int64_t i = 0; i < points.rows(); ++i) offsets.emplace_back((points.row(i) - origin - centre).transpose());
-  const Eigen::Vector3d first = longest(offsets);
+  double largest = 0;
+  for (const Eigen::Vector3d& offset : offsets) largest = std::max(largest, offset.squaredNorm());
+  const Eigen::Vector3d first = longest(offsets, negligible * largest);
   const double length = first.stableNorm();
   if (length == 0) return {};
   const Eigen::Vector3d x = first / length;
   for (Eigen::Vector3d& offset : offsets) offset -= offset.dot(x) * x;
-  const Eigen::Vector3d second = longest(offsets);
+  const Eigen::Vector3d second = longest(offsets, negligible * largest);
   const bool collinear = second.stableNorm() <= negligible * length;
   // What remains along x after one subtraction is removed by another.
   const Eigen::Vector3d y = collinear ? x.unitOrthogonal() : (second - second.dot(x) * x).stableNormalized();

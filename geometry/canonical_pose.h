@@ -15,8 +15,9 @@ struct PosedClouds {
 
 // Rotates each item of the packed batch about the origin, and its normals with it, so that the row farthest from its
 // centroid lies in the direction of +x seen from there, and the row farthest from that axis in the half plane of x and
-// +y. Ties go to the lowest row; axes that the item leaves open (one row, equal or collinear rows) are chosen by its
-// coordinates. `points` [N, 3] float32 or float64, finite, and `normals` [N, 3] or undefined, in float64 throughout.
+// +y. Of squared distances that differ by at most 1e-13 of the largest, the lowest row counts. Axes that the item
+// leaves open (one row, equal or collinear rows) are chosen by its coordinates. `points` [N, 3] float32 or float64,
+// finite, and `normals` [N, 3] or undefined, in float64 throughout.
 //
 // Rotated copies of a cloud get the same coordinates to about 1e-16 of its size; those below 1e-13 of it become 0.
 // Rounded to float32 afterwards they are nearly always equal in every bit, so that a model which is invariant in exact

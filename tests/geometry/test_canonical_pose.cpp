@@ -75,6 +75,17 @@ TEST_CASE("canonical_pose: rows that leave axes open keep their distances") {
   require_close(inner_products(canonical_pose(square).points), inner_products(square), 1e-14, "a square");
 }
 
+TEST_CASE("canonical_pose: rotated copies of a symmetric cloud have the same rows along the axes") {
+  const at::Tensor corners =
+      at::tensor({1, 1, 1, 1, 1, -1, 1, -1, 1, 1, -1, -1, -1, 1, 1, -1, 1, -1, -1, -1, 1, -1, -1, -1}, at::kDouble)
+          .view({8, 3});
+  const at::Tensor posed = canonical_pose(corners).points;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor rotation = random_rotation(test::generator(seed), at::kDouble);
+    require_close(canonical_pose(rotate(corners, rotation)).points, posed, 1e-14, "corners of a cube");
+  }
+}
+
 TEST_CASE("canonical_pose: bad arguments are refused by name") {
   const at::Tensor points = normal_rows(4, 6);
   require_error([&] { canonical_pose(points[0]); }, {"points", "[3]"});
