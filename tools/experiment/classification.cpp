@@ -26,6 +26,30 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
                      ", drawn at random, are used");
 }
 
+// See evaluation_transform; in double precision.
+ShapeTransform exact_view(const ClassifySettings& settings, Rotation rotation, uint64_t vote) {
+  return [clouds = settings.clouds, rotation, vote](Shape shape, at::Generator& generator) {
+    prepare_normals(shape, clouds.normals);
+    keep_points(shape, clouds, make_generator(vote));
+    set_precision(shape, at::kDouble);
+    const at::Tensor middle = shape.points.mean(0);
+    rotate_shape(shape, rotation, generator);
+    const NormalizedPoints normalized = normalize(shape.points);
+    shape.points = normalized.points;
+    const double scale = normalized.scale[0].item<double>();
+    shape.offset = shape.offset.defined() ? shape.offset + middle : middle;
+    shape.scale = scale > 0 ? scale : 1.0;
+    return shape;
+  };
+}
+
+// Returns what the model sees of an exact view.
+Shape model_input(const ClassifySettings& settings, Shape exact) {
+  if (settings.model.canonical_pose()) turn_into_canonical_pose(exact);
+  set_precision(exact, at::kFloat);
+  return exact;
+}
+
 }  // namespace
 
 std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Split split) {
@@ -42,19 +66,16 @@ std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Spl
 }
 
 ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote) {
-  return [clouds = settings.clouds, rotation, vote](Shape shape, at::Generator& generator) {
-    prepare_normals(shape, clouds.normals);
-    keep_points(shape, clouds, make_generator(vote));
-    set_precision(shape, at::kDouble);
-    const at::Tensor middle = shape.points.mean(0);
-    rotate_shape(shape, rotation, generator);
-    const NormalizedPoints normalized = normalize(shape.points);
-    shape.points = normalized.points;
-    const double scale = normalized.scale[0].item<double>();
-    shape.offset = shape.offset.defined() ? shape.offset + middle : middle;
-    shape.scale = scale > 0 ? scale : 1.0;
+  return [exact = exact_view(settings, rotation, vote)](Shape shape, at::Generator& generator) {
+    shape = exact(std::move(shape), generator);
     set_precision(shape, at::kFloat);
     return shape;
+  };
+}
+
+ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote) {
+  return [exact = exact_view(settings, rotation, vote), settings](Shape shape, at::Generator& generator) {
+    return model_input(settings, exact(std::move(shape), generator));
   };
 }
 
@@ -83,16 +104,17 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation r
   const at::Device device = device_of(*trained.model);
   const int64_t votes = trained.settings.evaluation.votes;
   for (int64_t vote = 0; vote < votes; ++vote) {
-    const auto transform = evaluation_transform(trained.settings, rotation, static_cast<uint64_t>(vote));
+    const auto view = exact_view(trained.settings, rotation, static_cast<uint64_t>(vote));
     at::Generator generator = make_generator(seed);
-    const Shape seen = transform(shape, generator);
+    const Shape exact = view(shape, generator), input = model_input(trained.settings, exact);
     SamplingContext context = trained.settings.evaluation.context(static_cast<uint64_t>(vote));
     if (vote == 0) context.trace_into(found.trace);
-    const auto explanation = trained.model->explain(device_copy(seen.points, device), device_copy(seen.normals, device),
-                                                    std::nullopt, context);
+    const auto explanation = trained.model->explain(device_copy(input.points, device),
+                                                    device_copy(input.normals, device), std::nullopt, context);
     found.logits = vote == 0 ? explanation.logits[0].cpu() : found.logits + explanation.logits[0].cpu();
     if (vote > 0) continue;
-    found.seen = seen;
+    found.seen = exact;
+    set_precision(found.seen, at::kFloat);
     found.importance = explanation.importance.cpu();
   }
   found.logits = found.logits / static_cast<double>(votes);

@@ -39,10 +39,14 @@ inline RunModel load_run_model(const std::filesystem::path& run) {
 // Opens a split of the dataset in the settings; shows progress on stderr while meshes are sampled.
 std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Split split);
 
-// Rotates the whole cloud with the generator and normalises it; offset and scale of the shape lead back to the file's
-// coordinates, where the cloud is turned about its centroid. The subset of points depends on the seed `vote` only,
-// so that a cloud and its rotated copy keep the same points.
+// Shows a vote's view of a cloud. Rotates the whole cloud with the generator and normalises it; offset and scale of the
+// shape lead back to the file's coordinates, where the cloud is turned about its centroid. The subset of points depends
+// on the seed `vote` only, so that a cloud and its rotated copy keep the same points.
 ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote);
+// The same view as input of the model: unless its tokens are absolute, in a pose of its own
+// (geometry/canonical_pose.h), so that the rounding of the coordinates, which decides near-ties, is that of any rotated
+// copy.
+ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote);
 
 // Prepares a shape for the model and adds a sentence to `warnings` for each change: a cloud with more points than are
 // sampled from a mesh is subsampled; missing normals are estimated if the model needs them.

@@ -36,7 +36,7 @@ DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, cons
   options.batch_size = settings.evaluation.evaluation_batch;
   options.seed = settings.seed;
   options.workers = settings.workers;
-  options.transform = evaluation_transform(settings, rotation, vote);
+  options.transform = model_input_transform(settings, rotation, vote);
   PointLoader loader(dataset, options);
   loader.start_epoch(repeat);
   std::vector<at::Tensor> logits, labels, choices;

@@ -62,7 +62,8 @@ void PointModelSettings::add_keys(Config& config) {
 }
 
 void PointModelSettings::add_order_key(Config& config) {
-  config.add("model", "canonical_order", &canonical_order, "farthest-point order at evaluation");
+  config.add("model", "canonical_order", &canonical_order,
+             "farthest-point order at evaluation, of clouds in a pose of their own");
 }
 
 void PointModelSettings::check(bool normals) const {

@@ -79,6 +79,11 @@ struct PointModelSettings : EncoderSettings {
   // The number of samples of the head, of a model that has one; hidden by such a model's own.
   static constexpr int64_t* head_samples() { return nullptr; }
   void add_keys(Config& config);
+  // Returns whether an evaluation turns clouds into a pose of their own (geometry/canonical_pose.h), which changes only
+  // the rounding of a model without absolute tokens.
+  bool canonical_pose() const {
+    return canonical_order && tokens != PointTokens::absolute && tokens != PointTokens::absolute_local;
+  }
   // Adds the key `canonical_order`; it follows the first keys of a task.
   void add_order_key(Config& config);
   // Throws UsageError also if the attention needs tokens on a grid, or edges: clouds have neither. `normals`: whether

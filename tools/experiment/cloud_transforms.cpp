@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "geometry/augment.h"
+#include "geometry/canonical_pose.h"
 #include "geometry/farthest_point_sampling.h"
 #include "geometry/normals.h"
 #include "geometry/rotation.h"
@@ -63,6 +64,12 @@ void rotate_shape(Shape& shape, Rotation rotation, const at::Generator& generato
 void set_precision(Shape& shape, at::ScalarType type) {
   shape.points = shape.points.to(type);
   if (shape.normals.defined()) shape.normals = shape.normals.to(type);
+}
+
+void turn_into_canonical_pose(Shape& shape) {
+  const PosedClouds posed = canonical_pose(shape.points, shape.normals);
+  shape.points = posed.points;
+  shape.normals = posed.normals;
 }
 
 void prepare_normals(Shape& shape, bool wanted) {

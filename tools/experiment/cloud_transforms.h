@@ -31,6 +31,9 @@ void rotate_shape(Shape& shape, Rotation rotation, const at::Generator& generato
 // Casts coordinates and normals. Poses are changed in double precision and rounded once, at the end.
 void set_precision(Shape& shape, at::ScalarType type);
 
+// Turns the shape into a pose of its own (geometry/canonical_pose.h), in double precision.
+void turn_into_canonical_pose(Shape& shape);
+
 // Drops the normals unless they are wanted. Throws DataError if wanted normals are missing.
 void prepare_normals(Shape& shape, bool wanted);
 // Estimates normals if the shape, or some of its points, has none, and adds a message to `warnings`.

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "data/points/point_dataset.h"
+#include "geometry/canonical_pose.h"
 #include "geometry/normalize.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
@@ -19,16 +20,23 @@ namespace {
 // Finite, so that differences of logits are finite too.
 constexpr double impossible = -1e30;
 
-// The model's inputs for the blocks first … last - 1.
+// The model's inputs for the blocks first … last - 1; `turn`: in a pose of their own.
 struct BlockBatch {
   at::Tensor rows, points, normals, ptr, category;
 
-  BlockBatch(const PackedClouds& clouds, const Blocks& blocks, int64_t first, int64_t last) {
+  BlockBatch(const PackedClouds& clouds, const Blocks& blocks, int64_t first, int64_t last, bool turn) {
     const int64_t begin = blocks.ptr[first].item<int64_t>(), end = blocks.ptr[last].item<int64_t>();
     rows = blocks.rows.slice(0, begin, end);
     ptr = (blocks.ptr.slice(0, first, last + 1) - begin).contiguous();
-    points = normalize(clouds.points.index_select(0, rows).to(at::kDouble), ptr).points.to(at::kFloat);
-    if (clouds.normals.defined()) normals = clouds.normals.index_select(0, rows).to(at::kFloat);
+    points = normalize(clouds.points.index_select(0, rows).to(at::kDouble), ptr).points;
+    if (clouds.normals.defined()) normals = clouds.normals.index_select(0, rows);
+    if (turn) {
+      const PosedClouds posed = canonical_pose(points, normals, ptr);
+      points = posed.points;
+      normals = posed.normals;
+    }
+    points = points.to(at::kFloat);
+    if (normals.defined()) normals = normals.to(at::kFloat);
     if (clouds.category.defined()) {
       category = clouds.category.index_select(0, blocks.item.slice(0, first, last));
     }
@@ -49,7 +57,7 @@ struct VotePass {
     const int64_t count = blocks.item.size(0);
     for (int64_t first = 0; first < count; first += batch) {
       const int64_t last = std::min(first + batch, count);
-      const BlockBatch seen(clouds, blocks, first, last);
+      const BlockBatch seen(clouds, blocks, first, last, settings.model.canonical_pose());
       SamplingContext context = settings.evaluation.context(vote);
       context.record_choices(last - first);
       const at::Tensor logits = model->forward(device_copy(seen.points, device), device_copy(seen.normals, device),

@@ -85,7 +85,7 @@ TEST_CASE("a prediction is the softmax of the logits averaged over the votes") {
     at::NoGradGuard guard;
     for (uint64_t vote = 0; vote < 3; ++vote) {
       at::Generator unused = generator(0);
-      const Shape seen = evaluation_transform(settings, Rotation::none, vote)(read_shape(file), unused);
+      const Shape seen = model_input_transform(settings, Rotation::none, vote)(read_shape(file), unused);
       SamplingContext context = SamplingContext::seeded(vote);
       logits += run.model->forward(seen.points, seen.normals, std::nullopt, context);
     }

@@ -62,6 +62,25 @@ TEST_CASE("evaluation keeps the same points whatever the rotation") {
   }
 }
 
+TEST_CASE("the model sees rotated copies in one pose, equal in every bit, unless its tokens are absolute") {
+  ClassifySettings settings = settings_of(64);
+  const Shape upright = transformed(model_input_transform(settings, Rotation::none, 3));
+  CHECK(upright.points.scalar_type() == at::kFloat);
+  const Shape seen = transformed(evaluation_transform(settings, Rotation::none, 3));
+  test::require_close(distances(upright), distances(seen), 1e-5, "distances");
+  for (const uint64_t seed : {4, 5, 6}) {
+    const Shape moved = transformed(model_input_transform(settings, Rotation::so3, 3), seed);
+    test::require_equal(moved.points, upright.points, "points");
+    test::require_close(moved.normals, upright.normals, 1e-6, "normals");
+  }
+  settings.model.tokens = PointTokens::absolute;
+  const Shape absolute = transformed(model_input_transform(settings, Rotation::none, 3));
+  test::require_equal(absolute.points, seen.points, "absolute tokens");
+  settings.model.tokens = PointTokens::radial;
+  settings.model.canonical_order = false;
+  test::require_equal(transformed(model_input_transform(settings, Rotation::none, 3)).points, seen.points, "no order");
+}
+
 TEST_CASE("another vote sees other points, a small cloud is taken whole") {
   const ClassifySettings settings = settings_of(64);
   const Shape first = transformed(evaluation_transform(settings, Rotation::none, 0));

@@ -37,6 +37,22 @@ TEST_CASE("rotations are named in messages") {
   CHECK(std::string(rotation_text(Rotation::so3)) == "rotated at random");
 }
 
+TEST_CASE("a shape in the canonical pose keeps its rows and, if it has any, its normals") {
+  for (const bool normals : {true, false}) {
+    Shape shape = example(normals), turned = shape;
+    turn_into_canonical_pose(turned);
+    CHECK(turned.points.scalar_type() == at::kDouble);
+    const auto from_first = [](const Shape& one) { return (one.points - one.points[0]).norm(2, 1).to(at::kDouble); };
+    test::require_close(from_first(turned), from_first(shape), 1e-5, "distances");
+    test::require_equal(turned.parts, shape.parts, "parts");
+    REQUIRE(turned.normals.defined() == normals);
+    if (!normals) continue;
+    const at::Tensor centre = shape.points.mean(0), moved = turned.points.mean(0);
+    const at::Tensor inner = ((turned.points - moved) * turned.normals).sum(1);
+    test::require_close(inner, ((shape.points - centre) * shape.normals).sum(1).to(at::kDouble), 1e-4, "angles");
+  }
+}
+
 TEST_CASE("training clouds are those of augment_clouds, and their parts go along") {
   const AugmentSettings settings{0.5, 2.0, 0.02, 0.1, Rotation::so3, 0.25};
   const PointBatch before = example_batch(), after = augmentation({.points = 64}, settings)(before);

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "geometry/canonical_pose.h"
 #include "geometry/normalize.h"
 #include "models/training/training_loop.h"
 #include "tests/tools/segment/small_segmenter.h"
@@ -34,8 +35,10 @@ TEST_CASE("whole clouds are normalised and labelled as the model does it") {
   model->eval();
   SamplingContext context = SamplingContext::seeded();
   const at::NoGradGuard guard;
-  const at::Tensor points = normalize(clouds.points.to(at::kDouble), clouds.ptr).points.to(at::kFloat);
-  require_equal(found.logits, model->forward(points, clouds.normals, clouds.ptr, clouds.category, context), "logits");
+  const at::Tensor unit = normalize(clouds.points.to(at::kDouble), clouds.ptr).points;
+  const PosedClouds posed = canonical_pose(unit, clouds.normals, clouds.ptr);
+  const at::Tensor points = posed.points.to(at::kFloat), normals = posed.normals.to(at::kFloat);
+  require_equal(found.logits, model->forward(points, normals, clouds.ptr, clouds.category, context), "logits");
   CHECK(found.choices.sizes() == at::IntArrayRef{120});
 }
 

@@ -231,13 +231,23 @@ def _with_normals(points: Tensor, normals: Tensor | None) -> Tensor:
     return torch.where(missing, estimated * torch.where((estimated * normals).sum() < 0, -1.0, 1.0), normals)
 
 
-def _normalized(points: Tensor, like: Tensor) -> Tensor:
-    """The cloud centred and scaled to the unit ball in float64."""
-    offset = points.detach().to(like.device, torch.float64)
+def _normalized(points: Tensor) -> Tensor:
+    """The cloud centred and scaled to the unit ball, float64 on the CPU."""
+    offset = points.detach().to("cpu", torch.float64)
     offset = offset - offset[0]
     offset = offset - offset.mean(0)
     radius = offset.norm(dim=1).max()
-    return (offset / torch.where(radius > 0, radius, 1)).to(like.dtype)
+    return offset / torch.where(radius > 0, radius, 1)
+
+
+def _model_input(points: Tensor, normals: Tensor | None, model: PointClassifier | PointSegmenter) -> tuple[Tensor, Tensor | None]:
+    """The normalised cloud as input of the model: unless its tokens are absolute, in a pose of its own
+    (geometry/canonical_pose.h), so that its rounding, which decides near-ties, is that of any rotated copy."""
+    points = _normalized(points)
+    if model.canonical_order and model.tokens not in ("absolute", "absolute_local"):
+        points, turned = torch.ops.geosft._canonical_pose(points, None if normals is None else normals.detach().cpu())
+        normals = None if normals is None else turned
+    return points.to(model.embed.weight), None if normals is None else normals.to(model.embed.weight)
 
 
 class _evaluating:
@@ -265,16 +275,16 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         not, and normals [n, 3] of unit length, which are estimated where the model needs them and they are missing. As
         many points as the model was trained with are drawn; logits are averaged over the votes of the configuration."""
         _check_cloud(points, normals)
-        clouds, weight = self.config["clouds"], self.embed.weight
+        clouds = self.config["clouds"]
         thinned = _subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"])
         points, normals = _taken(thinned, points, normals)
         if self.normals:
-            normals = _with_normals(points, normals).to(weight)
+            normals = _with_normals(points, normals)
         with _evaluating(self):
             logits = []
             for vote, sampling in self._votes():
-                seen, directions = _taken(_seen(points, clouds, vote), points, normals if self.normals else None)
-                logits.append(self(_normalized(seen, weight), directions, sampling=sampling)[0])
+                seen = _taken(_seen(points, clouds, vote), points, normals if self.normals else None)
+                logits.append(self(*_model_input(*seen, self), sampling=sampling)[0])
             return torch.stack(logits).mean(0).softmax(0)
 
     def predict_file(self, file: str | pathlib.Path) -> Tensor:
@@ -311,11 +321,10 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         if 0 < block < len(points):
             raise ValueError(f"points must be at most {block}, the block of the configuration, got {len(points)}")
         label = self._category(category)
-        weight = self.embed.weight
-        directions = _with_normals(points, normals).to(weight) if self.normals else None
+        directions = _with_normals(points, normals) if self.normals else None
         given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
         with _evaluating(self):
-            seen = _normalized(points, weight)
+            seen, directions = _model_input(points, directions, self)
             votes = [self(seen, directions, sampling=sampling, **given) for _, sampling in self._votes()]
             logits = torch.stack(votes).mean(0)
             if label >= 0:
