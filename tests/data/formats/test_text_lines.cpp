@@ -123,8 +123,7 @@ TEST_CASE("broken numbers are named with file and line") {
 
 TEST_CASE("decimal commas are told from commas between numbers") {
   for (const char* line : {"1,5 2,5", "1\t2,5", "-0,5 2"}) CHECK(has_decimal_commas(line));
-  for (const char* line : {"1,2", "1, 2", "1.5,2 3", "a,5 2", "1 2 # 3,5"})
-    CHECK_FALSE(has_decimal_commas(line));
+  for (const char* line : {"1,2", "1, 2", "1.5,2 3", "a,5 2", "1 2 # 3,5"}) CHECK_FALSE(has_decimal_commas(line));
 }
 
 }  // namespace geosft::test::test_text_lines
