@@ -298,6 +298,7 @@ def sample_data(folder):
         write_obj(shapes / f"{name}.obj", sizes)
     write_tu(folder / "datasets/tu/MUTAG", "MUTAG", 40)
     write_series(folder / "datasets/uea/JapaneseVowels", "JapaneseVowels")
+    write_series(folder / "series", "new")
     (folder / "new.ts").write_text((folder / "datasets/uea/JapaneseVowels/JapaneseVowels_TEST.ts").read_text())
     chains = ["C" * a + middle + "C" * b for a in range(1, 6) for b in range(1, 5) for middle in ("", "O", "N", "C(=O)", "c1ccccc1")]
     rows = "".join(f"{smiles},{int('O' in smiles)}\n" for smiles in dict.fromkeys(chains))

@@ -63,7 +63,7 @@ PolynomialDegree PolynomialSelfAttentionImpl::choose(const at::Tensor& q, const 
   const double bound = polynomial_score_bound(q, k, head_scale(q), ptr, ptr, center()).max().item<double>();
   if (options.tolerance > 0) {
     return choose_polynomial_degree(bound, q.size(2),
-                                    {options.tolerance, options.most_monomials, options.or_exact, q.scalar_type()});
+                                    {options.tolerance, options.max_monomials, options.or_exact, q.scalar_type()});
   }
   return {false, options.degree, monomial_count(q.size(2), options.degree), bound,
           polynomial_error_bound(bound, options.degree, q.size(2), q.scalar_type())};

@@ -16,12 +16,12 @@
 namespace geosft {
 
 struct PolynomialOptions {
-  int64_t degree = 4;             // of the polynomial, if `tolerance` is 0
-  double tolerance = 0.0;         // if positive, each call takes the minimum degree whose error bound is within it
-  int64_t most_monomials = 5000;  // with a tolerance: of one head
-  bool or_exact = false;          // if the tolerance needs more: exact attention, n x n, instead of an error
-  bool causal = false;            // tokens attend to earlier tokens and themselves
-  bool center = true;             // keys minus their mean; without `causal` only
+  int64_t degree = 4;            // of the polynomial, if `tolerance` is 0
+  double tolerance = 0.0;        // if positive, each call takes the minimum degree whose error bound is within it
+  int64_t max_monomials = 5000;  // with a tolerance: of one head
+  bool or_exact = false;         // if the tolerance needs more: exact attention, n x n, instead of an error
+  bool causal = false;           // tokens attend to earlier tokens and themselves
+  bool center = true;            // keys minus their mean; without `causal` only
 };
 
 // concat_h(attention(x W_Q, x W_K, x W_V)) W_O with scale 1 / sqrt(c) in every head, all maps with a bias; no residual,

@@ -99,7 +99,7 @@ std::string refusal(const PolynomialDegree& chosen, int64_t channels, double rou
                     "center the keys, make scores smaller, allow a larger error, or use exact attention");
   }
   return c10::str(asked, " takes degree ", chosen.degree, " or more, with ", chosen.monomials, " monomials of ",
-                  channels, " channels, more than max_monomials ", options.most_monomials,
+                  channels, " channels, more than max_monomials ", options.max_monomials,
                   ": allow a larger error, make heads narrower or scores smaller, or use exact attention");
 }
 
@@ -149,14 +149,14 @@ PolynomialDegree choose_polynomial_degree(double bound, int64_t channels, const 
   PolynomialDegree chosen{false, 0, 1, bound, polynomial_error_bound(bound, 0, channels, options.dtype)};
   // Rounding grows with the degree: once it is too large, no higher degree helps.
   double rounding = rounding_error(bound, 0, channels, options.dtype);
-  while (chosen.error > options.tolerance && chosen.monomials <= options.most_monomials &&
+  while (chosen.error > options.tolerance && chosen.monomials <= options.max_monomials &&
          rounding <= options.tolerance) {
     chosen.degree += 2;
     chosen.monomials = monomial_count(channels, chosen.degree);
     chosen.error = polynomial_error_bound(bound, chosen.degree, channels, options.dtype);
     rounding = rounding_error(bound, chosen.degree, channels, options.dtype);
   }
-  if (chosen.error <= options.tolerance && chosen.monomials <= options.most_monomials) return chosen;
+  if (chosen.error <= options.tolerance && chosen.monomials <= options.max_monomials) return chosen;
   TORCH_CHECK(options.or_exact, refusal(chosen, channels, rounding, options));
   return {true, 0, 0, bound, 0};
 }

@@ -34,14 +34,14 @@ double polynomial_truncation_error(double bound, int64_t degree);
 double polynomial_error_bound(double bound, int64_t degree, int64_t channels, at::ScalarType dtype);
 
 struct PolynomialDegreeOptions {
-  double tolerance = 1e-2;                 // maximum polynomial_error_bound
-  int64_t most_monomials = kMaxMonomials;  // per head: time grows with it
-  bool or_exact = false;                   // if no degree suffices, return `exact` instead of throwing
-  at::ScalarType dtype = at::kFloat;       // of q, k and v
+  double tolerance = 1e-2;                // maximum polynomial_error_bound
+  int64_t max_monomials = kMaxMonomials;  // per head: time grows with it
+  bool or_exact = false;                  // if no degree suffices, return `exact` instead of throwing
+  at::ScalarType dtype = at::kFloat;      // of q, k and v
 };
 
 struct PolynomialDegree {
-  bool exact = false;     // use exact attention: the polynomial would exceed most_monomials or the precision
+  bool exact = false;     // use exact attention: the polynomial would exceed max_monomials or the precision
   int64_t degree = 0;     // even
   int64_t monomials = 1;  // per head
   double bound = 0;       // the bound that the degree was chosen for
@@ -49,7 +49,7 @@ struct PolynomialDegree {
 };
 
 // Returns the smallest even degree for scores up to `bound` and heads of `channels`. Unless or_exact, it throws an
-// error that says what would be needed if the degree takes more than most_monomials, or if rounding alone may exceed
+// error that says what would be needed if the degree takes more than max_monomials, or if rounding alone may exceed
 // the tolerance. Throws NonFiniteError for a bound of NaN or infinity.
 PolynomialDegree choose_polynomial_degree(double bound, int64_t channels, const PolynomialDegreeOptions& options = {});
 

@@ -33,5 +33,5 @@ int bench(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  geosft::end_tool(geosft::run_tool("geosft-bench", [&] { return bench(argc, argv); }));
+  return geosft::run_tool("geosft-bench", [&] { return bench(argc, argv); });
 }

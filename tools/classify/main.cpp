@@ -2,7 +2,7 @@
 #include "tools/classify/classify_experiment.h"
 
 int main(int argc, char** argv) {
-  geosft::run_trainer<geosft::ClassifyExperiment>(
+  return geosft::run_trainer<geosft::ClassifyExperiment>(
       {{"export", "write a dataset as arrays, in the HDF5 form of ModelNet40", geosft::add_export_command},
        {"report", "one HTML page on a run: curves, tables, and its worst mistakes, drawn",
         geosft::add_report_command<geosft::ClassifyExperiment>}},

@@ -186,9 +186,9 @@ Command add_fetch_command(CLI::App& subcommand) {
   return fetch_command(subcommand, Experiment::program);
 }
 
-// Runs the program of an experiment, with `more` subcommands of its own, and ends the process (end_tool).
+// Runs the program of an experiment, with `more` subcommands of its own; returns its exit code.
 template <class Experiment>
-[[noreturn]] void run_trainer(const std::vector<Subcommand>& more, int argc, char** argv) {
+int run_trainer(const std::vector<Subcommand>& more, int argc, char** argv) {
   const TrainerHelp& help = Experiment::help;
   std::vector<Subcommand> all = {{"train", help.train, add_train_command<Experiment>},
                                  {"eval", help.eval, add_eval_command<Experiment>},
@@ -197,7 +197,7 @@ template <class Experiment>
   all.insert(all.end(), more.begin(), more.end());
   all.push_back({"list", "pretrained models: their names may stand for a RUN folder", add_list_command<Experiment>});
   all.push_back({"fetch", help.fetch, add_fetch_command<Experiment>});
-  end_tool(run_tool(Experiment::program, [&] { return run_subcommands(help.description, all, argc, argv); }));
+  return run_tool(Experiment::program, [&] { return run_subcommands(help.description, all, argc, argv); });
 }
 
 }  // namespace geosft

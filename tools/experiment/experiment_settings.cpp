@@ -15,7 +15,7 @@ void add_polynomial(Config& config, PolynomialOptions& polynomial) {
            not_negative)
       .add("model", "tolerance", &polynomial.tolerance,
            "polynomial attention: error of its weights that each call chooses the degree for; 0: degree", not_negative)
-      .add("model", "max_monomials", &polynomial.most_monomials,
+      .add("model", "max_monomials", &polynomial.max_monomials,
            "polynomial attention: of a head, more than which tolerance must not take", positive)
       .add("model", "or_exact", &polynomial.or_exact,
            "polynomial attention: where tolerance takes more, attend exactly instead of ending with an error")

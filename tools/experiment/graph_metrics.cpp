@@ -73,11 +73,15 @@ std::vector<std::string> metric_names(GraphTask task) {
   return {"mae", "r2", "rmse"};
 }
 
-// Throws UsageError for a name that is no metric of any task.
-void check_metric_name(const std::string& name) {
-  const std::vector<std::string> all = all_metric_names();
-  if (std::find(all.begin(), all.end(), name) != all.end()) return;
-  throw UsageError("metric must be auto, or of " + listed(all) + ", separated by commas, found \"" + name + "\"");
+// Splits a setting of metrics at its commas.
+std::vector<std::string> names_in(const std::string& wanted) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin <= wanted.size();) {
+    const size_t end = std::min(wanted.find(',', begin), wanted.size());
+    names.emplace_back(trimmed(std::string_view(wanted).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return names;
 }
 
 }  // namespace
@@ -86,6 +90,15 @@ std::vector<std::string> all_metric_names() {
   std::vector<std::string> names;
   for (const Metric& metric : metric_table) names.emplace_back(metric.name);
   return names;
+}
+
+void check_metric(const std::string& wanted) {
+  if (wanted == "auto") return;
+  const std::vector<std::string> all = all_metric_names();
+  for (const std::string& name : names_in(wanted)) {
+    if (std::find(all.begin(), all.end(), name) != all.end()) continue;
+    throw UsageError("metric must be auto, or of " + listed(all) + ", separated by commas, found \"" + name + "\"");
+  }
 }
 
 at::Tensor known_targets(GraphTask task, const at::Tensor& targets) {
@@ -165,12 +178,9 @@ ScoreStyle style_of(const std::string& metric) {
 ScoreStyle score_style(GraphTask task, const std::string& wanted) {
   const std::vector<std::string> names = metric_names(task);
   if (wanted == "auto") return style_of(names.front());
-  for (size_t begin = 0; begin <= wanted.size();) {
-    const size_t end = std::min(wanted.find(',', begin), wanted.size());
-    const std::string name(trimmed(std::string_view(wanted).substr(begin, end - begin)));
+  check_metric(wanted);
+  for (const std::string& name : names_in(wanted)) {
     if (name == "loss" || std::find(names.begin(), names.end(), name) != names.end()) return style_of(name);
-    check_metric_name(name);
-    begin = end + 1;
   }
   throw UsageError("metric " + wanted + " does not exist for " + task_name(task) + ", which has " + listed(names));
 }

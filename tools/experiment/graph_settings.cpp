@@ -291,6 +291,7 @@ void GraphSettings::check() const {
   check_walks(model);
   molecules.vector();
   molecules.labels();
+  check_metric(train.metric);
   if (train.replay_steps) check_replayable(model);
   if (model.positions == NodePositions::learned && train.drop_token_rate > 0) {
     throw UsageError("drop_token_rate must be 0 with positions learned, which need every place");

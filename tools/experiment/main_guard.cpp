@@ -8,8 +8,6 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <new>
@@ -111,16 +109,6 @@ int run_tool(const char* name, const std::function<int()>& body) {
   return guarded(name, body);
 }
 
-void end_tool(int code) {
-  std::cout.flush();
-  std::cerr.flush();
-  std::fflush(nullptr);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  if (code == done) std::_Exit(code);
-#endif
-  std::exit(code);
-}
-
 namespace {
 
 std::string text_of(const c10::Error& error) {
@@ -149,8 +137,7 @@ bool wanted_on_gpu(const c10::Error& error) {
 std::string smaller_batches(const std::string& option) {
   return ". A smaller " + option +
          " (when evaluating: --evaluation-batch) needs less in proportion; of one large cloud, geosft-segment's "
-         "--block "
-         "N.";
+         "--block N.";
 }
 
 std::optional<std::string> memory_error(const std::exception_ptr& error) {

@@ -31,11 +31,6 @@ void clear_interrupt();
 // pipe (`geosft-classify … | head -1`), the tool ends silently with 1; other failures to write to it are errors.
 int run_tool(const char* name, const std::function<int()>& body);
 
-// Ends the process with the exit code of run_tool, all output written. After success without the destructors of static
-// objects: those of LibTorch take a third of the time of a short command, and free only memory. Under a sanitizer, and
-// after an error, which the processes of an MPI are told at exit, the process ends as usual.
-[[noreturn]] void end_tool(int code);
-
 // Returns "out of memory" with the requested size if known; nullopt for other errors. Recognises errors of LibTorch's
 // CPU and GPU allocators, of C++ allocation, and of CUDA and its libraries.
 std::optional<std::string> memory_error(const std::exception_ptr& error);

@@ -2,7 +2,7 @@
 #include "tools/graph/graph_experiment.h"
 
 int main(int argc, char** argv) {
-  geosft::run_trainer<geosft::GraphExperiment>(
+  return geosft::run_trainer<geosft::GraphExperiment>(
       {{"encode", "encodings of the nodes of a graph dataset, to a file", geosft::add_encode_command},
        {"sweep", "train several configurations and tabulate their results",
         geosft::add_sweep_command<geosft::GraphExperiment>}},

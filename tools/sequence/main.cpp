@@ -8,7 +8,7 @@ AddCommand add_generate_command;  // generate_command.cpp
 }  // namespace geosft
 
 int main(int argc, char** argv) {
-  geosft::run_trainer<geosft::SequenceExperiment>(
+  return geosft::run_trainer<geosft::SequenceExperiment>(
       {{"generate", "write a synthetic dataset: ListOps, Pathfinder or pictures of shapes",
         geosft::add_generate_command},
        {"sweep", "train several configurations and tabulate their results",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/seeds.h"
+#include "geometry/threads.h"
 #include "graph/laplacian_pe.h"
 #include "tools/view/barnes_hut.h"
 
@@ -127,6 +128,7 @@ at::Tensor pivot_layout(const CsrGraph& graph, int64_t pivots) {
   const int64_t nodes = graph.nodes();
   if (nodes < 2) return at::zeros({nodes, 3}, at::kDouble);
   const CsrGraph both = symmetrized(graph);
+  const IntraOpThreads one(1);  // sums of other threads would round otherwise, and forces enlarge the difference
   const at::Tensor squared = pivot_distances(both, pivots).square();
   const at::Tensor centred =
       -0.5 * (squared - squared.mean(0, true) - squared.mean(1, true) + squared.mean());  // [N, p]
@@ -156,6 +158,7 @@ at::Tensor large_layout(const CsrGraph& graph, uint64_t seed, int64_t rounds) {
     move_by_forces(both, std::max(largest * left * left, 0.02), places, moved);
   }
   const at::Tensor found = at::from_blob(places.data(), {nodes, 3}, at::kDouble).clone();
+  const IntraOpThreads one(1);
   return found - found.mean(0);
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("the rows of a trace of polynomial attention times the values are what
     for (const PolynomialOptions& options :
          {PolynomialOptions{.degree = 2, .causal = causal}, PolynomialOptions{.degree = 3, .causal = causal},
           PolynomialOptions{.degree = 2, .causal = causal, .center = false},
-          PolynomialOptions{.tolerance = 1e-9, .most_monomials = 1, .or_exact = true, .causal = causal}}) {
+          PolynomialOptions{.tolerance = 1e-9, .max_monomials = 1, .or_exact = true, .causal = causal}}) {
       PolynomialSelfAttention layer = layer_of(options);
       const AttentionTrace trace = layer->trace(x, std::nullopt);
       const at::Tensor rows = attention_rows(trace, 0, 26);
@@ -80,7 +80,7 @@ TEST_CASE("the rows of a trace of polynomial attention times the values are what
 
 TEST_CASE("with a tolerance the layer takes the degree that holds it", "[polynomial_self_attention]") {
   const at::Tensor x = at::randn({40, kWidth}, generator(1), at::kDouble);
-  PolynomialSelfAttention layer = layer_of({.tolerance = 1e-3, .most_monomials = 100000});
+  PolynomialSelfAttention layer = layer_of({.tolerance = 1e-3, .max_monomials = 100000});
   const PolynomialDegree chosen = layer->degree_for(x, std::nullopt);
   REQUIRE_FALSE(chosen.exact);
   REQUIRE(chosen.error <= 1e-3);
@@ -101,13 +101,13 @@ TEST_CASE("where a tolerance takes too many monomials the layer is exact or refu
   }
   PolynomialSelfAttention strict = layer_of({.tolerance = 1e-3});
   require_error([&] { strict->forward(x, ptr); }, {"tolerance", "rounding"});
-  PolynomialSelfAttention few = layer_of({.tolerance = 1e-3, .most_monomials = 9});
+  PolynomialSelfAttention few = layer_of({.tolerance = 1e-3, .max_monomials = 9});
   require_error([&] { few->forward(x / 30, ptr); }, {"tolerance", "more than max_monomials 9"});
 }
 
 TEST_CASE("the layer counts the rounding of the type that it computes in", "[polynomial_self_attention]") {
   const at::Tensor x = at::randn({26, kWidth}, generator(1), at::kDouble);
-  PolynomialSelfAttention layer = layer_of({.tolerance = 1e-9, .most_monomials = 100000});
+  PolynomialSelfAttention layer = layer_of({.tolerance = 1e-9, .max_monomials = 100000});
   REQUIRE(layer->degree_for(x, std::nullopt).error <= 1e-9);
   layer->to(at::kFloat);
   require_error([&] { layer->forward(x.to(at::kFloat), std::nullopt); }, {"float32", "rounding"});

@@ -208,7 +208,7 @@ TEST_CASE("choose_polynomial_degree returns the minimum even degree within its e
 TEST_CASE("how far a tolerance of 0.01 reaches is what the README says", "[polynomial_degree]") {
   struct Case {
     at::ScalarType dtype;
-    int64_t channels, most_monomials;
+    int64_t channels, max_monomials;
     double reach;  // a little less is chosen, a little more is refused
     int64_t degree;
   };
@@ -219,8 +219,8 @@ TEST_CASE("how far a tolerance of 0.01 reaches is what the README says", "[polyn
         Case{at::kDouble, 1, 5000, 14.0, 54}, Case{at::kDouble, 4, 5000, 4.3, 16}, Case{at::kDouble, 8, 5000, 1.4, 6},
         Case{at::kDouble, 16, 5000, 0.8, 4}, Case{at::kDouble, 4, 100000, 9.9, 36},
         Case{at::kDouble, 8, 100000, 2.5, 10}, Case{at::kDouble, 16, 100000, 1.4, 6}}) {
-    INFO(one.dtype << " channels " << one.channels << " most " << one.most_monomials << " R " << one.reach);
-    PolynomialDegreeOptions options{.most_monomials = one.most_monomials, .or_exact = true, .dtype = one.dtype};
+    INFO(one.dtype << " channels " << one.channels << " most " << one.max_monomials << " R " << one.reach);
+    PolynomialDegreeOptions options{.max_monomials = one.max_monomials, .or_exact = true, .dtype = one.dtype};
     const PolynomialDegree chosen = choose_polynomial_degree(one.reach - 0.05, one.channels, options);
     CHECK_FALSE(chosen.exact);
     CHECK(chosen.degree <= one.degree);

@@ -106,7 +106,7 @@ TEST_CASE("polynomial attention is chosen by name, with its keys") {
   CHECK(layer.kind == AttentionKind::polynomial);
   CHECK(layer.polynomial.degree == 2);
   CHECK(layer.polynomial.tolerance == 0.5);
-  CHECK(layer.polynomial.most_monomials == 77);
+  CHECK(layer.polynomial.max_monomials == 77);
   CHECK((layer.polynomial.or_exact && !layer.polynomial.center));
   settings.check();
   settings.polynomial.degree = 12;

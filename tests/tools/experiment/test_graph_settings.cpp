@@ -195,10 +195,30 @@ TEST_CASE("the configurations that come along load") {
        {"enzymes", "molecules", "mutag", "mutag_gcn", "mutag_gine", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe",
         "peptides_func", "peptides_func_gatedgcn", "peptides_func_gcn", "peptides_func_gine", "peptides_func_rwpe",
         "peptides_func_short", "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
-      {"sequence",
-       {"basic_motions", "image_bn_sh", "image_sft", "image_small", "japanese_vowels", "listops_bn_sh", "listops_sft",
-        "listops_small", "pathfinder_bn_sh", "pathfinder_sft", "regression", "retrieval_bn_sh", "retrieval_sft",
-        "text_bn_sh", "text_sft", "text_small", "uea", "uwave_gestures"}}};
+      {"sequence", {"basic_motions",
+                    "image_bn_sh",
+                    "image_sft",
+                    "image_small",
+                    "imagenet_bn",
+                    "imagenet_bn_sh",
+                    "imagenet_conv2d",
+                    "imagenet_sh",
+                    "imagenet_softmax",
+                    "japanese_vowels",
+                    "listops_bn_sh",
+                    "listops_sft",
+                    "listops_small",
+                    "pathfinder_bn_sh",
+                    "pathfinder_sft",
+                    "pictures_small",
+                    "regression",
+                    "retrieval_bn_sh",
+                    "retrieval_sft",
+                    "text_bn_sh",
+                    "text_sft",
+                    "text_small",
+                    "uea",
+                    "uwave_gestures"}}};
   for (const auto& [kind, names] : expected) {
     std::set<std::string> found;
     for (const auto& entry :
@@ -338,6 +358,14 @@ TEST_CASE("nodes limit the batches of a training of graphs where they are set, e
   CHECK(std::string(train.batch_limit().option) == "--batch-nodes");
   train.limit_batches(250);
   CHECK((train.batch_size == 6 && train.batch_nodes == 250));
+}
+
+TEST_CASE("an unknown metric is refused with the other settings, before data are read") {
+  GraphSettings settings;
+  settings.train.metric = "roc_auc, rmse";
+  settings.check();
+  settings.train.metric = "rmse,ap";
+  require_error([&] { settings.check(); }, {"metric", "\"ap\"", "average_precision"});
 }
 
 }  // namespace geosft::test::test_graph_settings

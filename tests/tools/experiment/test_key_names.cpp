@@ -77,7 +77,7 @@ TEST_CASE("the configuration of a RUN folder with former keys means the same") {
   CHECK(settings.model.depth == 1);
   CHECK(settings.model.sampling.num_samples == 4);
   CHECK(settings.model.head_num_samples == 32);
-  CHECK(settings.model.polynomial.most_monomials == 600);
+  CHECK(settings.model.polynomial.max_monomials == 600);
   CHECK(settings.train.optimization.learning_rate == 0.01);
   CHECK(settings.train.optimization.max_gradient_norm == 3.0);
   CHECK(settings.train.optimization.average_decay == 0.5);

@@ -10,9 +10,6 @@
 #include <unistd.h>
 #include <array>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -38,9 +35,8 @@ Outcome outcome(const std::function<int()>& body) {
   return {code, err.str()};
 }
 
-// The outcome in a process of its own whose stdout is `descriptor`; the parent's is left alone. It ends by `end`.
-Outcome outcome_with_stdout(int descriptor, const std::function<int()>& body,
-                            const std::function<void(int)>& end = ::_exit) {
+// The outcome in a process of its own whose stdout is `descriptor`; the parent's is left alone.
+Outcome outcome_with_stdout(int descriptor, const std::function<int()>& body) {
   std::array<int, 2> err;
   REQUIRE(pipe(err.data()) == 0);
   std::cout.flush();
@@ -48,7 +44,7 @@ Outcome outcome_with_stdout(int descriptor, const std::function<int()>& body,
   if (child == 0) {
     dup2(descriptor, STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
-    end(run_tool("geosft-some", body));
+    _exit(run_tool("geosft-some", body));
   }
   close(err[1]);
   Outcome result;
@@ -108,42 +104,6 @@ TEST_CASE("an exception becomes one line and its exit code") {
   const Outcome odd = outcome([]() -> int { throw 3; });
   CHECK(odd.code == 1);
   CHECK(odd.err.find("geosft-some: error: ") == 0);
-}
-
-// Ends a process as a tool does, in which what is registered for its exit gives it the code 77.
-void end_with_handler(int code) {
-  std::atexit([] { ::_exit(77); });
-  end_tool(code);
-}
-
-TEST_CASE("a tool that is done ends with all of its output, and without what is registered for its exit") {
-  std::array<int, 2> ends;
-  REQUIRE(pipe(ends.data()) == 0);
-  const auto write_both = [] {
-    std::cout << "by a stream, ";
-    std::printf("by C");
-    return 0;
-  };
-  const Outcome done = outcome_with_stdout(ends[1], write_both, end_with_handler);
-  close(ends[1]);
-  std::array<char, 64> buffer{};
-  std::string out;
-  for (ssize_t count = 0; (count = read(ends[0], buffer.data(), buffer.size())) > 0;) {
-    out.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  close(ends[0]);
-  CHECK(out == "by a stream, by C");
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  CHECK(done.code == 0);
-#endif
-  CHECK(done.err.empty());
-}
-
-TEST_CASE("a tool that fails runs what is registered for its exit, as MPI's processes need it") {
-  const Outcome failed = outcome_with_stdout(
-      STDOUT_FILENO, []() -> int { throw UsageError("no"); }, end_with_handler);
-  CHECK(failed.code == 77);
-  CHECK(failed.err == "geosft-some: error: no\n");
 }
 
 TEST_CASE("a stdout that nobody reads ends the tool silently") {

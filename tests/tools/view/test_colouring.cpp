@@ -70,9 +70,17 @@ TEST_CASE("hydrogens may be hidden, with their bonds, and nodes have symbols or 
 
 TEST_CASE("edges of a graph are as wide as the attention between their ends") {
   Subject subject = random_gallery(true)->get(0, false);
-  subject.edges = at::stack({at::arange(39, at::kLong), at::arange(1, 40, at::kLong)}, 1);
   Choices choices = choose(Colouring::attention);
   choices.layer = 1, choices.head = 2;
+  // From each point to another one that it attends to.
+  std::vector<int64_t> ends;
+  for (int64_t query = 0; query < 39; ++query) {
+    choices.query = query;
+    const at::Tensor others = values_of(subject, choices).clone();
+    others[query] = -1;
+    ends.push_back(others.argmax().item<int64_t>());
+  }
+  subject.edges = at::stack({at::arange(39, at::kLong), at::tensor(ends, at::kLong)}, 1);
   const Scene scene = scene_of(subject, choices);
   std::vector<double> between;
   for (int64_t edge = 0; edge < 39; ++edge) {
