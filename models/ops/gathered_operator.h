@@ -5,10 +5,7 @@
 
 #include <ATen/ATen.h>
 
-#include <string>
 #include <tuple>
-
-#include "geometry/operators.h"
 
 namespace geosft {
 
@@ -37,22 +34,6 @@ struct GatheredOperator<Arguments, Result(A...)> {
     const Arguments arguments{all...};
     arguments.check();
     return kKernel(grad, out, second, arguments);
-  }
-
-  // Registers the public function, and the operators _<name>_forward and _<name>_backward with their kernels for meta
-  // tensors and for autograd. `list` is the list of arguments in the schema, `second` the name of the second tensor,
-  // and `gradients` the result of the backward operator.
-  template <auto kForwardMeta, auto kBackwardMeta, auto kDifferentiable>
-  static void define(torch::Library& m, const std::string& name, const std::string& list, const std::string& second,
-                     const std::string& gradients, Result (*function)(A...)) {
-    using Key = c10::DispatchKey;
-    define_operator<Key::CompositeImplicitAutograd>(m, name + "(" + list + ") -> Tensor", function);
-    define_operator<Key::Meta, Key::Autograd>(
-        m, "_" + name + "_forward(" + list + ") -> (Tensor out, Tensor " + second + ")", forward<kForwardMeta>,
-        forward<kDifferentiable>);
-    define_operator<Key::Meta>(
-        m, "_" + name + "_backward(Tensor grad, Tensor out, Tensor " + second + ", " + list + ") -> " + gradients,
-        backward<kBackwardMeta>);
   }
 };
 

@@ -11,6 +11,7 @@
 #include "geometry/packed.h"
 #include "geometry/transform_checks.h"
 #include "models/ops/attention_inputs.h"
+#include "models/ops/define_gathered.h"
 #include "models/ops/monomials.h"
 #include "models/ops/once_differentiable.h"
 
@@ -102,7 +103,7 @@ void PolynomialArguments::check() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  PolynomialOperator::define<forward_meta, backward_meta, differentiable_polynomial>(
+  define_gathered<PolynomialOperator, forward_meta, backward_meta, differentiable_polynomial>(
       m, "polynomial_attention",
       "Tensor q, Tensor k, Tensor v, int degree, float scale, bool causal=False, Tensor? q_ptr=None, "
       "Tensor? k_ptr=None, bool center=False",

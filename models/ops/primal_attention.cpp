@@ -11,6 +11,7 @@
 #include "geometry/packed.h"
 #include "geometry/transform_checks.h"
 #include "models/ops/attention_inputs.h"
+#include "models/ops/define_gathered.h"
 #include "models/ops/once_differentiable.h"
 
 namespace geosft {
@@ -153,7 +154,7 @@ double PrimalArguments::logit_scale() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  PrimalOperator::define<forward_meta, backward_meta, differentiable_primal>(
+  define_gathered<PrimalOperator, forward_meta, backward_meta, differentiable_primal>(
       m, "primal_attention",
       "Tensor q, Tensor k, Tensor v, Tensor? beta=None, int[]? pool=None, str kernel=\"softmax\", float eps=1e-6, "
       "Tensor? q_ptr=None, Tensor? k_ptr=None, Tensor? mask_rowptr=None, Tensor? mask_col=None, float? scale=None",

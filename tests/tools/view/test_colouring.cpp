@@ -71,7 +71,7 @@ TEST_CASE("hydrogens may be hidden, with their bonds, and nodes have symbols or 
 TEST_CASE("edges of a graph are as wide as the attention between their ends") {
   Subject subject = random_gallery(true)->get(0, false);
   Choices choices = choose(Colouring::attention);
-  choices.layer = 1, choices.head = 2;
+  choices.layer = 1;
   // From each point to another one that it attends to.
   std::vector<int64_t> ends;
   for (int64_t query = 0; query < 39; ++query) {
