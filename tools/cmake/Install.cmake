@@ -28,7 +28,7 @@ set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/geosft)
 install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${folder})
 
 # Private headers, which are not installed: kernels, registration, search trees, containers.
-set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|attention_(operator|host|inputs)|define_gathered|host_device|_solver|_kernels|_plan|_reach|_header)\\.h$"
+set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|attention_(operator|host|inputs)|define_gathered|_solver|_kernels|_plan|_reach|_header)\\.h$"
     "/(operators|kd_tree|bucketed_cloud|cloud_pose|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_filters|hdf5_handles|hdf5_library|isolated_reader|reader_process|hdf5_file|compression|rdkit_molecule|binary|text_lines)\\.h$"
     "/(rendezvous|ordered_thread|nccl_library|nccl_watchdog)\\.h$")
 list(JOIN private_headers "|" private_headers)

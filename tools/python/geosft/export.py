@@ -403,12 +403,14 @@ def _export(function: _Clouds | _Graphs) -> torch.export.ExportedProgram:
 def exported(model: nn.Module) -> torch.export.ExportedProgram:
     """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of at
     least 2 items of any sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load
-    libgeosft_ops.so. Raises :class:`CannotExport` for polynomial attention with a tolerance."""
-    if any(isinstance(module, PolynomialAttention) and module.tolerance > 0 for module in model.modules()):
+    libgeosft_ops.so. Raises a TypeError for another kind of model, and :class:`CannotExport` for polynomial attention with a tolerance and
+    for edges within a cutoff."""
+    function = _function_of(copy.deepcopy(model))
+    if any(isinstance(module, PolynomialAttention) and module.tolerance > 0 for module in function.modules()):
         raise CannotExport("tolerance of PolynomialAttention: the degree depends on the values of the tokens; export a fixed degree")
     if getattr(model, "edge_cutoff", 0) > 0:
         raise CannotExport(_OF_CUTOFF)
-    return _export(_function_of(copy.deepcopy(model)))
+    return _export(function)
 
 
 def package(model: nn.Module, file: str | pathlib.Path) -> str:
