@@ -38,7 +38,7 @@ at::Tensor plus_skip(const PrimalFrame& frame, const at::Tensor& x, const at::Te
   return frame.skip.defined() ? result + at::matmul(x, frame.skip) : result;
 }
 
-// What remains of the targets of the pairs for the attention to fit.
+// Returns what the attention has to fit of the targets of the pairs.
 at::Tensor fitted_targets(const PrimalFrame& frame, const at::Tensor& keys, const at::Tensor& targets) {
   const at::Tensor all = pairs_of(frame, targets);
   return frame.skip.defined() ? all - at::matmul(pairs_of(frame, keys), frame.skip) : all;

@@ -45,7 +45,7 @@ PrimalFrame convolved(PrimalFrame frame, const at::Tensor& weight);
 PrimalFrame convolved_on_grid(PrimalFrame frame, const at::Tensor& weight, int64_t height, int64_t width);
 // Fitted to the pairs `rows` alone, int64 [m]: what one query of sparse attention sees.
 PrimalFrame restricted(PrimalFrame frame, const at::Tensor& rows);
-// With a residual connection.
+// Returns the frame with a residual connection that adds `skip`.
 PrimalFrame with_skip(PrimalFrame frame, const at::Tensor& skip);
 
 // The attention of the frame, without a residual connection: queries [n, c], keys [N, c], values [N_s, cv], one for

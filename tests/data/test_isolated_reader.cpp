@@ -133,8 +133,8 @@ void wait_for_all_children() {
   }
 }
 
-// What calls return between which less than a second passes, so that no child ends for want of a file. Where a machine
-// is too busy for that, they are made again.
+// Returns what calls give between which less than a second passes, so that no child ends for want of a file. Where a
+// machine is too busy for that, they are made again.
 template <typename Calls>
 auto within_a_second(const Calls& calls) {
   for (;;) {

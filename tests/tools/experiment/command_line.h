@@ -104,7 +104,7 @@ class Pause {
   std::vector<pid_t> processes_;
 };
 
-// Whether a training still has an epoch before it that has not begun.
+// Returns whether a training still has an epoch before it that has not begun.
 inline bool has_epochs_left(const std::filesystem::path& metrics) {
   const std::string text = read_text(metrics), config = "\n" + read_text(metrics.parent_path() / "config.toml");
   const std::string key = "\nepochs = ", whole = text.substr(0, text.rfind('\n'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tasks of all trainings do: a batch as a whole is that in parts, and a signal ends a validation.
+// Tests what the tasks of all trainings do: a batch as a whole is that in parts, and a signal ends a validation.
 #pragma once
 
 #include <torch/csrc/autograd/autograd.h>

@@ -79,7 +79,7 @@ class Workshop {
     for (const std::string& key : keys) CHECK_THAT(listed, Catch::Contains(key));
     refuses({"trian"}, 2, {"trian", "train"});
   }
-  // What info says of the trained run, and of its last checkpoint, must hold these words.
+  // Requires these words of what info says of the trained run, and of its last checkpoint.
   void require_info(const Words& words) const {
     for (const std::string& what : {trained(), trained() + "/last.ckpt"}) {
       const std::string said = run_well({"info", what}).out;
