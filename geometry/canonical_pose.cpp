@@ -53,7 +53,7 @@ Pose pose_of(const Rows& points) {
   for (Eigen::Vector3d& offset : offsets) offset -= offset.dot(x) * x;
   const Eigen::Vector3d second = longest(offsets, negligible * largest);
   const bool collinear = second.stableNorm() <= negligible * length;
-  // What remains along x after one subtraction is removed by another.
+  // Subtracts once more, as rounding left something along x.
   const Eigen::Vector3d y = collinear ? x.unitOrthogonal() : (second - second.dot(x) * x).stableNormalized();
   Pose pose{Eigen::Matrix3d(), length};
   pose.turn << x.transpose(), y.transpose(), x.cross(y).transpose();

@@ -153,7 +153,7 @@ std::vector<int64_t> GraphLoader::items_of_batch(int64_t batch, BatchSlice& plac
 
 // Returns a batch of pictures, which may have been read ahead, and begins to read the next one.
 LabelledItems GraphLoader::pictures_of_batch(int64_t batch, const std::vector<int64_t>& items) {
-  // Without random views they do not depend on the epoch.
+  // Only random views depend on the epoch.
   const std::optional<PictureAugmentation> augmentation =
       options_.augment ? std::optional(PictureAugmentation{
                              combine_seeds({picture_stream, options_.seed, static_cast<uint64_t>(epoch_)})})

@@ -22,7 +22,7 @@ printf '%s\na case that fails\n%s\nfile.cpp:1: FAILED:\n' "$rule" "$rule"
 exit 1
 )";
 
-// What the script has of setup.sh.
+// Holds what the script takes from setup.sh.
 constexpr const char* setup = R"(geosft_root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 geosft_preset=release
 geosft_say() { echo "$*" >&2; }

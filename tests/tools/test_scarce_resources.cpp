@@ -37,7 +37,7 @@ void require_clean_end(const Workshop& shop, const ProcessResult& result, const 
   CHECK(names_in(run) == names);
 }
 
-// Of 20 epochs, a checkpoint each.
+// Returns the words of a training of 20 epochs with a checkpoint each.
 Words long_training(const Workshop& shop, const std::string& out) {
   return with(with(shop.train(out), "--epochs", "20"), "--checkpoint-every", "1");
 }

@@ -77,7 +77,7 @@ DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits) {
 std::string resolve_automatic(GraphSettings& settings, const PackedItems& items) {
   const DataSizes sizes = data_sizes(items, settings.splits);
   AutomaticKeys keys;
-  // Of pictures: that of DeiT.
+  // Pictures have that of DeiT.
   keys.resolve("patch_size", settings.patch_size, [&] { return items.pictures ? int64_t{16} : patch_of(sizes); });
   keys.resolve("batch_size", settings.train.batch_size, [&] { return batch_of(sizes); });
   keys.resolve("epochs", settings.train.epochs, [&] { return epochs_of(sizes, settings.train.batch_size); });

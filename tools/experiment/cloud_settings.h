@@ -93,7 +93,7 @@ struct PointModelSettings : EncoderSettings {
   std::vector<KeyUse> key_uses(bool head_samples) const;
 };
 
-// What a task adds to the small preset, as lines of TOML.
+// Holds what a task adds to the small preset, as lines of TOML.
 struct SmallPreset {
   const char *clouds, *augment, *model = "", *train = "", *evaluation;
 };

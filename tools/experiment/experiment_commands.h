@@ -45,7 +45,7 @@
 
 namespace geosft {
 
-// What a trainer is about, and the help of its subcommands.
+// Holds the description of a trainer and the help of its subcommands.
 struct TrainerHelp {
   const char *description, *train, *eval, *predict, *info, *fetch = "download a published dataset";
 };
