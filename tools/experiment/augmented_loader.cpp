@@ -2,13 +2,21 @@
 #include "tools/experiment/augmented_loader.h"
 
 #include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/estimated_normals.h"
 
 namespace geosft {
 namespace {
 
-PointLoaderOptions with_transforms(PointLoaderOptions options, const CloudSettings& clouds,
+PointLoaderOptions with_transforms(PointLoaderOptions options, const PointDataset& dataset, const CloudSettings& clouds,
                                    const AugmentSettings& augment, AugmentedBy by) {
   options.transform = training_clouds(clouds);
+  // Of a dataset without normals all are estimated already.
+  if (augment.estimated_normals > 0 && estimation_note(dataset).empty()) {
+    options.transform = [first = share_of_estimated_normals(dataset, augment.estimated_normals),
+                         then = options.transform](Shape shape, at::Generator& generator) {
+      return then(first(std::move(shape), generator), generator);
+    };
+  }
   if (by == AugmentedBy::workers) options.batch_transform = augmentation(clouds, augment);
   return options;
 }
@@ -23,7 +31,7 @@ AugmentedLoader::AugmentedLoader(const PointDataset& dataset, PointLoaderOptions
                                  const AugmentSettings& augment, at::Device device, AugmentedBy by)
     : device_(device),
       in_step_(by == AugmentedBy::step ? augmentation(clouds, augment) : BatchTransform()),
-      loader_(dataset, with_transforms(std::move(options), clouds, augment, by)) {}
+      loader_(dataset, with_transforms(std::move(options), dataset, clouds, augment, by)) {}
 
 const PointBatch& AugmentedLoader::next() {
   std::optional<PointBatch> batch = loader_.next();

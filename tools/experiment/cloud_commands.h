@@ -193,7 +193,8 @@ struct CloudExperiment {
   template <class Clouds>
   static void initialize(const typename Task::Model&, const Clouds&) {}
   static auto report(Run& trained, const EvalOptions& options) {
-    return geosft::evaluate<Experiment>(trained, options.split, options.rotation, options.turns());
+    return geosft::evaluate<Experiment>(trained, options.split, options.rotation, options.turns(),
+                                        options.estimated_normals);
   }
   static nlohmann::json run_json(const std::filesystem::path& run, const std::string& config, const Outputs& outputs,
                                  int64_t parameters) {

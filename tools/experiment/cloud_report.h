@@ -30,12 +30,18 @@ struct CloudReport {
   std::string note = {};                       // that normals are estimated; empty if they are not
 };
 
-// Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr. Throws
-// Interrupted if a signal arrives meanwhile, DataError if the dataset has other outputs than the model.
+// Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr, and with
+// the clouds' own normals or, also where they have some, estimated ones. Throws Interrupted if a signal arrives
+// meanwhile, DataError if the dataset has other outputs than the model, UsageError if the model takes no normals that
+// could be estimated.
 template <class Experiment>
 CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained, const std::string& split,
-                                 Rotation rotation, int64_t repeats) {
-  const auto dataset = Experiment::open_split(trained, split);
+                                 Rotation rotation, int64_t repeats, bool estimated_normals = false) {
+  auto dataset = Experiment::open_split(trained, split);
+  if (estimated_normals) {
+    if (!trained.settings.clouds.normals) throw UsageError("--estimated-normals: the model takes no normals");
+    dataset = with_estimated_normals(std::move(dataset), trained.settings.data);
+  }
   CloudReport<Experiment> report{split, dataset->size(), rotation, repeats, {}};
   const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright
   const int64_t clouds = passes * dataset->size() * trained.settings.evaluation.votes;

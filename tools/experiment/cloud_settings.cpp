@@ -40,7 +40,12 @@ void AugmentSettings::add_keys(Config& config) {
       .add("augment", "jitter", &jitter, "deviation of the noise on coordinates", not_negative)
       .add_enum("augment", "rotate_training", &rotate, "rotate training clouds")
       .add("augment", "drop_token_rate", &drop_token_rate, "share of the points that training leaves out",
-           probability_range);
+           probability_range)
+      .add(
+          "augment", "estimated_normals", &estimated_normals,
+          "share of the training clouds, drawn anew each time, whose normals are estimated from their points, as those "
+          "of scans are",
+          Range{.low = 0, .high = 1});
 }
 
 void AugmentSettings::check() const {

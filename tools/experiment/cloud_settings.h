@@ -62,6 +62,7 @@ struct AugmentSettings {
   double jitter = 0.0, stretch = 0.0;
   Rotation rotate = Rotation::none;
   double drop_token_rate = 0.0;
+  double estimated_normals = 0.0;  // share of the clouds, see estimated_normals.h
 
   void add_keys(Config& config);
   // Throws UsageError naming the keys that contradict each other.
@@ -152,6 +153,9 @@ template <class Clouds, class Model>
 void CloudExperimentSettings<Clouds, Model>::check() const {
   model.check(clouds.normals);
   augment.check();
+  if (augment.estimated_normals > 0 && !clouds.normals) {
+    throw UsageError("estimated_normals needs normals, which normals = false leaves out");
+  }
   clouds.check();
 }
 

@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/estimated_normals.h"
 
+#include <map>
+
 #include "geometry/normals.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/progress.h"
 
 namespace geosft {
+namespace {
 
-EstimatedNormals::EstimatedNormals(std::unique_ptr<PointDataset> clouds, const std::string& data)
-    : clouds_(std::move(clouds)) {
-  const std::string file = clouds_->file_without_normals();
-  note_ = (file.empty() ? data : file) + ": coordinates alone, so normals are estimated (--normals false: none)";
-  const int64_t count = clouds_->size();
-  normals_.resize(static_cast<size_t>(count));
+std::vector<at::Tensor> estimate_all(const PointDataset& clouds) {
+  const int64_t count = clouds.size();
+  std::vector<at::Tensor> normals(static_cast<size_t>(count));
   ProgressBar bar("estimating normals", count);
   for (int64_t row = 0; row < count; ++row) {
-    normals_[static_cast<size_t>(row)] = estimate_normals(clouds_->get(row).points);
+    normals[static_cast<size_t>(row)] = estimate_normals(clouds.get(row).points);
     bar.update(row + 1);
     throw_if_interrupted("while normals were estimated");
   }
   bar.finish();
+  return normals;
+}
+
+}  // namespace
+
+EstimatedNormals::EstimatedNormals(std::unique_ptr<PointDataset> clouds, const std::string& data)
+    : clouds_(std::move(clouds)) {
+  const std::string file = clouds_->file_without_normals();
+  note_ = clouds_->has_normals()
+              ? data + ": normals are estimated, and its own are not used"
+              : (file.empty() ? data : file) + ": coordinates alone, so normals are estimated (--normals false: none)";
+  normals_ = estimate_all(*clouds_);
 }
 
 Shape EstimatedNormals::get(int64_t index) const {
@@ -31,6 +43,25 @@ Shape EstimatedNormals::get(int64_t index) const {
 std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data) {
   if (dataset->has_normals()) return dataset;
   return std::make_unique<EstimatedNormals>(std::move(dataset), data);
+}
+
+std::unique_ptr<PointDataset> with_estimated_normals(std::unique_ptr<PointDataset> dataset, const std::string& data) {
+  if (!estimation_note(*dataset).empty()) return dataset;
+  return std::make_unique<EstimatedNormals>(std::move(dataset), data);
+}
+
+ShapeTransform share_of_estimated_normals(const PointDataset& dataset, double share) {
+  std::vector<at::Tensor> normals = estimate_all(dataset);
+  std::map<std::string, at::Tensor> by_name;
+  for (int64_t row = 0; row < dataset.size(); ++row) {
+    const std::string name = dataset.get(row).name;
+    const bool is_new = by_name.emplace(name, std::move(normals[static_cast<size_t>(row)])).second;
+    TORCH_CHECK(is_new, "two clouds have the name ", name);
+  }
+  return [by_name = std::move(by_name), share](Shape shape, at::Generator& generator) {
+    if (at::rand({}, generator, at::kDouble).item<double>() < share) shape.normals = by_name.at(shape.name);
+    return shape;
+  };
 }
 
 std::string estimation_note(const PointDataset& dataset) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the clouds of a dataset normals that are estimated from their points.
+// Gives the clouds of a dataset normals that are estimated from their points: those that lack normals, all, or a share.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "data/points/point_dataset.h"
+#include "data/points/point_loader.h"
 
 namespace geosft {
 
-// Has the clouds of a dataset without normals, with estimated ones (geometry/normals.h), in memory.
+// Has the clouds of a dataset with estimated normals (geometry/normals.h), in memory, whether they come with others or
+// not.
 class EstimatedNormals final : public PointDataset {
  public:
   // Estimates the normals of all clouds, in parallel, with progress on stderr. Throws Interrupted if a signal arrives
@@ -34,6 +35,13 @@ class EstimatedNormals final : public PointDataset {
 
 // Returns the dataset if it has normals, else one with estimated ones.
 std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data);
+
+// Returns the dataset with estimated normals for all clouds, as those have that come without any.
+std::unique_ptr<PointDataset> with_estimated_normals(std::unique_ptr<PointDataset> dataset, const std::string& data);
+
+// Returns a transform that gives clouds of the dataset their estimated normals with probability `share`, drawn anew
+// each time, and leaves the others as they are. All are estimated before this returns, with progress on stderr.
+ShapeTransform share_of_estimated_normals(const PointDataset& dataset, double share);
 
 // Returns the note of a dataset with estimated normals; empty for others.
 std::string estimation_note(const PointDataset& dataset);

@@ -37,6 +37,8 @@ void RunArguments::add_json_to(CLI::App& subcommand, const std::string& help) {
 
 void CloudEvalOptions::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
   add_enum_option(subcommand, "--rotate", &rotation, "rotate the clouds: not at all, about z, or by any rotation");
+  subcommand.add_flag("--estimated-normals", estimated_normals,
+                      "estimate the normals of all clouds, as if they were scans: their own are not used");
   subcommand.add_option("--repeats", repeats, "rotations a cloud")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

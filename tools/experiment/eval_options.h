@@ -99,6 +99,7 @@ struct CloudEvalOptions {
   std::string split = "test";
   Rotation rotation = Rotation::none;
   int64_t repeats = 1;
+  bool estimated_normals = false;  // of all clouds, as those of scans are
 
   void add_to(CLI::App& subcommand, const std::vector<std::string>& splits);
   // Returns the number of rotations per cloud: 1 for upright clouds.
