@@ -11,8 +11,13 @@
 
 namespace geosft {
 
+template <>
+inline constexpr auto enum_table<SplitOrder> = std::to_array<EnumName<SplitOrder>>({{"hash", SplitOrder::hash},
+                                                                                    {"name", SplitOrder::name}});
+
 struct ClassifyCloudSettings : CloudSettings {
   int64_t test_every = 5;
+  SplitOrder split_order = SplitOrder::hash;  // RUN folders without this key have `name` (former_value)
   bool allow_missing = false, drop_background = false;
 
   void add_keys(Config& config);

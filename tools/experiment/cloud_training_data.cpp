@@ -11,7 +11,7 @@ namespace {
 
 // The share that is held out where the settings leave it open, and the fewest clouds for which it is.
 constexpr double automatic_fraction = 0.1;
-constexpr int64_t min_automatic = 5;
+constexpr int64_t min_automatic = 30;
 
 }  // namespace
 

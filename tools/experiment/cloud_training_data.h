@@ -13,7 +13,7 @@ class CloudTrainingData {
  public:
   // `published` is a validation split that comes with the dataset, or null: then the fraction
   // clouds.validation_fraction of each class of `training` is held out, sampled with the seed; if it is automatic, a
-  // tenth, or nothing where that is fewer than 5 clouds. Of the others, clouds.max_per_class of each class are used.
+  // tenth, or nothing where that is fewer than 30 clouds. Of the others, clouds.max_per_class of each class are used.
   // Clouds without normals get estimated ones if the settings want normals. `data` names the dataset in messages.
   // The test set is opened before training, so that a missing file ends the run early. Throws UsageError if one split
   // would be empty.

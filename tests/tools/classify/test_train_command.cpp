@@ -136,14 +136,14 @@ TEST_CASE("without a configuration the sizes fit the data, and a tenth of it cho
   train("file", tiny + Words{"--config", (shop / "some.toml").string()});
   CHECK_THAT(read_text(shop / "file" / "config.toml"),
              Catch::Contains("tokens = \"radial\"") && Catch::Contains("batch_size = 32\n"));
-  for (int i = 10; i < 50; ++i) {
-    write_text(shop.data() / "train" / "cube" / (std::to_string(i) + ".off"), cube_off(0.1 * i));
+  for (int i = 10; i < 290; ++i) {
+    write_text(shop.data() / "train" / "cube" / (std::to_string(i) + ".off"), cube_off(0.01 * i));
   }
   const ProcessResult held = train("held", tiny + Words{"--validate-every", "1", "--json"});
-  CHECK_THAT(held.err, Catch::Contains("training on 48 clouds of 3 classes, 7 more choose the best checkpoint"));
+  CHECK_THAT(held.err, Catch::Contains("training on 264 clouds of 3 classes, 31 more choose the best checkpoint"));
   CHECK(nlohmann::json::parse(held.out).at("checkpoint").at("chosen_by") == "validation");
   const ProcessResult all = train("all", tiny + Words{"--validation", "0"});
-  CHECK_THAT(all.err, Catch::Contains("training on 55 clouds"));
+  CHECK_THAT(all.err, Catch::Contains("training on 295 clouds"));
   CHECK_THAT(all.out, Catch::Contains("test figures are of best.ckpt: epoch 2 of 2, the last one"));
 }
 
