@@ -12,7 +12,8 @@ void ClassifyCloudSettings::add_keys(Config& config) {
       .add_enum("clouds", "split_order", &split_order,
                 "which files these are: by a hash of their names, as good as at random, or every so many-th by name")
       .add("clouds", "allow_missing", &allow_missing, "leave out listed shapes whose files are absent")
-      .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background");
+      .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background")
+      .add("clouds", "skip_broken", &skip_broken, "leave out files that cannot be read, and name them");
   add_reading_keys(config);
 }
 
