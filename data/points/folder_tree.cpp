@@ -11,6 +11,7 @@
 
 #include "data/formats/shape_file.h"
 #include "data/formats/text_lines.h"
+#include "data/seeds.h"
 
 namespace geosft {
 namespace {
@@ -94,24 +95,56 @@ constexpr const char* layouts =
     "CLASS/FILE, train/CLASS/FILE and test/CLASS/FILE, CLASS/train/FILE and CLASS/test/FILE, or in place of FILE "
     "ID/models/model*.obj";
 
-void split_by_rule(const std::vector<fs::path>& files, int64_t test_every, ClassFiles& split) {
+struct SplitRule {
+  int64_t test_every;
+  SplitOrder order;
+};
+
+// Returns the places of the files of a class in the order in which they are taken for testing: by a hash of class and
+// name, without the extension.
+std::vector<size_t> hashed_order(const std::vector<fs::path>& files, const fs::path& folder) {
+  std::vector<std::pair<uint64_t, size_t>> hashes;
   for (size_t i = 0; i < files.size(); ++i) {
-    const bool is_test = test_every > 0 && static_cast<int64_t>(i) % test_every == test_every - 1;
-    if (!is_test || test_every == 0) split.train.push_back(files[i]);
-    if (is_test || test_every == 0) split.test.push_back(files[i]);
+    const fs::path name = without_gz(files[i].lexically_relative(folder.parent_path())).replace_extension();
+    hashes.emplace_back(combine_seeds({text_hash(name.string())}), i);
   }
+  std::sort(hashes.begin(), hashes.end());
+  std::vector<size_t> order;
+  for (const auto& [hash, place] : hashes) order.push_back(place);
+  return order;
+}
+
+// Splits the files of the class in `folder`, which are sorted.
+void split_by_rule(const std::vector<fs::path>& files, const fs::path& folder, SplitRule rule, ClassFiles& split) {
+  std::vector<char> is_test(files.size(), 0);
+  if (rule.test_every > 0) {
+    const auto every = static_cast<size_t>(rule.test_every), count = files.size() / every;
+    const std::vector<size_t> order = hashed_order(files, folder);
+    for (size_t i = 0; i < count; ++i) is_test[rule.order == SplitOrder::hash ? order[i] : (i + 1) * every - 1] = 1;
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (!is_test[i] || rule.test_every == 0) split.train.push_back(files[i]);
+    if (is_test[i] || rule.test_every == 0) split.test.push_back(files[i]);
+  }
+}
+
+// Returns "1 file" or "2 files".
+std::string files_text(size_t count) {
+  return std::to_string(count) + (count == 1 ? " file" : " files");
 }
 
 // Finds the classes of a tree and counts the files that it skips.
 class TreeScan {
  public:
-  TreeScan(const fs::path& root, int64_t test_every) : root_(root) {
+  TreeScan(const fs::path& root, SplitRule rule) : root_(root) {
     const Entries top = entries_of(root);
     remark_loose_files(root, top);
     if (has_split_folders(top)) {
       take_splits(top);
     } else {
-      for (const fs::path& folder : top.folders) take_class(folder, test_every);
+      for (const fs::path& folder : top.folders) {
+        if (!leaves_out(folder)) take_class(folder, rule);
+      }
     }
     remark_variants();
     remark_passed_by();
@@ -124,13 +157,17 @@ class TreeScan {
     if (!by_number_ || !lacks) return "";
     size_t largest = 0;
     for (const auto& [name, files] : classes) largest = std::max(largest, files.train.size());
-    return "at most " + std::to_string(largest) + " files per class, of which every " + std::to_string(test_every) +
-           "th is for testing; --test-every " + std::to_string(std::max<size_t>(largest, 2)) +
+    return "at most " + std::to_string(largest) + " files per class, of which one in " + std::to_string(test_every) +
+           " is for testing; --test-every " + std::to_string(std::max<size_t>(largest, 2)) +
            " takes one of these, --test-every 0 tests on all files, and folders train/ and test/ split them your way";
   }
 
   // Says what was found in place of a class.
   std::string found_instead() const {
+    if (first_nested_.empty() && loose_ > 0) {
+      return files_text(loose_) + " with shapes in no class folder, such as " +
+             first_loose_.lexically_relative(root_).string() + "; folders must be " + layouts;
+    }
     if (first_nested_.empty()) return "none of these";
     return std::to_string(nested_) + " shape files in other places, such as " +
            first_nested_.lexically_relative(root_).string() + "; folders must be " + layouts;
@@ -144,8 +181,19 @@ class TreeScan {
   void remark_loose_files(const fs::path& folder, const Entries& entries) {
     count_others(entries);
     if (entries.shapes.empty()) return;
-    warnings.push_back(folder.string() + ": " + std::to_string(entries.shapes.size()) +
-                       " files in no class folder are left out");
+    const size_t count = entries.shapes.size();
+    const std::string first = entries.shapes.front().filename().string();
+    if (loose_ == 0) first_loose_ = entries.shapes.front();
+    loose_ += count;
+    warnings.push_back(folder.string() + ": " + files_text(count) + " in no class folder " +
+                       (count == 1 ? "is left out: " + first : "are left out, such as " + first));
+  }
+
+  // Returns whether the name of a folder beside the classes says that it is none, which a warning then says.
+  bool leaves_out(const fs::path& folder) {
+    if (!folder.filename().string().starts_with('_')) return false;
+    warnings.push_back(folder.string() + ": no class, for its name begins with _, so it is left out");
+    return true;
   }
 
   // Returns the shape files directly in a class folder or its split folder, and those of shapes with a folder of their
@@ -198,8 +246,8 @@ class TreeScan {
   void remark_variants() {
     if (variants_ == 0) return;
     warnings.push_back(root_.string() + ": " + std::to_string(variants_) +
-                       " files are other formats of a shape, and left out: taken is " + variant_ +
-                       (variants_ > 1 ? ", and so on" : ""));
+                       (variants_ == 1 ? " file is another format" : " files are other formats") +
+                       " of a shape, and left out: taken is " + variant_ + (variants_ > 1 ? ", and so on" : ""));
   }
 
   void count_others(const Entries& entries) {
@@ -239,18 +287,19 @@ class TreeScan {
       const Entries split = entries_of(folder);
       remark_loose_files(folder, split);
       for (const fs::path& of_class : split.folders) {
+        if (leaves_out(of_class)) continue;
         ClassFiles& files = classes[of_class.filename()];
         append(*is_split == Split::train ? files.train : files.test, shapes_of(of_class));
       }
     }
   }
 
-  void take_class(const fs::path& folder, int64_t test_every) {
+  void take_class(const fs::path& folder, SplitRule rule) {
     ClassFiles& files = classes[folder.filename()];
     const Entries beside = entries_of(folder);
     if (!has_split_folders(beside)) {
       by_number_ = true;
-      split_by_rule(shapes_of(folder), test_every, files);
+      split_by_rule(shapes_of(folder), folder, rule, files);
       return;
     }
     count_others(beside);
@@ -262,8 +311,9 @@ class TreeScan {
       }
     }
     if (beside.shapes.empty()) return;
-    warnings.push_back(folder.string() + ": " + std::to_string(beside.shapes.size()) +
-                       " files beside train/ and test/ are left out");
+    const size_t count = beside.shapes.size();
+    warnings.push_back(folder.string() + ": " + files_text(count) + " beside train/ and test/ " +
+                       (count == 1 ? "is" : "are") + " left out");
   }
 
   static void append(std::vector<fs::path>& to, const std::vector<fs::path>& files) {
@@ -272,21 +322,21 @@ class TreeScan {
 
   void remark_passed_by() {
     std::string text;
-    const auto add = [&](size_t count, const std::string& what) {
-      if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+    const auto add = [&](size_t count, const std::string& one, const std::string& more) {
+      if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + (count == 1 ? one : one + "s") + more;
     };
-    add(nested_, " shape files in folders below their class");
-    add(linked_, " links to folders below a class");
+    add(nested_, " shape file", " in folders below their class");
+    add(linked_, " link", " to folders below a class");
     for (const auto& [extension, count] : others_) {
-      add(count, extension.empty() ? " files without an extension" : " files *" + extension);
+      add(count, " file", extension.empty() ? " without an extension" : " *" + extension);
     }
-    if (!text.empty()) warnings.push_back(root_.string() + ": left out are " + text);
+    if (!text.empty()) warnings.push_back(root_.string() + ": left out: " + text);
   }
 
   std::map<std::string, size_t> others_;  // number of non-shape files by extension
   bool by_number_ = false;                // some class is split by test_every
-  size_t nested_ = 0, linked_ = 0, variants_ = 0;
-  fs::path root_, first_nested_;
+  size_t nested_ = 0, linked_ = 0, variants_ = 0, loose_ = 0;
+  fs::path root_, first_nested_, first_loose_;
   std::string variant_;  // the first one: what was taken, and what was not
 };
 
@@ -294,21 +344,23 @@ class TreeScan {
 void remark_empty_classes(const fs::path& root, const Classes& classes, Split split,
                           std::vector<std::string>& warnings) {
   std::vector<std::string> empty;
+  size_t real = 0;  // a folder without any shape is no class
   for (const auto& [name, files] : classes) {
+    if (!files.train.empty() || !files.test.empty()) ++real;
     const auto& [of_split, of_other] =
         split == Split::train ? std::tie(files.train, files.test) : std::tie(files.test, files.train);
     if (of_split.empty() && !of_other.empty()) empty.push_back(name);
   }
-  if (empty.empty() || empty.size() == classes.size()) return;
+  if (empty.empty() || empty.size() == real) return;
   const std::string what = std::string("no shape to ") + (split == Split::train ? "train" : "test") + " with";
-  warnings.push_back(root.string() + ": " + empty_classes_text(empty, classes.size(), what));
+  warnings.push_back(root.string() + ": " + empty_classes_text(empty, real, what));
 }
 
 }  // namespace
 
-DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_every) {
+DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_every, SplitOrder split_order) {
   TORCH_CHECK(test_every >= 0, "test_every must be 0 or more, got ", test_every);
-  const TreeScan scan(root, test_every);
+  const TreeScan scan(root, {test_every, split_order});
   DatasetListing listing;
   listing.warnings = scan.warnings;
   for (const auto& [name, files] : scan.classes) {

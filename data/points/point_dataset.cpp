@@ -53,7 +53,7 @@ const std::vector<PointFormat>& point_formats() {
       {{"files that end in " + shape_extensions(), "a folder for each class",
         [](const Path& source) { return std::filesystem::is_directory(source); }, nullptr},
        [](const Path& source, Split split, const Options& options) {
-         return list_folder_tree(source, split, options.test_every);
+         return list_folder_tree(source, split, options.test_every, options.split_order);
        },
        "a folder for each class"},
   };

@@ -16,18 +16,22 @@ namespace geosft {
 
 struct FileShape;
 enum class Split { train, test };
+// Which files of a class in a tree without train and test folders are for testing: those whose names have the smallest
+// hashes, or each so many-th in the order of the names.
+enum class SplitOrder { hash, name };
 
 struct PointDatasetOptions {
   int64_t points_per_mesh = 4096;    // points sampled once from each mesh, before any subset is sampled
   uint64_t seed = 0;                 // seed of that sampling
   std::filesystem::path cache = {};  // folder of sampled meshes; empty: $XDG_CACHE_HOME/geosft or ~/.cache/geosft
-  int64_t test_every = 5;            // tree without train/ and test/: every fifth file of a class, by sorted name, is
-                                     // test, the others train; 0: all files belong to both splits
-  bool allow_missing = false;        // normal_resampled: leave out listed shapes that are absent
-  bool drop_background = false;      // ScanObjectNN: keep only points whose mask is not -1
-  std::string columns = {};          // of tables of text, see ShapeReadOptions
-  bool drop_invalid = false;         // drop points of clouds without finite coordinates; otherwise they are an error
-  bool normals = true;               // whether normals are used: warn if some are missing, and estimated
+  int64_t test_every = 5;            // tree without train/ and test/: a fifth of the files of a class are test, the
+                                     // others train; 0: all files belong to both splits
+  SplitOrder split_order = SplitOrder::hash;
+  bool allow_missing = false;    // normal_resampled: leave out listed shapes that are absent
+  bool drop_background = false;  // ScanObjectNN: keep only points whose mask is not -1
+  std::string columns = {};      // of tables of text, see ShapeReadOptions
+  bool drop_invalid = false;     // drop points of clouds without finite coordinates; otherwise they are an error
+  bool normals = true;           // whether normals are used: warn if some are missing, and estimated
   // Called with (done, total) while meshes are sampled for the cache. May be empty.
   std::function<void(int64_t, int64_t)> progress = {};
 };

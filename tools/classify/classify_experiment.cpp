@@ -5,19 +5,33 @@
 #include <numeric>
 
 #include "data/data_error.h"
+#include "tools/experiment/class_subset.h"
 #include "tools/experiment/colour_map.h"
 #include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/plots.h"
+#include "tools/experiment/shape_folders.h"
 
 namespace geosft {
+namespace {
+
+// Ends with exit code 1 if a check found broken files, which were named before.
+void refuse_broken(const std::optional<ShapeFilesCheck>& check) {
+  if (!check || check->broken.empty()) return;
+  throw DataError(std::to_string(check->broken.size()) + " of " + std::to_string(check->files) +
+                  " files are broken: mend or remove them, or train with --skip-broken, which leaves them out");
+}
+
+}  // namespace
 
 ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySettings& settings,
                                                              const Communicator& processes) {
   return root_first(processes, [&] {
     std::unique_ptr<PointDataset> training, test;
     // The test split, smaller, comes first: without one the run ends early.
-    throw_all_broken([&] { test = open_dataset(settings, Split::test); },
-                     [&] { training = open_dataset(settings, Split::train); });
+    with_broken_hint([&] {
+      throw_all_broken([&] { test = open_dataset(settings, Split::test); },
+                       [&] { training = open_dataset(settings, Split::train); });
+    });
     ClassNames outputs{training->class_names()};
     return Clouds{
         CloudTrainingData(std::move(training), nullptr, std::move(test), settings.clouds, settings.seed, settings.data),
@@ -33,11 +47,19 @@ std::unique_ptr<TrainingTask> ClassifyExperiment::make_task(const PointClassifie
 
 std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& trained, const std::string& split) {
   const ClassifySettings& settings = trained.settings;
-  auto dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
+  std::unique_ptr<PointDataset> dataset;
+  with_broken_hint([&] { dataset = open_dataset(settings, split == "train" ? Split::train : Split::test); });
   if (dataset->class_names() != trained.class_names) {
-    throw DataError(settings.data,
-                    "the " + std::to_string(trained.class_names.size()) + " classes of the trained model",
-                    std::to_string(dataset->class_names().size()) + " classes, or other names");
+    const std::vector<std::string>& names = dataset->class_names();
+    const std::string known = std::to_string(trained.class_names.size());
+    if (const std::vector<std::string> unknown = unknown_classes(names, trained.class_names); !unknown.empty()) {
+      throw DataError(settings.data, "some of the " + known + " classes of the trained model (info RUN lists them)",
+                      std::to_string(names.size()) + " classes, of which it does not know " +
+                          std::to_string(unknown.size()) + ", such as " + unknown.front());
+    }
+    std::cerr << settings.data << ": its " << names.size() << " classes are among the " << known
+              << " of the model, by name; the model may predict any of them\n";
+    dataset = std::make_unique<ClassSubset>(std::move(dataset), trained.class_names);
   }
   if (!settings.clouds.normals) return dataset;
   return with_normals(std::move(dataset), settings.data);
@@ -74,7 +96,7 @@ std::string ClassifyExperiment::metrics_text(const Evaluation& evaluation) {
 
 std::vector<std::vector<std::string>> ClassifyExperiment::table(const Evaluation& evaluation,
                                                                 const ClassNames& outputs) {
-  std::vector<std::vector<std::string>> rows = {{"class", "clouds", "right"}};
+  std::vector<std::vector<std::string>> rows = {{"class", evaluation.invariance ? "copies" : "clouds", "right"}};
   for (size_t label = 0; label < outputs.class_names.size(); ++label) {
     const at::Tensor row = evaluation.metrics.confusion[static_cast<int64_t>(label)];
     const int64_t total = row.sum().item<int64_t>();
@@ -123,8 +145,12 @@ std::string ClassifyExperiment::outputs_text(const ClassNames& outputs) {
   return text + "\n";
 }
 
-void ClassifyExperiment::print_dataset(const std::filesystem::path& data, bool json) {
-  const PointDatasetSummary found = summarize_point_dataset(data);
+void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json) {
+  PointDatasetOptions options;
+  options.columns = reading.options.columns;
+  const PointDatasetSummary found = summarize_point_dataset(data, options);
+  std::optional<ShapeFilesCheck> check;
+  if (reading.check) check = check_shape_files(data, options);
   const auto total = [](const std::vector<int64_t>& counts) {
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});
   };
@@ -136,13 +162,16 @@ void ClassifyExperiment::print_dataset(const std::filesystem::path& data, bool j
              std::to_string(found.test[i]) + " to test with\n";
   }
   if (json) {
-    std::cout << json_line({{"data", data.string()},
-                            {"format", found.format},
-                            {"train", total(found.train)},
-                            {"test", total(found.test)},
-                            {"normals", found.normals ? nlohmann::json(*found.normals) : nlohmann::json()},
-                            {"classes", classes},
-                            {"warnings", found.warnings}});
+    nlohmann::json object{{"data", data.string()},
+                          {"format", found.format},
+                          {"train", total(found.train)},
+                          {"test", total(found.test)},
+                          {"normals", found.normals ? nlohmann::json(*found.normals) : nlohmann::json()},
+                          {"classes", classes},
+                          {"warnings", found.warnings}};
+    if (check) object["check"] = {{"files", check->files}, {"broken", check->broken}, {"warnings", check->warnings}};
+    std::cout << json_line(object);
+    refuse_broken(check);
     return;
   }
   for (const std::string& warning : found.warnings) std::cerr << warning << '\n';
@@ -151,6 +180,15 @@ void ClassifyExperiment::print_dataset(const std::filesystem::path& data, bool j
             << " to test with";
   if (found.normals) std::cout << (*found.normals ? ", with normals" : ", without normals");
   std::cout << '\n' << found.class_names.size() << " classes:\n" << lines;
+  if (check) {
+    for (const auto* messages : {&check->warnings, &check->broken}) {
+      for (const std::string& message : *messages) std::cout << message << '\n';
+    }
+    std::cout << check->files << " files were read, " << check->broken.size() << " of them are broken\n";
+    refuse_broken(check);
+  } else if (!found.normals && !holds_data(data)) {
+    std::cerr << "the files were counted, not read: --check reads them, and names the broken ones\n";
+  }
 }
 
 }  // namespace geosft

@@ -44,6 +44,7 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   static std::unique_ptr<PointDataset> open_split(const RunModel& trained, const std::string& split);
   static Evaluation evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,
                              const std::function<void(int64_t)>& progress);
+  static double accuracy(const Evaluation& evaluation) { return evaluation.metrics.accuracy; }
   static nlohmann::json metrics_json(const Evaluation& evaluation);
   static void add_json(nlohmann::json&, const Evaluation&, const ClassNames&) {}
   static std::string metrics_text(const Evaluation& evaluation);
@@ -57,7 +58,7 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   static std::string outputs_text(const ClassNames& outputs);
   static void add_outputs(nlohmann::json&, const ClassNames&) {}
   static bool holds_data(const std::filesystem::path& path) { return path == "furniture"; }
-  static void print_dataset(const std::filesystem::path& data, bool json);
+  static void print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json);
 };
 
 // Adds the options of export, which writes the clouds of a dataset as arrays.

@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "data/atomic_file.h"
+#include "data/data_error.h"
 #include "data/formats/hdf5_file.h"
+#include "data/formats/point_columns.h"
 #include "data/seeds.h"
 #include "tools/classify/classify_experiment.h"
 
@@ -22,7 +24,8 @@ struct ExportCommand {
 
   // Returns a split as the arrays of one file. Throws DataError for clouds of different size.
   std::map<std::string, at::Tensor> arrays(const PointDataset& dataset) const {
-    std::vector<at::Tensor> clouds, normals, labels;
+    std::vector<at::Tensor> clouds, normals;
+    std::vector<int64_t> labels;
     for (int64_t i = 0; i < dataset.size(); ++i) {
       Shape shape = dataset.get(i);
       if (points) {
@@ -35,11 +38,19 @@ struct ExportCommand {
       }
       clouds.push_back(shape.points);
       if (shape.normals.defined()) normals.push_back(shape.normals);
-      labels.push_back(at::tensor(shape.label, at::kLong));
+      labels.push_back(shape.label);
     }
-    std::map<std::string, at::Tensor> result{{"data", at::stack(clouds)}, {"label", at::stack(labels).unsqueeze(1)}};
+    std::map<std::string, at::Tensor> result{{"data", at::stack(clouds)},
+                                             {"label", at::tensor(labels, at::kLong).unsqueeze(1)}};
     if (!normals.empty()) result["normal"] = at::stack(normals);
     return result;
+  }
+
+  // Returns whether a dataset has normals; names the first file without any.
+  static std::string normals_text(const PointDataset& dataset) {
+    if (dataset.has_normals()) return "with normals";
+    const std::string file = dataset.file_without_normals();
+    return "without normals" + (file.empty() ? "" : ": " + file + " has none");
   }
 
   int execute() {
@@ -48,7 +59,8 @@ struct ExportCommand {
     std::filesystem::create_directories(folder);
     std::string names;
     for (const Split split : {Split::train, Split::test}) {
-      const auto dataset = open_dataset(settings, split);
+      std::unique_ptr<PointDataset> dataset;
+      with_broken_hint([&] { dataset = open_dataset(settings, split); });
       const std::string part = split == Split::train ? "train" : "test", file = "ply_data_" + part + "0.h5";
       const auto written = arrays(*dataset);
       write_hdf5(folder / file, written);
@@ -56,7 +68,7 @@ struct ExportCommand {
       names.clear();
       for (const std::string& name : dataset->class_names()) names += name + "\n";
       std::cout << (folder / file).string() << ": " << dataset->size() << " clouds of " << written.at("data").size(1)
-                << " points\n";
+                << " points, " << normals_text(*dataset) << '\n';
     }
     write_file_atomically(folder / "shape_names.txt", names);
     return 0;
@@ -78,6 +90,18 @@ Command add_export_command(CLI::App& subcommand) {
   subcommand.add_option("--seed", settings.seed, "of the points; the default is that of train")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  ClassifyCloudSettings& clouds = settings.clouds;
+  subcommand
+      .add_option(
+          "--test-every", clouds.test_every,
+          "folder tree without train and test folders: one in so many files of a class is test; 0: all are both")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add_enum_option(subcommand, "--split-order", &clouds.split_order,
+                  "which files these are: by a hash of their names, or every so many-th by name");
+  subcommand.add_option("--columns", clouds.columns, "of tables of text, such as x,y,z,r,g,b")->check(columns_error);
+  subcommand.add_flag("--drop-invalid", clouds.drop_invalid, "leave out points without finite coordinates");
+  add_skip_broken_to(subcommand, clouds.skip_broken);
   command->runtime.add_to(subcommand);
   return [command] { return command->execute(); };
 }

@@ -4,16 +4,29 @@
 #include <ATen/core/grad_mode.h>
 #include <algorithm>
 #include <iostream>
+#include <mutex>
+#include <set>
 
+#include "data/data_error.h"
 #include "data/seeds.h"
 #include "geometry/augment.h"
 #include "geometry/normalize.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
 #include "tools/experiment/progress.h"
+#include "tools/experiment/shape_folders.h"
 
 namespace geosft {
 namespace {
+
+// Prints a line unless it was printed before: both splits of a tree have the same warnings, and a split may be opened
+// again.
+void say_once(const std::string& line) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (said.insert(line).second) std::cerr << line << '\n';
+}
 
 // Subsamples a large cloud to the number of points sampled from a mesh, which bounds the time for large scans.
 void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::string>& warnings) {
@@ -59,10 +72,20 @@ std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Spl
     if (!bar) bar = std::make_unique<ProgressBar>("reading shapes", total);
     bar->update(done);
   };
-  auto dataset = open_point_dataset(settings.data, split, options);
+  auto dataset = settings.clouds.skip_broken ? open_readable_shapes(settings.data, split, options)
+                                             : open_point_dataset(settings.data, split, options);
   if (bar) bar->finish();
-  for (const std::string& warning : dataset->warnings()) std::cerr << warning << '\n';
+  for (const std::string& warning : dataset->warnings()) say_once(warning);
   return dataset;
+}
+
+void with_broken_hint(const std::function<void()>& open) {
+  try {
+    open();
+  } catch (const BrokenFiles& broken) {
+    throw DataError(std::string(broken.what()) +
+                    "; --skip-broken leaves such files out, and geosft-classify info --check names all of them");
+  }
 }
 
 ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote) {

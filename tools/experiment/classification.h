@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,8 +37,11 @@ inline RunModel load_run_model(const std::filesystem::path& run) {
   return load_trained_run<Classification>(run);
 }
 
-// Opens a split of the dataset in the settings; shows progress on stderr while meshes are sampled.
+// Opens a split of the dataset in the settings; shows progress on stderr while meshes are sampled, and prints each
+// warning of the dataset that was not printed before.
 std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Split split);
+// Calls open(), and adds to the error of broken files how they are left out.
+void with_broken_hint(const std::function<void()>& open);
 
 // Shows a vote's view of a cloud. Rotates the whole cloud with the generator and normalises it; offset and scale of the
 // shape lead back to the file's coordinates, where the cloud is turned about its centroid. The subset of points depends

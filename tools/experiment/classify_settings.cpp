@@ -7,10 +7,13 @@ void ClassifyCloudSettings::add_keys(Config& config) {
   CloudSettings::add_keys(config);
   config
       .add("clouds", "test_every", &test_every,
-           "folder tree without train and test folders: each so many-th file of a class is test; 0: all are both",
+           "folder tree without train and test folders: one in so many files of a class is test; 0: all are both",
            not_negative)
+      .add_enum("clouds", "split_order", &split_order,
+                "which files these are: by a hash of their names, as good as at random, or every so many-th by name")
       .add("clouds", "allow_missing", &allow_missing, "leave out listed shapes whose files are absent")
-      .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background");
+      .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background")
+      .add("clouds", "skip_broken", &skip_broken, "leave out files that cannot be read, and name them");
   add_reading_keys(config);
 }
 
@@ -33,6 +36,7 @@ PointDatasetOptions ClassifySettings::dataset() const {
   PointDatasetOptions options;
   options.points_per_mesh = clouds.points_per_mesh;
   options.test_every = clouds.test_every;
+  options.split_order = clouds.split_order;
   options.allow_missing = clouds.allow_missing;
   options.drop_background = clouds.drop_background;
   options.columns = clouds.columns;

@@ -11,9 +11,15 @@
 
 namespace geosft {
 
+template <>
+inline constexpr auto enum_table<SplitOrder> = std::to_array<EnumName<SplitOrder>>({{"hash", SplitOrder::hash},
+                                                                                    {"name", SplitOrder::name}});
+
 struct ClassifyCloudSettings : CloudSettings {
   int64_t test_every = 5;
+  SplitOrder split_order = SplitOrder::hash;  // RUN folders without this key have `name` (former_value)
   bool allow_missing = false, drop_background = false;
+  bool skip_broken = false;  // leave out broken files instead of ending
 
   void add_keys(Config& config);
 };

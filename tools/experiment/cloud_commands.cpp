@@ -21,6 +21,16 @@ void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help) {
   reading.add_to(subcommand);
 }
 
+void CloudReading::add_to(CLI::App& subcommand, const ItemWords&) {
+  options.add_columns_to(subcommand);
+  subcommand.add_flag("--check", check, "read all files of a dataset, and name the broken ones");
+}
+
+void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken) {
+  subcommand.add_flag("--skip-broken", skip_broken,
+                      "leave out files of the dataset that cannot be read, and name them");
+}
+
 void print_shape_file(const std::filesystem::path& file, const FileOptions& options, bool json) {
   std::cout << (json ? json_line(shape_file_json(file, options.columns)) : shape_file_text(file, options.columns));
 }

@@ -18,7 +18,7 @@
 //   draw(report, outputs, folder)        its pictures
 //   mistakes(run, clouds, count)         the worst predictions, for an HTML report
 //   outputs_text(outputs), add_outputs(json, outputs)   the outputs of a model, for info
-//   holds_data(path), print_dataset(path, json)         the dataset at a path, for info
+//   holds_data(path), print_dataset(path, reading, json)   the dataset at a path, for info
 //   Output        what predict prints and writes (ClassifyOutput, SegmentOutput)
 #pragma once
 
@@ -38,6 +38,7 @@
 #include "tools/experiment/html_report.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
+#include "tools/experiment/shape_folders.h"
 
 namespace geosft {
 
@@ -53,6 +54,7 @@ struct TrainingClouds {
     if (!sizes.empty()) text += "sizes that fit the data: " + sizes + " (--preset paper: those of the paper)\n";
     text += "training on " + std::to_string(data.train().size()) + " clouds of " + outputs.size_text();
     if (held_out()) text += ", " + std::to_string(data.validation()->size()) + " more choose the best checkpoint";
+    if (data.broken() > 0) text += ", " + broken_files_text(data.broken());
     return text;
   }
   bool held_out() const { return data.held_out(); }
@@ -158,9 +160,12 @@ struct CloudPredictCommand {
 // How info reads a file with a shape.
 struct CloudReading {
   FileOptions options;
+  bool check = false;  // read all files of a dataset
 
-  void add_to(CLI::App& subcommand, const ItemWords&) { options.add_columns_to(subcommand); }
+  void add_to(CLI::App& subcommand, const ItemWords&);
 };
+// Adds --skip-broken, of eval and report.
+void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken);
 // Prints what a file with a shape holds.
 void print_shape_file(const std::filesystem::path& file, const FileOptions& options, bool json);
 
@@ -175,11 +180,17 @@ struct CloudExperiment {
   using Reading = CloudReading;
 
   struct Overrides {
+    static constexpr bool can_skip = requires(typename Task::Settings settings) { settings.clouds.skip_broken; };
     std::optional<int64_t> size;
+    bool skip_broken = false;
 
-    void add_to(CLI::App& subcommand, const ItemWords&) { Experiment::size_option.add_to(subcommand, size); }
+    void add_to(CLI::App& subcommand, const ItemWords&) {
+      Experiment::size_option.add_to(subcommand, size);
+      if constexpr (can_skip) add_skip_broken_to(subcommand, skip_broken);
+    }
     void apply(typename Task::Settings& settings) const {
       if (size) Experiment::size_of(settings) = *size;
+      if constexpr (can_skip) settings.clouds.skip_broken = settings.clouds.skip_broken || skip_broken;
     }
   };
   struct EvalOptions : CloudEvalOptions {
@@ -205,7 +216,7 @@ struct CloudExperiment {
   static std::string info_help() { return "RUN folder, checkpoint (*.ckpt), file with a shape, or " + data_help(); }
   static void print_data(const std::filesystem::path& path, const CloudReading& reading, bool json) {
     if (Experiment::holds_data(path) || std::filesystem::is_directory(path)) {
-      Experiment::print_dataset(path, json);
+      Experiment::print_dataset(path, reading, json);
     } else {
       print_shape_file(path, reading.options, json);
     }
@@ -244,6 +255,7 @@ struct CloudReportCommand {
                    Experiment::metrics_text(report.evaluation)}};
     const std::string chosen = chosen_checkpoint(folder.best_checkpoint()).choice(trained.settings.train.epochs);
     if (!chosen.empty()) page.facts.emplace_back("best.ckpt", chosen);
+    if (!report.broken.empty()) page.facts.emplace_back("data", broken_files_text(report.broken.size()));
     const auto svg = [](std::filesystem::path stem) { return stem += ".svg"; };
     page.pictures = {{"Learning curves", svg(folder.learning_curves())},
                      {"Confusion matrix", svg(folder.confusion((given.split == "test" ? "" : given.split + "_") +

@@ -13,6 +13,7 @@
 #include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/invariance.h"
 #include "tools/experiment/report_texts.h"
+#include "tools/experiment/shape_folders.h"
 #include "tools/experiment/trained_run.h"
 
 namespace geosft {
@@ -28,6 +29,7 @@ struct CloudReport {
   double clouds_per_second = 0.0;
   std::vector<PolynomialDegree> degrees = {};  // one per layer with polynomial attention
   std::string note = {};                       // that normals are estimated; empty if they are not
+  std::vector<std::string> broken = {};        // the errors of the files that were left out
 };
 
 // Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr, and with
@@ -50,6 +52,7 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
   });
   report.degrees = worst_degrees(*trained.model);
   report.note = estimation_note(*dataset);
+  report.broken = broken_files(dataset->warnings());
   return report;
 }
 
@@ -65,7 +68,21 @@ nlohmann::json report_json(const CloudReport<Experiment>& report, const typename
   Experiment::add_json(json, report.evaluation, outputs);
   set_invariance(json, report.evaluation.invariance);
   if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
+  if (!report.broken.empty()) json["left_out"] = report.broken;
   return json;
+}
+
+// Returns how far the accuracy of few clouds may be from that of many, as a line; empty for a metric without an
+// interval, and for many clouds.
+template <class Experiment>
+std::string interval_text(const CloudReport<Experiment>& report) {
+  constexpr int64_t many = 100;
+  if constexpr (requires { Experiment::accuracy(report.evaluation); }) {
+    if (report.count >= many) return "";
+    const auto [low, high] = share_interval(Experiment::accuracy(report.evaluation), report.count);
+    return "for so few clouds the 95 % interval of the accuracy is " + percent(low) + " to " + percent(high) + "\n";
+  }
+  return "";
 }
 
 // Returns overall metrics, then a table with one line per class.
@@ -73,12 +90,16 @@ template <class Experiment>
 std::string report_text(const CloudReport<Experiment>& report, const typename Experiment::Task::Outputs& outputs) {
   std::ostringstream out;
   out << report.count << " clouds of the " << report.split << " set, " << rotation_text(report.rotation);
-  if (report.rotation != Rotation::none) out << " " << report.repeats << (report.repeats == 1 ? " time" : " times");
+  if (report.rotation != Rotation::none) {
+    out << (report.repeats == 1 ? " once" : " " + std::to_string(report.repeats) + " times");
+    if (report.repeats > 1) out << ": " << report.count * report.repeats << " copies";
+  }
+  if (!report.broken.empty()) out << "; " << broken_files_text(report.broken.size());
   out << '\n'
       << Experiment::metrics_text(report.evaluation) << "  (" << std::fixed << std::setprecision(0)
       << report.clouds_per_second << " clouds/s)\n"
-      << Experiment::loss_text(report.evaluation) << invariance_text(report.evaluation.invariance)
-      << attention_text(report.degrees) << '\n'
+      << interval_text(report) << Experiment::loss_text(report.evaluation)
+      << invariance_text(report.evaluation.invariance) << attention_text(report.degrees) << '\n'
       << table_text(Experiment::table(report.evaluation, outputs));
   return out.str();
 }

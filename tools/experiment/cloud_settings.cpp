@@ -15,8 +15,7 @@ void CloudSettings::add_keys(Config& config) {
            "training clouds of each class that are used, sampled with the seed; 0: all", not_negative)
       .add("clouds", "validation_fraction", &validation_fraction,
            "share of the training set held out to choose the best checkpoint; 0: the last one is the best; auto: 0.1, "
-           "or "
-           "0 where this is fewer than 5 clouds",
+           "or 0 where this is fewer than 30 clouds",
            probability_range)
       .add("clouds", "monitor_test", &monitor_test,
            "show the test set in the learning curves (it never chooses a checkpoint)")

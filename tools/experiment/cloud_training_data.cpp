@@ -5,13 +5,14 @@
 #include <tuple>
 
 #include "tools/experiment/estimated_normals.h"
+#include "tools/experiment/shape_folders.h"
 
 namespace geosft {
 namespace {
 
 // The share that is held out where the settings leave it open, and the fewest clouds for which it is.
 constexpr double automatic_fraction = 0.1;
-constexpr int64_t min_automatic = 5;
+constexpr int64_t min_automatic = 30;
 
 }  // namespace
 
@@ -22,6 +23,7 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
       held_out_(std::move(published)),
       test_(std::move(test)),
       monitor_test_(clouds.monitor_test) {
+  for (const auto* split : {&training_, &test_}) broken_ += broken_files((*split)->warnings()).size();
   if (clouds.normals) {
     for (auto* split : {&training_, &held_out_, &test_}) {
       if (!*split) continue;

@@ -13,7 +13,7 @@ class CloudTrainingData {
  public:
   // `published` is a validation split that comes with the dataset, or null: then the fraction
   // clouds.validation_fraction of each class of `training` is held out, sampled with the seed; if it is automatic, a
-  // tenth, or nothing where that is fewer than 5 clouds. Of the others, clouds.max_per_class of each class are used.
+  // tenth, or nothing where that is fewer than 30 clouds. Of the others, clouds.max_per_class of each class are used.
   // Clouds without normals get estimated ones if the settings want normals. `data` names the dataset in messages.
   // The test set is opened before training, so that a missing file ends the run early. Throws UsageError if one split
   // would be empty.
@@ -27,6 +27,8 @@ class CloudTrainingData {
   bool held_out() const { return held_out_ != nullptr; }
   // Returns the fraction that was held out: that of the settings, unless it is automatic.
   double validation_fraction() const { return validation_fraction_; }
+  // Returns how many broken files were left out of the training and the test set.
+  size_t broken() const { return broken_; }
   // Returns a sentence for the user: that normals are estimated. Empty if they are not.
   const std::string& note() const { return note_; }
 
@@ -38,6 +40,7 @@ class CloudTrainingData {
   std::unique_ptr<PointSubset> kept_;  // refers to training_, as held_out_ may do
   bool monitor_test_;
   double validation_fraction_ = 0.0;
+  size_t broken_ = 0;
   std::string note_;
 };
 

@@ -172,6 +172,17 @@ void Config::set_text(const std::string& toml, const std::string& source) {
   Reader{entries_, source}.read(parse_toml(toml, source));
 }
 
+void Config::set_run_text(const std::string& toml, const std::string& source) {
+  for (const ConfigEntry& entry : entries_) {
+    if (const std::string value = former_value(entry.key); !value.empty()) assign(entry.key, value);
+  }
+  set_text(toml, source);
+}
+
+void Config::load_run_toml(const std::filesystem::path& path) {
+  set_run_text(read_toml_text(path), path.string());
+}
+
 void Config::set_known(const std::string& toml, const std::string& source,
                        const std::function<bool(const std::string& section, const std::string& key)>& wanted) {
   const Reader reader{entries_, source};

@@ -53,6 +53,10 @@ class Config {
   void load_toml(const std::filesystem::path& path);
   // Same as load_toml, from text; `source` replaces the file name in messages.
   void set_text(const std::string& toml, const std::string& source = "configuration");
+  // Same as set_text and load_toml, of the configuration of a RUN: a key that it does not have, because an earlier
+  // version wrote it, gets its former value (key_names.h).
+  void set_run_text(const std::string& toml, const std::string& source);
+  void load_run_toml(const std::filesystem::path& path);
   // Sets only the keys for which wanted(section, key) is true, and ignores unknown ones.
   void set_known(const std::string& toml, const std::string& source,
                  const std::function<bool(const std::string& section, const std::string& key)>& wanted);

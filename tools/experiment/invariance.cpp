@@ -54,11 +54,14 @@ void set_invariance(nlohmann::json& json, const std::optional<Invariance>& invar
 std::string invariance_text(const std::optional<Invariance>& invariance) {
   if (!invariance) return "";
   std::ostringstream out;
-  out << std::setprecision(3) << "largest logit difference to the upright cloud " << invariance->max_logit_difference
-      << " (" << invariance->max_unflipped_difference << " where the same was chosen; a near-tie flipped a choice in "
-      << percent(invariance->flipped_share) << " of the copies, of " << percent(invariance->ever_flipped_share)
-      << " of the originals); same prediction in " << percent(invariance->prediction_agreement) << " ("
-      << percent(invariance->unflipped_agreement) << " where the same was chosen)\n";
+  out << std::setprecision(3) << "compared with the upright clouds: same prediction for "
+      << percent(invariance->prediction_agreement) << " of the copies, largest difference of a logit "
+      << invariance->max_logit_difference << '\n';
+  if (invariance->flipped_share == 0) return out.str() + "no copy has another order of points or other samples\n";
+  out << "rounding changed the order of points or the samples in " << percent(invariance->flipped_share)
+      << " of the copies (of " << percent(invariance->ever_flipped_share) << " of the clouds); for the other copies: "
+      << "same prediction for " << percent(invariance->unflipped_agreement) << ", largest difference "
+      << invariance->max_unflipped_difference << '\n';
   return out.str();
 }
 

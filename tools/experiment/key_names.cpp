@@ -30,6 +30,9 @@ constexpr NamePair renamed[] = {
     {"most_tokens", "max_tokens"},
 };
 
+// Keys that earlier versions did not have, and what these did.
+constexpr NamePair former_values[] = {{"split_order", "name"}};
+
 // Shorter names of options; those of a key of clouds are the names that `eval` has.
 constexpr NamePair aliases[] = {{"validation_fraction", "--validation"}, {"rotate_training", "--rotate"}};
 
@@ -62,6 +65,17 @@ constexpr NamePair synonyms[] = {
     {"max_epochs", "epochs"},
     {"wd", "weight_decay"},
     {"bs", "batch_size"},
+    {"max_epoch", "epochs"},
+    {"num_epoch", "epochs"},
+    {"n_epochs", "epochs"},
+    {"dataset", "data"},
+    {"data_dir", "data"},
+    {"data_path", "data"},
+    {"output_dir", "out"},
+    {"work_dir", "out"},
+    {"gpus", "device"},
+    {"npoints", "points"},
+    {"num_point", "points"},
     {"num_workers", "workers"},
     {"scheduler", "schedule"},
     {"lr_scheduler", "schedule"},
@@ -95,6 +109,12 @@ std::string former_key(std::string_view key) {
   const auto* const found =
       std::find_if(std::begin(renamed), std::end(renamed), [&](const NamePair& pair) { return pair.to == key; });
   return found == std::end(renamed) ? std::string() : std::string(found->from);
+}
+
+std::string former_value(std::string_view key) {
+  const auto* const found = std::find_if(std::begin(former_values), std::end(former_values),
+                                         [&](const NamePair& pair) { return pair.from == key; });
+  return found == std::end(former_values) ? std::string() : std::string(found->to);
 }
 
 std::string option_alias(std::string_view key) {

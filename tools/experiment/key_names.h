@@ -12,6 +12,9 @@ namespace geosft {
 std::string current_key(std::string_view name);
 // Returns the former name of the key; empty if it was never renamed.
 std::string former_key(std::string_view key);
+// Returns the value, as the text of an option, that the key had in effect before it existed, where that is not its
+// default; else empty. RUN folders without the key have this value.
+std::string former_value(std::string_view key);
 // Returns a shorter name of the key as an option: "--validation" of validation_fraction; empty if it has none.
 std::string option_alias(std::string_view key);
 // Returns the notice for a former option: "--learning-rate is now called --lr; ...".

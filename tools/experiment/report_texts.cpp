@@ -24,6 +24,15 @@ std::string percent(double share) {
   return out.str();
 }
 
+std::pair<double, double> share_interval(double share, int64_t count) {
+  if (count <= 0) return {0.0, 1.0};
+  constexpr double z = 1.96;
+  const auto n = static_cast<double>(count);
+  const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+  const double half = z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+  return {std::max(middle - half, 0.0), std::min(middle + half, 1.0)};
+}
+
 std::string coordinate_text(double value, double extent) {
   constexpr double least = 6, most = 15;
   const double more = std::log10(std::abs(value) / extent);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/ops/polynomial_degree.h"
@@ -17,6 +18,9 @@ namespace geosft {
 
 // Formats 0.815 as "81.5 %".
 std::string percent(double share);
+
+// Returns the 95 % interval (Wilson's) of a share that was measured on `count` items.
+std::pair<double, double> share_interval(double share, int64_t count);
 
 // Formats a coordinate with the digits that tell the points of a cloud of this extent apart: 6 to 15.
 std::string coordinate_text(double value, double extent);

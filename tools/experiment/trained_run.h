@@ -52,7 +52,7 @@ TrainedRun<Task> trained_run_of(const Checkpoint& checkpoint, const std::filesys
   TrainedRun<Task> loaded;
   loaded.read(checkpoint, Task::program, file);
   read_run_config(file, [&] {
-    loaded.settings.config().set_text(run_text(checkpoint, Task::program, "config", file), "its configuration");
+    loaded.settings.config().set_run_text(run_text(checkpoint, Task::program, "config", file), "its configuration");
   });
   loaded.model = Task::make_model(loaded.settings, loaded);
   load_run_weights(*loaded.model, checkpoint, file);

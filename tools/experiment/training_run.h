@@ -95,7 +95,7 @@ void refuse_changes(const std::string& before, const std::string& after, const s
 template <class Settings>
 void TrainArguments::load_resumed(Settings& settings, Config& config, const RunFolder& folder) const {
   if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
-  config.load_toml(folder.config());
+  config.load_run_toml(folder.config());
   Settings before = settings;
   config.apply_options();
   Settings after = settings;
@@ -106,7 +106,7 @@ void TrainArguments::load_resumed(Settings& settings, Config& config, const RunF
 template <class Settings>
 void TrainArguments::load_begun(Settings& settings, Config& config, const RunFolder& folder) const {
   Settings asked = settings;
-  config.load_toml(folder.config());
+  config.load_run_toml(folder.config());
   asked.train.batch_size = settings.train.batch_size;
   asked.config().take_automatic(settings.config());
   if (asked.config().to_toml() == settings.config().to_toml()) return;

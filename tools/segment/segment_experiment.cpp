@@ -189,9 +189,10 @@ void SegmentExperiment::add_outputs(nlohmann::json& json, const PartNames& outpu
   json["parts"] = parts_json(outputs);
 }
 
-void SegmentExperiment::print_dataset(const std::filesystem::path& data, bool json) {
+void SegmentExperiment::print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json) {
   const auto training = open_part_dataset(data, PartSplit::train), test = open_part_dataset(data, PartSplit::test);
   const PartNames outputs{{training->class_names()}, training->parts()};
+  if (reading.check) throw_all_broken([&] { training->count_parts(); }, [&] { test->count_parts(); });
   std::optional<int64_t> validation;
   if (has_validation_split(data)) validation = open_part_dataset(data, PartSplit::validation)->size();
   std::vector<std::string> warnings = empty_parts_warnings(*training, {}, data.string() + " (train)");

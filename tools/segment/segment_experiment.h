@@ -50,7 +50,7 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
   static std::string outputs_text(const PartNames& outputs);
   static void add_outputs(nlohmann::json& json, const PartNames& outputs);
   static bool holds_data(const std::filesystem::path&) { return false; }
-  static void print_dataset(const std::filesystem::path& data, bool json);
+  static void print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json);
 };
 
 }  // namespace geosft

@@ -2,6 +2,7 @@
 #include "data/points/point_formats.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -41,16 +42,16 @@ TEST_CASE("folder tree: split folders below the classes, as in ModelNet") {
   const DatasetListing train = list_folder_tree(folder.path(), Split::train, 5);
   CHECK(names(train) == std::vector<std::string>{"bed/train/bed_1.off", "sofa/train/sofa_1.off"});
   REQUIRE(train.warnings.size() == 1);
-  CHECK_THAT(train.warnings[0], Catch::Contains("sofa") && Catch::Contains("1 files"));
+  CHECK_THAT(train.warnings[0], Catch::Contains("sofa") && Catch::Contains("1 file beside"));
   CHECK(names(list_folder_tree(folder.path(), Split::test, 5)) == std::vector<std::string>{"bed/test/bed_2.off"});
 }
 
-TEST_CASE("folder tree: without split folders every fifth file is test") {
+TEST_CASE("folder tree: without split folders a fifth of the files is test, by hash or by name") {
   const test::TemporaryFolder folder;
   for (int i = 0; i < 11; ++i) test::write_text(folder / ("bed/" + std::to_string(10 + i) + ".off"), "");
   test::write_text(folder / "sofa/1.off", "");
   std::filesystem::create_directory(folder / "empty");
-  const DatasetListing test = list_folder_tree(folder.path(), Split::test, 5);
+  const DatasetListing test = list_folder_tree(folder.path(), Split::test, 5, SplitOrder::name);
   CHECK(names(test) == std::vector<std::string>{"bed/14.off", "bed/19.off"});
   CHECK(test.class_names == std::vector<std::string>{"bed", "sofa"});
   CHECK_THAT(test.warnings.at(0), Catch::Contains("empty"));
@@ -61,6 +62,66 @@ TEST_CASE("folder tree: without split folders every fifth file is test") {
   test::require_error([&] { list_folder_tree(folder.path(), Split::test, -1); }, {"test_every", "-1"});
 }
 
+TEST_CASE("folder tree: the hashed split is fixed, ignores formats, and an added file moves at most one other") {
+  const test::TemporaryFolder folder;
+  const auto tests = [&] {
+    std::set<std::string> stems;
+    for (const std::string& name : names(list_folder_tree(folder.path(), Split::test, 5))) {
+      stems.insert(name.substr(0, name.find('.')));
+    }
+    return stems;
+  };
+  for (int i = 0; i < 40; ++i) {
+    test::write_text(folder / ("bed/scan_" + std::to_string(100 + i) + (i % 5 == 4 ? ".ply" : ".off")), "");
+  }
+  const std::set<std::string> before = tests();
+  REQUIRE(before.size() == 8);
+  // What every fifth name would be, all of one format, is not the test set.
+  size_t ply = 0;
+  for (const DatasetItem& item : list_folder_tree(folder.path(), Split::test, 5).items) {
+    ply += item.file.extension() == ".ply" ? 1 : 0;
+  }
+  CHECK(ply < 8);
+  std::filesystem::rename(folder / "bed/scan_100.off", folder / "bed/scan_100.ply.gz");
+  CHECK(tests() == before);
+  for (int i = 0; i < 12; ++i) {
+    const std::set<std::string> known = tests();
+    test::write_text(folder / ("bed/a_" + std::to_string(i) + ".off"), "");
+    const std::set<std::string> now = tests();
+    size_t moved = 0;
+    for (const std::string& name : known) moved += now.contains(name) ? 0 : 1;
+    CHECK(moved <= 1);
+  }
+}
+
+TEST_CASE("folder tree: folders whose names begin with an underscore are no classes") {
+  const test::TemporaryFolder folder;
+  write_empty(folder, {"bed/1.off", "_broken/1.off", "sofa/1.off"});
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
+  CHECK(listing.class_names == std::vector<std::string>{"bed", "sofa"});
+  REQUIRE(listing.warnings.size() == 1);
+  CHECK_THAT(listing.warnings[0], Catch::Contains("_broken: no class"));
+  const test::TemporaryFolder split;
+  write_empty(split, {"train/bed/1.off", "train/_old/1.off", "train/sofa/1.off", "test/bed/2.off"});
+  std::filesystem::create_directory(split / "train/empty");
+  const DatasetListing test = list_folder_tree(split.path(), Split::test, 0);
+  CHECK(test.class_names == std::vector<std::string>{"bed", "sofa"});
+  CHECK(test.warnings.back() == split.path().string() + ": 1 of 2 classes have no shape to test with: sofa");
+}
+
+TEST_CASE("folder tree: shapes beside each other in no class folder are counted, and the layouts named") {
+  const test::TemporaryFolder folder;
+  write_empty(folder, {"b.ply", "a.ply", "notes.md"});
+  test::require_error([&] { list_folder_tree(folder.path(), Split::train, 5); },
+                      {"2 files with shapes in no class folder, such as a.ply", "folders must be CLASS/FILE"});
+  write_empty(folder, {"bed/1.off"});
+  CHECK(list_folder_tree(folder.path(), Split::train, 0).warnings.front() ==
+        folder.path().string() + ": 2 files in no class folder are left out, such as a.ply");
+  std::filesystem::remove(folder / "b.ply");
+  CHECK(list_folder_tree(folder.path(), Split::train, 0).warnings.front() ==
+        folder.path().string() + ": 1 file in no class folder is left out: a.ply");
+}
+
 TEST_CASE("folder tree: what is passed by is counted in one line") {
   const test::TemporaryFolder folder;
   write_empty(folder, {"bed/1.off", "bed/2.off", "bed/nested/3.off", "bed/nested/deeper/4.ply", "bed/model.fbx",
@@ -69,8 +130,8 @@ TEST_CASE("folder tree: what is passed by is counted in one line") {
   CHECK(names(listing) == std::vector<std::string>{"bed/1.off", "bed/2.off", "sofa/1.off"});
   CHECK(listing.warnings ==
         std::vector<std::string>{folder.path().string() +
-                                 ": left out are 2 shape files in folders below their class, 1 files without an "
-                                 "extension, 1 files *.FBX, 1 files *.fbx, 1 files *.h5, 1 files *.json"});
+                                 ": left out: 2 shape files in folders below their class, 1 file without an "
+                                 "extension, 1 file *.FBX, 1 file *.fbx, 1 file *.h5, 1 file *.json"});
 }
 
 TEST_CASE("folder tree: .bin files are laser scans, but the buffers of .gltf files beside them") {
@@ -79,7 +140,7 @@ TEST_CASE("folder tree: .bin files are laser scans, but the buffers of .gltf fil
   const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
   REQUIRE(names(listing) == std::vector<std::string>({"bed/1.gltf", "car/1.bin", "car/2.ply.gz", "car/3.CSV"}));
   REQUIRE(listing.warnings.size() == 1);
-  CHECK_THAT(listing.warnings[0], Catch::EndsWith("left out are 1 files *.bin"));
+  CHECK_THAT(listing.warnings[0], Catch::EndsWith("left out: 1 file *.bin"));
 }
 
 TEST_CASE("folder tree: what is passed by beside and below split folders") {
@@ -90,8 +151,8 @@ TEST_CASE("folder tree: what is passed by beside and below split folders") {
   CHECK(names(listing) == std::vector<std::string>{"bed/test/2.off"});
   REQUIRE(listing.warnings.size() == 1);
   CHECK_THAT(listing.warnings[0], Catch::Contains("2 shape files in folders below their class") &&
-                                      Catch::Contains("1 links to folders below a class") &&
-                                      Catch::Contains("1 files *.mtl"));
+                                      Catch::Contains("1 link to folders below a class") &&
+                                      Catch::Contains("1 file *.mtl"));
 }
 
 TEST_CASE("folder tree: what bears the name of a shape or a class and cannot be read is an error") {
@@ -141,7 +202,7 @@ TEST_CASE("folder tree: a folder for each shape, as in ShapeNetCore") {
                                                      "02691156/1b/models/model_normalized.obj",
                                                      "02828884/2a/model.obj"});
   REQUIRE(listing.warnings.size() == 1);
-  REQUIRE_THAT(listing.warnings[0], Catch::Contains("1 shape files in folders below their class"));
+  REQUIRE_THAT(listing.warnings[0], Catch::Contains("1 shape file in folders below their class"));
 }
 
 TEST_CASE("folder tree: shapes in other places are found, and the layouts named") {
@@ -196,7 +257,7 @@ TEST_CASE("folder tree: classes with too few files for a test split name the opt
   write_empty(folder, {"bed/a.off", "bed/b.off", "bed/c.off", "sofa/a.off"});
   CHECK(list_folder_tree(folder.path(), Split::train, 5).items.size() == 4);
   test::require_error([&] { list_folder_tree(folder.path(), Split::test, 5); },
-                      {"shapes to test with", "at most 3 files per class", "every 5th", "--test-every 3"});
+                      {"shapes to test with", "at most 3 files per class", "one in 5", "--test-every 3"});
   CHECK(list_folder_tree(folder.path(), Split::test, 3).items.size() == 1);
 }
 

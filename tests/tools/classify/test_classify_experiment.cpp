@@ -109,9 +109,16 @@ TEST_CASE("an evaluation as text has a line a class") {
   CHECK_THAT(text, Catch::Contains("sofa                           1   100.0 %\n"));
   CHECK_THAT(text, Catch::Contains("lamp                           0         -\n"));
   const std::string moved = report_text(rotated(), names);
-  CHECK_THAT(moved, Catch::Contains("rotated at random 3 times") &&
-                        Catch::Contains("0.5 (2e-05 where the same was chosen") && Catch::Contains("25.0 %") &&
-                        Catch::Contains("75.0 %"));
+  CHECK_THAT(moved, Catch::Contains("rotated at random 3 times") && Catch::Contains("12 copies") &&
+                        Catch::Contains("difference of a logit 0.5\n") &&
+                        Catch::Contains("largest difference 2e-05\n") && Catch::Contains("25.0 %") &&
+                        Catch::Contains("75.0 %") && Catch::Contains("class                     copies"));
+  CHECK_THAT(text, Catch::Contains("95 % interval of the accuracy is 15.0 % to 85.0 %\n"));
+  CloudReport<ClassifyExperiment> some = example();
+  some.broken = {"a.ply: broken"};
+  CHECK_THAT(report_text(some, names),
+             Catch::StartsWith("4 clouds of the test set, upright; 1 broken file is left out\n"));
+  CHECK(report_json(some, names).at("left_out") == nlohmann::json{"a.ply: broken"});
 }
 
 }  // namespace geosft::test::test_classify_experiment

@@ -85,13 +85,18 @@ TEST_CASE("checkpoints that are broken or of something else are refused") {
   refused({"'witdh'"});
 }
 
-TEST_CASE("a model is not evaluated on data of other classes; missing normals are estimated, which is said") {
+TEST_CASE("a model is evaluated on some of its classes, not on others; missing normals are estimated, which is said") {
   const ClassifyShop shop;
   const std::string run = shop.trained();
   const fs::path other = shop / "other";
   fs::copy(shop.data(), other, fs::copy_options::recursive);
   for (const char* split : {"train", "test"}) fs::remove_all(other / split / "cube");
-  shop.require_failure(shop.run({"eval", run, "--data", other.string()}), 1, {other.string(), "classes"});
+  const ProcessResult some = shop.run_well({"eval", run, "--data", other.string(), "--json"});
+  CHECK_THAT(some.err, Catch::Contains("its 2 classes are among the 3 of the model, by name"));
+  CHECK(nlohmann::json::parse(some.out).at("count") == 4);
+  fs::rename(other / "test" / "sphere", other / "test" / "ball");
+  shop.require_failure(shop.run({"eval", run, "--data", other.string()}), 1,
+                       {other.string(), "3 classes of the trained model", "does not know 1, such as ball"});
   fs::remove_all(other);
   fs::copy(shop.data(), other, fs::copy_options::recursive);
   write_text(other / "test" / "sphere" / "bare.xyz", sphere_xyz(1.0, 50, /*normals=*/false));

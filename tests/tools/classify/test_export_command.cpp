@@ -2,6 +2,7 @@
 // geosft-classify export, end to end.
 #include <catch2/catch.hpp>
 
+#include "data/formats/hdf5_file.h"
 #include "data/points/point_dataset.h"
 #include "tests/support.h"
 #include "tests/tools/classify/classify_tool.h"
@@ -34,7 +35,23 @@ TEST_CASE("export writes the points that training samples, in a form that traini
       require_close(one.normals, other.normals.index_select(0, row), 1e-6, "normals");
     }
   }
+  CHECK(Hdf5File(shop / "arrays" / "ply_data_train0.h5").read_int("label").sizes() == at::IntArrayRef({15, 1}));
   shop.run_well(Words{"train", "--data", out, "--out", (shop / "run").string()} + shop.small_training());
+}
+
+TEST_CASE("export splits a folder as train does, leaves out broken files when asked, and says what has no normals") {
+  const ClassifyShop shop;
+  const std::string data = (shop.data() / "train").string(), out = (shop / "arrays").string();
+  const auto exported = [&](const Words& more) {
+    return shop.run_well(Words{"export", data, "--out", out, "--points-per-mesh", "60", "--points", "50"} + more).out;
+  };
+  CHECK_THAT(exported({"--test-every", "2"}), Catch::Contains("9 clouds of 50 points, with normals") &&
+                                                  Catch::Contains("6 clouds of 50 points, with normals"));
+  CHECK_THAT(exported({"--test-every", "0", "--split-order", "name"}), Catch::Contains("15 clouds"));
+  write_text(shop.data() / "train" / "sphere" / "sphere_1.xyz", sphere_xyz(1.0, 60, /*normals=*/false));
+  write_text(shop.data() / "train" / "cube" / "cube_1.off", "OFF\n");
+  CHECK_THAT(exported({"--test-every", "0", "--skip-broken"}),
+             Catch::Contains("14 clouds of 50 points, without normals: ") && Catch::Contains("sphere_1.xyz has none"));
 }
 
 TEST_CASE("clouds of different size need a number of points") {

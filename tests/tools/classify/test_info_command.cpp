@@ -72,4 +72,22 @@ TEST_CASE("info takes the options that every command has") {
   shop.refuses({"info", (shop / "absent.off").string()}, 1, {"absent.off"});
 }
 
+TEST_CASE("info --check reads all files, names the broken ones and fails; without it info says that it only counts") {
+  const ClassifyShop shop;
+  const std::string data = shop.data().string();
+  CHECK_THAT(shop.run_well({"info", data}).err, Catch::Contains("--check reads them"));
+  const ProcessResult sound = shop.run_well({"info", data, "--check"});
+  CHECK_THAT(sound.out, Catch::EndsWith("21 files were read, 0 of them are broken\n"));
+  CHECK(sound.err.empty());
+  write_text(shop.data() / "train" / "cube" / "cube_1.off", "OFF\n");
+  const ProcessResult broken = shop.run({"info", data, "--check"});
+  CHECK(broken.exit == 1);
+  CHECK_THAT(lines_of(broken.err).back(),
+             Catch::StartsWith("geosft-classify: error: 1 of 21 files are broken") && Catch::Contains("--skip-broken"));
+  CHECK_THAT(broken.out, Catch::Contains("cube_1.off: expected") && Catch::Contains("15 clouds to train with"));
+  const nlohmann::json json = nlohmann::json::parse(shop.run({"info", data, "--check", "--json"}).out);
+  CHECK(json.at("check").at("files") == 21);
+  CHECK(json.at("check").at("broken").size() == 1);
+}
+
 }  // namespace geosft::test::test_info_command

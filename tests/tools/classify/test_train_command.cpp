@@ -136,14 +136,14 @@ TEST_CASE("without a configuration the sizes fit the data, and a tenth of it cho
   train("file", tiny + Words{"--config", (shop / "some.toml").string()});
   CHECK_THAT(read_text(shop / "file" / "config.toml"),
              Catch::Contains("tokens = \"radial\"") && Catch::Contains("batch_size = 32\n"));
-  for (int i = 10; i < 50; ++i) {
-    write_text(shop.data() / "train" / "cube" / (std::to_string(i) + ".off"), cube_off(0.1 * i));
+  for (int i = 10; i < 290; ++i) {
+    write_text(shop.data() / "train" / "cube" / (std::to_string(i) + ".off"), cube_off(0.01 * i));
   }
   const ProcessResult held = train("held", tiny + Words{"--validate-every", "1", "--json"});
-  CHECK_THAT(held.err, Catch::Contains("training on 48 clouds of 3 classes, 7 more choose the best checkpoint"));
+  CHECK_THAT(held.err, Catch::Contains("training on 264 clouds of 3 classes, 31 more choose the best checkpoint"));
   CHECK(nlohmann::json::parse(held.out).at("checkpoint").at("chosen_by") == "validation");
   const ProcessResult all = train("all", tiny + Words{"--validation", "0"});
-  CHECK_THAT(all.err, Catch::Contains("training on 55 clouds"));
+  CHECK_THAT(all.err, Catch::Contains("training on 295 clouds"));
   CHECK_THAT(all.out, Catch::Contains("test figures are of best.ckpt: epoch 2 of 2, the last one"));
 }
 
@@ -341,6 +341,32 @@ TEST_CASE("a training starts from another run, with its model, for other classes
   shop.refuses(shop.train("none", {"--freeze-encoder"}), 2, {"freeze_encoder", "init_from"});
   shop.refuses(shop.train("none", {"--init-from", "nothing"}), 1, {"nothing"});
   shop.refuses(shop.train("none", {"--init-from", first, "--dim", "32"}), 1, {"--init-from", "shape"});
+}
+
+TEST_CASE("broken files are left out of a training when asked, which is said, kept in the run and its result") {
+  const ClassifyShop shop;
+  write_text(shop.data() / "train" / "cube" / "cube_1.off", "OFF\n");
+  write_text(shop.data() / "test" / "sphere" / "sphere_5.xyz", "");
+  shop.require_failure(shop.run(shop.train("run")), 1, {"2 broken files", "--skip-broken", "info --check"});
+  const ProcessResult result = shop.run_well(shop.train("run", {"--skip-broken", "--json"}));
+  CHECK_THAT(result.err, Catch::Contains("training on 14 clouds of 3 classes, 2 broken files are left out"));
+  CHECK(count_of(result.err, "left out: " + (shop.data() / "train" / "cube" / "cube_1.off").string()) == 1);
+  CHECK(count_of(result.err, "left out: " + (shop.data() / "test" / "sphere" / "sphere_5.xyz").string()) == 1);
+  const nlohmann::json json = nlohmann::json::parse(result.out);
+  CHECK(json.at("count") == 5);
+  CHECK(json.at("left_out").size() == 1);
+  const std::string run = (shop / "run").string();
+  CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("skip_broken = true"));
+  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("5 clouds of the test set, upright; 1 broken file"));
+  const std::string strict = (shop / "strict").string();
+  fs::copy(shop.data() / "test" / "cube", shop.data() / "test" / "sphere", fs::copy_options::overwrite_existing);
+  fs::remove(shop.data() / "test" / "sphere" / "sphere_5.xyz");
+  fs::remove(shop.data() / "train" / "cube" / "cube_1.off");
+  shop.run_well(shop.train("strict"));
+  write_text(shop.data() / "test" / "sphere" / "sphere_6.xyz", "");
+  shop.require_failure(shop.run({"eval", strict}), 1, {"sphere_6.xyz", "--skip-broken"});
+  shop.run_well({"eval", strict, "--skip-broken"});
+  shop.run_well({"report", strict, "--skip-broken"});
 }
 
 }  // namespace geosft::test::test_train_command

@@ -16,6 +16,7 @@ const std::string every_key = first_cloud_keys + R"(max_per_class = 4
 validation_fraction = 0.25
 monitor_test = true
 test_every = 3
+split_order = "name"
 allow_missing = true
 drop_background = true
 columns = "x,y,z,r,g,b"
@@ -170,6 +171,7 @@ TEST_CASE("data keys reach the options of the dataset") {
   const PointDatasetOptions options = changed().dataset();
   CHECK(options.points_per_mesh == 500);
   CHECK(options.test_every == 3);
+  CHECK(options.split_order == SplitOrder::name);
   CHECK(options.allow_missing);
   CHECK(options.drop_background);
 }
@@ -240,6 +242,18 @@ TEST_CASE("configurations without a relative encoding have that of the paper") {
   settings.config().set_text("[model]\ntokens = 'radial'\n");
   CHECK(settings.classifier(2).relative == PointRelative::paper);
   CHECK_FALSE(settings.classifier(2).chirality);
+}
+
+TEST_CASE("the configuration of a RUN without the order of the split has that by name, any other the hashed one") {
+  ClassifySettings settings;
+  CHECK(settings.clouds.split_order == SplitOrder::hash);
+  settings.config().set_text("[clouds]\npoints = 7\n");
+  CHECK(settings.clouds.split_order == SplitOrder::hash);
+  settings.config().set_run_text("[clouds]\npoints = 7\n", "a run");
+  CHECK(settings.clouds.split_order == SplitOrder::name);
+  CHECK(settings.clouds.points == 7);
+  settings.config().set_run_text("[clouds]\nsplit_order = 'hash'\n", "a run");
+  CHECK(settings.clouds.split_order == SplitOrder::hash);
 }
 
 }  // namespace geosft::test::test_classify_settings

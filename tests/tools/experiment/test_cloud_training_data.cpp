@@ -52,7 +52,7 @@ TEST_CASE("a share is held out, of every class, a published part comes first") {
   CHECK(published.held_out());
 }
 
-TEST_CASE("a tenth is held out where nothing is said and that is five clouds or more") {
+TEST_CASE("a tenth is held out where nothing is said and that is thirty clouds or more") {
   const auto split = [](int64_t count, double fraction) {
     CloudSettings settings;
     settings.validation_fraction = fraction;
@@ -60,12 +60,12 @@ TEST_CASE("a tenth is held out where nothing is said and that is five clouds or 
   };
   const double automatic = CloudSettings().validation_fraction;
   REQUIRE(is_automatic(automatic));
-  const CloudTrainingData few = split(39, automatic), many = split(60, automatic), all = split(60, 0.0);
-  CHECK(few.train().size() == 39);
+  const CloudTrainingData few = split(280, automatic), many = split(300, automatic), all = split(300, 0.0);
+  CHECK(few.train().size() == 280);
   CHECK((few.validation() == nullptr && few.validation_fraction() == 0.0));
-  CHECK(many.train().size() == 54);
-  CHECK((many.validation()->size() == 6 && many.validation_fraction() == 0.1 && many.held_out()));
-  CHECK((all.train().size() == 60 && all.validation() == nullptr));
+  CHECK(many.train().size() == 270);
+  CHECK((many.validation()->size() == 30 && many.validation_fraction() == 0.1 && many.held_out()));
+  CHECK((all.train().size() == 300 && all.validation() == nullptr));
 }
 
 TEST_CASE("missing normals are estimated, and empty parts refused") {

@@ -35,8 +35,12 @@ TEST_CASE("differences, flips and agreement are counted over everything added") 
   CHECK(json.at("ever_flipped_share") == 0.25);
   CHECK(json.at("unflipped_agreement") == Approx(5.0 / 6));
   CHECK_THAT(invariance_text(found),
-             Catch::Contains("3 (1.5 where the same was chosen") && Catch::Contains("25.0 % of the copies") &&
-                 Catch::Contains("25.0 % of the originals") && Catch::Contains("75.0 % (83.3 % where"));
+             Catch::Contains("same prediction for 75.0 % of the copies, largest difference of a logit 3\n") &&
+                 Catch::Contains("25.0 % of the copies (of 25.0 % of the clouds)") &&
+                 Catch::EndsWith("same prediction for 83.3 %, largest difference 1.5\n"));
+  Invariance equal = found;
+  equal.flipped_share = 0;
+  CHECK_THAT(invariance_text(equal), Catch::EndsWith("\nno copy has another order of points or other samples\n"));
 }
 
 TEST_CASE("where every copy flipped nothing disagrees without a flip") {

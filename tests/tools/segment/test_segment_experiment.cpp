@@ -62,7 +62,8 @@ TEST_CASE("a segmentation as text has a line a class, and says what rotating los
   CHECK_THAT(text, Catch::Contains("mug                            0         -         -\n"));
   const std::string moved = report_text(rotated(), names());
   CHECK_THAT(moved, Catch::Contains("rotated at random 2 times") && Catch::Contains("upright: instance IoU 75.0 %") &&
-                        Catch::Contains("lost by rotating: 25.00 points") && Catch::Contains("0.5 (2e-05"));
+                        Catch::Contains("lost by rotating: 25.00 points") &&
+                        Catch::Contains("difference of a logit 0.5\n") && Catch::Contains("largest difference 2e-05"));
 }
 
 TEST_CASE("a trained model is evaluated on the set of its settings, unless that has other parts") {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/shape_folders.h"
+
+#include <catch2/catch.hpp>
+
+#include "data/data_error.h"
+#include "tests/support.h"
+#include "tests/tools/classify/tiny_shapes.h"
+
+namespace geosft::test::test_shape_folders {
+namespace {
+
+// The tiny dataset, two files of which are broken: one to train with, one to test with.
+struct Place {
+  TemporaryFolder folder;
+  PointDatasetOptions options;
+
+  Place() {
+    write_tiny_dataset(folder / "data");
+    write_text(folder / "data/train/cube/cube_1.off", "OFF\n");
+    write_text(folder / "data/test/sphere/sphere_5.xyz", "");
+    options.points_per_mesh = 30;
+    options.cache = folder / "cache";
+  }
+  std::filesystem::path data() const { return folder / "data"; }
+};
+
+}  // namespace
+
+TEST_CASE("broken files are left out of a dataset, and each is named") {
+  Place place;
+  CHECK_THROWS_AS(open_point_dataset(place.data(), Split::train, place.options), BrokenFiles);
+  const auto train = open_readable_shapes(place.data(), Split::train, place.options);
+  CHECK(train->size() == 14);
+  CHECK(train->class_names().size() == 3);
+  const std::vector<std::string> broken = broken_files(train->warnings());
+  REQUIRE(broken.size() == 1);
+  CHECK_THAT(broken[0], Catch::StartsWith((place.data() / "train/cube/cube_1.off").string() + ": expected"));
+  for (int64_t row = 0; row < train->size(); ++row) CHECK(train->get(row).points.size(0) >= 30);
+  CHECK(open_readable_shapes(place.data(), Split::test, place.options)->size() == 5);
+  CHECK(broken_files_text(0).empty());
+  CHECK(broken_files_text(1) == "1 broken file is left out");
+  CHECK(broken_files_text(2) == "2 broken files are left out");
+}
+
+TEST_CASE("the samples of the files that can be read are those of a dataset without the others") {
+  Place place;
+  const auto some = open_readable_shapes(place.data(), Split::train, place.options);
+  std::filesystem::remove(place.data() / "train/cube/cube_1.off");
+  place.options.cache = place.folder / "other_cache";
+  const auto all = open_point_dataset(place.data(), Split::train, place.options);
+  REQUIRE(all->size() == some->size());
+  for (int64_t row = 0; row < all->size(); ++row) {
+    require_equal(some->get(row).points, all->get(row).points, "points");
+    CHECK(some->label(row) == all->label(row));
+  }
+  CHECK(broken_files(open_readable_shapes(place.data(), Split::train, place.options)->warnings()).empty());
+}
+
+TEST_CASE("a class whose files are all broken is named, and where none can be read the errors are") {
+  Place place;
+  for (int i = 0; i < 5; ++i) {
+    write_text(place.data() / ("train/cube/cube_" + std::to_string(i) + ".off"), "OFF\n");
+  }
+  const auto train = open_readable_shapes(place.data(), Split::train, place.options);
+  CHECK(train->size() == 10);
+  CHECK(train->warnings().back() == "all files of the class cube are broken");
+  CHECK(broken_files(train->warnings()).size() == 5);
+  std::filesystem::remove_all(place.data() / "train/sphere");
+  std::filesystem::remove_all(place.data() / "train/tetrahedron");
+  require_error([&] { open_readable_shapes(place.data(), Split::train, place.options); },
+                {"5 broken files", "cube_4.off"});
+}
+
+TEST_CASE("a check reads every file once, and names the broken ones and what others lack") {
+  Place place;
+  write_text(place.data() / "train/cube/holes.xyz", "0 0 0 0 0 1\nnan 0 0 0 0 1\n1 0 0 0 0 1\n");
+  ShapeFilesCheck check = check_shape_files(place.data(), place.options);
+  CHECK(check.files == 22);
+  REQUIRE(check.broken.size() == 3);
+  CHECK_THAT(check.broken[0], Catch::Contains("sphere_5.xyz"));
+  CHECK_THAT(check.broken[1], Catch::Contains("cube_1.off"));
+  CHECK_THAT(check.broken[2], Catch::Contains("holes.xyz"));
+  place.options.drop_invalid = true;
+  check = check_shape_files(place.data(), place.options);
+  CHECK(check.broken.size() == 2);
+  REQUIRE(check.warnings.size() == 1);
+  CHECK_THAT(check.warnings[0], Catch::Contains("holes.xyz") && Catch::Contains("1 of its 3 points"));
+  // Files of both splits are read once.
+  const TemporaryFolder both;
+  write_text(both / "a/1.off", cube_off(1.0));
+  write_text(both / "a/2.off", cube_off(2.0));
+  place.options.test_every = 0;
+  CHECK(check_shape_files(both.path(), place.options).files == 2);
+}
+
+}  // namespace geosft::test::test_shape_folders

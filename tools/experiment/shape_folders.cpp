@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/shape_folders.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "data/data_error.h"
+#include "data/points/point_formats.h"
+#include "geometry/threads.h"
+
+namespace geosft {
+namespace {
+
+constexpr std::string_view left_out = "left out: ";
+
+// Lists the shape files of a split; nothing for a dataset of another form.
+std::optional<DatasetListing> list_shapes(const std::filesystem::path& source, Split split,
+                                          const PointDatasetOptions& options) {
+  if (source.empty() || source == "furniture") return std::nullopt;
+  if (is_normal_resampled(source)) return list_normal_resampled(source, split, options.allow_missing);
+  if (!std::filesystem::is_directory(source) || is_scan_object_nn(source) || is_modelnet_hdf5(source)) {
+    return std::nullopt;
+  }
+  return list_folder_tree(source, split, options.test_every, options.split_order);
+}
+
+// Returns the error of reading an item; empty if it can be read. A readable one is then in the cache.
+std::string error_of(const DatasetItem& item, const DatasetListing& listing, const PointDatasetOptions& options) {
+  try {
+    const FileDataset one({{item}, listing.class_names, {}}, options);
+    return {};
+  } catch (const DataError& error) {
+    return error.what();
+  }
+}
+
+// Moves the broken items of a listing to its warnings.
+void drop_broken(DatasetListing& listing, PointDatasetOptions options) {
+  options.progress = {};
+  std::vector<DatasetItem> readable;
+  std::vector<std::string> broken;
+  std::set<int64_t> before, after;
+  for (DatasetItem& item : listing.items) {
+    const std::string error = error_of(item, listing, options);
+    before.insert(item.label);
+    if (!error.empty()) {
+      broken.push_back(std::string(left_out) + error);
+      continue;
+    }
+    after.insert(item.label);
+    readable.push_back(std::move(item));
+  }
+  listing.items = std::move(readable);
+  for (const int64_t label : before) {
+    if (after.contains(label)) continue;
+    broken.push_back("all files of the class " + listing.class_names.at(static_cast<size_t>(label)) + " are broken");
+  }
+  listing.warnings.insert(listing.warnings.end(), broken.begin(), broken.end());
+}
+
+}  // namespace
+
+std::unique_ptr<PointDataset> open_readable_shapes(const std::filesystem::path& source, Split split,
+                                                   const PointDatasetOptions& options) {
+  try {
+    return open_point_dataset(source, split, options);
+  } catch (const BrokenFiles&) {
+    std::optional<DatasetListing> listing = list_shapes(source, split, options);
+    if (!listing) throw;
+    drop_broken(*listing, options);
+    if (listing->items.empty()) throw;
+    return std::make_unique<FileDataset>(std::move(*listing), options);
+  }
+}
+
+std::vector<std::string> broken_files(const std::vector<std::string>& warnings) {
+  std::vector<std::string> found;
+  for (const std::string& warning : warnings) {
+    if (warning.starts_with(left_out)) found.push_back(warning.substr(left_out.size()));
+  }
+  return found;
+}
+
+std::string broken_files_text(size_t count) {
+  if (count == 0) return "";
+  return std::to_string(count) + (count == 1 ? " broken file is left out" : " broken files are left out");
+}
+
+ShapeFilesCheck check_shape_files(const std::filesystem::path& source, const PointDatasetOptions& options) {
+  std::set<std::filesystem::path> files;
+  for (const Split split : {Split::train, Split::test}) {
+    std::optional<DatasetListing> listing;
+    try {
+      listing = list_shapes(source, split, options);
+    } catch (const DataError&) {
+      if (split == Split::train) throw;
+      continue;  // no shape to test with
+    }
+    if (!listing) throw DataError(source.string(), "a folder with a file for each shape", "arrays of shapes");
+    for (const DatasetItem& item : listing->items) files.insert(item.file);
+  }
+  const std::vector<std::filesystem::path> all(files.begin(), files.end());
+  std::vector<std::string> errors(all.size());
+  std::vector<std::vector<std::string>> warnings(all.size());
+  parallel_items(static_cast<int64_t>(all.size()), at::get_num_threads(), [&](int64_t i) {
+    const auto at = static_cast<size_t>(i);
+    try {
+      read_shape(all[at], options, &warnings[at]);
+    } catch (const DataError& error) {
+      errors[at] = error.what();
+    }
+  });
+  ShapeFilesCheck check{all.size(), {}, {}};
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!errors[i].empty()) {
+      check.broken.push_back(errors[i]);
+      continue;
+    }
+    for (const std::string& warning : warnings[i]) {
+      // That points of a mesh are sampled is no news of a training set.
+      if (!warning.ends_with(" points are sampled")) check.warnings.push_back(warning);
+    }
+  }
+  return check;
+}
+
+}  // namespace geosft

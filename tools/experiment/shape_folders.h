@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens datasets with a file per shape although some of the files are broken, and finds the broken ones.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/points/point_dataset.h"
+
+namespace geosft {
+
+// Opens a dataset as open_point_dataset does, but without the shapes whose files are broken. The warnings of the
+// dataset name each of them (broken_files). Throws the error of open_point_dataset if no shape is left, or if the
+// dataset has no file per shape.
+std::unique_ptr<PointDataset> open_readable_shapes(const std::filesystem::path& source, Split split,
+                                                   const PointDatasetOptions& options);
+
+// Returns those of the warnings that each name a broken file that was left out, without "left out: ".
+std::vector<std::string> broken_files(const std::vector<std::string>& warnings);
+
+// Returns "1 broken file is left out", or of several; empty if there is none.
+std::string broken_files_text(size_t count);
+
+// What reading all files of a dataset with a file per shape has found.
+struct ShapeFilesCheck {
+  size_t files = 0;
+  std::vector<std::string> broken;    // the errors
+  std::vector<std::string> warnings;  // what is left out or assumed of the other files
+};
+// Reads all files of both splits, in parallel. Throws DataError if the dataset has no file per shape.
+ShapeFilesCheck check_shape_files(const std::filesystem::path& source, const PointDatasetOptions& options);
+
+}  // namespace geosft
