@@ -122,14 +122,25 @@ class Orientation {
   std::priority_queue<Edge, std::vector<Edge>, std::greater<>> edges_;
 };
 
-void orient_items(double* points, double* normals, const int64_t* index, int64_t k,
-                  const std::vector<int64_t>& offsets) {
+void point_outward(const Rows& points, Rows& normals) {
+  const Eigen::RowVector3d centroid = points.colwise().mean();
+  for (int64_t row = 0; row < points.rows(); ++row) {
+    if (normals.row(row).dot(points.row(row) - centroid) < 0) normals.row(row) *= -1;
+  }
+}
+
+void orient_items(double* points, double* normals, const int64_t* index, int64_t k, const std::vector<int64_t>& offsets,
+                  NormalOrientation orientation) {
   at::parallel_for(0, static_cast<int64_t>(offsets.size()) - 1, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const int64_t first = offsets[b], count = offsets[b + 1] - first;
       if (count == 0) continue;
       const Rows item(points + 3 * first, count, 3);
       Rows item_normals(normals + 3 * first, count, 3);
+      if (orientation == NormalOrientation::outward) {
+        point_outward(item, item_normals);
+        continue;
+      }
       const NeighbourGraph graph(index + first * k, k, first, count);
       Orientation(item, item_normals, graph).run();
     }
@@ -138,16 +149,21 @@ void orient_items(double* points, double* normals, const int64_t* index, int64_t
 
 // For the models in Python.
 GEOSFT_OPERATORS(m) {
-  m.def("_estimate_normals(Tensor points, int neighbours=16, Tensor? ptr=None) -> Tensor");
+  m.def("_estimate_normals(Tensor points, int neighbours=16, Tensor? ptr=None, bool outward=False) -> Tensor");
 }
 
 GEOSFT_KERNELS(CPU, m) {
-  m.impl("_estimate_normals", estimate_normals);
+  m.impl("_estimate_normals",
+         [](const at::Tensor& points, int64_t neighbours, const std::optional<at::Tensor>& ptr, bool outward) {
+           return estimate_normals(points, neighbours, ptr,
+                                   outward ? NormalOrientation::outward : NormalOrientation::consistent);
+         });
 }
 
 }  // namespace
 
-at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const std::optional<at::Tensor>& ptr) {
+at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const std::optional<at::Tensor>& ptr,
+                            NormalOrientation orientation) {
   check_points(points, "points");
   TORCH_CHECK(neighbours >= 3, "neighbours must be at least 3, got ", neighbours);
   const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
@@ -164,7 +180,7 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const 
       out.row(i) = plane_normal(rows, first, std::find(first, first + k, int64_t{-1}) - first);
     }
   });
-  orient_items(doubles.data_ptr<double>(), normals.data_ptr<double>(), neighbour, k, offsets);
+  orient_items(doubles.data_ptr<double>(), normals.data_ptr<double>(), neighbour, k, offsets, orientation);
   return normals.to(points.scalar_type());
 }
 

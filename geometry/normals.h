@@ -9,15 +9,23 @@
 
 namespace geosft {
 
+// How the signs of estimated normals are chosen.
+//   consistent: alike for neighbours, along the minimum spanning tree of the neighbour graph with edge costs
+//     1 - |n_i . n_j| (section 3.3 of the paper below). Each connected component starts at its row farthest from the
+//     item's centroid (ties: the lowest row), whose normal points away from the centroid. Right for one closed surface.
+//   outward: every normal points away from the centroid, or is perpendicular to that direction. Wrong where a shape is
+//     hollow, yet the same for the two sides of a thin wall, between which the tree of `consistent` jumps at random:
+//     what a network learns better from (models/README.md).
+enum class NormalOrientation { consistent, outward };
+
 // Unit normals [N, 3] of a packed batch, in the points' dtype. The normal of a point is the direction of least variance
 // of its `neighbours` nearest points, itself included (Hoppe et al., "Surface reconstruction from unorganized points",
-// 1992, section 3.2), computed in float64. Signs are made consistent along the minimum spanning tree of the neighbour
-// graph with edge costs 1 - |n_i . n_j| (section 3.3 there). Each connected component starts at its row farthest from
-// the item's centroid (ties: the lowest row), whose normal points away from the centroid.
+// 1992, section 3.2), computed in float64.
 //   points [N, 3] float32 or float64, finite; neighbours >= 3; ptr int64 [B + 1]
 // Where the direction is not determined (fewer than 3 distinct neighbours, collinear points), the result is some unit
 // vector perpendicular to the neighbours. Deterministic; carries no gradient. Errors name the argument.
 at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours = 16,
-                            const std::optional<at::Tensor>& ptr = {});
+                            const std::optional<at::Tensor>& ptr = {},
+                            NormalOrientation orientation = NormalOrientation::consistent);
 
 }  // namespace geosft

@@ -94,6 +94,33 @@ TEST_CASE("normals: the signs agree where the centroid does not tell, on two she
   }
 }
 
+TEST_CASE("normals: outward ones point away from the centroid of their item, as both sides of a thin wall do") {
+  // A box without a lid: floor and walls of two sheets each, closer than the points of one.
+  const at::Tensor uv = at::rand({600, 2}, test::generator(8), at::TensorOptions().dtype(at::kDouble)) * 2 - 1;
+  const at::Tensor zero = at::zeros({600}, at::kDouble), one = at::ones({600}, at::kDouble);
+  const at::Tensor wall = at::stack({one, uv.select(1, 0), uv.select(1, 1)}, 1);
+  const at::Tensor floor = at::stack({uv.select(1, 0), uv.select(1, 1), -one}, 1);
+  const at::Tensor sheets = at::cat({wall, floor});
+  const at::Tensor box = at::cat({sheets, sheets * 1.0005}), other = sphere(300, at::kDouble, 9) + 40;
+  const at::Tensor ptr = at::tensor({int64_t{0}, box.size(0), box.size(0) + 300}, at::kLong);
+  const auto outward = [](const at::Tensor& points, const at::Tensor& offsets) {
+    return estimate_normals(points, 12, offsets, NormalOrientation::outward);
+  };
+  const at::Tensor normals = outward(at::cat({box, other}), ptr);
+  const at::Tensor consistent = estimate_normals(at::cat({box, other}), 12, ptr);
+  require_equal(normals.abs(), consistent.abs(), "all but the signs");
+  for (const auto& [points, found] : {std::pair{box, normals.slice(0, 0, box.size(0))},
+                                      std::pair{other, normals.slice(0, box.size(0))}}) {
+    REQUIRE(((points - points.mean(0)) * found).sum(1).min().item<double>() >= 0);
+  }
+  // The two sheets of a wall agree.
+  const at::Tensor cosine = (normals.slice(0, 0, 1200) * normals.slice(0, 1200, 2400)).sum(1);
+  REQUIRE(cosine.min().item<double>() > 0.5);
+  const at::Tensor rotation = random_rotation(test::generator(4), at::kDouble);
+  require_close(outward(rotate(other, rotation), at::tensor({0, 300}, at::kLong)),
+                rotate(normals.slice(0, box.size(0)), rotation), 1e-8, "rotated");
+}
+
 TEST_CASE("normals: rotate with the points") {
   const at::Tensor points = sphere(400, at::kDouble, 3) * at::tensor({1., 0.6, 0.3}, at::kDouble);
   const at::Tensor rotation = random_rotation(test::generator(4), at::kDouble);

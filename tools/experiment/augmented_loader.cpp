@@ -12,7 +12,8 @@ PointLoaderOptions with_transforms(PointLoaderOptions options, const PointDatase
   options.transform = training_clouds(clouds);
   // Of a dataset without normals all are estimated already.
   if (augment.estimated_normals > 0 && estimation_note(dataset).empty()) {
-    options.transform = [first = share_of_estimated_normals(dataset, augment.estimated_normals),
+    options.transform = [first =
+                             share_of_estimated_normals(dataset, augment.estimated_normals, clouds.normal_orientation),
                          then = options.transform](Shape shape, at::Generator& generator) {
       return then(first(std::move(shape), generator), generator);
     };

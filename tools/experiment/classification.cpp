@@ -104,7 +104,7 @@ ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation 
 
 void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings) {
   thin(shape, settings, warnings);
-  if (settings.clouds.normals) estimate_missing_normals(shape, warnings);
+  if (settings.clouds.normals) estimate_missing_normals(shape, settings.clouds.normal_orientation, warnings);
 }
 
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,

@@ -42,7 +42,8 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
   auto dataset = Experiment::open_split(trained, split);
   if (estimated_normals) {
     if (!trained.settings.clouds.normals) throw UsageError("--estimated-normals: the model takes no normals");
-    dataset = with_estimated_normals(std::move(dataset), trained.settings.data);
+    dataset =
+        with_estimated_normals(std::move(dataset), trained.settings.data, trained.settings.clouds.normal_orientation);
   }
   CloudReport<Experiment> report{split, dataset->size(), rotation, repeats, {}};
   const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright

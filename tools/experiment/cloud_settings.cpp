@@ -8,6 +8,8 @@ namespace geosft {
 void CloudSettings::add_keys(Config& config) {
   config.add("clouds", "points", &points, "points of a cloud that the model sees", positive)
       .add("clouds", "normals", &normals, "give the model the normals; clouds without any get estimated ones")
+      .add_enum("clouds", "normal_orientation", &normal_orientation,
+                "signs of estimated normals: away from the centroid, or alike for neighbours")
       .add("clouds", "points_per_mesh", &points_per_mesh, "points sampled once from every mesh", positive)
       .add_enum("clouds", "point_sampling", &point_sampling,
                 "which points of a larger cloud the model sees: new random ones each time, or farthest-point sampling")

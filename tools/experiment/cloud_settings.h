@@ -6,6 +6,7 @@
 #include <string>
 
 #include "geometry/augment_options.h"
+#include "geometry/normals.h"
 #include "models/ops/point_tokens.h"
 #include "models/point_encoding.h"
 #include "tools/experiment/automatic_sizes.h"
@@ -16,6 +17,9 @@ namespace geosft {
 template <>
 inline constexpr auto enum_table<Rotation> =
     std::to_array<EnumName<Rotation>>({{"none", Rotation::none}, {"z", Rotation::z}, {"so3", Rotation::so3}});
+template <>
+inline constexpr auto enum_table<NormalOrientation> = std::to_array<EnumName<NormalOrientation>>(
+    {{"outward", NormalOrientation::outward}, {"consistent", NormalOrientation::consistent}});
 // Which points of a large cloud a model sees: a random subset in each epoch and vote, or those of farthest-point
 // sampling, the same ones each time.
 enum class PointSampling { random, fps };
@@ -39,8 +43,9 @@ inline constexpr auto enum_table<PointRelative> =
 
 // Section [clouds].
 struct CloudSettings {
-  int64_t points = 1024;           // per cloud, as input of the model
-  bool normals = true;             // pass normals to the model
+  int64_t points = 1024;                                              // per cloud, as input of the model
+  bool normals = true;                                                // pass normals to the model
+  NormalOrientation normal_orientation = NormalOrientation::outward;  // of estimated ones (former_value)
   int64_t points_per_mesh = 4096;  // sampled once per mesh; subsets are sampled from these
   PointSampling point_sampling = PointSampling::random;
   int64_t max_per_class = 0;                               // training clouds of each class; 0: all

@@ -27,7 +27,7 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
   if (clouds.normals) {
     for (auto* split : {&training_, &held_out_, &test_}) {
       if (!*split) continue;
-      *split = with_normals(std::move(*split), data);
+      *split = with_normals(std::move(*split), data, clouds.normal_orientation);
       if (note_.empty()) note_ = estimation_note(**split);
     }
   }

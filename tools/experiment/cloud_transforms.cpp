@@ -80,13 +80,18 @@ void prepare_normals(Shape& shape, bool wanted) {
   }
 }
 
-void estimate_missing_normals(Shape& shape, std::vector<std::string>& warnings) {
+at::Tensor estimated_normals(const Shape& shape, NormalOrientation orientation) {
+  constexpr int64_t neighbours = 16;
+  return estimate_normals(shape.points, neighbours, {}, orientation);
+}
+
+void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::vector<std::string>& warnings) {
   if (shape.normals.defined()) {
     const int64_t filled = fill_missing_normals(shape);
     if (filled > 0) warnings.push_back(shape.name + ": " + missing_normals_text(shape, filled));
     return;
   }
-  shape.normals = estimate_normals(shape.points);
+  shape.normals = estimated_normals(shape, orientation);
   warnings.push_back(shape.name + ": has no normals: they are estimated");
 }
 

@@ -36,8 +36,11 @@ void turn_into_canonical_pose(Shape& shape);
 
 // Drops the normals unless they are wanted. Throws DataError if wanted normals are missing.
 void prepare_normals(Shape& shape, bool wanted);
-// Estimates normals if the shape, or some of its points, has none, and adds a message to `warnings`.
-void estimate_missing_normals(Shape& shape, std::vector<std::string>& warnings);
+// Estimates normals of 16 neighbours (geometry/normals.h).
+at::Tensor estimated_normals(const Shape& shape, NormalOrientation orientation);
+// Estimates normals if the shape, or some of its points, has none, and adds a message to `warnings`. Where others are
+// there, the signs follow those.
+void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::vector<std::string>& warnings);
 
 // Leaves clouds unchanged, except that normals are dropped or required.
 ShapeTransform plain_clouds(bool normals);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/points/point_loader.h"
+#include "geometry/normals.h"
 
 namespace geosft {
 
@@ -16,7 +17,7 @@ class EstimatedNormals final : public PointDataset {
  public:
   // Estimates the normals of all clouds, in parallel, with progress on stderr. Throws Interrupted if a signal arrives
   // meanwhile. `data` names the dataset in the note.
-  EstimatedNormals(std::unique_ptr<PointDataset> clouds, const std::string& data);
+  EstimatedNormals(std::unique_ptr<PointDataset> clouds, const std::string& data, NormalOrientation orientation);
 
   int64_t size() const override { return clouds_->size(); }
   Shape get(int64_t index) const override;
@@ -34,14 +35,16 @@ class EstimatedNormals final : public PointDataset {
 };
 
 // Returns the dataset if it has normals, else one with estimated ones.
-std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data);
+std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data,
+                                           NormalOrientation orientation);
 
 // Returns the dataset with estimated normals for all clouds, as those have that come without any.
-std::unique_ptr<PointDataset> with_estimated_normals(std::unique_ptr<PointDataset> dataset, const std::string& data);
+std::unique_ptr<PointDataset> with_estimated_normals(std::unique_ptr<PointDataset> dataset, const std::string& data,
+                                                     NormalOrientation orientation);
 
 // Returns a transform that gives clouds of the dataset their estimated normals with probability `share`, drawn anew
 // each time, and leaves the others as they are. All are estimated before this returns, with progress on stderr.
-ShapeTransform share_of_estimated_normals(const PointDataset& dataset, double share);
+ShapeTransform share_of_estimated_normals(const PointDataset& dataset, double share, NormalOrientation orientation);
 
 // Returns the note of a dataset with estimated normals; empty for others.
 std::string estimation_note(const PointDataset& dataset);

@@ -145,7 +145,7 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
 
 void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings) {
   const bool normals = trained.settings.clouds.normals;
-  if (normals) estimate_missing_normals(shape, warnings);
+  if (normals) estimate_missing_normals(shape, trained.settings.clouds.normal_orientation, warnings);
   prepare_normals(shape, normals);
 }
 

@@ -244,13 +244,15 @@ TEST_CASE("configurations without a relative encoding have that of the paper") {
   CHECK_FALSE(settings.classifier(2).chirality);
 }
 
-TEST_CASE("the configuration of a RUN without the order of the split has that by name, any other the hashed one") {
+TEST_CASE("the configuration of a RUN without keys of later versions has what went before them") {
   ClassifySettings settings;
   CHECK(settings.clouds.split_order == SplitOrder::hash);
+  CHECK(settings.clouds.normal_orientation == NormalOrientation::outward);
   settings.config().set_text("[clouds]\npoints = 7\n");
   CHECK(settings.clouds.split_order == SplitOrder::hash);
   settings.config().set_run_text("[clouds]\npoints = 7\n", "a run");
   CHECK(settings.clouds.split_order == SplitOrder::name);
+  CHECK(settings.clouds.normal_orientation == NormalOrientation::consistent);
   CHECK(settings.clouds.points == 7);
   settings.config().set_run_text("[clouds]\nsplit_order = 'hash'\n", "a run");
   CHECK(settings.clouds.split_order == SplitOrder::hash);

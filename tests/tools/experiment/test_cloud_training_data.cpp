@@ -80,7 +80,10 @@ TEST_CASE("missing normals are estimated, and empty parts refused") {
   const CloudTrainingData estimated = bare();
   CHECK_THAT(estimated.note(), Catch::Contains("here") && Catch::Contains("estimated"));
   const Shape shape = estimated.train().get(3);
-  require_equal(shape.normals, estimate_normals(shape.points), "normals");
+  require_equal(shape.normals, estimate_normals(shape.points, 16, {}, NormalOrientation::outward), "normals");
+  settings.normal_orientation = NormalOrientation::consistent;
+  const CloudTrainingData consistent = bare();
+  require_equal(consistent.train().get(3).normals, estimate_normals(shape.points), "consistent normals");
   settings.normals = false;
   CHECK(bare().note().empty());
   CHECK_FALSE(bare().train().get(3).normals.defined());

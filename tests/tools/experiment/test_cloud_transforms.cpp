@@ -122,10 +122,12 @@ TEST_CASE("normals are left out, demanded, or estimated") {
   prepare_normals(full, false);
   CHECK_FALSE(full.normals.defined());
   std::vector<std::string> warnings;
-  estimate_missing_normals(bare, warnings);
+  estimate_missing_normals(bare, NormalOrientation::outward, warnings);
   CHECK(bare.normals.sizes() == bare.points.sizes());
+  CHECK(at::equal(bare.normals, estimate_normals(bare.points, 16, {}, NormalOrientation::outward)));
+  CHECK(at::equal(estimated_normals(bare, NormalOrientation::consistent), estimate_normals(bare.points)));
   CHECK(warnings == std::vector<std::string>{"example: has no normals: they are estimated"});
-  estimate_missing_normals(bare, warnings);
+  estimate_missing_normals(bare, NormalOrientation::outward, warnings);
   CHECK(warnings.size() == 1);
 }
 

@@ -26,28 +26,32 @@ std::unique_ptr<PointDataset> dataset(bool normals, const std::string& last_name
   return std::make_unique<ArrayDataset>(arrays, std::vector<std::string>{"a", "b"}, "clouds");
 }
 
+at::Tensor outward(const Shape& shape) {
+  return estimate_normals(shape.points, 16, {}, NormalOrientation::outward);
+}
+
 }  // namespace
 
 TEST_CASE("clouds with normals keep them, those without get what their points say") {
   const CapturedStderr quiet;
-  const auto own = with_normals(dataset(true), "here");
+  const auto own = with_normals(dataset(true), "here", NormalOrientation::outward);
   CHECK(estimation_note(*own).empty());
   require_equal(own->get(1).normals, dataset(true)->get(1).normals, "own normals");
-  const auto bare = with_normals(dataset(false), "here");
+  const auto bare = with_normals(dataset(false), "here", NormalOrientation::outward);
   CHECK(estimation_note(*bare) == "here: coordinates alone, so normals are estimated (--normals false: none)");
   CHECK(bare->has_normals());
-  require_equal(bare->get(1).normals, estimate_normals(bare->get(1).points), "estimated normals");
+  require_equal(bare->get(1).normals, outward(bare->get(1)), "estimated normals");
 }
 
 TEST_CASE("asked for, the normals of all clouds are estimated, once") {
   const CapturedStderr quiet;
-  auto all = with_estimated_normals(dataset(true), "here");
+  auto all = with_estimated_normals(dataset(true), "here", NormalOrientation::outward);
   CHECK(estimation_note(*all) == "here: normals are estimated, and its own are not used");
   CHECK(all->label(1) == 1);
   CHECK(all->get(1).name == "cloud 1");
-  require_equal(all->get(1).normals, estimate_normals(all->get(1).points), "estimated normals");
+  require_equal(all->get(1).normals, outward(all->get(1)), "estimated normals");
   const PointDataset* const before = all.get();
-  all = with_estimated_normals(std::move(all), "elsewhere");
+  all = with_estimated_normals(std::move(all), "elsewhere", NormalOrientation::outward);
   CHECK(all.get() == before);
 }
 
@@ -55,14 +59,14 @@ TEST_CASE("a share of the clouds is drawn that get estimated normals") {
   const CapturedStderr quiet;
   const auto own = dataset(true);
   const auto estimated_ones = [&](double share) {
-    const ShapeTransform transform = share_of_estimated_normals(*own, share);
+    const ShapeTransform transform = share_of_estimated_normals(*own, share, NormalOrientation::outward);
     at::Generator numbers = generator(3);
     int64_t count = 0;
     for (int64_t draw = 0; draw < 50 * clouds; ++draw) {
       const Shape before = own->get(draw % clouds), after = transform(before, numbers);
       require_equal(after.points, before.points, "points");
       const bool kept = at::equal(after.normals, before.normals);
-      if (!kept) require_equal(after.normals, estimate_normals(before.points), "estimated normals");
+      if (!kept) require_equal(after.normals, outward(before), "estimated normals");
       count += kept ? 0 : 1;
     }
     return count;
@@ -72,7 +76,7 @@ TEST_CASE("a share of the clouds is drawn that get estimated normals") {
   const int64_t quarter = estimated_ones(0.25);
   CHECK(quarter >= 30);
   CHECK(quarter <= 120);
-  CHECK_THROWS_WITH(share_of_estimated_normals(*dataset(true, "cloud 0"), 0.5),
+  CHECK_THROWS_WITH(share_of_estimated_normals(*dataset(true, "cloud 0"), 0.5, NormalOrientation::outward),
                     Catch::Contains("two clouds have the name cloud 0"));
 }
 

@@ -217,15 +217,17 @@ def _centred(points: Tensor) -> Tensor:
     return (wide - wide[0]).float()
 
 
-def _with_normals(points: Tensor, normals: Tensor | None) -> Tensor:
-    """The normals [n, 3], estimated where they are missing: None, zeros, or not finite."""
+def _with_normals(points: Tensor, normals: Tensor | None, clouds: dict) -> Tensor:
+    """The normals [n, 3], estimated as the settings of clouds say where they are missing: None, zeros, or not finite."""
     if normals is not None:
         normals = normals.detach().to("cpu", torch.float32)
         normals = torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0)
         missing = (normals == 0).all(1, keepdim=True)
         if not missing.any():
             return normals
-    estimated = torch.ops.geosft._estimate_normals(_centred(points))
+    # A RUN of an earlier version does not have the key.
+    outward = normals is None and clouds.get("normal_orientation", "consistent") == "outward"
+    estimated = torch.ops.geosft._estimate_normals(_centred(points), outward=outward)
     if normals is None:
         return estimated
     return torch.where(missing, estimated * torch.where((estimated * normals).sum() < 0, -1.0, 1.0), normals)
@@ -279,7 +281,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         thinned = _subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"])
         points, normals = _taken(thinned, points, normals)
         if self.normals:
-            normals = _with_normals(points, normals)
+            normals = _with_normals(points, normals, clouds)
         with _evaluating(self):
             logits = []
             for vote, sampling in self._votes():
@@ -321,7 +323,7 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         if 0 < block < len(points):
             raise ValueError(f"points must be at most {block}, the block of the configuration, got {len(points)}")
         label = self._category(category)
-        directions = _with_normals(points, normals) if self.normals else None
+        directions = _with_normals(points, normals, self.config["clouds"]) if self.normals else None
         given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
         with _evaluating(self):
             seen, directions = _model_input(points, directions, self)
