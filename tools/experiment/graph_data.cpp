@@ -149,8 +149,12 @@ void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
   subcommand.add_option("--label-columns", options.label_columns, "columns of labels of a CSV table")->delimiter(',');
 }
 
+bool is_single_graph(const std::string& source, const GraphReadOptions& options) {
+  return !is_molecule_table(source, options) && is_graph_file(source);
+}
+
 PackedItems open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
-  if (!is_molecule_table(source, options) && is_graph_file(source)) {
+  if (is_single_graph(source, options)) {
     throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
   }
   if (!is_molecule_table(source, options)) check_known_format(source);
@@ -167,7 +171,7 @@ PackedItems open_graphs(const std::string& source, GraphReadOptions options, int
 }
 
 OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options) {
-  if (!is_graph_file(source)) return {open_graphs(source, options).graphs, {}};
+  if (!is_single_graph(source, options)) return {open_graphs(source, options).graphs, {}};
   const FileGraph found = read_graph_file(source, options.directed);
   return {{found.graph, offsets_tensor({0, found.graph.nodes()})}, found.ids};
 }
