@@ -40,7 +40,8 @@ FileShape read_binary(std::string_view bytes, const std::string& file) {
   return builder.finish();
 }
 
-// Reads words wherever they are in a line. The name of a solid and the components of a normal are passed over.
+// Reads words wherever they are in a line. The name of a solid, the components of a normal, and lines that follow a
+// solid and begin with no keyword are passed over.
 class StlText {
  public:
   StlText(std::string_view bytes, const std::string& file) : lines_(bytes, file), builder_(file, "line") {}
@@ -63,7 +64,8 @@ class StlText {
       } else if (keyword == "normal") {
         for (int axis = 0; axis < 3; ++axis) next_word();
       } else if (keyword != "facet" && keyword != "outer" && keyword != "loop" && keyword != "endloop") {
-        lines_.fail_word("a keyword of STL", word);
+        if (in_solid_) lines_.fail_word("a keyword of STL", word);
+        lines_.pass_line();
       }
     }
     if (in_solid_ || !corners_.empty()) lines_.fail("endsolid", "the end of the file");

@@ -11,6 +11,7 @@
 #include "data/cache_folder.h"
 #include "data/data_error.h"
 #include "data/folds.h"
+#include "data/formats/compression.h"
 #include "data/graphs/encoding_cache.h"
 #include "data/graphs/graph_dataset.h"
 #include "data/graphs/graph_formats.h"
@@ -137,6 +138,28 @@ void check_known_format(const std::string& source) {
                   "none of these");
 }
 
+// Returns which of several files of a folder, each of them a dataset, was read; empty if there are not several.
+std::string taken_variant(const std::filesystem::path& folder) {
+  const std::string series = series_name(folder) + "_TRAIN";
+  const std::vector<std::vector<std::string>> variants = {
+      {series + ".ts", series + ".tsv", series + ".arff"},
+      {"peptide_multi_class_dataset.csv", "peptide_structure_dataset.csv", "peptide_structure_normalized_dataset.csv"}};
+  for (const std::vector<std::string>& names : variants) {
+    std::string taken, others;
+    for (const std::string& name : names) {
+      const bool table = name.ends_with(".csv");
+      if (!std::filesystem::exists(table ? file_or_gz(folder / name) : folder / name)) continue;
+      if (taken.empty()) {
+        taken = name;
+      } else {
+        others += (others.empty() ? "" : ", ") + name;
+      }
+    }
+    if (!others.empty()) return folder.string() + ": of several variants " + taken + " is taken, not " + others;
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
@@ -149,8 +172,12 @@ void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
   subcommand.add_option("--label-columns", options.label_columns, "columns of labels of a CSV table")->delimiter(',');
 }
 
+bool is_single_graph(const std::string& source, const GraphReadOptions& options) {
+  return !is_molecule_table(source, options) && is_graph_file(source);
+}
+
 PackedItems open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
-  if (!is_molecule_table(source, options) && is_graph_file(source)) {
+  if (is_single_graph(source, options)) {
     throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
   }
   if (!is_molecule_table(source, options)) check_known_format(source);
@@ -162,12 +189,13 @@ PackedItems open_graphs(const std::string& source, GraphReadOptions options, int
   PackedItems graphs =
       is_sequence_dataset(source) ? open_sequence_dataset(source, longest) : open_graph_dataset(source, options);
   if (bar) bar->finish();
+  if (const std::string variant = taken_variant(source); !variant.empty()) std::cerr << variant << '\n';
   for (const std::string& warning : graphs.warnings) std::cerr << warning << '\n';
   return graphs;
 }
 
 OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options) {
-  if (!is_graph_file(source)) return {open_graphs(source, options).graphs, {}};
+  if (!is_single_graph(source, options)) return {open_graphs(source, options).graphs, {}};
   const FileGraph found = read_graph_file(source, options.directed);
   return {{found.graph, offsets_tensor({0, found.graph.nodes()})}, found.ids};
 }

@@ -24,6 +24,10 @@ inline constexpr auto enum_table<GraphSplit> = std::to_array<EnumName<GraphSplit
 // configuration.
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options);
 
+// Returns whether `source` is a file of one graph without labels: an edge list or a Matrix Market file, not a table of
+// molecules, whose ending may be the same.
+bool is_single_graph(const std::string& source, const GraphReadOptions& options);
+
 // Opens a dataset; prints its warnings, and the progress of converting published files, to stderr. `longest` is passed
 // to open_sequence_dataset. Throws UsageError for a single graph without labels.
 PackedItems open_graphs(const std::string& source, GraphReadOptions options = {}, int64_t longest = 0);

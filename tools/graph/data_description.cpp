@@ -175,7 +175,7 @@ nlohmann::json dataset_json(const std::string& source, const PackedItems& graphs
 void GraphExperiment::print_data(const std::filesystem::path& data, const Reading& reading, bool json) {
   const std::string source = data.string();
   const GraphReadOptions& options = reading.options;
-  if (is_graph_file(source)) return describe_single_graph(source, options, json);
+  if (is_single_graph(source, options)) return describe_single_graph(source, options, json);
   const PackedItems graphs = open_graphs(source, options);
   if (graphs.pictures) return describe_pictures(source, graphs, json);
   const bool sequences = is_sequence_dataset(source);

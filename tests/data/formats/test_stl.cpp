@@ -46,6 +46,7 @@ TEST_CASE("STL: keywords in any case and place, trailing bytes, facets without a
                "endsolid\r\n",
                "a.stl"));
   check_triangle(read_stl(text_stl + "endsolid\nsolid b\nendsolid b\n" + std::string(7, '\0'), "a.stl"));
+  check_triangle(read_stl(text_stl + "endsolid\nWritten by a program\nsolid b\nendsolid b\nmore\n", "a.stl"));
   check_triangle(read_stl(binary_stl("title\1", 1, triangle) + "more", "a.stl"));
   const FileShape shape = read_stl(text_stl + "facet\nvertex 0 0 0\nvertex nan 0 0\nendfacet\nendsolid\n", "a.stl");
   CHECK(shape.mesh.faces.size(0) == 1);
@@ -69,6 +70,7 @@ TEST_CASE("STL: broken files") {
   fails(text_stl, {"endsolid", "the end of the file"});
   fails("solid\nfacet\nvertex 0 0\n", {"a.stl:3", "a coordinate"});
   fails("solid\nhello\n", {"a.stl:2", "a keyword of STL", "hello"});
+  fails(text_stl + "endsolid\nsolid\nhello\n", {"a keyword of STL", "hello"});
   fails("solid\nendsolid\n", {"at least one point"});
 }
 

@@ -55,6 +55,25 @@ TEST_CASE("folds test every graph once, and a share of the rest can be held out"
   require_error([&] { split_of(graphs, settings.splits); }, {"folds", "24", "25"});
 }
 
+TEST_CASE("which of several variants of a dataset in a folder is read is said") {
+  const TemporaryFolder folder;
+  const auto said = [&] {
+    const CapturedStderr captured;
+    open_graphs(folder.path().string());
+    return captured.text();
+  };
+  for (const char* part : {"TRAIN", "TEST"}) {
+    write_text(folder / ("S_" + std::string(part) + ".tsv"), "1\t0.5\t1.5\n2\t2\t3\n");
+  }
+  CHECK(said().empty());
+  write_text(folder / "S_TRAIN.arff", "@relation S\n");
+  CHECK_THAT(said(), Catch::Contains("of several variants S_TRAIN.tsv is taken, not S_TRAIN.arff"));
+  for (const char* part : {"TRAIN", "TEST"}) {
+    write_text(folder / ("S_" + std::string(part) + ".ts"), "@classLabel true a b\n@data\n1,2:a\n2,3:b\n");
+  }
+  CHECK_THAT(said(), Catch::Contains("S_TRAIN.ts is taken, not S_TRAIN.tsv, S_TRAIN.arff"));
+}
+
 TEST_CASE("a published split is taken as it is") {
   PackedItems graphs = small_graphs();
   graphs.split = DatasetSplit{{0, 1, 2, 3}, {4}, {5, 6}};

@@ -202,6 +202,16 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   shop.refuses(shop.train("none", {"--fingerprint", "ecfp5"}), 2, {"fingerprint", "ecfp4", "\"ecfp5\""});
 }
 
+TEST_CASE("a table of molecules whose column of SMILES has another name is described and encoded") {
+  if (!has_rdkit()) return;
+  const GraphShop shop;
+  const std::string data = (shop / "t.csv").string(), out = (shop / "pe.h5").string();
+  write_text(shop / "t.csv", "structure,y\nCC,1.5\nCCO,2\nCCN,3\n");
+  CHECK_THAT(shop.run_well({"info", data}).out,
+             Catch::Contains("3 graphs, 8 nodes") && Catch::Contains("task: regression, 1 targets: y"));
+  CHECK_THAT(shop.run_well({"encode", data, "--out", out, "--steps", "4"}).out, Catch::Contains("3 graphs"));
+}
+
 TEST_CASE("energies of molecules with coordinates are learnt, and rotations do not change them") {
   const GraphShop shop;
   const auto written = [&](const char* name, const std::function<at::Tensor(const at::Tensor&)>& moved) {
