@@ -8,9 +8,6 @@
 #include "tests/support.h"
 
 namespace geosft::test::test_normalize {
-using test::require_close;
-using test::require_equal;
-using test::require_error;
 
 namespace {
 

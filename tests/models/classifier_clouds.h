@@ -7,16 +7,9 @@
 #include "geometry/rotation.h"
 #include "models/point_classifier.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::classifier_clouds {
-
-inline at::Tensor normal(at::IntArrayRef shape, uint64_t seed, at::ScalarType dtype = at::kDouble) {
-  return at::randn(shape, generator(seed), at::kDouble).to(dtype);
-}
-
-inline at::Tensor unit(const at::Tensor& rows) {
-  return rows / rows.norm(2, -1, true);
-}
 
 // Clouds of two ellipsoids side by side, scaled to the unit ball, with normals.
 struct Clouds {

@@ -5,6 +5,7 @@
 
 #include "geometry/rotation.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_point_segmenter {
 namespace {
@@ -25,10 +26,6 @@ PointSegmenter segmenter(const PointSegmenterOptions& options) {
   PointSegmenter model(options);
   model->to(at::kDouble);
   return model;
-}
-
-at::Tensor unit(const at::Tensor& rows) {
-  return rows / rows.norm(2, -1, true);
 }
 
 struct Clouds {

@@ -6,8 +6,11 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_metrics {
 namespace {
@@ -37,8 +40,15 @@ void check_same(double found, const nlohmann::json& expected) {
   CHECK(std::abs(found - expected.get<double>()) <= 1e-9);
 }
 
-at::Tensor longs(const std::vector<int64_t>& values) {
-  return at::tensor(values, at::kLong);
+using Metric = double (*)(const at::Tensor&, const at::Tensor&);
+
+// Metrics of two tables, by their names in the fixture.
+void check_tables(const char* group, const char* first, const char* second,
+                  const std::vector<std::pair<const char*, Metric>>& metrics) {
+  for (const nlohmann::json& example : cases(group)) {
+    const at::Tensor one = table(example.at(first)), other = table(example.at(second));
+    for (const auto& [name, metric] : metrics) check_same(metric(one, other), example.at(name));
+  }
 }
 
 at::Tensor doubles(const std::vector<double>& values) {
@@ -87,11 +97,8 @@ TEST_CASE("areas under curves of one label are those of scikit-learn, ties inclu
 }
 
 TEST_CASE("missing labels and labels of one kind are left out of the means") {
-  for (const nlohmann::json& example : cases("several_labels")) {
-    const at::Tensor scores = table(example.at("scores")), labels = table(example.at("labels"));
-    check_same(mean_roc_auc(scores, labels), example.at("roc_auc"));
-    check_same(mean_average_precision(scores, labels), example.at("average_precision"));
-  }
+  check_tables("several_labels", "scores", "labels",
+               {{"roc_auc", mean_roc_auc}, {"average_precision", mean_average_precision}});
 }
 
 TEST_CASE("a class against the rest is as scikit-learn has it") {
@@ -102,11 +109,7 @@ TEST_CASE("a class against the rest is as scikit-learn has it") {
 }
 
 TEST_CASE("errors of regression are those of scikit-learn") {
-  for (const nlohmann::json& example : cases("regression")) {
-    const at::Tensor predicted = table(example.at("predicted")), truth = table(example.at("truth"));
-    check_same(mean_absolute_error(predicted, truth), example.at("mae"));
-    check_same(r2_score(predicted, truth), example.at("r2"));
-  }
+  check_tables("regression", "predicted", "truth", {{"mae", mean_absolute_error}, {"r2", r2_score}});
 }
 
 TEST_CASE("precision against recall and squared errors have scikit-learn's values") {
