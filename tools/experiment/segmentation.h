@@ -57,10 +57,7 @@ inline SegmentRun load_segment_run(const std::filesystem::path& run) {
 void check_same_parts(const SegmentRun& trained, const PartDataset& dataset);
 
 // The splits that can be evaluated.
-template <>
-inline constexpr auto enum_table<PartSplit> = std::to_array<EnumName<PartSplit>>({{"train", PartSplit::train},
-                                                                                  {"validation", PartSplit::validation},
-                                                                                  {"test", PartSplit::test}});
+GEOSFT_ENUM_NAMES(PartSplit, train, validation, test);
 
 struct PackedClouds {
   at::Tensor points, normals;  // float32 or float64 [N, 3], as in the files; normals may be undefined
