@@ -6,6 +6,7 @@
 
 #include "geometry/rotation.h"
 #include "models/point_classifier.h"
+#include "tests/models/small_layer.h"
 #include "tests/support.h"
 #include "tests/tensors.h"
 
@@ -45,9 +46,7 @@ inline PointClassifier classifier(PointTokens tokens, bool normals, at::ScalarTy
   options.tokens = tokens;
   options.relative = relative;
   options.chirality = chirality;
-  options.layer.attention.width = 32;
-  options.layer.attention.heads = 4;
-  options.layer.attention.sampler.num_samples = 12;
+  options.layer = small_layer(12, 32);
   options.layer.norm = norm;
   options.layers = 3;
   options.head_sampler.num_samples = 24;

@@ -4,6 +4,7 @@
 
 #include "models/graph_model.h"
 #include "tests/graph/featured.h"
+#include "tests/models/small_layer.h"
 #include "tests/support.h"
 
 namespace geosft::test::small_graphs {
@@ -16,9 +17,7 @@ inline GraphModelOptions small_options() {
   options.edge_values = 2;
   options.encoding = 4;
   options.outputs = 3;
-  options.layer.attention.width = 16;
-  options.layer.attention.heads = 4;
-  options.layer.attention.sampler.num_samples = 4;
+  options.layer = small_layer(4);
   options.layers = 2;
   options.head_sampler.num_samples = 5;
   return options;

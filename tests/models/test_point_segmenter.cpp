@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "geometry/rotation.h"
+#include "tests/models/small_layer.h"
 #include "tests/support.h"
 #include "tests/tensors.h"
 
@@ -14,9 +15,7 @@ PointSegmenterOptions small_options() {
   PointSegmenterOptions options;
   options.parts = 5;
   options.categories = 2;
-  options.layer.attention.width = 16;
-  options.layer.attention.heads = 4;
-  options.layer.attention.sampler.num_samples = 8;
+  options.layer = small_layer(8);
   options.layers = 2;
   return options;
 }

@@ -12,7 +12,7 @@ namespace geosft {
 
 ClassifyTask::ClassifyTask(const PointClassifier& model, const PointDataset& training, const PointDataset* validation,
                            const ClassifySettings& settings, const Communicator& processes)
-    : CloudTask(*model, training, validation, settings, processes), model_(model), settings_(settings) {}
+    : CloudModelTask(model, training, validation, settings, processes) {}
 
 TrainingTask::Step ClassifyTask::step_on(const PointBatch& batch, SamplingContext& context) {
   const at::Tensor logits = out_of_autocast(model_->forward(batch.points, batch.normals, batch.ptr, context));

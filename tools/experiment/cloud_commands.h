@@ -257,11 +257,12 @@ struct CloudReportCommand {
 };
 
 template <class Experiment>
-Command add_report_command(CLI::App& subcommand) {
-  auto command = std::make_shared<CloudReportCommand<Experiment>>();
-  command->given.add_to(subcommand, Experiment::splits());
-  command->overrides.add_to(subcommand);
-  return [command] { return command->execute(); };
-}
+inline constexpr Subcommand report_subcommand{
+    "report", "one HTML page on a run: curves, tables, and its worst mistakes, drawn", [](CLI::App& subcommand) {
+      auto command = std::make_shared<CloudReportCommand<Experiment>>();
+      command->given.add_to(subcommand, Experiment::splits());
+      command->overrides.add_to(subcommand);
+      return Command([command] { return command->execute(); });
+    }};
 
 }  // namespace geosft

@@ -33,11 +33,7 @@ struct PartNames : ClassNames {
 };
 
 // See TrainedRun.
-struct Segmentation {
-  using Settings = SegmentSettings;
-  using Outputs = PartNames;
-  using Model = PointSegmenter;
-
+struct Segmentation : TaskTypes<SegmentSettings, PartNames, PointSegmenter> {
   static constexpr const char* program = "geosft-segment";
   static Model make_model(const Settings& settings, const Outputs& outputs) {
     return Model(settings.segmenter(static_cast<int64_t>(outputs.parts.size()),

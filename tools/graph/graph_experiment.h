@@ -168,11 +168,12 @@ struct SequenceExperiment : GraphExperiment {
 Command add_encode_command(CLI::App& subcommand);
 Command add_graph_sweep_command(CLI::App& subcommand, const std::string& example);
 template <class Experiment>
-Command add_sweep_command(CLI::App& subcommand) {
-  return add_graph_sweep_command(subcommand, Experiment::items.edges
-                                                 ? "--vary score=maxout,dot --vary probability=leaky_relu,softmax "
-                                                   "--set num_seeds=3"
-                                                 : "--vary attention=softmax,bn,sh,bn_sh --set num_seeds=5");
-}
+inline constexpr Subcommand sweep_subcommand{
+    "sweep", "train several configurations and tabulate their results", [](CLI::App& subcommand) {
+      return add_graph_sweep_command(subcommand, Experiment::items.edges
+                                                     ? "--vary score=maxout,dot --vary probability=leaky_relu,softmax "
+                                                       "--set num_seeds=3"
+                                                     : "--vary attention=softmax,bn,sh,bn_sh --set num_seeds=5");
+    }};
 
 }  // namespace geosft
