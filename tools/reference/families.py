@@ -59,15 +59,8 @@ def sample_pairs(inputs):
     top, partner, weight, sample_ptr = sampling.sample_pairs(
         leaves["score"], number(inputs, "k"), number(inputs, "tau"), inputs.get("ptr")
     )
-    return sampled(
-        leaves,
-        inputs,
-        "weight",
-        top=integers(top),
-        partner=integers(partner),
-        weight=stacked(weight),
-        sample_ptr=integers(sample_ptr),
-    )
+    rows = {"top": integers(top), "partner": integers(partner), "sample_ptr": integers(sample_ptr)}
+    return sampled(leaves, inputs, "weight", weight=stacked(weight), **rows)
 
 
 def sampler(variant):
@@ -97,16 +90,8 @@ def sampler_with_replacement(inputs):
         number(inputs, "tau"),
         inputs.get("ptr"),
     )
-    return sampled(
-        leaves,
-        inputs,
-        "sample",
-        top=integers(top),
-        partner=integers(partner),
-        weight=stacked(weight),
-        sample_ptr=integers(sample_ptr),
-        sample=stacked(sample),
-    )
+    rows = {"top": integers(top), "partner": integers(partner), "sample_ptr": integers(sample_ptr)}
+    return sampled(leaves, inputs, "sample", weight=stacked(weight), sample=stacked(sample), **rows)
 
 
 def operator(function):

@@ -24,3 +24,12 @@ void parallel_over_edges(int64_t rows, int64_t edges, int64_t width, const Run& 
 }
 
 }  // namespace geosft
+
+// In the namespace of a target (edge_pass-inl.h): the functions name_float and name_double, which run Pass over rows
+// [begin, end) of Arrays<T>, whose edges are given by its member `ptr`.
+#define GEOSFT_EDGE_KERNEL(name, Pass, Arrays, ptr)                  \
+  template <typename T>                                              \
+  void name##_any(const Arrays<T>& in, int64_t begin, int64_t end) { \
+    edge_pass<T, Pass>(in, in.ptr, begin, end);                      \
+  }                                                                  \
+  GEOSFT_SIMD_KERNEL(name)

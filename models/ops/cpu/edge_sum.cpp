@@ -100,16 +100,8 @@ struct ColumnOfSum {
   }
 };
 
-template <typename T>
-void forward_any(const EdgeSumArrays<T>& in, int64_t begin, int64_t end) {
-  edge_pass<T, RowOfSum>(in, in.ptr, begin, end);
-}
-template <typename T>
-void backward_any(const EdgeSumArrays<T>& in, int64_t begin, int64_t end) {
-  edge_pass<T, ColumnOfSum>(in, in.ptr, begin, end);
-}
-GEOSFT_SIMD_KERNEL(forward)
-GEOSFT_SIMD_KERNEL(backward)
+GEOSFT_EDGE_KERNEL(forward, RowOfSum, EdgeSumArrays, ptr)
+GEOSFT_EDGE_KERNEL(backward, ColumnOfSum, EdgeSumArrays, ptr)
 
 GEOSFT_SIMD_END();
 
