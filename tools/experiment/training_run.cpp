@@ -7,7 +7,7 @@
 #include <iostream>
 #include <memory>
 
-#include "models/training/cuda/cuda_step_graph.h"
+#include "models/training/step_graph.h"
 #include "models/training/distributed/nccl/nccl_communicator.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/device.h"
