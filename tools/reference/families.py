@@ -54,13 +54,16 @@ def given(inputs, *names):
     return {name: inputs[name] for name in names if name in inputs}
 
 
+def pairs(top, partner, weight, sample_ptr):
+    return {"top": integers(top), "partner": integers(partner), "weight": stacked(weight), "sample_ptr": integers(sample_ptr)}
+
+
 def sample_pairs(inputs):
     leaves = with_leaves(inputs)
     top, partner, weight, sample_ptr = sampling.sample_pairs(
         leaves["score"], number(inputs, "k"), number(inputs, "tau"), inputs.get("ptr")
     )
-    rows = {"top": integers(top), "partner": integers(partner), "sample_ptr": integers(sample_ptr)}
-    return sampled(leaves, inputs, "weight", weight=stacked(weight), **rows)
+    return sampled(leaves, inputs, "weight", **pairs(top, partner, weight, sample_ptr))
 
 
 def sampler(variant):
@@ -90,8 +93,7 @@ def sampler_with_replacement(inputs):
         number(inputs, "tau"),
         inputs.get("ptr"),
     )
-    rows = {"top": integers(top), "partner": integers(partner), "sample_ptr": integers(sample_ptr)}
-    return sampled(leaves, inputs, "sample", weight=stacked(weight), sample=stacked(sample), **rows)
+    return sampled(leaves, inputs, "sample", **pairs(top, partner, weight, sample_ptr), sample=stacked(sample))
 
 
 def operator(function):
