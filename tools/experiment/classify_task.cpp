@@ -106,10 +106,10 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
 }
 
 Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved) {
-  InvarianceTally tally;
-  tally.begin(original.logits);
-  for (const DatasetLogits& copy : moved) tally.add({copy.logits, copy.choices != original.choices});
-  return tally.result();
+  InvarianceSum sums;
+  sums.begin(original.logits);
+  for (const DatasetLogits& copy : moved) sums.add({copy.logits, copy.choices != original.choices});
+  return sums.result();
 }
 
 }  // namespace geosft

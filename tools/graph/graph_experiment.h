@@ -74,7 +74,7 @@ struct GraphPredictCommand {
 
   void add_to(CLI::App& subcommand) {
     options.add_to(subcommand, Experiment::items);
-    overrides.add_to(subcommand, "as for the other commands; predictions draw nothing from it");
+    overrides.add_to(subcommand, "as for the other commands; predictions sample nothing");
     options.add_inputs_to(subcommand, Experiment::items);
   }
   int execute() const {
@@ -157,7 +157,7 @@ struct SequenceExperiment : GraphExperiment {
       .predict = "what a trained model says of each sequence of a dataset",
       .info = "what a RUN folder, a checkpoint or a dataset holds",
       .fetch = "download a published dataset, such as BasicMotions"};
-  static constexpr const char *program = "geosft-sequence", *seed_help = "of what the samplers draw",
+  static constexpr const char *program = "geosft-sequence", *seed_help = "of the samplers",
                               *train_example = "--data DIR --attention bn_sh --epochs 50 --num-seeds 3";
   static constexpr ItemWords items{"sequence", "sequences"};
 

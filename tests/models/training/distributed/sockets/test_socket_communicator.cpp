@@ -13,7 +13,7 @@
 namespace geosft::test::test_socket_communicator {
 namespace {
 
-// What two processes, here threads, that meet at a store find as the sums of so many ones, or why they fail.
+// What two processes, here threads, that connect through a store find as the sums of so many ones, or why they fail.
 std::string sums_of_two(uint16_t port, const std::string& round, const std::vector<int64_t>& sizes) {
   std::vector<std::string> found(2);
   const auto join_and_sum = [&](size_t rank) {
@@ -135,7 +135,7 @@ TEST_CASE("a missing process and a missing store are named", "[sockets]") {
   point.timeout = std::chrono::seconds(1);
   point.port = static_cast<uint16_t>(free_port());
   require_error([&] { make_socket_communicator(point); },
-                {"process 1 of 2 cannot meet the others at 127.0.0.1:" + std::to_string(point.port)});
+                {"process 1 of 2 cannot connect to the others at 127.0.0.1:" + std::to_string(point.port)});
 }
 
 }  // namespace geosft::test::test_socket_communicator
