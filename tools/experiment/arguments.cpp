@@ -2,7 +2,6 @@
 #include "tools/experiment/arguments.h"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 
 #include <algorithm>
 #include <ostream>
@@ -105,15 +104,6 @@ bool parse_arguments(CLI::App& app, int argc, const char* const* argv, std::ostr
     throw UsageError(explain(app, error));
   }
   return false;
-}
-
-void add_former_name(CLI::App& subcommand, const std::string& former, CLI::Option* option, int64_t& target, int64_t low,
-                     int64_t high) {
-  const auto note = [former, option](const std::string&) {
-    if (option->count() > 0) throw CLI::ExcludesError(former, option->get_name());
-    std::cerr << renaming_notice(former, option->get_name());
-  };
-  subcommand.add_option(former, target)->check(CLI::Range(low, high))->each(note)->group("");
 }
 
 }  // namespace geosft

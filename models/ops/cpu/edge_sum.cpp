@@ -5,7 +5,7 @@
 
 #include <ATen/Dispatch.h>
 
-#include "models/ops/cpu/edge_rows.h"
+#include "models/ops/cpu/row_kernels.h"
 #include "models/ops/cpu/simd.h"
 #include "models/ops/opmath.h"
 
@@ -180,10 +180,7 @@ std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& grad_in, const at:
 
 }  // namespace
 
-GEOSFT_KERNELS(CPU, m) {
-  m.impl("_edge_sum_forward", forward);
-  m.impl("_edge_sum_backward", backward);
-}
+GEOSFT_ROW_KERNELS(edge_sum)
 
 }  // namespace geosft
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parallel loops and registration of kernels that take rows: sums over edges, and pooling.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -33,3 +34,11 @@ void parallel_over_edges(int64_t rows, int64_t edges, int64_t width, const Run& 
     edge_pass<T, Pass>(in, in.ptr, begin, end);                      \
   }                                                                  \
   GEOSFT_SIMD_KERNEL(name)
+
+// Registers `forward` and `backward` as the CPU kernels _NAME_forward and _NAME_backward of an operator
+// (geometry/operators.h).
+#define GEOSFT_ROW_KERNELS(name)             \
+  GEOSFT_KERNELS(CPU, m) {                   \
+    m.impl("_" #name "_forward", forward);   \
+    m.impl("_" #name "_backward", backward); \
+  }
