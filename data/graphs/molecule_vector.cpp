@@ -30,11 +30,11 @@ namespace geosft {
 namespace {
 
 #ifdef GEOSFT_RDKIT
-using Generator = RDKit::FingerprintGenerator<std::uint64_t>;
+using FingerprintGenerator = RDKit::FingerprintGenerator<std::uint64_t>;
 
 // Returns the circular fingerprint of this diameter, of pharmacophoric atom types or of all atoms' own.
 template <unsigned kDiameter, bool kByFeature>
-Generator* circular(uint32_t bits) {
+FingerprintGenerator* circular(uint32_t bits) {
   RDKit::AtomInvariantsGenerator* atoms =
       kByFeature ? new RDKit::MorganFingerprint::MorganFeatureAtomInvGenerator() : nullptr;
   return RDKit::MorganFingerprint::getMorganGenerator<std::uint64_t>(
@@ -42,44 +42,44 @@ Generator* circular(uint32_t bits) {
       /*onlyNonzeroInvariants=*/false, atoms, nullptr, bits, {1, 2, 4, 8}, /*ownsAtomInvGen=*/kByFeature);
 }
 
-Generator* atom_pairs(uint32_t bits) {
+FingerprintGenerator* atom_pairs(uint32_t bits) {
   return RDKit::AtomPair::getAtomPairGenerator<std::uint64_t>(1, RDKit::AtomPairs::maxPathLen - 1, false, true, nullptr,
                                                               /*useCountSimulation=*/false, bits);
 }
 
-Generator* torsions(uint32_t bits) {
+FingerprintGenerator* torsions(uint32_t bits) {
   return RDKit::TopologicalTorsion::getTopologicalTorsionGenerator<std::uint64_t>(
       false, 4, nullptr, /*countSimulation=*/false, {1, 2, 4, 8}, bits);
 }
 
-Generator* paths(uint32_t bits) {
+FingerprintGenerator* bond_paths(uint32_t bits) {
   return RDKit::RDKitFP::getRDKitFPGenerator<std::uint64_t>(1, 7, true, true, true, nullptr, /*countSimulation=*/false,
                                                             {1, 2, 4, 8}, bits, /*numBitsPerFeature=*/1);
 }
 #else
-struct Generator;
+struct FingerprintGenerator;
 template <unsigned kDiameter, bool kByFeature>
 constexpr std::nullptr_t circular{};
-constexpr std::nullptr_t atom_pairs{}, torsions{}, paths{};
+constexpr std::nullptr_t atom_pairs{}, torsions{}, bond_paths{};
 #endif
 
 struct Fingerprint {
   const char* name;
-  Generator* (*make)(uint32_t bits);  // null without RDKit
+  FingerprintGenerator* (*make)(uint32_t bits);  // null without RDKit
 };
 
 // The registry of the fingerprints, in the order in which help and messages list them.
-constexpr Fingerprint fingerprints[] = {{"ecfp2", circular<2, false>}, {"ecfp4", circular<4, false>},
-                                        {"ecfp6", circular<6, false>}, {"fcfp4", circular<4, true>},
-                                        {"fcfp6", circular<6, true>},  {"atom_pair", atom_pairs},
-                                        {"torsion", torsions},         {"path", paths}};
+constexpr Fingerprint fingerprint_registry[] = {{"ecfp2", circular<2, false>}, {"ecfp4", circular<4, false>},
+                                                {"ecfp6", circular<6, false>}, {"fcfp4", circular<4, true>},
+                                                {"fcfp6", circular<6, true>},  {"atom_pair", atom_pairs},
+                                                {"torsion", torsions},         {"path", bond_paths}};
 
 }  // namespace
 
 const std::vector<std::string>& fingerprint_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const Fingerprint& one : fingerprints) all.emplace_back(one.name);
+    for (const Fingerprint& one : fingerprint_registry) all.emplace_back(one.name);
     return all;
   }();
   return names;
@@ -110,10 +110,10 @@ std::vector<std::string> fingerprints_of(const std::string& text) {
 namespace {
 
 void add_fingerprint(const RDKit::ROMol& mol, const std::string& name, int64_t bits, std::vector<float>& out) {
-  const auto* const found = std::find_if(std::begin(fingerprints), std::end(fingerprints),
+  const auto* const found = std::find_if(std::begin(fingerprint_registry), std::end(fingerprint_registry),
                                          [&](const Fingerprint& one) { return one.name == name; });
-  TORCH_CHECK(found != std::end(fingerprints), "no fingerprint ", name);
-  const std::unique_ptr<Generator> generator(found->make(static_cast<uint32_t>(bits)));
+  TORCH_CHECK(found != std::end(fingerprint_registry), "no fingerprint ", name);
+  const std::unique_ptr<FingerprintGenerator> generator(found->make(static_cast<uint32_t>(bits)));
   const std::unique_ptr<RDKit::SparseIntVect<std::uint32_t>> counts(generator->getCountFingerprint(mol));
   const size_t first = out.size();
   out.resize(first + static_cast<size_t>(bits), 0.0F);
