@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalization of clouds: the centroid moves to the origin and the cloud is scaled to the unit ball.
+// Normalization of clouds: the centroid moves to the origin, and the cloud may be scaled to the unit ball.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -19,5 +19,9 @@ struct NormalizedPoints {
 // a rotated cloud gives the rotated result to the last digits of its dtype. Carries no gradient. Errors name the
 // argument.
 NormalizedPoints normalize(const at::Tensor& points, const std::optional<at::Tensor>& ptr = {});
+
+// Returns the offset of each point from the centroid of its cloud: points [N, 3], floating, packed by ptr (int64 [B +
+// 1] or none), on any device. Differentiable in the points. The sums have a fixed order.
+at::Tensor centred_points(const at::Tensor& points, const std::optional<at::Tensor>& ptr);
 
 }  // namespace geosft

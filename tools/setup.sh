@@ -72,6 +72,17 @@ geosft_option() {
   esac
 }
 
+# Takes the shared options in front of `--`, and leaves what follows it in geosft_rest.
+geosft_options() {
+  geosft_rest=()
+  while (($#)); do
+    case $1 in
+      --) shift && geosft_rest=("$@") && break ;;
+      *) geosft_option "$@" && shift "$geosft_taken" ;;
+    esac
+  done
+}
+
 geosft_as_root() { if ((EUID == 0)); then "$@"; else sudo -- "$@"; fi; }
 
 # Prints those of the given packages that are not installed; a|b is a, unless b is there.

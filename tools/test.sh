@@ -8,13 +8,8 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/setup.sh"
 
-ctest_options=()
-while (($#)); do
-  case $1 in
-    --) shift && ctest_options=("$@") && break ;;
-    *) geosft_option "$@" && shift "$geosft_taken" ;;
-  esac
-done
+geosft_options "$@"
+ctest_options=("${geosft_rest[@]}")
 
 geosft_viewer=1 # what the viewer needs is tested, too
 # The CUDA kernels are compiled and tested on the CPU; kernels have no threads for ThreadSanitizer to see. Where no GPU is,

@@ -10,13 +10,8 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/setup.sh"
 
-arguments=()
-while (($#)); do
-  case $1 in
-    --) shift && arguments=("$@") && break ;;
-    *) geosft_option "$@" && shift "$geosft_taken" ;;
-  esac
-done
+geosft_options "$@"
+arguments=("${geosft_rest[@]}")
 
 run=$geosft_root/runs/quickstart
 if ((${#arguments[@]} == 0)); then

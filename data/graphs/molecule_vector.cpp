@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/graphs/molecule_vector.h"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 
 #include "data/graphs/molecule_features.h"
@@ -21,10 +27,61 @@
 #endif
 
 namespace geosft {
+namespace {
+
+#ifdef GEOSFT_RDKIT
+using FingerprintGenerator = RDKit::FingerprintGenerator<std::uint64_t>;
+
+// Returns the circular fingerprint of this diameter, of pharmacophoric atom types or of all atoms' own.
+template <unsigned kDiameter, bool kByFeature>
+FingerprintGenerator* circular(uint32_t bits) {
+  RDKit::AtomInvariantsGenerator* atoms =
+      kByFeature ? new RDKit::MorganFingerprint::MorganFeatureAtomInvGenerator() : nullptr;
+  return RDKit::MorganFingerprint::getMorganGenerator<std::uint64_t>(
+      kDiameter / 2, /*countSimulation=*/false, /*includeChirality=*/false, /*useBondTypes=*/true,
+      /*onlyNonzeroInvariants=*/false, atoms, nullptr, bits, {1, 2, 4, 8}, /*ownsAtomInvGen=*/kByFeature);
+}
+
+FingerprintGenerator* atom_pairs(uint32_t bits) {
+  return RDKit::AtomPair::getAtomPairGenerator<std::uint64_t>(1, RDKit::AtomPairs::maxPathLen - 1, false, true, nullptr,
+                                                              /*useCountSimulation=*/false, bits);
+}
+
+FingerprintGenerator* torsions(uint32_t bits) {
+  return RDKit::TopologicalTorsion::getTopologicalTorsionGenerator<std::uint64_t>(
+      false, 4, nullptr, /*countSimulation=*/false, {1, 2, 4, 8}, bits);
+}
+
+FingerprintGenerator* bond_paths(uint32_t bits) {
+  return RDKit::RDKitFP::getRDKitFPGenerator<std::uint64_t>(1, 7, true, true, true, nullptr, /*countSimulation=*/false,
+                                                            {1, 2, 4, 8}, bits, /*numBitsPerFeature=*/1);
+}
+#else
+struct FingerprintGenerator;
+template <unsigned kDiameter, bool kByFeature>
+constexpr std::nullptr_t circular{};
+constexpr std::nullptr_t atom_pairs{}, torsions{}, bond_paths{};
+#endif
+
+struct Fingerprint {
+  const char* name;
+  FingerprintGenerator* (*make)(uint32_t bits);  // null without RDKit
+};
+
+// The registry of the fingerprints, in the order in which help and messages list them.
+constexpr Fingerprint fingerprint_registry[] = {{"ecfp2", circular<2, false>}, {"ecfp4", circular<4, false>},
+                                                {"ecfp6", circular<6, false>}, {"fcfp4", circular<4, true>},
+                                                {"fcfp6", circular<6, true>},  {"atom_pair", atom_pairs},
+                                                {"torsion", torsions},         {"path", bond_paths}};
+
+}  // namespace
 
 const std::vector<std::string>& fingerprint_names() {
-  static const std::vector<std::string> names = {"ecfp2", "ecfp4",     "ecfp6",   "fcfp4",
-                                                 "fcfp6", "atom_pair", "torsion", "path"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Fingerprint& one : fingerprint_registry) all.emplace_back(one.name);
+    return all;
+  }();
   return names;
 }
 
@@ -52,36 +109,12 @@ std::vector<std::string> fingerprints_of(const std::string& text) {
 #ifdef GEOSFT_RDKIT
 namespace {
 
-using Generator = RDKit::FingerprintGenerator<std::uint64_t>;
-
-std::unique_ptr<Generator> circular_generator(unsigned radius, bool by_feature, uint32_t bits) {
-  RDKit::AtomInvariantsGenerator* atoms =
-      by_feature ? new RDKit::MorganFingerprint::MorganFeatureAtomInvGenerator() : nullptr;
-  return std::unique_ptr<Generator>(RDKit::MorganFingerprint::getMorganGenerator<std::uint64_t>(
-      radius, /*countSimulation=*/false, /*includeChirality=*/false, /*useBondTypes=*/true,
-      /*onlyNonzeroInvariants=*/false, atoms, nullptr, bits, {1, 2, 4, 8}, /*ownsAtomInvGen=*/by_feature));
-}
-
-std::unique_ptr<Generator> fingerprint_generator(const std::string& name, uint32_t bits) {
-  if (name == "atom_pair") {
-    return std::unique_ptr<Generator>(RDKit::AtomPair::getAtomPairGenerator<std::uint64_t>(
-        1, RDKit::AtomPairs::maxPathLen - 1, false, true, nullptr, /*useCountSimulation=*/false, bits));
-  }
-  if (name == "torsion") {
-    return std::unique_ptr<Generator>(RDKit::TopologicalTorsion::getTopologicalTorsionGenerator<std::uint64_t>(
-        false, 4, nullptr, /*countSimulation=*/false, {1, 2, 4, 8}, bits));
-  }
-  if (name == "path") {
-    return std::unique_ptr<Generator>(RDKit::RDKitFP::getRDKitFPGenerator<std::uint64_t>(
-        1, 7, true, true, true, nullptr, /*countSimulation=*/false, {1, 2, 4, 8}, bits, /*numBitsPerFeature=*/1));
-  }
-  // The last digit of a circular fingerprint is its diameter.
-  return circular_generator(static_cast<unsigned>(name.back() - '0') / 2, name.front() == 'f', bits);
-}
-
 void add_fingerprint(const RDKit::ROMol& mol, const std::string& name, int64_t bits, std::vector<float>& out) {
-  const std::unique_ptr<RDKit::SparseIntVect<std::uint32_t>> counts(
-      fingerprint_generator(name, static_cast<uint32_t>(bits))->getCountFingerprint(mol));
+  const auto* const found = std::find_if(std::begin(fingerprint_registry), std::end(fingerprint_registry),
+                                         [&](const Fingerprint& one) { return one.name == name; });
+  TORCH_CHECK(found != std::end(fingerprint_registry), "no fingerprint ", name);
+  const std::unique_ptr<FingerprintGenerator> generator(found->make(static_cast<uint32_t>(bits)));
+  const std::unique_ptr<RDKit::SparseIntVect<std::uint32_t>> counts(generator->getCountFingerprint(mol));
   const size_t first = out.size();
   out.resize(first + static_cast<size_t>(bits), 0.0F);
   for (const auto& [bit, count] : counts->getNonzeroElements())

@@ -7,11 +7,59 @@
 
 namespace geosft {
 
+namespace {
+
+AttentionFunction make_sampling(TransformerLayerImpl& layer) {
+  layer.attention = layer.register_module("attention", SamplingAttention(layer.options.attention));
+  return [made = layer.attention.ptr()](const at::Tensor& x, const RelativeEncoding& relative,
+                                        const std::optional<at::Tensor>& ptr,
+                                        SamplingContext& context) { return made->forward(x, relative, ptr, context); };
+}
+
+AttentionFunction make_polynomial(TransformerLayerImpl& layer) {
+  const AttentionOptions& sizes = layer.options.attention;
+  layer.polynomial =
+      layer.register_module("attention", PolynomialSelfAttention(sizes.width, sizes.heads, layer.options.polynomial));
+  return [made = layer.polynomial.ptr()](const at::Tensor& x, const RelativeEncoding& /*relative*/,
+                                         const std::optional<at::Tensor>& ptr, SamplingContext& context) {
+    if (context.trace() != nullptr) context.trace()->layers.push_back(made->trace(x, ptr));
+    return made->forward(x, ptr);
+  };
+}
+
+AttentionFunction make_primal(TransformerLayerImpl& layer) {
+  const AttentionOptions& sizes = layer.options.attention;
+  layer.primal =
+      layer.register_module("attention", PrimalSelfAttention(sizes.width, sizes.heads, layer.options.primal));
+  return [made = layer.primal.ptr()](const at::Tensor& x, const RelativeEncoding& relative,
+                                     const std::optional<at::Tensor>& ptr, SamplingContext& context) {
+    if (context.trace() != nullptr) context.trace()->layers.push_back(made->trace(x, ptr, relative));
+    return made->forward(x, ptr, relative);
+  };
+}
+
+void choose_primal(LayerOptions& options, const std::string& name) {
+  options.primal = primal_options(name, options.attention.heads);
+}
+
+// Returns the function of a layer's attention, whose kind decides; empty for none.
+AttentionFunction attention_of(TransformerLayerImpl& layer) {
+  const auto& known = named_attentions();
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const NamedAttention& one) { return one.kind == layer.options.kind; });
+  TORCH_CHECK(found != known.end(), "kind must be one of the attentions, got ", static_cast<int>(layer.options.kind));
+  return found->make == nullptr ? AttentionFunction() : found->make(layer);
+}
+
+}  // namespace
+
 const std::vector<NamedAttention>& named_attentions() {
   static const std::vector<NamedAttention> all = [] {
-    std::vector<NamedAttention> named = {{"sampling", AttentionKind::sampling},
-                                         {"polynomial", AttentionKind::polynomial}};
-    for (const std::string& name : primal_names()) named.push_back({name, AttentionKind::primal});
+    std::vector<NamedAttention> named = {{"sampling", AttentionKind::sampling, make_sampling},
+                                         {"polynomial", AttentionKind::polynomial, make_polynomial}};
+    for (const std::string& name : primal_names()) {
+      named.push_back({name, AttentionKind::primal, make_primal, choose_primal});
+    }
     named.push_back({"none", AttentionKind::none});
     return named;
   }();
@@ -35,18 +83,18 @@ void choose_attention(LayerOptions& options, const std::string& name) {
     TORCH_CHECK(false, "name of an attention must be one of ", all, ", not ", name);
   }
   options.kind = chosen->kind;
-  if (chosen->kind == AttentionKind::primal) options.primal = primal_options(name, options.attention.heads);
+  if (chosen->choose != nullptr) chosen->choose(options, name);
 }
 
 TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : options(layer_options) {
   const int64_t width = options.attention.width, inner = options.expansion * width;
-  const bool attends = options.kind != AttentionKind::none, convolves = options.local.kind != LocalKind::none;
+  const bool convolves = options.local.kind != LocalKind::none;
   TORCH_CHECK(options.drop_path >= 0 && options.drop_path < 1, "drop_path must lie in [0, 1), got ", options.drop_path);
   TORCH_CHECK(options.drop_path == 0 || (options.residual && !convolves),
               "drop_path must be 0 without residual connections, and with a local branch");
-  TORCH_CHECK(attends || convolves, "kind must be an attention where there is no local branch");
-  if (attends) {
-    make_attention();
+  attend_ = attention_of(*this);
+  TORCH_CHECK(attend_ || convolves, "kind must be an attention where there is no local branch");
+  if (attend_) {
     first_ = Normalization(*this, "norm1", options.normalization, width);
   }
   if (convolves) {
@@ -60,28 +108,6 @@ TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : 
   }
   norm1 = first_.layer;
   norm2 = second_.layer;
-}
-
-void TransformerLayerImpl::make_attention() {
-  const int64_t width = options.attention.width;
-  if (options.kind == AttentionKind::sampling) {
-    attention = register_module("attention", SamplingAttention(options.attention));
-  } else if (options.kind == AttentionKind::polynomial) {
-    polynomial =
-        register_module("attention", PolynomialSelfAttention(width, options.attention.heads, options.polynomial));
-  } else {
-    primal = register_module("attention", PrimalSelfAttention(width, options.attention.heads, options.primal));
-  }
-}
-
-at::Tensor TransformerLayerImpl::mix(const at::Tensor& x, const RelativeEncoding& relative,
-                                     const std::optional<at::Tensor>& ptr, SamplingContext& context) {
-  if (options.kind == AttentionKind::sampling) return attention->forward(x, relative, ptr, context);
-  const bool of_polynomial = options.kind == AttentionKind::polynomial;
-  if (context.trace() != nullptr) {
-    context.trace()->layers.push_back(of_polynomial ? polynomial->trace(x, ptr) : primal->trace(x, ptr, relative));
-  }
-  return of_polynomial ? polynomial->forward(x, ptr) : primal->forward(x, ptr, relative);
 }
 
 at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingContext& context) {
@@ -109,7 +135,7 @@ at::Tensor TransformerLayerImpl::attend_and_convolve(const at::Tensor& x, const 
                                                      LocalGraph* graph) {
   const bool pre = options.norm == NormPlacement::pre;
   const auto on_top = [&](const at::Tensor& branch) { return options.residual ? x + branch : branch; };
-  if (options.kind == AttentionKind::none) {
+  if (!attend_) {
     const at::Tensor rows = convolve(pre ? local_(x, context) : x, graph, context);
     return on_top(context.dropout(at::gelu(pre ? rows : local_(rows, context)), options.token_dropout));
   }
@@ -118,8 +144,8 @@ at::Tensor TransformerLayerImpl::attend_and_convolve(const at::Tensor& x, const 
     branch = context.dropout(convolve(pre ? local_(x, context) : x, graph, context), options.token_dropout);
     if (!pre) branch = local_(on_top(branch), context);
   }
-  const at::Tensor mixed = mix(pre ? first_(x, context) : x, relative, ptr, context);
-  at::Tensor result = on_top(dropped(context.dropout(mixed, options.token_dropout), ptr, context));
+  const at::Tensor attended = attend_(pre ? first_(x, context) : x, relative, ptr, context);
+  at::Tensor result = on_top(dropped(context.dropout(attended, options.token_dropout), ptr, context));
   if (!pre) result = first_(result, context);
   return branch.defined() ? result + branch : result;
 }

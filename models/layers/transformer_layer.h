@@ -2,6 +2,11 @@
 // A transformer layer: attention and feed-forward, each with a residual connection (SFT section 4.3).
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "models/layers/attention.h"
 #include "models/layers/message_passing.h"
 #include "models/layers/normalization.h"
@@ -37,10 +42,20 @@ struct LayerOptions {
   double drop_path = 0.0;
 };
 
+class TransformerLayerImpl;
+
+// The attention of a layer, as a function of its tokens x [N, width], which are packed by ptr: [N, width].
+using AttentionFunction = std::function<at::Tensor(const at::Tensor& x, const RelativeEncoding& relative,
+                                                   const std::optional<at::Tensor>& ptr, SamplingContext& context)>;
+
 // An attention by its name: sampling, polynomial, the members of the primal-dual family (primal_names), and none.
 struct NamedAttention {
   std::string name;
   AttentionKind kind;
+  // Makes the attention of a layer, its module "attention", from the layer's options; null for none.
+  AttentionFunction (*make)(TransformerLayerImpl& layer) = nullptr;
+  // Sets the options that follow from the name; null: none do.
+  void (*choose)(LayerOptions& options, const std::string& name) = nullptr;
 };
 // Returns the registry of the attentions, which configurations, help and error messages read; none comes last.
 const std::vector<NamedAttention>& named_attentions();
@@ -76,15 +91,13 @@ class TransformerLayerImpl : public torch::nn::Module {
   torch::nn::Linear expand{nullptr}, contract{nullptr};
 
  private:
-  void make_attention();
   at::Tensor convolve(const at::Tensor& x, LocalGraph* graph, SamplingContext& context);
   at::Tensor attend_and_convolve(const at::Tensor& x, const RelativeEncoding& relative,
                                  const std::optional<at::Tensor>& ptr, SamplingContext& context, LocalGraph* graph);
-  at::Tensor mix(const at::Tensor& x, const RelativeEncoding& relative, const std::optional<at::Tensor>& ptr,
-                 SamplingContext& context);
   at::Tensor feed_forward(const at::Tensor& x, SamplingContext& context);
   at::Tensor dropped(const at::Tensor& branch, const std::optional<at::Tensor>& ptr, SamplingContext& context) const;
 
+  AttentionFunction attend_;  // empty without attention
   Normalization first_, second_, local_;
 };
 TORCH_MODULE(TransformerLayer);

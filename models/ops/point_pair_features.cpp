@@ -4,9 +4,9 @@
 #include <ATen/core/grad_mode.h>
 
 #include "geometry/no_autocast.h"
+#include "geometry/normalize.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/centred_points.h"
 
 namespace geosft {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "geometry/knn.h"
 #include "geometry/no_autocast.h"
+#include "geometry/normalize.h"
 #include "geometry/operators.h"
-#include "models/ops/centred_points.h"
 
 namespace geosft {
 namespace {

@@ -89,8 +89,8 @@ double rounding_error(double bound, int64_t degree, int64_t channels, at::Scalar
 }
 
 // Returns the error message that says why no degree is enough.
-std::string refusal(const PolynomialDegree& chosen, int64_t channels, double rounding,
-                    const PolynomialDegreeOptions& options) {
+std::string error_message(const PolynomialDegree& chosen, int64_t channels, double rounding,
+                          const PolynomialDegreeOptions& options) {
   const std::string asked = c10::str("tolerance ", options.tolerance, " for scores up to ", chosen.bound);
   if (rounding > options.tolerance) {
     const bool twice = at::toOpMathType(options.dtype) == at::kDouble;
@@ -157,7 +157,7 @@ PolynomialDegree choose_polynomial_degree(double bound, int64_t channels, const 
     rounding = rounding_error(bound, chosen.degree, channels, options.dtype);
   }
   if (chosen.error <= options.tolerance && chosen.monomials <= options.max_monomials) return chosen;
-  TORCH_CHECK(options.or_exact, refusal(chosen, channels, rounding, options));
+  TORCH_CHECK(options.or_exact, error_message(chosen, channels, rounding, options));
   return {true, 0, 0, bound, 0};
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines the interface of CUDA graphs, which libgeosft_cuda_graph.so implements (cuda/cuda_step_graph.h).
+// Defines the interface of CUDA graphs, which libgeosft_cuda_graph.so implements. It is loaded with dlopen when steps
+// are to be replayed, after LibTorch's CUDA libraries, which resolve its symbols: nothing links it, and it links none
+// of them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -20,5 +23,10 @@ class StepGraph {
 };
 
 using StepGraphMaker = std::function<std::unique_ptr<StepGraph>()>;
+
+// Name of that library's function `StepGraph* geosft_make_cuda_step_graph(int64_t device)`: a CUDA graph on the GPU
+// with that index.
+inline constexpr const char* make_cuda_step_graph_name = "geosft_make_cuda_step_graph";
+using MakeCudaStepGraph = StepGraph* (*)(int64_t device);
 
 }  // namespace geosft

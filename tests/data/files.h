@@ -41,6 +41,14 @@ inline void write_text(const std::filesystem::path& file, const std::string& tex
   std::ofstream(file, std::ios::binary) << text;
 }
 
+// Writes a file of this name in a folder of its own, and returns what `read` makes of it.
+template <class Read>
+auto read_written(const std::string& name, const std::string& text, const Read& read) {
+  const TemporaryFolder folder;
+  write_text(folder / name, text);
+  return read(folder / name);
+}
+
 inline std::string read_text(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 namespace geosft::fuzz {
@@ -55,6 +56,19 @@ const std::filesystem::path& InputFolder::fill(const std::string& input) const {
     begin = end + 1;
   }
   return folder_.path();
+}
+
+std::function<void(const std::string&)> of_folder(std::vector<std::string> names, PathReader read) {
+  // The folder is made when the first input is read: targets are registered before main.
+  return [names = std::move(names), read = std::move(read),
+          folder = std::shared_ptr<const InputFolder>()](const std::string& input) mutable {
+    if (folder == nullptr) folder = std::make_shared<const InputFolder>(names);
+    read(folder->fill(input));
+  };
+}
+
+std::function<void(const std::string&)> of_file(const std::string& name, PathReader read) {
+  return of_folder({name}, [name, read = std::move(read)](const auto& folder) { read(folder / name); });
 }
 
 std::string joined(const Inputs& files) {

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <filesystem>
-#include <initializer_list>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/data_error.h"
@@ -18,7 +19,7 @@ using Inputs = std::vector<std::string>;
 struct Target {
   const char* name;
   // Reads an input. Refuses it with a DataError; whatever else happens is a finding.
-  void (*read)(const std::string& input);
+  std::function<void(const std::string& input)> read;
   // Inputs that are accepted, to begin with.
   Inputs (*seeds)();
 };
@@ -37,7 +38,7 @@ struct Registration {
 // A folder that an input is unpacked into: what lies between bytes 1E becomes one file after the other.
 class InputFolder {
  public:
-  explicit InputFolder(std::initializer_list<const char*> names) : names_(names.begin(), names.end()) {}
+  explicit InputFolder(std::vector<std::string> names) : names_(std::move(names)) {}
   // The folder with the input's files alone; those that the input ends before are absent.
   const std::filesystem::path& fill(const std::string& input) const;
   std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
@@ -48,6 +49,14 @@ class InputFolder {
   test::TemporaryFolder folder_;
   std::vector<std::string> names_;
 };
+
+using PathReader = std::function<void(const std::filesystem::path&)>;
+
+// Returns a function that unpacks an input to a folder of these files (see InputFolder) and reads that with `read`.
+std::function<void(const std::string&)> of_folder(std::vector<std::string> names, PathReader read);
+
+// Returns a function that writes an input to a file of this name and reads that with `read`.
+std::function<void(const std::string&)> of_file(const std::string& name, PathReader read);
 
 // The input that is unpacked to these files.
 std::string joined(const Inputs& files);

@@ -10,9 +10,6 @@
 #include "tests/support.h"
 
 namespace geosft::test::test_normals {
-using test::require_close;
-using test::require_equal;
-using test::require_error;
 
 namespace {
 

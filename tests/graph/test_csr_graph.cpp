@@ -5,19 +5,12 @@
 #include <cmath>
 
 #include "tests/graph/graphs.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_csr_graph {
 using test::require_equal;
 using test::require_error;
 using test::require_same_graph;
-
-namespace {
-
-at::Tensor longs(const std::vector<int64_t>& values) {
-  return at::tensor(values, at::kLong);
-}
-
-}  // namespace
 
 TEST_CASE("graph_from_edges: edges of a node stay in order, with their features and weights") {
   const CsrGraph graph = graph_from_edges(longs({2, 0, 2, 0, 2}), longs({1, 2, 0, 2, 1}), 4,

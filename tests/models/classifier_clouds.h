@@ -6,17 +6,11 @@
 
 #include "geometry/rotation.h"
 #include "models/point_classifier.h"
+#include "tests/models/small_layer.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::classifier_clouds {
-
-inline at::Tensor normal(at::IntArrayRef shape, uint64_t seed, at::ScalarType dtype = at::kDouble) {
-  return at::randn(shape, generator(seed), at::kDouble).to(dtype);
-}
-
-inline at::Tensor unit(const at::Tensor& rows) {
-  return rows / rows.norm(2, -1, true);
-}
 
 // Clouds of two ellipsoids side by side, scaled to the unit ball, with normals.
 struct Clouds {
@@ -52,9 +46,7 @@ inline PointClassifier classifier(PointTokens tokens, bool normals, at::ScalarTy
   options.tokens = tokens;
   options.relative = relative;
   options.chirality = chirality;
-  options.layer.attention.width = 32;
-  options.layer.attention.heads = 4;
-  options.layer.attention.sampler.num_samples = 12;
+  options.layer = small_layer(12, 32);
   options.layer.norm = norm;
   options.layers = 3;
   options.head_sampler.num_samples = 24;

@@ -4,6 +4,7 @@
 
 #include "models/graph_model.h"
 #include "tests/graph/featured.h"
+#include "tests/models/small_layer.h"
 #include "tests/support.h"
 
 namespace geosft::test::small_graphs {
@@ -16,9 +17,7 @@ inline GraphModelOptions small_options() {
   options.edge_values = 2;
   options.encoding = 4;
   options.outputs = 3;
-  options.layer.attention.width = 16;
-  options.layer.attention.heads = 4;
-  options.layer.attention.sampler.num_samples = 4;
+  options.layer = small_layer(4);
   options.layers = 2;
   options.head_sampler.num_samples = 5;
   return options;
@@ -40,6 +39,36 @@ inline at::Tensor greedy(GraphModel& model, const FeaturedGraphs& graphs) {
 inline at::Tensor seeded(GraphModel& model, const FeaturedGraphs& graphs) {
   SamplingContext context = SamplingContext::seeded();
   return model->forward(graphs, context).detach();
+}
+
+// The gradients of these members of the graphs, in float64, against finite differences.
+inline void require_model_gradcheck(const GraphModelOptions& options, const FeaturedGraphs& graphs,
+                                    const std::vector<at::Tensor FeaturedGraphs::*>& members, double tolerance = 1e-6) {
+  GraphModel model = model_of(options);
+  std::vector<at::Tensor> values;
+  for (const auto member : members) values.push_back(graphs.*member);
+  require_gradcheck(
+      [&](const std::vector<at::Tensor>& inputs) {
+        FeaturedGraphs changed = graphs;
+        for (size_t i = 0; i < members.size(); ++i) changed.*members[i] = inputs[i];
+        SamplingContext context = SamplingContext::greedy();
+        return model->forward(changed, context).sum();
+      },
+      values, 1e-6, tolerance);
+}
+
+// The answer to these graphs is finite, and so are the gradients of a training step; a parameter may have none.
+inline void require_finite_step(const GraphModelOptions& options, const FeaturedGraphs& graphs) {
+  GraphModel model = model_of(options);
+  CHECK(greedy(model, graphs).isfinite().all().item<bool>());
+  model->train();
+  SamplingContext context = SamplingContext::training(generator(1));
+  model->forward(graphs, context).square().sum().backward();
+  for (const auto& parameter : model->named_parameters()) {
+    INFO(parameter.key());
+    const at::Tensor grad = parameter.value().grad();
+    CHECK((!grad.defined() || grad.isfinite().all().item<bool>()));
+  }
 }
 
 inline constexpr GraphHead heads[] = {GraphHead::softmax_pool, GraphHead::sample_max, GraphHead::sum,

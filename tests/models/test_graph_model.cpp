@@ -137,16 +137,7 @@ TEST_CASE("graphs of one, two and three nodes, without edges, and empty ones hav
       for (const GraphHead head : heads) {
         GraphModelOptions options = small_options();
         options.head = head;
-        GraphModel model = model_of(options);
-        CHECK(greedy(model, graphs).isfinite().all().item<bool>());
-        model->train();
-        SamplingContext context = SamplingContext::training(generator(1));
-        model->forward(graphs, context).square().sum().backward();
-        for (const auto& parameter : model->named_parameters()) {
-          INFO(parameter.key());
-          const at::Tensor grad = parameter.value().grad();
-          CHECK((!grad.defined() || grad.isfinite().all().item<bool>()));
-        }
+        require_finite_step(options, graphs);
       }
     }
   }
@@ -294,16 +285,7 @@ TEST_CASE("gradients of a graph model are those of finite differences") {
   const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
   GraphModelOptions options = small_options();
   options.layers = 1;
-  GraphModel model = model_of(options);
-  require_gradcheck(
-      [&](const std::vector<at::Tensor>& inputs) {
-        FeaturedGraphs changed = graphs;
-        changed.node_values = inputs[0];
-        changed.edge_values = inputs[1];
-        SamplingContext context = SamplingContext::greedy();
-        return model->forward(changed, context).sum();
-      },
-      {graphs.node_values, graphs.edge_values});
+  require_model_gradcheck(options, graphs, {&FeaturedGraphs::node_values, &FeaturedGraphs::edge_values});
 }
 
 TEST_CASE("features that the model was not built for are refused by name") {
@@ -467,16 +449,7 @@ TEST_CASE("every parameter of a model with convolutions is trained", "[graph_mod
 TEST_CASE("models with convolutions take graphs without edges and without nodes", "[graph_model]") {
   for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1}, {0, 2}, {3, 1, 0, 2}}) {
     const FeaturedGraphs graphs = featured_graphs(sizes, 6, /*edges=*/false);
-    for (const GraphModelOptions& options : convolved_options()) {
-      GraphModel model = model_of(options);
-      REQUIRE(greedy(model, graphs).isfinite().all().item<bool>());
-      model->train();
-      SamplingContext context = SamplingContext::training(generator(1));
-      model->forward(graphs, context).square().sum().backward();
-      for (const auto& parameter : model->parameters()) {
-        REQUIRE((!parameter.grad().defined() || parameter.grad().isfinite().all().item<bool>()));
-      }
-    }
+    for (const GraphModelOptions& options : convolved_options()) require_finite_step(options, graphs);
   }
 }
 

@@ -122,15 +122,7 @@ TEST_CASE("gradients of coordinates are those of finite differences") {
   const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
   GraphModelOptions options = molecule_options();
   options.layers = 1;
-  GraphModel model = model_of(options);
-  require_gradcheck(
-      [&](const std::vector<at::Tensor>& inputs) {
-        FeaturedGraphs changed = graphs;
-        changed.coordinates = inputs[0];
-        SamplingContext context = SamplingContext::greedy();
-        return model->forward(changed, context).sum();
-      },
-      {graphs.coordinates}, 1e-6, 1e-5);
+  require_model_gradcheck(options, graphs, {&FeaturedGraphs::coordinates}, 1e-5);
 }
 
 }  // namespace geosft::test::test_graph_model_molecules

@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include "geometry/rotation.h"
+#include "tests/models/small_layer.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_point_segmenter {
 namespace {
@@ -13,9 +15,7 @@ PointSegmenterOptions small_options() {
   PointSegmenterOptions options;
   options.parts = 5;
   options.categories = 2;
-  options.layer.attention.width = 16;
-  options.layer.attention.heads = 4;
-  options.layer.attention.sampler.num_samples = 8;
+  options.layer = small_layer(8);
   options.layers = 2;
   return options;
 }
@@ -25,10 +25,6 @@ PointSegmenter segmenter(const PointSegmenterOptions& options) {
   PointSegmenter model(options);
   model->to(at::kDouble);
   return model;
-}
-
-at::Tensor unit(const at::Tensor& rows) {
-  return rows / rows.norm(2, -1, true);
 }
 
 struct Clouds {

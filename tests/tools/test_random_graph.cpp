@@ -8,17 +8,13 @@
 #include "tests/tools/experiment/python.h"
 
 namespace geosft::test::test_random_graph {
-namespace {
-
-const std::string script = GEOSFT_SOURCE_DIR "/tools/random_graph.py";
-
-}  // namespace
 
 TEST_CASE("random_graph: one graph whose nodes have classes and a split") {
   const std::string interpreter = find_python();
   if (interpreter.empty()) return;
   const TemporaryFolder folder;
-  const std::vector<std::string> line = {script, "--out", folder / "made", "--nodes", "500", "--edges", "1000"};
+  const std::vector<std::string> line = {
+      GEOSFT_SOURCE_DIR "/tools/random_graph.py", "--out", folder / "made", "--nodes", "500", "--edges", "1000"};
   const ProcessResult made = python(interpreter, line);
   INFO(made.err);
   REQUIRE(made.exit == 0);

@@ -40,8 +40,8 @@ std::string change_to(const SamplerVariant& variant, const ClassifyModelSettings
 }
 
 // Number of tokens that a layer samples per cloud.
-int64_t sampled(const ClassifySettings& settings, int64_t bins) {
-  return sample_count(settings.clouds.points, settings.model.sampler(bins));
+int64_t sampled(const ClassifySettings& settings, int64_t num_samples) {
+  return sample_count(settings.clouds.points, settings.model.sampler(num_samples));
 }
 
 }  // namespace
@@ -75,9 +75,10 @@ std::vector<std::string> usual_changes(const ClassifySettings& settings) {
   const std::string probability =
       model.probability == ProbabilityKind::leaky_relu ? "probability=softmax" : "probability=leaky_relu";
   std::vector<std::string> changes = {score, probability, score + "+" + probability};
-  for (const int64_t bins : {std::max<int64_t>(model.sampling.num_samples / 4, 1), 2 * model.sampling.num_samples}) {
-    if (sampled(settings, bins) != sampled(settings, model.sampling.num_samples))
-      changes.push_back("num_samples=" + std::to_string(bins));
+  for (const int64_t num_samples :
+       {std::max<int64_t>(model.sampling.num_samples / 4, 1), 2 * model.sampling.num_samples}) {
+    if (sampled(settings, num_samples) != sampled(settings, model.sampling.num_samples))
+      changes.push_back("num_samples=" + std::to_string(num_samples));
   }
   for (const SamplerVariant& variant : sampler_variants) {
     if (const std::string change = change_to(variant, model); !change.empty()) changes.push_back(change);

@@ -16,8 +16,10 @@
 namespace geosft {
 
 CLI::Option* add_integer(CLI::App& subcommand, const std::string& option, int64_t& target, const std::string& help,
-                         int64_t low, int64_t high) {
-  return subcommand.add_option(option, target, help)->check(CLI::Range(low, high))->capture_default_str();
+                         int64_t low, int64_t high, const std::string& former) {
+  auto* const added = subcommand.add_option(option, target, help)->check(CLI::Range(low, high))->capture_default_str();
+  if (!former.empty()) add_former_name(subcommand, former, added, target, low, high);
+  return added;
 }
 
 CLI::Option* add_integers(CLI::App& subcommand, const std::string& option, std::vector<int64_t>& target,

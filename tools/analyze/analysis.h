@@ -17,9 +17,9 @@ class App;
 namespace geosft {
 
 // Adds an option for an integer, or for several with commas between them, from `low` to `high`. Help shows the present
-// value.
+// value. `former`: its former name, which is still taken (add_former_name).
 CLI::Option* add_integer(CLI::App& subcommand, const std::string& option, int64_t& target, const std::string& help,
-                         int64_t low, int64_t high);
+                         int64_t low, int64_t high, const std::string& former = "");
 CLI::Option* add_integers(CLI::App& subcommand, const std::string& option, std::vector<int64_t>& target,
                           const std::string& help, int64_t low, int64_t high);
 

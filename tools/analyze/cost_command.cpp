@@ -86,8 +86,8 @@ struct CostCommand {
 Command add_cost_command(CLI::App& subcommand) {
   auto command = std::make_shared<CostCommand>();
   add_integers(subcommand, "--keys", command->keys, "numbers of sampled tokens", 1, max_cost_size);
-  add_integer(subcommand, "--most-full", command->max_full_tokens,
-              "tokens beyond which softmax over all of them is left out", 1, max_cost_size);
+  add_integer(subcommand, "--max-full", command->max_full_tokens,
+              "tokens beyond which softmax over all of them is left out", 1, max_cost_size, "--most-full");
   command->options.add_to(subcommand, "of the tokens, a multiple of 8");
   return [command] { return command->execute(); };
 }

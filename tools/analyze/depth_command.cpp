@@ -50,10 +50,7 @@ struct DepthCommand {
 }  // namespace
 
 Command add_depth_command(CLI::App& subcommand) {
-  auto command = std::make_shared<DepthCommand>();
-  command->traced.add_to(subcommand);
-  command->output.add_to(subcommand);
-  return [command] { return command->execute(); };
+  return add_traced_analysis<DepthCommand>(subcommand);
 }
 
 }  // namespace geosft

@@ -14,7 +14,7 @@ namespace {
 
 struct GradientsCommand {
   std::vector<int64_t> tokens = {8, 16, 32, 64, 128};
-  int64_t width = 256, draws = 8;
+  int64_t width = 256, repeats = 8;
   AnalysisBasics basics;
   AnalysisOutput output;
 
@@ -25,7 +25,7 @@ struct GradientsCommand {
     Curve query{"W_Q", {}, {}}, value{"W_V", {}, {}};
     for (const int64_t n : tokens) {
       throw_if_interrupted("before anything was written");
-      const GradientNorms norms = gradient_norms(n, width, basics.seed, draws);
+      const GradientNorms norms = gradient_norms(n, width, basics.seed, repeats);
       for (auto& [curve, norm] : {std::pair{&query, norms.query}, std::pair{&value, norms.value}}) {
         curve->x.push_back(static_cast<double>(n));
         curve->y.push_back(norm);
@@ -50,7 +50,7 @@ Command add_gradients_command(CLI::App& subcommand) {
   add_integers(subcommand, "--tokens", command->tokens, "numbers of tokens, two or more, separated by commas", 1,
                100000);
   add_integer(subcommand, "--width", command->width, "of the tokens: more than there are", 1, 8192);
-  add_integer(subcommand, "--draws", command->draws, "random layers to average over", 1, 10000);
+  add_integer(subcommand, "--repeats", command->repeats, "random layers to average over", 1, 10000, "--draws");
   command->output.add_to(subcommand);
   command->basics.add_to(subcommand);
   return [command] { return command->execute(); };

@@ -44,10 +44,7 @@ struct HeadsCommand {
 }  // namespace
 
 Command add_heads_command(CLI::App& subcommand) {
-  auto command = std::make_shared<HeadsCommand>();
-  command->traced.add_to(subcommand);
-  command->output.add_to(subcommand);
-  return [command] { return command->execute(); };
+  return add_traced_analysis<HeadsCommand>(subcommand);
 }
 
 }  // namespace geosft

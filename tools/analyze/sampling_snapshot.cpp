@@ -31,21 +31,21 @@ Curve histogram(const SamplingSnapshot& snapshot, const ValueScale& scale) {
 
 }  // namespace
 
-SamplingSnapshot sampling_snapshot(RunModel& trained, const Shape& shape, int64_t epochs, int64_t draws) {
+SamplingSnapshot sampling_snapshot(RunModel& trained, const Shape& shape, int64_t epochs, int64_t num_samples) {
   at::NoGradGuard guard;
   const ShapeExplanation found = explain_shape(trained, shape, Rotation::none, trained.settings.seed);
   const int64_t n = found.seen.points.size(0);
   SamplingSnapshot snapshot{epochs, found.seen.points, found.importance, at::zeros({n})};
-  for (int64_t i = 0; i < draws; ++i) {
+  for (int64_t i = 0; i < num_samples; ++i) {
     SamplingContext context = SamplingContext::seeded(static_cast<uint64_t>(i));
     const Pairs pairs = sample_tokens(snapshot.importance, std::nullopt, trained.model->options.head_sampler, context);
     snapshot.frequency.index_add_(0, pairs.top, at::ones({pairs.top.size(0)}));
-    const double share = 1.0 / static_cast<double>(draws);
+    const double share = 1.0 / static_cast<double>(num_samples);
     snapshot.covered += share * mean_distance_to(snapshot.points, pairs.top);
     const at::Tensor chance = random_subset(n, pairs.top.size(0), make_generator(static_cast<uint64_t>(i)));
     snapshot.by_chance += share * mean_distance_to(snapshot.points, chance);
   }
-  snapshot.frequency /= static_cast<double>(draws);
+  snapshot.frequency /= static_cast<double>(num_samples);
   return snapshot;
 }
 

@@ -23,8 +23,8 @@ struct SamplingSnapshot {
   double by_chance = 0.0;  // the same for as many points sampled uniformly
 };
 
-// Samples one cloud `draws` times with the head's sampler.
-SamplingSnapshot sampling_snapshot(RunModel& trained, const Shape& shape, int64_t epochs, int64_t draws);
+// Samples one cloud `num_samples` times with the head's sampler.
+SamplingSnapshot sampling_snapshot(RunModel& trained, const Shape& shape, int64_t epochs, int64_t num_samples);
 
 // Formats as "scores from … to …; …".
 std::string snapshot_text(const SamplingSnapshot& snapshot);

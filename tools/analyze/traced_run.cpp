@@ -12,7 +12,7 @@ namespace geosft {
 void TracedRun::add_to(CLI::App& subcommand) {
   subcommand.add_option("RUN", run, "RUN folder of geosft-classify, or a checkpoint file")->required();
   add_integer(subcommand, "--items", items, "clouds of the test split to average over", 1, 1000000);
-  overrides.add_to(subcommand, "dataset: furniture, or a folder (default: the one trained on)", "of the draws",
+  overrides.add_to(subcommand, "dataset: furniture, or a folder (default: the one trained on)", "of the samples",
                    /*votes=*/false);
 }
 

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
+#include "tools/analyze/analysis.h"
 #include "tools/experiment/classification.h"
 #include "tools/experiment/eval_options.h"
 
@@ -23,5 +25,15 @@ struct TracedRun {
   // The same with the class of each cloud, by name.
   void look_at_classes(const std::function<void(const ShapeExplanation&, const std::string&)>& told) const;
 };
+
+// Adds the options of a subcommand that traces a run and saves curves: Analysis has the members `traced`, `output` and
+// execute().
+template <class Analysis>
+Command add_traced_analysis(CLI::App& subcommand) {
+  auto command = std::make_shared<Analysis>();
+  command->traced.add_to(subcommand);
+  command->output.add_to(subcommand);
+  return [command] { return command->execute(); };
+}
 
 }  // namespace geosft

@@ -39,6 +39,27 @@ RelativeEncoding model_relative_encoding(RelativeEncodingKind kind, const Sizes&
   return RelativeEncoding::sequence(sinusoids(sizes.tokens, channels, at::kFloat).repeat({sizes.batch, 1}));
 }
 
+// An encoder of ours, as a function that returns its tokens, and as many layers on SDPA over `items` [B, n, width].
+template <class Ours>
+Benchmark beside_sdpa(const std::string& name, const Ours& ours, int64_t layers, int64_t heads,
+                      const at::Tensor& items) {
+  std::vector<SdpaEncoderLayer> baseline;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    baseline.emplace_back(items.size(2), heads, model_expansion * items.size(2));
+    baseline.back()->eval();
+  }
+  const auto whole = [=]() mutable {
+    at::Tensor y = items;
+    for (SdpaEncoderLayer& layer : baseline) y = layer->forward(y);
+    return y;
+  };
+  Benchmark benchmark{name,
+                      {{"geosft", measured_pass(Pass::forward, {}, {}, ours)},
+                       {"encoder on SDPA", measured_pass(Pass::forward, {}, {}, whole)}}};
+  benchmark.keys = static_cast<double>(items.size(1));
+  return benchmark;
+}
+
 Benchmark make_model(const ModelKind& kind, const Sizes& sizes, int64_t keys, const std::string& name) {
   torch::manual_seed(sizes.seed);
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
@@ -54,25 +75,12 @@ Benchmark make_model(const ModelKind& kind, const Sizes& sizes, int64_t keys, co
       model_relative_encoding(kind.relative, sizes, generator, options.attention.relative_channels);
   Encoder ours(options, model_layers);
   ours->eval();
-  std::vector<SdpaEncoderLayer> baseline;
-  for (int64_t layer = 0; layer < model_layers; ++layer) {
-    baseline.emplace_back(sizes.width, sizes.heads, model_expansion * sizes.width);
-    baseline.back()->eval();
-  }
-  const at::Tensor items = x.view({sizes.batch, sizes.tokens, sizes.width});
   const auto sampled = [=]() mutable {
     SamplingContext context = SamplingContext::seeded();
     return ours->forward(x, relative, ptr, context);
   };
-  const auto whole = [=]() mutable {
-    at::Tensor y = items;
-    for (SdpaEncoderLayer& layer : baseline) y = layer->forward(y);
-    return y;
-  };
-  Benchmark benchmark{name,
-                      {{"geosft", measured_pass(Pass::forward, {}, {}, sampled)},
-                       {"encoder on SDPA", measured_pass(Pass::forward, {}, {}, whole)}}};
-  benchmark.keys = static_cast<double>(sizes.tokens);
+  Benchmark benchmark =
+      beside_sdpa(name, sampled, model_layers, sizes.heads, x.view({sizes.batch, sizes.tokens, sizes.width}));
   benchmark.implementations[0].keys = static_cast<double>(keys);
   return benchmark;
 }
@@ -100,26 +108,11 @@ Benchmark make_deit(const DeitKind& kind, const Sizes& sizes, const std::string&
   options.primal.grid_height = options.primal.grid_width = deit_side;
   Encoder ours(options, deit_layers);
   ours->eval();
-  std::vector<SdpaEncoderLayer> baseline;
-  for (int64_t layer = 0; layer < deit_layers; ++layer) {
-    baseline.emplace_back(deit_width, kind.heads, model_expansion * deit_width);
-    baseline.back()->eval();
-  }
-  const at::Tensor items = x.view({sizes.batch, deit_tokens, deit_width});
   const auto family = [=]() mutable {
     SamplingContext context = SamplingContext::seeded();
     return ours->forward(x, RelativeEncoding::none(), ptr, context);
   };
-  const auto whole = [=]() mutable {
-    at::Tensor y = items;
-    for (SdpaEncoderLayer& layer : baseline) y = layer->forward(y);
-    return y;
-  };
-  Benchmark benchmark{name,
-                      {{"geosft", measured_pass(Pass::forward, {}, {}, family)},
-                       {"encoder on SDPA", measured_pass(Pass::forward, {}, {}, whole)}}};
-  benchmark.keys = static_cast<double>(deit_tokens);
-  return benchmark;
+  return beside_sdpa(name, family, deit_layers, kind.heads, x.view({sizes.batch, deit_tokens, deit_width}));
 }
 
 }  // namespace

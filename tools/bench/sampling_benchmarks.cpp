@@ -12,42 +12,44 @@ namespace geosft::bench {
 namespace {
 
 // Samples pairs with LibTorch's operations: top-k of the noisy scores [B, n], k random others, and the pairs' weights.
-at::Tensor composite_weights(const at::Tensor& score, int64_t bins, const at::Generator& generator) {
+at::Tensor composite_weights(const at::Tensor& score, int64_t num_samples, const at::Generator& generator) {
   const at::Tensor gumbel =
       at::rand(score.sizes(), generator, score.options().requires_grad(false)).log_().neg_().log_();
   const at::Tensor noisy = score - gumbel;
-  const at::Tensor top = std::get<1>(noisy.detach().topk(bins, 1));
+  const at::Tensor top = std::get<1>(noisy.detach().topk(num_samples, 1));
   const at::Tensor lottery = at::rand(score.sizes(), generator, score.options().requires_grad(false));
-  const at::Tensor partner = std::get<1>(lottery.scatter_(1, top, -1.0).topk(bins, 1));
+  const at::Tensor partner = std::get<1>(lottery.scatter_(1, top, -1.0).topk(num_samples, 1));
   const at::Tensor log_top = at::softplus(noisy.gather(1, top)).log();
   return (log_top - at::softplus(noisy.gather(1, partner)).log()).sigmoid();
 }
 
 Benchmark make_sample(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
   auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
-  const int64_t bins = std::min(keys, sizes.tokens / 2);
+  const int64_t num_samples = std::min(keys, sizes.tokens / 2);
   const at::Tensor score = normal({sizes.batch * sizes.tokens}, generator).requires_grad_(true);
   const at::Tensor table = score.detach().view({sizes.batch, sizes.tokens}).clone().requires_grad_(true);
-  const at::Tensor upstream = normal({sizes.batch, bins}, generator);
+  const at::Tensor upstream = normal({sizes.batch, num_samples}, generator);
   const at::Tensor ptr = equal_offsets(sizes.batch, sizes.tokens);
   const auto ours = [=] {
-    return std::get<2>(sample_pairs(score, bins, ptr, /*noise=*/true, /*random_partner=*/true, 1.0, generator));
+    return std::get<2>(sample_pairs(score, num_samples, ptr, /*noise=*/true, /*random_partner=*/true, 1.0, generator));
   };
   Benchmark benchmark{name, {}};
-  benchmark.implementations = {
-      {"geosft", measured_pass(pass, {score}, upstream.flatten(), ours)},
-      {"topk", measured_pass(pass, {table}, upstream, [=] { return composite_weights(table, bins, generator); })}};
+  benchmark.implementations = {{"geosft", measured_pass(pass, {score}, upstream.flatten(), ours)},
+                               {"topk", measured_pass(pass, {table}, upstream, [=] {
+                                  return composite_weights(table, num_samples, generator);
+                                })}};
   return benchmark;
 }
 
 // Benchmarks the interpolation of sampled pairs: weight * x[top] + (1 - weight) * x[partner].
 Benchmark make_gather(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
-  const int64_t rows = sizes.batch * sizes.tokens, bins = sizes.batch * std::min(keys, sizes.tokens / 2);
+  const int64_t rows = sizes.batch * sizes.tokens, num_samples = sizes.batch * std::min(keys, sizes.tokens / 2);
   const at::Tensor x = normal({rows, sizes.width}, generator).requires_grad_(true);
-  const at::Tensor weight = at::rand({bins}, generator, at::TensorOptions().dtype(at::kFloat)).requires_grad_(true);
-  const at::Tensor upstream = normal({bins, sizes.width}, generator);
-  const auto draw = [&] { return at::randint(rows, {bins}, generator, at::TensorOptions().dtype(at::kLong)); };
+  const at::Tensor weight =
+      at::rand({num_samples}, generator, at::TensorOptions().dtype(at::kFloat)).requires_grad_(true);
+  const at::Tensor upstream = normal({num_samples, sizes.width}, generator);
+  const auto draw = [&] { return at::randint(rows, {num_samples}, generator, at::TensorOptions().dtype(at::kLong)); };
   const at::Tensor top = draw(), partner = draw();
   const auto composite = [=] { return at::lerp(x.index({partner}), x.index({top}), weight.unsqueeze(1)); };
   Benchmark benchmark{name, {}};

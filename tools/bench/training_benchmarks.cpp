@@ -21,14 +21,15 @@ struct Configuration {
   int64_t batch, points;
 };
 
-PointClassifierOptions classifier(int64_t width, int64_t heads, int64_t layers, int64_t bins, int64_t head_bins) {
+PointClassifierOptions classifier(int64_t width, int64_t heads, int64_t layers, int64_t num_samples,
+                                  int64_t head_num_samples) {
   PointClassifierOptions options;
   options.classes = classes;
   options.layers = layers;
   options.layer.attention.width = width;
   options.layer.attention.heads = heads;
-  options.layer.attention.sampler.num_samples = bins;
-  options.head_sampler.num_samples = head_bins;
+  options.layer.attention.sampler.num_samples = num_samples;
+  options.head_sampler.num_samples = head_num_samples;
   return options;
 }
 

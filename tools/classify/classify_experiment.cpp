@@ -88,7 +88,7 @@ nlohmann::json ClassifyExperiment::metrics_json(const Evaluation& evaluation) {
 
 std::string ClassifyExperiment::metrics_text(const Evaluation& evaluation) {
   std::ostringstream out;
-  out << "accuracy " << percent(evaluation.metrics.accuracy) << "  mean of classes "
+  out << "accuracy " << percent(evaluation.metrics.accuracy) << "  mean class accuracy "
       << percent(evaluation.metrics.mean_class_accuracy) << "  loss " << std::setprecision(4)
       << evaluation.metrics.loss;
   return out.str();

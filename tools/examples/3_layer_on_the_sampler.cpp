@@ -8,8 +8,8 @@
 
 class SampledMeanImpl : public torch::nn::Module {
  public:
-  SampledMeanImpl(int64_t width, int64_t bins)
-      : sampler(register_module("sampler", geosft::Sampler(width, geosft::SamplerOptions{.num_samples = bins}))),
+  SampledMeanImpl(int64_t width, int64_t num_samples)
+      : sampler(register_module("sampler", geosft::Sampler(width, geosft::SamplerOptions{.num_samples = num_samples}))),
         mix(register_module("mix", torch::nn::Linear(2 * width, width))) {}
 
   // x [n, width], one item: [n, width].

@@ -29,7 +29,7 @@ class AugmentedLoader {
                   at::Device device)
       : AugmentedLoader(dataset,
                         {.batch_size = settings.train.batch_size,
-                         .share = share_of(processes),
+                         .share = shard_of(processes),
                          .shuffle = true,
                          .seed = settings.seed,
                          .workers = settings.workers},

@@ -13,9 +13,7 @@ namespace geosft {
 // spread: the points of a block are sampled from the whole cloud, as for a training cloud. near: neighbouring points,
 // by recursive bisection of the longest axis, for scenes larger than the training shapes.
 enum class BlockKind { spread, near };
-template <>
-inline constexpr auto enum_table<BlockKind> = std::to_array<EnumName<BlockKind>>({{"spread", BlockKind::spread},
-                                                                                  {"near", BlockKind::near}});
+GEOSFT_ENUM_NAMES(BlockKind, spread, near);
 
 struct Blocks {
   at::Tensor rows;  // int64 [N]: every row of the clouds once, grouped by block, ascending within a block

@@ -18,11 +18,7 @@
 namespace geosft {
 
 // See TrainedRun.
-struct Classification {
-  using Settings = ClassifySettings;
-  using Outputs = ClassNames;
-  using Model = PointClassifier;
-
+struct Classification : TaskTypes<ClassifySettings, ClassNames, PointClassifier> {
   static constexpr const char* program = "geosft-classify";
   static Model make_model(const Settings& settings, const Outputs& outputs) {
     return Model(settings.classifier(static_cast<int64_t>(outputs.class_names.size())));

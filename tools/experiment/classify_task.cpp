@@ -12,7 +12,7 @@ namespace geosft {
 
 ClassifyTask::ClassifyTask(const PointClassifier& model, const PointDataset& training, const PointDataset* validation,
                            const ClassifySettings& settings, const Communicator& processes)
-    : CloudTask(*model, training, validation, settings, processes), model_(model), settings_(settings) {}
+    : CloudModelTask(model, training, validation, settings, processes) {}
 
 TrainingTask::Step ClassifyTask::step_on(const PointBatch& batch, SamplingContext& context) {
   const at::Tensor logits = out_of_autocast(model_->forward(batch.points, batch.normals, batch.ptr, context));
@@ -106,10 +106,10 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
 }
 
 Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved) {
-  InvarianceTally tally;
-  tally.begin(original.logits);
-  for (const DatasetLogits& copy : moved) tally.add({copy.logits, copy.choices != original.choices});
-  return tally.result();
+  InvarianceSum sums;
+  sums.begin(original.logits);
+  for (const DatasetLogits& copy : moved) sums.add({copy.logits, copy.choices != original.choices});
+  return sums.result();
 }
 
 }  // namespace geosft

@@ -35,20 +35,15 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
 Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved);
 
 // Point cloud classification for the training loop. The score is the accuracy.
-class ClassifyTask : public CloudTask {
+class ClassifyTask : public CloudModelTask<PointClassifier, ClassifySettings> {
  public:
   // See CloudTask.
   ClassifyTask(const PointClassifier& model, const PointDataset& training, const PointDataset* validation,
                const ClassifySettings& settings, const Communicator& processes = one_process());
 
-  torch::nn::Module& module() override { return *model_; }
-
  private:
   Step step_on(const PointBatch& batch, SamplingContext& context) override;
   Means validate_on(const PointDataset& clouds, const std::function<void(int64_t)>& progress) override;
-
-  PointClassifier model_;
-  ClassifySettings settings_;
 };
 
 }  // namespace geosft

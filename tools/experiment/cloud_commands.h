@@ -128,10 +128,8 @@ struct CloudPredictCommand {
     const OutputFiles plys("--ply", given.ply, files, ".ply", several),
         pictures("--picture", given.picture, files, "", several);
     output.begin(files, several);
-    std::vector<std::string> head = output.csv_head(trained);
-    head.emplace_back("error");
-    std::string rows = csv_line(head);
-    const auto each = [&, &files = files](size_t i) {
+    PredictionTable table(given.csv, output.csv_head(trained));
+    return table.predict(Experiment::Task::program, files, given.fail_fast, [&, &files = files](size_t i) {
       const auto prediction = output.predict(trained, files[i], given.reading);
       for (const std::string& warning : prediction.warnings) std::cerr << warning << '\n';
       std::cout << (given.json ? json_line(output.json(files[i], prediction, trained))
@@ -139,21 +137,9 @@ struct CloudPredictCommand {
       if (plys.wanted()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
       if (pictures.wanted()) warn_unless_drawn(output.draw(pictures[i], files[i], prediction, trained));
       output.write_more(i, prediction);
-      if (given.csv.empty()) return;
-      for (auto& row : output.csv_rows(files[i], prediction, trained)) {
-        row.emplace_back();
-        rows += csv_line(row);
-      }
-    };
-    const auto failed = [&, &files = files](size_t i, const std::string& error) {
-      std::vector<std::string> row(head.size());
-      row.front() = files[i];
-      row.back() = error;
-      rows += csv_line(row);
-    };
-    const int code = for_each_file(Experiment::Task::program, files.size(), given.fail_fast, each, failed);
-    if (!given.csv.empty()) write_file_atomically(given.csv, rows);
-    return code;
+      if (!table.wanted()) return;
+      for (auto& row : output.csv_rows(files[i], prediction, trained)) table.add(std::move(row));
+    });
   }
 };
 
@@ -270,11 +256,12 @@ struct CloudReportCommand {
 };
 
 template <class Experiment>
-Command add_report_command(CLI::App& subcommand) {
-  auto command = std::make_shared<CloudReportCommand<Experiment>>();
-  command->given.add_to(subcommand, Experiment::splits());
-  command->overrides.add_to(subcommand);
-  return [command] { return command->execute(); };
-}
+inline constexpr Subcommand report_subcommand{
+    "report", "one HTML page on a run: curves, tables, and its worst mistakes, drawn", [](CLI::App& subcommand) {
+      auto command = std::make_shared<CloudReportCommand<Experiment>>();
+      command->given.add_to(subcommand, Experiment::splits());
+      command->overrides.add_to(subcommand);
+      return Command([command] { return command->execute(); });
+    }};
 
 }  // namespace geosft

@@ -14,32 +14,17 @@
 
 namespace geosft {
 
-template <>
-inline constexpr auto enum_table<Rotation> =
-    std::to_array<EnumName<Rotation>>({{"none", Rotation::none}, {"z", Rotation::z}, {"so3", Rotation::so3}});
-template <>
-inline constexpr auto enum_table<NormalOrientation> = std::to_array<EnumName<NormalOrientation>>(
-    {{"outward", NormalOrientation::outward}, {"consistent", NormalOrientation::consistent}});
+GEOSFT_ENUM_NAMES(Rotation, none, z, so3);
+GEOSFT_ENUM_NAMES(NormalOrientation, outward, consistent);
 // Which points of a large cloud a model sees: a random subset in each epoch and vote, or those of farthest-point
 // sampling, the same ones each time.
 enum class PointSampling { random, fps };
-template <>
-inline constexpr auto enum_table<PointSampling> =
-    std::to_array<EnumName<PointSampling>>({{"random", PointSampling::random}, {"fps", PointSampling::fps}});
+GEOSFT_ENUM_NAMES(PointSampling, random, fps);
 template <>
 inline constexpr auto enum_table<Initialization> = std::to_array<EnumName<Initialization>>(
     {{"default", Initialization::standardized}, {"paper", Initialization::paper}});
-template <>
-inline constexpr auto enum_table<PointTokens> =
-    std::to_array<EnumName<PointTokens>>({{"ones", PointTokens::ones},
-                                          {"radial", PointTokens::radial},
-                                          {"local", PointTokens::local},
-                                          {"ppf", PointTokens::ppf},
-                                          {"absolute", PointTokens::absolute},
-                                          {"absolute_local", PointTokens::absolute_local}});
-template <>
-inline constexpr auto enum_table<PointRelative> =
-    std::to_array<EnumName<PointRelative>>({{"paper", PointRelative::paper}, {"angles", PointRelative::angles}});
+GEOSFT_ENUM_NAMES(PointTokens, ones, radial, local, ppf, absolute, absolute_local);
+GEOSFT_ENUM_NAMES(PointRelative, paper, angles);
 
 // Section [clouds].
 struct CloudSettings {

@@ -46,6 +46,22 @@ class CloudTask : public LoaderTask<AugmentedLoader> {
   PointBatch there_;  // batch of the step, on the model's device
 };
 
+// A task over point clouds that trains this type of model.
+template <class Model, class Settings>
+class CloudModelTask : public CloudTask {
+ public:
+  torch::nn::Module& module() override { return *model_; }
+
+ protected:
+  // See CloudTask.
+  CloudModelTask(const Model& model, const PointDataset& training, const PointDataset* validation,
+                 const Settings& settings, const Communicator& processes)
+      : CloudTask(*model, training, validation, settings, processes), model_(model), settings_(settings) {}
+
+  Model model_;
+  Settings settings_;
+};
+
 // Returns the settings with a single vote.
 template <class Settings>
 Settings with_one_vote(Settings settings) {

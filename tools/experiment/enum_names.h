@@ -10,6 +10,7 @@
 #include <cctype>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,15 +26,40 @@ inline std::string listed(const std::vector<std::string>& names, const std::stri
 
 template <class Enum>
 struct EnumName {
-  const char* name;
+  char name[24];
   Enum value;
 };
 
-// The table of an enumeration, specialised beside what uses it:
+// The table of an enumeration, specialised beside what uses it, by GEOSFT_ENUM_NAMES or, where names differ from those
+// of the values:
 //     template <>
-//     inline constexpr auto enum_table<Rotation> = std::to_array<EnumName<Rotation>>({{"none", Rotation::none}, …});
+//     inline constexpr auto enum_table<SplitKind> =
+//         std::to_array<EnumName<SplitKind>>({{"auto", SplitKind::automatic}, …});
 template <class Enum>
 inline constexpr bool enum_table = false;
+
+// Returns the table of `values`, whose names are listed with ", " between them.
+template <class Enum, size_t kCount>
+constexpr std::array<EnumName<Enum>, kCount> named_values(std::string_view names,
+                                                          const std::array<Enum, kCount>& values) {
+  std::array<EnumName<Enum>, kCount> table{};
+  for (size_t i = 0; i < kCount; ++i) {
+    const std::string_view name = names.substr(0, names.find(','));
+    if (name.size() >= sizeof(table[i].name)) throw std::length_error("the name of a value is too long");
+    std::copy(name.begin(), name.end(), table[i].name);
+    table[i].value = values[i];
+    names.remove_prefix(std::min(names.size(), name.size() + 2));
+  }
+  return table;
+}
+
+// Specialises the table of an enumeration: GEOSFT_ENUM_NAMES(Rotation, none, z, so3), at namespace scope.
+#define GEOSFT_ENUM_NAMES(Enum, ...)                                       \
+  template <>                                                              \
+  inline constexpr auto enum_table<Enum> = [] {                            \
+    using enum Enum;                                                       \
+    return named_values(#__VA_ARGS__, std::to_array<Enum>({__VA_ARGS__})); \
+  }()
 
 // Returns the name of a value, "unnamed" for one that is not in the table.
 template <class Enum>

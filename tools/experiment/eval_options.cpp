@@ -9,9 +9,9 @@ void RunOverrides::add_to(CLI::App& subcommand, const std::string& data_help, co
                           bool votes) {
   subcommand.add_option("--data", data_, data_help);
   if (votes) {
-    subcommand.add_option("--votes", votes_, "draws whose logits are averaged")->check(CLI::Range(1, 1000000));
+    subcommand.add_option("--votes", votes_, "passes whose logits are averaged")->check(CLI::Range(1, 1000000));
   }
-  add_enum_option(subcommand, "--evaluation", &evaluation_, "how the samplers draw");
+  add_enum_option(subcommand, "--evaluation", &evaluation_, "mode of the samplers");
   subcommand.add_option("--seed", seed_, seed_help)->check(CLI::NonNegativeNumber);
   runtime_.add_to(subcommand);
 }

@@ -92,7 +92,7 @@ Command info_command(CLI::App& subcommand, const std::string& what_help, bool& j
                      const std::function<void(const std::filesystem::path&)>& describe) {
   auto given = std::make_shared<InfoArguments>();
   subcommand.add_option("WHAT", given->what, what_help)->required();
-  subcommand.add_option("--seed", given->seed, "as for the other commands; this one draws nothing")
+  subcommand.add_option("--seed", given->seed, "as for the other commands; this one samples nothing")
       ->check(CLI::NonNegativeNumber);
   add_reading(subcommand);
   subcommand.add_flag("--json", json, "print one JSON object");

@@ -36,7 +36,6 @@
 #include "models/summary.h"
 #include "tools/experiment/batch_size_finder.h"
 #include "tools/experiment/eval_options.h"
-#include "tools/experiment/fetch_command.h"
 #include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/report_texts.h"
@@ -180,6 +179,10 @@ template <class Experiment>
 Command add_list_command(CLI::App& subcommand) {
   return list_command(subcommand, Experiment::program);
 }
+
+// Adds the options of `fetch`, which downloads published datasets (published_sets.h) by curl or wget; without a name it
+// lists those for `program`.
+Command fetch_command(CLI::App& subcommand, const std::string& program);
 
 template <class Experiment>
 Command add_fetch_command(CLI::App& subcommand) {

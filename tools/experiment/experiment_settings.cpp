@@ -224,7 +224,7 @@ void TrainSettings::take_resumable(const TrainSettings& other) {
 
 void EvaluationSettings::add_keys(Config& config, const std::string& items) {
   config.add_enum("evaluation", "evaluation", &evaluation, "sampling at evaluation")
-      .add("evaluation", "votes", &votes, "draws whose logits are averaged", positive)
+      .add("evaluation", "votes", &votes, "passes whose logits are averaged", positive)
       .add("evaluation", "evaluation_batch", &evaluation_batch, items + " at a time", positive);
 }
 

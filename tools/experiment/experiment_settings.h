@@ -23,45 +23,18 @@ enum class Precision { float32, bfloat16, float16 };
 // Says whether a step whose loss or gradient is not finite is skipped or ends the run.
 enum class NonFiniteStepAction { skip, stop };
 
-template <>
-inline constexpr auto enum_table<PoolingKind> =
-    std::to_array<EnumName<PoolingKind>>({{"average", PoolingKind::average},
-                                          {"max", PoolingKind::max},
-                                          {"convolution", PoolingKind::convolution},
-                                          {"k_means", PoolingKind::k_means}});
+GEOSFT_ENUM_NAMES(PoolingKind, average, max, convolution, k_means);
 // The masks that a sparse attention has.
-template <>
-inline constexpr auto enum_table<MaskKind> = std::to_array<EnumName<MaskKind>>({{"window", MaskKind::window},
-                                                                                {"strided", MaskKind::strided},
-                                                                                {"block", MaskKind::block},
-                                                                                {"nearest", MaskKind::nearest},
-                                                                                {"neighbours", MaskKind::neighbours}});
-template <>
-inline constexpr auto enum_table<NormPlacement> =
-    std::to_array<EnumName<NormPlacement>>({{"pre", NormPlacement::pre}, {"post", NormPlacement::post}});
-template <>
-inline constexpr auto enum_table<ScoreKind> = std::to_array<EnumName<ScoreKind>>({{"maxout", ScoreKind::maxout},
-                                                                                  {"dot", ScoreKind::dot}});
-template <>
-inline constexpr auto enum_table<ProbabilityKind> = std::to_array<EnumName<ProbabilityKind>>(
-    {{"leaky_relu", ProbabilityKind::leaky_relu}, {"softmax", ProbabilityKind::softmax}});
-template <>
-inline constexpr auto enum_table<PairWeighting> = std::to_array<EnumName<PairWeighting>>(
-    {{"softplus", PairWeighting::softplus}, {"gumbel_softmax", PairWeighting::gumbel_softmax}});
-template <>
-inline constexpr auto enum_table<Schedule> = std::to_array<EnumName<Schedule>>({{"step", Schedule::step},
-                                                                                {"cosine", Schedule::cosine}});
-template <>
-inline constexpr auto enum_table<Precision> = std::to_array<EnumName<Precision>>({{"float32", Precision::float32},
-                                                                                  {"bfloat16", Precision::bfloat16},
-                                                                                  {"float16", Precision::float16}});
-template <>
-inline constexpr auto enum_table<NonFiniteStepAction> = std::to_array<EnumName<NonFiniteStepAction>>(
-    {{"skip", NonFiniteStepAction::skip}, {"stop", NonFiniteStepAction::stop}});
+GEOSFT_ENUM_NAMES(MaskKind, window, strided, block, nearest, neighbours);
+GEOSFT_ENUM_NAMES(NormPlacement, pre, post);
+GEOSFT_ENUM_NAMES(ScoreKind, maxout, dot);
+GEOSFT_ENUM_NAMES(ProbabilityKind, leaky_relu, softmax);
+GEOSFT_ENUM_NAMES(PairWeighting, softplus, gumbel_softmax);
+GEOSFT_ENUM_NAMES(Schedule, step, cosine);
+GEOSFT_ENUM_NAMES(Precision, float32, bfloat16, float16);
+GEOSFT_ENUM_NAMES(NonFiniteStepAction, skip, stop);
 // The modes of an evaluation.
-template <>
-inline constexpr auto enum_table<SampleMode> = std::to_array<EnumName<SampleMode>>({{"seeded", SampleMode::seeded},
-                                                                                    {"greedy", SampleMode::greedy}});
+GEOSFT_ENUM_NAMES(SampleMode, seeded, greedy);
 
 // Section [model]: options of the primal-dual attentions (PrimalOptions).
 struct PrimalSettings {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/experiment/fetch_command.h"
-
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +12,7 @@
 #include "data/read_file.h"
 #include "data/safe_join.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/experiment_commands.h"
 #include "tools/experiment/gnuplot.h"
 #include "tools/experiment/key_names.h"
 #include "tools/experiment/published_sets.h"

@@ -16,9 +16,7 @@ class App;
 namespace geosft {
 
 enum class GraphSplit { train, validation, test };
-template <>
-inline constexpr auto enum_table<GraphSplit> = std::to_array<EnumName<GraphSplit>>(
-    {{"train", GraphSplit::train}, {"validation", GraphSplit::validation}, {"test", GraphSplit::test}});
+GEOSFT_ENUM_NAMES(GraphSplit, train, validation, test);
 
 // Adds --split-name, --directed, --coalesce, --smiles-column and --label-columns, for subcommands without a
 // configuration.

@@ -31,11 +31,7 @@ std::string schema_text(const ItemSchema& schema);
 ItemSchema schema_of(const std::string& text, const std::string& file);
 
 // See TrainedRun.
-struct GraphLearning {
-  using Settings = GraphSettings;
-  using Outputs = ItemOutputs;
-  using Model = GraphModel;
-
+struct GraphLearning : TaskTypes<GraphSettings, ItemOutputs, GraphModel> {
   static constexpr const char* program = "geosft-graph";
   static Model make_model(const Settings& settings, const Outputs& outputs) {
     return Model(settings.graph_model(outputs.schema));

@@ -15,9 +15,7 @@
 namespace geosft {
 
 enum class RegressionLoss { l1, mse, huber };
-template <>
-inline constexpr auto enum_table<RegressionLoss> = std::to_array<EnumName<RegressionLoss>>(
-    {{"l1", RegressionLoss::l1}, {"mse", RegressionLoss::mse}, {"huber", RegressionLoss::huber}});
+GEOSFT_ENUM_NAMES(RegressionLoss, l1, mse, huber);
 
 struct LossOptions {
   double label_smoothing = 0.0;

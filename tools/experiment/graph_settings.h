@@ -23,44 +23,20 @@ inline constexpr auto enum_table<LocalKind> = std::to_array<EnumName<LocalKind>>
                                                                                   {"gcn", LocalKind::gcn},
                                                                                   {"gine", LocalKind::gine},
                                                                                   {"gatedgcn", LocalKind::gated_gcn}});
-template <>
-inline constexpr auto enum_table<NormKind> = std::to_array<EnumName<NormKind>>({{"layer", NormKind::layer},
-                                                                                {"batch", NormKind::batch},
-                                                                                {"none", NormKind::none}});
-template <>
-inline constexpr auto enum_table<JumpingKnowledge> =
-    std::to_array<EnumName<JumpingKnowledge>>({{"none", JumpingKnowledge::none},
-                                               {"concatenate", JumpingKnowledge::concatenate},
-                                               {"max", JumpingKnowledge::max},
-                                               {"sum", JumpingKnowledge::sum}});
+GEOSFT_ENUM_NAMES(NormKind, layer, batch, none);
+GEOSFT_ENUM_NAMES(JumpingKnowledge, none, concatenate, max, sum);
 
 template <>
 inline constexpr auto enum_table<NodeEncoding> = std::to_array<EnumName<NodeEncoding>>(
     {{"none", NodeEncoding::none}, {"rwpe", NodeEncoding::random_walk}, {"lappe", NodeEncoding::laplacian}});
-template <>
-inline constexpr auto enum_table<NodePositions> =
-    std::to_array<EnumName<NodePositions>>({{"none", NodePositions::none},
-                                            {"added", NodePositions::added},
-                                            {"relative", NodePositions::relative},
-                                            {"learned", NodePositions::learned}});
+GEOSFT_ENUM_NAMES(NodePositions, none, added, relative, learned);
 // The poolings of the nodes of a graph.
-template <>
-inline constexpr auto enum_table<GraphHead> =
-    std::to_array<EnumName<GraphHead>>({{"softmax_pool", GraphHead::softmax_pool},
-                                        {"sample_max", GraphHead::sample_max},
-                                        {"sum", GraphHead::sum},
-                                        {"mean", GraphHead::mean},
-                                        {"max", GraphHead::max},
-                                        {"class_token", GraphHead::class_token}});
-template <>
-inline constexpr auto enum_table<Interpolation> = std::to_array<EnumName<Interpolation>>(
-    {{"bilinear", Interpolation::bilinear}, {"bicubic", Interpolation::bicubic}});
+GEOSFT_ENUM_NAMES(GraphHead, softmax_pool, sample_max, sum, mean, max, class_token);
+GEOSFT_ENUM_NAMES(Interpolation, bilinear, bicubic);
 
 // The signs of Laplacian eigenvectors: sampled anew in each step, or left to a network that does not depend on them.
 enum class EncodingSigns { random, invariant };
-template <>
-inline constexpr auto enum_table<EncodingSigns> = std::to_array<EnumName<EncodingSigns>>(
-    {{"random", EncodingSigns::random}, {"invariant", EncodingSigns::invariant}});
+GEOSFT_ENUM_NAMES(EncodingSigns, random, invariant);
 
 // How a dataset is split: as published, molecules by scaffold, at random, or into folds, one of which is the test set.
 enum class SplitKind { automatic, file, scaffold, random, folds };

@@ -11,6 +11,7 @@
 #include <set>
 #include <system_error>
 
+#include "data/atomic_file.h"
 #include "data/data_error.h"
 #include "data/formats/point_columns.h"
 #include "data/formats/shape_file.h"
@@ -128,6 +129,29 @@ std::string csv_line(const std::vector<std::string>& fields) {
     line += '"';
   }
   return line + "\n";
+}
+
+PredictionTable::PredictionTable(std::string file, std::vector<std::string> columns)
+    : file_(std::move(file)), columns_(std::move(columns)) {
+  columns_.emplace_back("error");
+}
+
+void PredictionTable::add(std::vector<std::string> row) {
+  if (!wanted()) return;
+  row.emplace_back();
+  rows_ += csv_line(row);
+}
+
+int PredictionTable::predict(const char* tool, const std::vector<std::string>& files, bool fail_fast,
+                             const std::function<void(size_t)>& each) {
+  const int code = for_each_file(tool, files.size(), fail_fast, each, [&](size_t i, const std::string& error) {
+    std::vector<std::string> row(columns_.size());
+    row.front() = files[i];
+    row.back() = error;
+    rows_ += csv_line(row);
+  });
+  if (wanted()) write_file_atomically(file_, csv_line(columns_) + rows_);
+  return code;
 }
 
 void FileOptions::add_columns_to(CLI::App& subcommand) {

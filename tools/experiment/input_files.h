@@ -45,6 +45,25 @@ int for_each_file(const char* tool, size_t count, bool fail_fast, const std::fun
 // Formats a line of a CSV file (RFC 4180): fields with commas, quotes or line breaks are quoted.
 std::string csv_line(const std::vector<std::string>& fields);
 
+// Predictions for input files, which are printed as they come, collected for a CSV file whose last column are errors.
+class PredictionTable {
+ public:
+  // Without a file nothing is collected.
+  PredictionTable(std::string file, std::vector<std::string> columns);
+  bool wanted() const { return !file_.empty(); }
+  // Adds the row of a prediction.
+  void add(std::vector<std::string> row);
+  // Predicts file by file, as for_each_file does; of one that fails the table has its name and the error. Then writes
+  // the table.
+  int predict(const char* tool, const std::vector<std::string>& files, bool fail_fast,
+              const std::function<void(size_t)>& each);
+
+ private:
+  std::string file_;
+  std::vector<std::string> columns_;
+  std::string rows_;
+};
+
 struct FileOptions {
   std::string columns = {};  // of tables of text, such as "x,y,z,r,g,b"; empty: by header and values
   bool drop_invalid = true;  // leave out points without finite coordinates; otherwise they are an error

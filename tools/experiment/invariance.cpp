@@ -10,14 +10,14 @@
 
 namespace geosft {
 
-void InvarianceTally::begin(const at::Tensor& original) {
+void InvarianceSum::begin(const at::Tensor& original) {
   original_ = original;
   expected_ = original.argmax(1);
   ever_flipped_ = at::zeros({original.size(0)}, at::kBool);
   originals_ += static_cast<double>(original.size(0));
 }
 
-void InvarianceTally::add(const MovedCopy& copy) {
+void InvarianceSum::add(const MovedCopy& copy) {
   const at::Tensor difference = (copy.logits - original_).abs().amax(1), agrees = copy.logits.argmax(1) == expected_;
   const double unflipped = difference.masked_fill(copy.flips, 0.0).max().item<double>();
   sums_.max_logit_difference = std::max(sums_.max_logit_difference, difference.max().item<double>());
@@ -30,7 +30,7 @@ void InvarianceTally::add(const MovedCopy& copy) {
   copies_ += static_cast<double>(original_.size(0));
 }
 
-Invariance InvarianceTally::result() const {
+Invariance InvarianceSum::result() const {
   if (copies_ == 0) return {};
   Invariance found = sums_;
   const double unflipped = copies_ - found.flipped_share;

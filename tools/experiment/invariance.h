@@ -27,7 +27,7 @@ struct MovedCopy {
 };
 
 // Accumulates the comparison over rows of logits: clouds or points.
-class InvarianceTally {
+class InvarianceSum {
  public:
   // Starts the copies of the originals with these logits [n, classes].
   void begin(const at::Tensor& original);

@@ -7,7 +7,7 @@
 
 namespace geosft {
 
-BatchShard share_of(const Communicator& processes) {
+BatchShard shard_of(const Communicator& processes) {
   return {processes.rank(), processes.size()};
 }
 

@@ -18,7 +18,7 @@
 namespace geosft {
 
 // Returns the loader's shard of this process.
-BatchShard share_of(const Communicator& processes);
+BatchShard shard_of(const Communicator& processes);
 
 // Gathers the sizes of all items for a training pass over this process's slice of a batch; all processes must call it.
 // Statistics of batch normalisation are summed over the processes, which must outlive the backward pass.

@@ -19,7 +19,7 @@ set xlabel 'step'
 )";
 
 // With more points, markers would hide the line.
-constexpr int64_t most_markers = 60;
+constexpr int64_t max_markers = 60;
 
 struct SplitCurve {
   std::string split, title, colour;
@@ -51,7 +51,7 @@ std::string plot_column(const std::map<std::string, std::string>& data, int colu
   for (const SplitCurve& curve : curves()) {
     const std::string& lines = data.at(curve.split);
     if (lines.empty()) continue;
-    const bool markers = std::count(lines.begin(), lines.end(), '\n') <= most_markers;
+    const bool markers = std::count(lines.begin(), lines.end(), '\n') <= max_markers;
     command += (command.empty() ? "plot '" : ", '") + curve.split + "' using 1:" + std::to_string(column) + " with " +
                (markers ? "linespoints pt 7 ps 0.4" : "lines") + " lw 1.6 lc rgb '" + curve.colour + "' title '" +
                curve.title + "'";

@@ -33,11 +33,7 @@ struct PartNames : ClassNames {
 };
 
 // See TrainedRun.
-struct Segmentation {
-  using Settings = SegmentSettings;
-  using Outputs = PartNames;
-  using Model = PointSegmenter;
-
+struct Segmentation : TaskTypes<SegmentSettings, PartNames, PointSegmenter> {
   static constexpr const char* program = "geosft-segment";
   static Model make_model(const Settings& settings, const Outputs& outputs) {
     return Model(settings.segmenter(static_cast<int64_t>(outputs.parts.size()),
@@ -57,10 +53,7 @@ inline SegmentRun load_segment_run(const std::filesystem::path& run) {
 void check_same_parts(const SegmentRun& trained, const PartDataset& dataset);
 
 // The splits that can be evaluated.
-template <>
-inline constexpr auto enum_table<PartSplit> = std::to_array<EnumName<PartSplit>>({{"train", PartSplit::train},
-                                                                                  {"validation", PartSplit::validation},
-                                                                                  {"test", PartSplit::test}});
+GEOSFT_ENUM_NAMES(PartSplit, train, validation, test);
 
 struct PackedClouds {
   at::Tensor points, normals;  // float32 or float64 [N, 3], as in the files; normals may be undefined

@@ -8,6 +8,7 @@
 
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/device.h"
+#include "tools/experiment/key_names.h"
 #include "tools/experiment/run_folder.h"
 
 namespace geosft {
@@ -54,6 +55,15 @@ CLI::Option* add_named_option(CLI::App& subcommand, const std::string& option, c
   return subcommand.add_option_function<std::string>(option, target.set, help)
       ->check(CLI::IsMember(target.names, CLI::ignore_case))
       ->default_str(target.get());
+}
+
+void add_former_name(CLI::App& subcommand, const std::string& former, CLI::Option* option, int64_t& target, int64_t low,
+                     int64_t high) {
+  const auto note = [former, option](const std::string&) {
+    if (option->count() > 0) throw CLI::ExcludesError(former, option->get_name());
+    std::cerr << renaming_notice(former, option->get_name());
+  };
+  subcommand.add_option(former, target)->check(CLI::Range(low, high))->each(note)->group("");
 }
 
 void RuntimeOptions::add_to(CLI::App& subcommand) {

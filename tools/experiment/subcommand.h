@@ -42,6 +42,11 @@ CLI::Option* add_enum_option(CLI::App& subcommand, const std::string& option, En
   return add_named_option(subcommand, option, NamedTarget::of(target), help);
 }
 
+// Adds the former name of an option for an integer from `low` to `high`, hidden. It prints a notice to stderr where it
+// is used, and is an error beside the present name.
+void add_former_name(CLI::App& subcommand, const std::string& former, CLI::Option* option, int64_t& target, int64_t low,
+                     int64_t high);
+
 struct RuntimeOptions {
   int64_t threads = 0;          // 0: one per core
   std::string device = "auto";  // see chosen_device

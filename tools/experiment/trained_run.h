@@ -27,9 +27,17 @@ struct ClassNames {
   }
 };
 
-// A trained model with its settings and the meaning of its outputs. A task has the types Settings, Outputs (ClassNames,
-// derived from it, or with the same members) and Model, the name of its program, which checkpoints store as their kind,
-// make_model(settings, outputs) and score(settings, outputs), the metric of its learning curves.
+// The types of a task, which derives from it: Outputs is ClassNames, derived from it, or has the same members.
+template <class SettingsType, class OutputsType, class ModelType>
+struct TaskTypes {
+  using Settings = SettingsType;
+  using Outputs = OutputsType;
+  using Model = ModelType;
+};
+
+// A trained model with its settings and the meaning of its outputs. A task has TaskTypes, the name of its program,
+// which checkpoints store as their kind, make_model(settings, outputs) and score(settings, outputs), the metric of its
+// learning curves.
 template <class Task>
 struct TrainedRun : Task::Outputs {
   typename Task::Settings settings;

@@ -7,8 +7,8 @@
 #include <iostream>
 #include <memory>
 
-#include "models/training/cuda/cuda_step_graph.h"
 #include "models/training/distributed/nccl/nccl_communicator.h"
+#include "models/training/step_graph.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/device.h"
 #include "tools/experiment/fine_tuning.h"
@@ -79,11 +79,11 @@ at::Device TrainArguments::begin() {
 }
 
 bool TrainArguments::part() {
-  const bool leads = processes().is_root();
+  const bool is_root = processes().is_root();
   processes().barrier();
   gpus_.reset();
   joined_.reset();
-  return leads;
+  return is_root;
 }
 
 bool TrainArguments::started_again() const {

@@ -20,9 +20,7 @@ namespace geosft {
 
 // The source of the values of keys that neither a configuration file nor an option gives.
 enum class Preset { small, paper };
-template <>
-inline constexpr auto enum_table<Preset> = std::to_array<EnumName<Preset>>({{"small", Preset::small},
-                                                                            {"paper", Preset::paper}});
+GEOSFT_ENUM_NAMES(Preset, small, paper);
 
 // The options of every `train`, in addition to the configuration keys.
 struct TrainArguments {

@@ -9,9 +9,9 @@ from cases import GPU, OPS
 class SftLayer(torch.nn.Module):
     """Post-norm, no dropout. Without `attend` everything but the attention operator: what its memory is compared with."""
 
-    def __init__(self, width, heads, bins, attend=True):
+    def __init__(self, width, heads, num_samples, attend=True):
         super().__init__()
-        self.heads, self.bins, self.attend = heads, bins, attend
+        self.heads, self.num_samples, self.attend = heads, num_samples, attend
         self.score = torch.nn.Linear(width, 1)
         self.query, self.key, self.value, self.output = (torch.nn.Linear(width, width) for _ in range(4))
         self.leak = torch.nn.Linear(width, heads)
@@ -25,7 +25,7 @@ class SftLayer(torch.nn.Module):
 
     def mix(self, x, points, normals, ptr, seeds):
         score = self.score(x).squeeze(-1).float()
-        top, partner, weight, sample_ptr = OPS.sample_pairs(score, self.bins, ptr, True, True, 1.0, None, seeds)
+        top, partner, weight, sample_ptr = OPS.sample_pairs(score, self.num_samples, ptr, True, True, 1.0, None, seeds)
         sampled = OPS.gather_pairs(x, top, partner, weight)
         q, k, v = self.split(self.query(x)), self.split(self.key(sampled)), self.split(self.value(sampled))
         leak = self.leak(sampled).float()

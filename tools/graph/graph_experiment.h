@@ -74,7 +74,7 @@ struct GraphPredictCommand {
 
   void add_to(CLI::App& subcommand) {
     options.add_to(subcommand, Experiment::items);
-    overrides.add_to(subcommand, "as for the other commands; predictions draw nothing from it");
+    overrides.add_to(subcommand, "as for the other commands; predictions sample nothing");
     options.add_inputs_to(subcommand, Experiment::items);
   }
   int execute() const {
@@ -157,7 +157,7 @@ struct SequenceExperiment : GraphExperiment {
       .predict = "what a trained model says of each sequence of a dataset",
       .info = "what a RUN folder, a checkpoint or a dataset holds",
       .fetch = "download a published dataset, such as BasicMotions"};
-  static constexpr const char *program = "geosft-sequence", *seed_help = "of what the samplers draw",
+  static constexpr const char *program = "geosft-sequence", *seed_help = "of the samplers",
                               *train_example = "--data DIR --attention bn_sh --epochs 50 --num-seeds 3";
   static constexpr ItemWords items{"sequence", "sequences"};
 
@@ -168,11 +168,12 @@ struct SequenceExperiment : GraphExperiment {
 Command add_encode_command(CLI::App& subcommand);
 Command add_graph_sweep_command(CLI::App& subcommand, const std::string& example);
 template <class Experiment>
-Command add_sweep_command(CLI::App& subcommand) {
-  return add_graph_sweep_command(subcommand, Experiment::items.edges
-                                                 ? "--vary score=maxout,dot --vary probability=leaky_relu,softmax "
-                                                   "--set num_seeds=3"
-                                                 : "--vary attention=softmax,bn,sh,bn_sh --set num_seeds=5");
-}
+inline constexpr Subcommand sweep_subcommand{
+    "sweep", "train several configurations and tabulate their results", [](CLI::App& subcommand) {
+      return add_graph_sweep_command(subcommand, Experiment::items.edges
+                                                     ? "--vary score=maxout,dot --vary probability=leaky_relu,softmax "
+                                                       "--set num_seeds=3"
+                                                     : "--vary attention=softmax,bn,sh,bn_sh --set num_seeds=5");
+    }};
 
 }  // namespace geosft

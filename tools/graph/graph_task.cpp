@@ -16,7 +16,7 @@ GraphLoaderOptions loader_options(const GraphSettings& settings, const Communica
   GraphLoaderOptions options;
   options.batch_size = settings.train.batch_size;
   options.batch_nodes = settings.train.batch_nodes;
-  options.share = share_of(processes);
+  options.share = shard_of(processes);
   options.shuffle = true;
   options.seed = settings.seed;
   options.drop_nodes = settings.train.drop_token_rate;

@@ -4,7 +4,6 @@
 int main(int argc, char** argv) {
   return geosft::run_trainer<geosft::GraphExperiment>(
       {{"encode", "encodings of the nodes of a graph dataset, to a file", geosft::add_encode_command},
-       {"sweep", "train several configurations and tabulate their results",
-        geosft::add_sweep_command<geosft::GraphExperiment>}},
+       geosft::sweep_subcommand<geosft::GraphExperiment>},
       argc, argv);
 }

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <numeric>
 
-#include "data/atomic_file.h"
 #include "data/data_error.h"
 #include "data/graphs/tu_dataset.h"
 #include "data/graphs/unlabelled_graphs.h"
@@ -30,31 +29,22 @@ struct Predictor {
   const GraphPredictOptions& options;
   GraphRun& trained;
   const ItemWords& words;
-  std::string rows = {};
+  PredictionTable table{options.csv, columns()};
 
-  std::vector<std::string> csv_head() const {
-    std::vector<std::string> head{"file", words.item, "name"};
-    for (const std::string& column : prediction_columns(trained.schema, options.top)) head.push_back(column);
-    head.emplace_back("error");
-    return head;
+  std::vector<std::string> columns() const {
+    std::vector<std::string> names{"file", words.item, "name"};
+    for (const std::string& column : prediction_columns(trained.schema, options.top)) names.push_back(column);
+    return names;
   }
 
   void add_rows(const at::Tensor& outputs, const ItemTitle& title) {
-    if (options.csv.empty()) return;
+    if (!table.wanted()) return;
     for (const auto& prediction : prediction_rows(trained.schema, outputs, options.top, title.node_ids)) {
       std::vector<std::string> row{title.fields.at("file"), title.fields.value(words.item, nlohmann::json(0)).dump(),
                                    title.fields.value("name", "")};
       row.insert(row.end(), prediction.begin(), prediction.end());
-      row.emplace_back();
-      rows += csv_line(row);
+      table.add(std::move(row));
     }
-  }
-
-  void add_error(const std::string& file, const std::string& error) {
-    std::vector<std::string> row(csv_head().size());
-    row.front() = file;
-    row.back() = error;
-    rows += csv_line(row);
   }
 
   std::vector<int64_t> chosen(const PackedItems& graphs) const {
@@ -230,11 +220,8 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
   if (!smiles.empty()) {
     predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
   }
-  const int code = for_each_file(
-      program, inputs.files.size(), fail_fast, [&](size_t i) { predictor.predict_file(inputs.files[i]); },
-      [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
-  if (!csv.empty()) write_file_atomically(csv, csv_line(predictor.csv_head()) + predictor.rows);
-  return code;
+  return predictor.table.predict(program, inputs.files, fail_fast,
+                                 [&](size_t i) { predictor.predict_file(inputs.files[i]); });
 }
 
 }  // namespace geosft

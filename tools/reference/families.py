@@ -34,6 +34,12 @@ def gradients(leaves, outputs, upstream, suffix=""):
     }
 
 
+def sampled(leaves, inputs, name, **out):
+    """These outputs of a sampler, and the gradients of the output of that name."""
+    out = {f"out.{key}": value for key, value in out.items()}
+    return {**out, **gradients(leaves, out[f"out.{name}"], inputs[f"grad_out.{name}"])}
+
+
 def integers(values):
     values = list(values)
     return Tensor((len(values),), values)
@@ -48,18 +54,16 @@ def given(inputs, *names):
     return {name: inputs[name] for name in names if name in inputs}
 
 
+def pairs(top, partner, weight, sample_ptr):
+    return {"top": integers(top), "partner": integers(partner), "weight": stacked(weight), "sample_ptr": integers(sample_ptr)}
+
+
 def sample_pairs(inputs):
     leaves = with_leaves(inputs)
     top, partner, weight, sample_ptr = sampling.sample_pairs(
         leaves["score"], number(inputs, "k"), number(inputs, "tau"), inputs.get("ptr")
     )
-    out = {
-        "out.top": integers(top),
-        "out.partner": integers(partner),
-        "out.weight": stacked(weight),
-        "out.sample_ptr": integers(sample_ptr),
-    }
-    return {**out, **gradients(leaves, out["out.weight"], inputs["grad_out.weight"])}
+    return sampled(leaves, inputs, "weight", **pairs(top, partner, weight, sample_ptr))
 
 
 def sampler(variant):
@@ -74,8 +78,7 @@ def sampler(variant):
             number(inputs, "tau"),
             variant,
         )
-        out = {"out.weight": stacked(weight), "out.sample": stacked(sample)}
-        return {**out, **gradients(leaves, out["out.sample"], inputs["grad_out.sample"])}
+        return sampled(leaves, inputs, "sample", weight=stacked(weight), sample=stacked(sample))
 
     return family
 
@@ -90,14 +93,7 @@ def sampler_with_replacement(inputs):
         number(inputs, "tau"),
         inputs.get("ptr"),
     )
-    out = {
-        "out.top": integers(top),
-        "out.partner": integers(partner),
-        "out.weight": stacked(weight),
-        "out.sample_ptr": integers(sample_ptr),
-        "out.sample": stacked(sample),
-    }
-    return {**out, **gradients(leaves, out["out.sample"], inputs["grad_out.sample"])}
+    return sampled(leaves, inputs, "sample", **pairs(top, partner, weight, sample_ptr), sample=stacked(sample))
 
 
 def operator(function):

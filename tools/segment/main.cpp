@@ -2,8 +2,6 @@
 #include "tools/segment/segment_experiment.h"
 
 int main(int argc, char** argv) {
-  return geosft::run_trainer<geosft::SegmentExperiment>(
-      {{"report", "one HTML page on a run: curves, tables, and its worst mistakes, drawn",
-        geosft::add_report_command<geosft::SegmentExperiment>}},
-      argc, argv);
+  return geosft::run_trainer<geosft::SegmentExperiment>({geosft::report_subcommand<geosft::SegmentExperiment>}, argc,
+                                                        argv);
 }

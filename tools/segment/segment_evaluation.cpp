@@ -12,12 +12,12 @@ namespace {
 // Random stream separate from those of the loaders.
 constexpr uint64_t rotation_stream = 3;
 
-struct ScoreTally {
+struct ScoreSum {
   PartMetrics metrics;
   double loss = 0.0;
   int64_t points = 0;
 
-  explicit ScoreTally(const at::Tensor& mask) : metrics(mask) {}
+  explicit ScoreSum(const at::Tensor& mask) : metrics(mask) {}
   SegmentScores result() const { return {metrics.scores(), loss / static_cast<double>(points)}; }
 };
 
@@ -45,7 +45,7 @@ struct BatchPass {
   const SegmentSettings& settings;
   const at::Tensor& mask;
 
-  CloudLogits run(const PointBatch& batch, Rotation rotation, int64_t repeat, ScoreTally& tally) const {
+  CloudLogits run(const PointBatch& batch, Rotation rotation, int64_t repeat, ScoreSum& sum) const {
     TORCH_CHECK(batch.parts.defined(), "the shapes to evaluate must have parts");
     PackedClouds clouds = rotated(batch, rotation, settings.seed, repeat);
     if (model->options.categories > 0) clouds.category = batch.labels;
@@ -54,10 +54,10 @@ struct BatchPass {
     const std::vector<int64_t> offsets = packed_offsets(batch.ptr, batch.points.size(0), "ptr");
     const at::Tensor item = item_of_row(offsets);
     found.logits = masked_logits(found.logits, mask.index_select(0, batch.labels).index_select(0, item));
-    tally.metrics.add(count_parts(found.logits.argmax(1), batch.parts, item, batch.labels.size(0), mask.size(1)),
-                      batch.labels);
-    tally.loss += loss;
-    tally.points += batch.points.size(0);
+    sum.metrics.add(count_parts(found.logits.argmax(1), batch.parts, item, batch.labels.size(0), mask.size(1)),
+                    batch.labels);
+    sum.loss += loss;
+    sum.points += batch.points.size(0);
     return found;
   }
 };
@@ -77,8 +77,8 @@ SegmentEvaluation evaluate_parts(PointSegmenter& model, const PointDataset& data
                                  const std::function<void(int64_t)>& progress) {
   const bool moved = rotation != Rotation::none;
   const BatchPass pass{model, settings, mask};
-  ScoreTally upright(mask), turned(mask);
-  InvarianceTally invariance;
+  ScoreSum upright(mask), turned(mask);
+  InvarianceSum invariance;
   PointLoader loader(dataset, whole_clouds(settings));
   loader.start_epoch(0);
   int64_t done = 0;

@@ -21,9 +21,7 @@ at::Tensor summed_iou(const at::Tensor& logits, const PointBatch& batch, const a
 
 SegmentTask::SegmentTask(const PointSegmenter& model, const PointDataset& training, const PointDataset* validation,
                          const SegmentSettings& settings, const at::Tensor& mask, const Communicator& processes)
-    : CloudTask(*model, training, validation, settings, processes),
-      model_(model),
-      settings_(settings),
+    : CloudModelTask(model, training, validation, settings, processes),
       mask_(mask),
       mask_there_(mask.to(device_of(*model))) {}
 

@@ -7,20 +7,16 @@
 namespace geosft {
 
 // Part segmentation for the training loop. The score is the instance IoU.
-class SegmentTask : public CloudTask {
+class SegmentTask : public CloudModelTask<PointSegmenter, SegmentSettings> {
  public:
   // See CloudTask; mask: part_mask of the dataset.
   SegmentTask(const PointSegmenter& model, const PointDataset& training, const PointDataset* validation,
               const SegmentSettings& settings, const at::Tensor& mask, const Communicator& processes = one_process());
 
-  torch::nn::Module& module() override { return *model_; }
-
  private:
   Step step_on(const PointBatch& batch, SamplingContext& context) override;
   Means validate_on(const PointDataset& clouds, const std::function<void(int64_t)>& progress) override;
 
-  PointSegmenter model_;
-  SegmentSettings settings_;
   at::Tensor mask_, mask_there_;  // mask_there_ is on the model's device
 };
 

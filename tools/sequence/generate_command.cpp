@@ -12,7 +12,6 @@
 #include "data/sequences/pathfinder.h"
 #include "data/sequences/picture_folders.h"
 #include "tools/experiment/arguments.h"
-#include "tools/experiment/key_names.h"
 #include "tools/experiment/subcommand.h"
 
 namespace geosft {
@@ -128,13 +127,8 @@ Command add_generate_command(CLI::App& subcommand) {
     const CLI::Range permitted(minimum, int64_t{100000000});
     return subcommand.add_option(name, target, about)->check(permitted)->capture_default_str();
   };
-  // Adds the former name of an option, hidden.
   const auto former = [&](const std::string& name, CLI::Option* option, int64_t& target) {
-    const auto note = [=](const std::string&) {
-      if (option->count() > 0) throw CLI::ExcludesError(name, option->get_name());
-      std::cerr << renaming_notice(name, option->get_name());
-    };
-    subcommand.add_option(name, target)->check(CLI::Range(1, 100000000))->each(note)->group("");
+    add_former_name(subcommand, name, option, target, 1, 100000000);
   };
   count("--train", command->train, "ListOps: sequences of the training part; pictures: 400");
   count("--validation", command->validation, "of the validation part; pictures: 100");

@@ -11,7 +11,6 @@ int main(int argc, char** argv) {
   return geosft::run_trainer<geosft::SequenceExperiment>(
       {{"generate", "write a synthetic dataset: ListOps, Pathfinder or pictures of shapes",
         geosft::add_generate_command},
-       {"sweep", "train several configurations and tabulate their results",
-        geosft::add_sweep_command<geosft::SequenceExperiment>}},
+       geosft::sweep_subcommand<geosft::SequenceExperiment>},
       argc, argv);
 }

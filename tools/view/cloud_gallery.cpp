@@ -8,6 +8,7 @@
 #include "data/seeds.h"
 #include "geometry/rotation.h"
 #include "tools/experiment/classification.h"
+#include "tools/view/surface.h"
 
 namespace geosft::view {
 namespace {

@@ -4,13 +4,11 @@
 
 #include <ATen/ATen.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "data/formats/shape_file.h"
 #include "geometry/mesh.h"
 #include "models/layers/forward_trace.h"
 #include "tools/experiment/colour_map.h"
@@ -44,13 +42,10 @@ struct Subject {
 
   bool is_graph() const { return edges.defined(); }
   // Number of attention layers and heads in the trace; 0 without a trace.
-  int64_t layers() const;
-  int64_t heads() const;
-  bool head_samples() const;  // whether the model's head has a sampler
+  int64_t layers() const { return trace ? static_cast<int64_t>(trace->layers.size()) : 0; }
+  int64_t heads() const { return layers() > 0 ? trace->layers.front().heads : 0; }
+  bool head_samples() const { return trace && trace->head.score.defined(); }  // whether the model's head has a sampler
 };
-
-// Returns the mesh of a file, or nullopt for a cloud. Throws DataError.
-std::optional<geosft::Mesh> read_surface(const std::filesystem::path& file, const ShapeReadOptions& options);
 
 // A list of items to view.
 class Gallery {

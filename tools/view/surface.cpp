@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "data/read_file.h"
 #include "geometry/knn.h"
 
 namespace geosft::view {
@@ -56,6 +57,12 @@ at::Tensor is_long(const at::Tensor& triangles, double limit) {
 }
 
 }  // namespace
+
+std::optional<geosft::Mesh> read_surface(const std::filesystem::path& file, const ShapeReadOptions& options) {
+  const FileShape shape = parse_shape(read_file(file), file.string(), options);
+  if (!shape.is_mesh()) return std::nullopt;
+  return shape.mesh;
+}
 
 Surface fine_surface(const geosft::Mesh& mesh, const at::Tensor& points, int64_t max_faces) {
   const at::Tensor vertices = mesh.vertices.to(at::kDouble);

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepares the surface of a mesh file for drawing: fine triangles that take the colours of the nearest points.
+// Reads the surface of a mesh file and prepares it for drawing: fine triangles that take the colours of the nearest
+// points.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 
+#include "data/formats/shape_file.h"
 #include "geometry/mesh.h"
 
 namespace geosft::view {
+
+// Returns the mesh of a file, or nullopt for a cloud. Throws DataError.
+std::optional<geosft::Mesh> read_surface(const std::filesystem::path& file, const ShapeReadOptions& options);
 
 // Triangles one after the other: three rows per triangle, nothing shared.
 struct Surface {

@@ -115,6 +115,13 @@ class WeightGradients {
   T* data_ = nullptr;
 };
 
+// Returns the gradients of an attention bias: those of its rows, then those of its weights.
+template <typename T>
+std::vector<at::Tensor> bias_gradients(std::vector<at::Tensor> rows, const WeightGradients<T>& weights) {
+  for (at::Tensor& gradient : weights.finish()) rows.push_back(std::move(gradient));
+  return rows;
+}
+
 // Gradients common to all attention operators; `type` is that of q, k and v.
 template <typename T>
 struct CoreGradients {

@@ -5,7 +5,7 @@
 
 #include <ATen/Dispatch.h>
 
-#include "models/ops/cpu/edge_rows.h"
+#include "models/ops/cpu/row_kernels.h"
 #include "models/ops/cpu/simd.h"
 #include "models/ops/opmath.h"
 
@@ -100,16 +100,8 @@ struct ColumnOfSum {
   }
 };
 
-template <typename T>
-void forward_any(const EdgeSumArrays<T>& in, int64_t begin, int64_t end) {
-  edge_pass<T, RowOfSum>(in, in.ptr, begin, end);
-}
-template <typename T>
-void backward_any(const EdgeSumArrays<T>& in, int64_t begin, int64_t end) {
-  edge_pass<T, ColumnOfSum>(in, in.ptr, begin, end);
-}
-GEOSFT_SIMD_KERNEL(forward)
-GEOSFT_SIMD_KERNEL(backward)
+GEOSFT_EDGE_KERNEL(forward, RowOfSum, EdgeSumArrays, ptr)
+GEOSFT_EDGE_KERNEL(backward, ColumnOfSum, EdgeSumArrays, ptr)
 
 GEOSFT_SIMD_END();
 
@@ -188,10 +180,7 @@ std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& grad_in, const at:
 
 }  // namespace
 
-GEOSFT_KERNELS(CPU, m) {
-  m.impl("_edge_sum_forward", forward);
-  m.impl("_edge_sum_backward", backward);
-}
+GEOSFT_ROW_KERNELS(edge_sum)
 
 }  // namespace geosft
 #endif

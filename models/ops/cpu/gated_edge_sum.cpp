@@ -5,7 +5,7 @@
 
 #include <ATen/Dispatch.h>
 
-#include "models/ops/cpu/edge_rows.h"
+#include "models/ops/cpu/row_kernels.h"
 #include "models/ops/cpu/simd.h"
 #include "models/ops/opmath.h"
 
@@ -156,21 +156,9 @@ struct GradientColumn {
   }
 };
 
-template <typename T>
-void forward_any(const GatedRows<T>& in, int64_t begin, int64_t end) {
-  edge_pass<T, GatedRow>(in, in.rowptr, begin, end);
-}
-template <typename T>
-void rows_any(const GatedGradients<T>& in, int64_t begin, int64_t end) {
-  edge_pass<T, GradientRow>(in, in.rowptr, begin, end);
-}
-template <typename T>
-void columns_any(const GatedGradients<T>& in, int64_t begin, int64_t end) {
-  edge_pass<T, GradientColumn>(in, in.colptr, begin, end);
-}
-GEOSFT_SIMD_KERNEL(forward)
-GEOSFT_SIMD_KERNEL(rows)
-GEOSFT_SIMD_KERNEL(columns)
+GEOSFT_EDGE_KERNEL(forward, GatedRow, GatedRows, rowptr)
+GEOSFT_EDGE_KERNEL(rows, GradientRow, GatedGradients, rowptr)
+GEOSFT_EDGE_KERNEL(columns, GradientColumn, GatedGradients, colptr)
 
 GEOSFT_SIMD_END();
 
@@ -248,10 +236,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> backward(
 
 }  // namespace
 
-GEOSFT_KERNELS(CPU, m) {
-  m.impl("_gated_edge_sum_forward", forward);
-  m.impl("_gated_edge_sum_backward", backward);
-}
+GEOSFT_ROW_KERNELS(gated_edge_sum)
 
 }  // namespace geosft
 #endif

@@ -72,9 +72,7 @@ class GraphAttention {
   }
   template <typename T>
   std::vector<at::Tensor> gradients(GraphArrays<T>& arrays) const {
-    std::vector<at::Tensor> gradients{arrays.edge_grad.finish(), arrays.weight_grad.sum()};
-    for (at::Tensor& gradient : arrays.weights_grad.finish()) gradients.push_back(std::move(gradient));
-    return gradients;
+    return bias_gradients({arrays.edge_grad.finish(), arrays.weight_grad.sum()}, arrays.weights_grad);
   }
   SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
     const int64_t nodes = std::max<int64_t>(rowptr.size(0) - 1, 1);

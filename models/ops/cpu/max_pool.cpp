@@ -6,7 +6,7 @@
 
 #include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/cpu/edge_rows.h"
+#include "models/ops/cpu/row_kernels.h"
 
 namespace geosft {
 namespace {
@@ -67,9 +67,6 @@ at::Tensor backward(const at::Tensor& grad_in, const at::Tensor& row_in, int64_t
 
 }  // namespace
 
-GEOSFT_KERNELS(CPU, m) {
-  m.impl("_max_pool_forward", forward);
-  m.impl("_max_pool_backward", backward);
-}
+GEOSFT_ROW_KERNELS(max_pool)
 
 }  // namespace geosft

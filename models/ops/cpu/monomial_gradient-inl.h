@@ -27,14 +27,9 @@ struct PullBackColumns {
 
   template <int J>
   void run(int64_t first) const {
-    const Tag<T> d;
     for (int64_t i = 0; i < padded; i += kTokenVectors * kLanes<T>) {
       Vector<T> by[J][kTokenVectors];
-      for (int t = 0; t < J; ++t) {
-        for (int n = 0; n < kTokenVectors; ++n) {
-          by[t][n] = hn::Load(d, y + (first + t) * kTokenBlock + i + n * kLanes<T>);
-        }
-      }
+      load_columns<J, T>(y, first, i, by);
       for (int64_t degree = basis.degree; degree > 1; --degree) {
         for (int64_t channel = 0; channel < basis.channels; ++channel) {
           const MonomialRun& run = basis.runs[(degree - 1) * basis.channels + channel];

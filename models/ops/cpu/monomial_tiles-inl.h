@@ -119,6 +119,16 @@ struct StateColumns {
   }
 };
 
+// Loads kTokenVectors vectors of tokens of the columns first + t of a block [columns][kTokenBlock].
+template <int J, typename T>
+HWY_INLINE void load_columns(const T* HWY_RESTRICT from, int64_t first, int64_t i, Vector<T> (&to)[J][kTokenVectors]) {
+  const Tag<T> d;
+  for (int t = 0; t < J; ++t) {
+    for (int n = 0; n < kTokenVectors; ++n)
+      to[t][n] = hn::Load(d, from + (first + t) * kTokenBlock + i + n * kLanes<T>);
+  }
+}
+
 // Adds to out [columns][kTokenBlock]; monomials below the highest degree come from monomial_lanes.
 template <typename T>
 struct EvaluateColumns {
@@ -134,12 +144,10 @@ struct EvaluateColumns {
     const Tag<T> d;
     for (int64_t i = 0; i < padded; i += kTokenVectors * kLanes<T>) {
       Vector<T> sum[J][kTokenVectors];
+      load_columns<J, T>(out, first, i, sum);
       const T* const constant = state.at(0, first);
       for (int t = 0; t < J; ++t) {
-        for (int n = 0; n < kTokenVectors; ++n) {
-          const Vector<T> before = hn::Load(d, out + (first + t) * kTokenBlock + i + n * kLanes<T>);
-          sum[t][n] = hn::Add(before, hn::Set(d, constant[t * kLanes<T>]));
-        }
+        for (int n = 0; n < kTokenVectors; ++n) sum[t][n] = hn::Add(sum[t][n], hn::Set(d, constant[t * kLanes<T>]));
       }
       sum_runs<J>(first, i, sum);
       for (int t = 0; t < J; ++t) {

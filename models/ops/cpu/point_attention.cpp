@@ -62,8 +62,7 @@ struct PointAttention {
   std::vector<at::Tensor> gradients(PointArrays<T>& arrays) const {
     std::vector<at::Tensor> gradients{arrays.x_grad.finish(), arrays.xs_grad.finish()};
     if (m.defined()) gradients.insert(gradients.end(), {arrays.m_grad.finish(), arrays.ms_grad.finish()});
-    for (at::Tensor& gradient : arrays.weight_grad.finish()) gradients.push_back(std::move(gradient));
-    return gradients;
+    return bias_gradients(std::move(gradients), arrays.weight_grad);
   }
   SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
     return {int64_t{3} * (output_mask.own(0) + output_mask.own(2)),
@@ -337,26 +336,31 @@ class PointBias {
     const Tag<T> d;
     const bool rows_wanted = to_->x_grad.defined();
     const Vector<T> xs = hn::Set(d, xs_[j * 3 + axis]);
-    Vector<T> key = hn::Zero(d);
-    for (int64_t i = 0; i < padded_; i += lanes()) {
-      const Vector<T> g = hn::Load(d, channel_gradient_.get() + j * kQueryBlock + i);
+    sum_over_queries(channel_gradient_.get() + j * kQueryBlock, key_to, [&](int64_t i, Vector<T> g, Vector<T> key) {
       const Vector<T> part = hn::Mul(hn::Add(g, g), hn::Sub(row(axis, i), xs));
-      key = hn::Sub(key, part);
       if (rows_wanted) add_to_row(axis, i, part);
-    }
-    if (key_to) *key_to += lane_sum<T>(key);
+      return hn::Sub(key, part);
+    });
   }
 
   void back_through_product(int64_t j, int axis, T* key_to) const {
     const Tag<T> d;
     const bool rows_wanted = to_->m_grad.defined();
     const Vector<T> ms = hn::Set(d, ms_[j * 3 + axis]);
-    Vector<T> key = hn::Zero(d);
-    for (int64_t i = 0; i < padded_; i += lanes()) {
-      const Vector<T> g = hn::Load(d, channel_gradient_.get() + kTile + j * kQueryBlock + i);
-      key = hn::MulAdd(g, row(3 + axis, i), key);
+    const T* const from = channel_gradient_.get() + kTile + j * kQueryBlock;
+    sum_over_queries(from, key_to, [&](int64_t i, Vector<T> g, Vector<T> key) {
       if (rows_wanted) add_to_row(3 + axis, i, hn::Mul(g, ms));
-    }
+      return hn::MulAdd(g, row(3 + axis, i), key);
+    });
+  }
+
+  // Adds to key_to, if that is not null, the sum over the queries that begins at zero and goes on as
+  // next(i, gradients, sum).
+  template <class Next>
+  HWY_INLINE void sum_over_queries(const T* gradients, T* key_to, const Next& next) const {
+    const Tag<T> d;
+    Vector<T> key = hn::Zero(d);
+    for (int64_t i = 0; i < padded_; i += lanes()) key = next(i, hn::Load(d, gradients + i), key);
     if (key_to) *key_to += lane_sum<T>(key);
   }
 

@@ -10,9 +10,9 @@
 #include <cmath>
 #include <vector>
 
+#include "geometry/normalize.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/centred_points.h"
 
 namespace geosft {
 namespace {

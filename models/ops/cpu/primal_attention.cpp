@@ -222,7 +222,7 @@ void run_units_backward(const GroupPlan& plan, const GradOutput& up, const Group
     plan.for_units([&](const ItemHead& at) {
       const int64_t head = plan.group.heads[at.head];
       const int64_t q0 = plan.heads.offsets.first[at.item], k0 = plan.heads.offsets.second[at.item];
-      const PrimalUpstream<scalar_t> grad_output{
+      const PrimalUnitGradients<scalar_t> grad_output{
           rows_of<scalar_t>(up.grad, head, q0), rows_of<scalar_t>(up.normalizer, head, q0),
           mutable_rows_of<scalar_t>(to.q, at.head, q0), mutable_rows_of<scalar_t>(to.k, at.head, k0),
           mutable_rows_of<scalar_t>(to.v, at.head, k0)};

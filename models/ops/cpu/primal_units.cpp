@@ -135,7 +135,7 @@ void linear_forward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const
 // g_it = A_i . [S_t, z_t], and with B_t = sum_i g_it A_i: d f_jt = B_t . [v_j, 1], d v_j = sum_t f_jt B_t. grad_i .
 // out_i is sum_t g_it (grad_i . S_t) / total_i.
 template <typename T>
-PaddedRows<T> query_gradients(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up,
+PaddedRows<T> query_gradients(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUnitGradients<T>& up,
                               const LinearRows<T>& at) {
   const PaddedRows<T> sums = transposed(at.feature_sums(n, unit));
   PaddedRows<T> above(n.c, n.cv + 1);
@@ -162,7 +162,7 @@ PaddedRows<T> query_gradients(const PrimalNumbers& n, const PrimalUnit<T>& unit,
 }
 
 template <typename T>
-void linear_backward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up) {
+void linear_backward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUnitGradients<T>& up) {
   const LinearRows<T> at(n);
   const PaddedRows<T> above = query_gradients(n, unit, up, at), turned = transposed(above);
   for_blocks(unit.keys, [&](int64_t first, int64_t count) {
@@ -259,7 +259,7 @@ void softmax_forward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, cons
 // scale sum_j s_j k_j. The weights are recomputed as in the forward pass: computed from the logarithm of their sum they
 // would lose digits for large logits.
 template <typename T>
-void softmax_backward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up) {
+void softmax_backward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUnitGradients<T>& up) {
   const PaddedRows<T> k(unit.keys, n.c), v(unit.keys, n.cv), k_grad(unit.keys, n.c), v_grad(unit.keys, n.cv);
   const PaddedRows<T> q(1, n.c), q_grad(1, n.c), grad(1, n.cv);
   k.load(unit.k);

@@ -47,9 +47,9 @@ struct PrimalResult {
   StridedRows<T> out, normalizer;
 };
 
-// Arguments of the backward pass; the gradients of q, k and v are overwritten.
+// Arguments of the backward pass: the gradient of the output, and those of q, k and v, which are overwritten.
 template <typename T>
-struct PrimalUpstream {
+struct PrimalUnitGradients {
   StridedRows<const T> grad, normalizer;
   StridedRows<T> q_grad, k_grad, v_grad;
 };
@@ -60,7 +60,7 @@ struct PrimalUpstream {
 template <typename T>
 struct PrimalUnitKernels {
   void (*forward)(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalResult<T>& to);
-  void (*backward)(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up);
+  void (*backward)(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUnitGradients<T>& up);
 };
 template <typename T>
 PrimalUnitKernels<T> primal_unit_kernels(bool linear);

@@ -225,6 +225,15 @@ struct CheckedPairs {
     partner = partner_in.contiguous();
     noise = noise_in.contiguous();
   }
+  // Calls use(j, top, partner, noise of the top, noise of the partner) for each bin j.
+  template <typename T, class Use>
+  void each(const Use& use) const {
+    const int64_t* const a = top.const_data_ptr<int64_t>();
+    const int64_t* const b = partner.const_data_ptr<int64_t>();
+    const T* const added = noise.const_data_ptr<T>();
+    for (int64_t j = 0, bins = top.size(0); j < bins; ++j) use(j, a[j], b[j], added[j], added[bins + j]);
+  }
+
   at::Tensor top, partner, noise;
 };
 
@@ -232,18 +241,15 @@ at::Tensor pair_weight_cpu(const at::Tensor& score, const at::Tensor& top, const
                            const at::Tensor& noise, double tau) {
   check_tau(tau);
   const CheckedPairs pairs(score, top, partner, noise);
-  const int64_t bins = top.size(0);
   const at::Tensor values = score.contiguous();
-  at::Tensor weight = at::empty({bins}, score.options());
+  at::Tensor weight = at::empty({top.size(0)}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight", [&] {
-    const scalar_t* z = values.const_data_ptr<scalar_t>();
-    const scalar_t* added = pairs.noise.const_data_ptr<scalar_t>();
-    for (int64_t j = 0; j < bins; ++j) {
-      const int64_t a = pairs.top.const_data_ptr<int64_t>()[j];
-      const int64_t b = pairs.partner.const_data_ptr<int64_t>()[j];
-      const double difference = log_softplus(z[a] + added[j]) - log_softplus(z[b] + added[bins + j]);
-      weight.mutable_data_ptr<scalar_t>()[j] = a == b ? scalar_t(1) : static_cast<scalar_t>(sigmoid(difference / tau));
-    }
+    const scalar_t* const z = values.const_data_ptr<scalar_t>();
+    scalar_t* const to = weight.mutable_data_ptr<scalar_t>();
+    pairs.each<scalar_t>([&](int64_t j, int64_t a, int64_t b, scalar_t noise_a, scalar_t noise_b) {
+      const double difference = log_softplus(z[a] + noise_a) - log_softplus(z[b] + noise_b);
+      to[j] = a == b ? scalar_t(1) : static_cast<scalar_t>(sigmoid(difference / tau));
+    });
   });
   return weight;
 }
@@ -255,24 +261,21 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
   TORCH_CHECK(grad_weight.sizes() == top.sizes() && grad_weight.scalar_type() == score.scalar_type(),
               "grad_weight must be [bins] with the dtype of score, got ", grad_weight.scalar_type(), " ",
               grad_weight.sizes());
-  const int64_t bins = top.size(0);
   const at::Tensor values = score.contiguous();
   const at::Tensor grad_output = grad_weight.contiguous();
   at::Tensor grad = at::zeros({score.size(0)}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight_backward", [&] {
-    const scalar_t* z = values.const_data_ptr<scalar_t>();
-    const scalar_t* added = pairs.noise.const_data_ptr<scalar_t>();
-    for (int64_t j = 0; j < bins; ++j) {
-      const int64_t a = pairs.top.const_data_ptr<int64_t>()[j];
-      const int64_t b = pairs.partner.const_data_ptr<int64_t>()[j];
-      if (a == b) continue;
-      const double za = z[a] + added[j];
-      const double zb = z[b] + added[bins + j];
+    const scalar_t* const z = values.const_data_ptr<scalar_t>();
+    scalar_t* const to = grad.mutable_data_ptr<scalar_t>();
+    pairs.each<scalar_t>([&](int64_t j, int64_t a, int64_t b, scalar_t noise_a, scalar_t noise_b) {
+      if (a == b) return;
+      const double za = z[a] + noise_a;
+      const double zb = z[b] + noise_b;
       const double weight = sigmoid((log_softplus(za) - log_softplus(zb)) / tau);
       const double slope = grad_output.const_data_ptr<scalar_t>()[j] * weight * (1 - weight) / tau;
-      grad.mutable_data_ptr<scalar_t>()[a] += static_cast<scalar_t>(slope * log_softplus_slope(za));
-      grad.mutable_data_ptr<scalar_t>()[b] -= static_cast<scalar_t>(slope * log_softplus_slope(zb));
-    }
+      to[a] += static_cast<scalar_t>(slope * log_softplus_slope(za));
+      to[b] -= static_cast<scalar_t>(slope * log_softplus_slope(zb));
+    });
   });
   return grad;
 }

@@ -54,9 +54,7 @@ struct SequenceAttention {
   }
   template <typename T>
   std::vector<at::Tensor> gradients(SequenceArrays<T>& arrays) const {
-    std::vector<at::Tensor> gradients{arrays.s_grad.finish(), arrays.ss_grad.finish()};
-    for (at::Tensor& gradient : arrays.weight_grad.finish()) gradients.push_back(std::move(gradient));
-    return gradients;
+    return bias_gradients({arrays.s_grad.finish(), arrays.ss_grad.finish()}, arrays.weight_grad);
   }
   SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
     const int64_t depth = s.size(1);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "geometry/packed.h"
+#include "models/ops/cpu/row_kernels.h"
 #include "models/ops/cpu/simd.h"
 #include "models/ops/opmath.h"
 
@@ -223,10 +224,7 @@ std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& grad_in, const at:
 
 }  // namespace
 
-GEOSFT_KERNELS(CPU, m) {
-  m.impl("_softmax_pool_forward", forward);
-  m.impl("_softmax_pool_backward", backward);
-}
+GEOSFT_ROW_KERNELS(softmax_pool)
 
 }  // namespace geosft
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/training/cuda/cuda_step_graph.h"
+#include "models/training/step_graph.h"
 
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/core/DeviceGuard.h>

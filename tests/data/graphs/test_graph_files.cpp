@@ -7,6 +7,7 @@
 #include "tests/data/files.h"
 #include "tests/data/gz_files.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_graph_files {
 using test::require_equal;
@@ -14,14 +15,8 @@ using test::require_error;
 
 namespace {
 
-at::Tensor longs(const std::vector<int64_t>& values) {
-  return at::tensor(values, at::kLong);
-}
-
 FileGraph read_with(const std::string& name, const std::string& text, bool directed = false) {
-  const test::TemporaryFolder folder;
-  test::write_text(folder / name, text);
-  return read_graph_file(folder / name, directed);
+  return read_written(name, text, [&](const auto& file) { return read_graph_file(file, directed); });
 }
 
 void require_broken(const std::string& name, const std::string& text, std::vector<std::string> words) {

@@ -8,6 +8,7 @@
 
 #include "tests/data/files.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_tu_dataset {
 using test::require_equal;
@@ -40,10 +41,6 @@ TuDataset read_with(const std::string& what, const std::string& text) {
 void require_broken(const std::string& what, const std::string& text, std::vector<std::string> words) {
   words.push_back("SMALL_" + what + ".txt");
   require_error([&] { read_with(what, text); }, words);
-}
-
-at::Tensor longs(const std::vector<int64_t>& values) {
-  return at::tensor(values, at::kLong);
 }
 
 }  // namespace

@@ -6,18 +6,13 @@
 #include "tests/data/files.h"
 #include "tests/data/gz_files.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_arff_file {
 namespace {
 
 TsFile read(const std::string& text) {
-  const TemporaryFolder folder;
-  write_text(folder / "S_TRAIN.arff", text);
-  return read_arff_file(folder / "S_TRAIN.arff");
-}
-
-at::Tensor longs(const std::vector<int64_t>& values) {
-  return at::tensor(values, at::kLong);
+  return read_written("S_TRAIN.arff", text, [](const auto& file) { return read_arff_file(file); });
 }
 
 const std::string univariate =

@@ -10,9 +10,7 @@ namespace geosft::test::test_ucr_table {
 namespace {
 
 TsFile read(const std::string& text) {
-  const TemporaryFolder folder;
-  write_text(folder / "S_TRAIN.tsv", text);
-  return read_ucr_table(folder / "S_TRAIN.tsv");
+  return read_written("S_TRAIN.tsv", text, [](const auto& file) { return read_ucr_table(file); });
 }
 
 }  // namespace

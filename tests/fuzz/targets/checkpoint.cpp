@@ -5,19 +5,14 @@
 namespace geosft::fuzz {
 namespace {
 
-void read_checkpoint(const std::string& input) {
-  static const InputFolder folder({"a.ckpt"});
-  folder.fill(input);
-  load_checkpoint(folder / "a.ckpt");
-}
-
 Inputs checkpoint_seeds() {
   return {bytes_of_file([](const auto& file) {
     save_checkpoint(file, {{{"a", at::ones({2, 3})}, {"b c", at::arange(3)}}, {{"config", "x = 1\n"}}});
   })};
 }
 
-const Registration checkpoint({"checkpoint", read_checkpoint, checkpoint_seeds});
+const Registration checkpoint({"checkpoint", of_file("a.ckpt", [](const auto& file) { load_checkpoint(file); }),
+                               checkpoint_seeds});
 
 }  // namespace
 }  // namespace geosft::fuzz

@@ -5,12 +5,10 @@
 namespace geosft::fuzz {
 namespace {
 
-void read_cifar_folder(const std::string& input) {
-  static const InputFolder folder({"data_batch_1.bin", "test_batch.bin", "batches.meta.txt"});
-  read_cifar_images(folder.fill(input));
-}
-
-const Registration cifar({"cifar", read_cifar_folder, [] {
+const Registration cifar({"cifar",
+                          of_folder({"data_batch_1.bin", "test_batch.bin", "batches.meta.txt"},
+                                    [](const auto& folder) { read_cifar_images(folder); }),
+                          [] {
                             return Inputs{joined({std::string(3073, '\x03'), std::string(3073, '\x01')}),
                                           joined({std::string(6146, '\x03'), std::string(3073, '\x01'),
                                                   "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n"})};

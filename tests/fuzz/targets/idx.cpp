@@ -11,13 +11,11 @@ std::string idx_file(const std::vector<uint32_t>& header, const std::string& byt
   return file + bytes;
 }
 
-void read_idx_folder(const std::string& input) {
-  static const InputFolder folder(
-      {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"});
-  read_idx_images(folder.fill(input));
-}
-
-const Registration idx({"idx", read_idx_folder, [] {
+const Registration idx({"idx",
+                        of_folder({"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+                                   "t10k-labels-idx1-ubyte"},
+                                  [](const auto& folder) { read_idx_images(folder); }),
+                        [] {
                           return Inputs{joined({idx_file({2051, 2, 1, 3}, "abcdef"), idx_file({2049, 2}, "\x02\x01"),
                                                 idx_file({2051, 1, 1, 3}, "ghi"), idx_file({2049, 1}, "\x01")})};
                         }});

@@ -5,14 +5,8 @@
 namespace geosft::fuzz {
 namespace {
 
-void read_matrix_market_folder(const std::string& input) {
-  static const InputFolder folder({"a.mtx"});
-  folder.fill(input);
-  read_matrix_market(folder / "a.mtx");
-}
-
 const Registration matrix_market(
-    {"matrix_market", read_matrix_market_folder, [] {
+    {"matrix_market", of_file("a.mtx", [](const auto& file) { read_matrix_market(file); }), [] {
        return Inputs{"%%MatrixMarket matrix coordinate real general\n% x\n3 3 2\n1 2 0.5\n3 1 1.0D+00\n",
                      "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n",
                      "%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 4\n"};

@@ -5,13 +5,9 @@
 namespace geosft::fuzz {
 namespace {
 
-void read_qm7_folder(const std::string& input) {
-  static const InputFolder folder({"hof_qm7.txt", "xyz/1.xyz", "xyz/5.xyz"});
-  read_xyz_molecules(folder.fill(input));
-}
-
 const Registration qm7(
-    {"qm7", read_qm7_folder, [] {
+    {"qm7",
+     of_folder({"hof_qm7.txt", "xyz/1.xyz", "xyz/5.xyz"}, [](const auto& folder) { read_xyz_molecules(folder); }), [] {
        return Inputs{joined({"1.xyz -417.5 x\n5.xyz -20\n", "2\n\nC 0 0 0\nO 0 0 1.2\n", "1\nx\nN 0 0 0\n"})};
      }});
 

@@ -5,18 +5,18 @@
 namespace geosft::fuzz {
 namespace {
 
-void read_shapenet_part_folder(const std::string& input) {
-  static const InputFolder folder({"synsetoffset2category.txt", "train_test_split/shuffled_train_file_list.json",
-                                   "train_test_split/shuffled_val_file_list.json",
-                                   "train_test_split/shuffled_test_file_list.json", "03797390/m1.txt",
-                                   "03797390/points/p.pts", "03797390/points_label/p.seg"});
-  if (const auto set = open_part_dataset(folder.fill(input), PartSplit::train); set->size() > 0) set->get(0);
-}
-
-const Registration shapenet_part({"shapenet_part", read_shapenet_part_folder, [] {
-                                    return Inputs{joined({"Mug\t03797390\n", "[\"shape_data/03797390/m1\"]", "[]", "[]",
-                                                          "0 0 0 0 0 1 36\n1 1 1 0 0 1 37.0\n"})};
-                                  }});
+const Registration shapenet_part(
+    {"shapenet_part",
+     of_folder({"synsetoffset2category.txt", "train_test_split/shuffled_train_file_list.json",
+                "train_test_split/shuffled_val_file_list.json", "train_test_split/shuffled_test_file_list.json",
+                "03797390/m1.txt", "03797390/points/p.pts", "03797390/points_label/p.seg"},
+               [](const auto& folder) {
+                 if (const auto set = open_part_dataset(folder, PartSplit::train); set->size() > 0) set->get(0);
+               }),
+     [] {
+       return Inputs{joined(
+           {"Mug\t03797390\n", "[\"shape_data/03797390/m1\"]", "[]", "[]", "0 0 0 0 0 1 36\n1 1 1 0 0 1 37.0\n"})};
+     }});
 
 }  // namespace
 }  // namespace geosft::fuzz

@@ -13,12 +13,6 @@ GraphReadOptions without_cache() {
   return options;
 }
 
-void read_smiles(const std::string& input) {
-  static const InputFolder folder(
-      {"peptide_multi_class_dataset.csv", "split_train.txt", "split_val.txt", "split_test.txt"});
-  if (!molecule_library().empty()) read_peptides(folder.fill(input), without_cache());
-}
-
 Inputs smiles_seeds() {
   const std::string labels = ",\"[0, 1, 0, 0, 0, 0, 1, 0, 0, 0]\"\n";
   return {joined({"smiles,labels\nCC(=O)Oc1ccccc1C(=O)O" + labels + "[13CH3][C@@H](N)C(=O)[O-]" + labels + "F/C=C/F" +
@@ -28,7 +22,13 @@ Inputs smiles_seeds() {
                   "1\n", ""})};
 }
 
-const Registration smiles({"smiles", read_smiles, smiles_seeds});
+const Registration smiles({"smiles",
+                           of_folder({"peptide_multi_class_dataset.csv", "split_train.txt", "split_val.txt",
+                                      "split_test.txt"},
+                                     [](const auto& folder) {
+                                       if (!molecule_library().empty()) read_peptides(folder, without_cache());
+                                     }),
+                           smiles_seeds});
 
 }  // namespace
 }  // namespace geosft::fuzz

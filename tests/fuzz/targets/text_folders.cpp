@@ -5,12 +5,10 @@
 namespace geosft::fuzz {
 namespace {
 
-void read_text_folders_folder(const std::string& input) {
-  static const InputFolder folder({"train/neg/1.txt", "train/pos/1.txt", "test/neg/1.txt"});
-  read_byte_texts(folder.fill(input));
-}
-
-const Registration text_folders({"text_folders", read_text_folders_folder, [] {
+const Registration text_folders({"text_folders",
+                                 of_folder({"train/neg/1.txt", "train/pos/1.txt", "test/neg/1.txt"},
+                                           [](const auto& folder) { read_byte_texts(folder); }),
+                                 [] {
                                    return Inputs{joined({"bad", "good", "so so\n"})};
                                  }});
 

@@ -5,13 +5,8 @@
 namespace geosft::fuzz {
 namespace {
 
-void read_ts_folder(const std::string& input) {
-  static const InputFolder folder({"A_TRAIN.ts", "A_TEST.ts"});
-  open_sequence_dataset(folder.fill(input));
-}
-
 const Registration ts(
-    {"ts", read_ts_folder, [] {
+    {"ts", of_folder({"A_TRAIN.ts", "A_TEST.ts"}, [](const auto& folder) { open_sequence_dataset(folder); }), [] {
        return Inputs{
            joined({"@problemName a\n@timeStamps false\n@missing true\n@univariate false\n@dimensions 2\n@equalLength "
                    "true\n@seriesLength 3\n@classLabel true a b\n@data\n1,2,3:4,?,6:a\n1,2,3:4,NaN,6e1:b\n",

@@ -5,28 +5,14 @@
 namespace geosft::fuzz {
 namespace {
 
-void read_ucr_folder(const std::string& input) {
-  static const InputFolder folder({"A_TRAIN.tsv", "A_TEST.tsv"});
-  open_sequence_dataset(folder.fill(input));
-}
-
-void read_series_file(const std::string& input) {
-  static const InputFolder folder({"a.ts"});
-  folder.fill(input);
-  read_unlabelled_series(folder / "a.ts");
-}
-
-const Registration ucr_table({"ucr_table", read_ucr_folder, [] {
-                                return Inputs{joined({"1\t0.5\t2\tNaN\n-1\t1e3\t-4\t5\n", "-1\t0\n1\tNaN\t7\n"})};
-                              }});
-
-void read_arff_folder(const std::string& input) {
-  static const InputFolder folder({"A_TRAIN.arff", "A_TEST.arff"});
-  open_sequence_dataset(folder.fill(input));
-}
+const Registration ucr_table(
+    {"ucr_table", of_folder({"A_TRAIN.tsv", "A_TEST.tsv"}, [](const auto& folder) { open_sequence_dataset(folder); }),
+     [] {
+       return Inputs{joined({"1\t0.5\t2\tNaN\n-1\t1e3\t-4\t5\n", "-1\t0\n1\tNaN\t7\n"})};
+     }});
 
 const Registration arff(
-    {"arff", read_arff_folder, [] {
+    {"arff", of_folder({"A_TRAIN.arff", "A_TEST.arff"}, [](const auto& folder) { open_sequence_dataset(folder); }), [] {
        const std::string one =
            "% a\n@relation 'a b'\n@attribute a numeric\n@attribute b real\n@attribute c {x,'y z'}\n@data\n";
        const std::string several =
@@ -36,7 +22,7 @@ const Registration arff(
      }});
 
 const Registration unlabelled_series(
-    {"unlabelled_series", read_series_file, [] {
+    {"unlabelled_series", of_file("a.ts", [](const auto& file) { read_unlabelled_series(file); }), [] {
        return Inputs{"@classLabel false\n@data\n1,2:3,?\n4:5\n", "\xEF\xBB\xBF@classLabel true a\n@data\n1.0D+00:a\n"};
      }});
 

@@ -8,6 +8,7 @@
 
 #include "models/ops/maxout_attention.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_attention {
 namespace {
@@ -27,10 +28,6 @@ SamplingAttention attention_of(const AttentionOptions& options, uint64_t seed = 
   SamplingAttention made(options);
   made->to(at::kDouble);
   return made;
-}
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
 }
 
 // Makes V W_O all ones, so that the output is the row sums of P, one head after the other.

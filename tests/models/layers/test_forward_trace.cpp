@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/point_classifier.h"
+#include "tests/models/small_layer.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_forward_trace {
@@ -14,9 +15,7 @@ namespace {
 PointClassifier classifier() {
   PointClassifierOptions options;
   options.classes = 3;
-  options.layer.attention.width = 16;
-  options.layer.attention.heads = 4;
-  options.layer.attention.sampler.num_samples = 6;
+  options.layer = small_layer(6);
   options.layers = 2;
   options.head_sampler.num_samples = 5;
   at::manual_seed(7);

@@ -9,18 +9,9 @@
 #include "models/ops/softmax_pool.h"
 #include "models/training/autocast.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_heads {
-namespace {
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
-at::Tensor longs(std::vector<int64_t> values) {
-  return at::tensor(values, at::kLong);
-}
-
-}  // namespace
 
 TEST_CASE("the head of pairs compares what it pools of two items", "[heads]") {
   at::manual_seed(1);

@@ -8,15 +8,12 @@
 
 #include "models/ops/gated_edge_sum.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_message_passing {
 namespace {
 
 constexpr int64_t width = 6, nodes = 5;
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
 
 // Rows 0 … 4; node 3 has no edges, edge 0 -> 1 is there twice, node 4 has a loop.
 const std::vector<std::pair<int64_t, int64_t>> edges{{0, 1}, {0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 4}};

@@ -13,15 +13,12 @@
 #include "models/ops/non_finite_error.h"
 #include "tests/models/training/distributed/thread_processes.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_normalization {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
 
 // A module whose weights differ from channel to channel.
 PackedBatchNorm module_of(int64_t channels, at::ScalarType type = at::kDouble) {

@@ -10,13 +10,10 @@
 #include "models/ops/point_pair_features.h"
 #include "models/ops/point_tokens.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_point_pair_tokens {
 namespace {
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
 
 struct Clouds {
   at::Tensor points = normal({70, 3}, 1), normals, ptr = at::tensor({0, 20, 21, 70}, at::kLong);

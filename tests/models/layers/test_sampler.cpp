@@ -6,13 +6,10 @@
 
 #include "geometry/philox.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_sampler {
 namespace {
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
 
 // Weighs the given draw, samples x, and compares values and gradients with the fixture.
 void require_golden(const Fixture& fixture, const SampledPairs& drawn, const SamplerOptions& options,

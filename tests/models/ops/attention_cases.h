@@ -81,23 +81,46 @@ inline void for_each_target(const std::function<void(const std::string&)>& check
   }
 }
 
+// The golden case `name` of an attention with these arguments; others are absent from its file.
+struct GoldenAttention {
+  GoldenAttention(const std::string& name, const std::vector<std::string>& argument_names)
+      : fixture(name),
+        arguments{{}, fixture.number("eps", 1e-6)},
+        expected{fixture.get("out"), {}},
+        grad_output(fixture.get("grad_out")) {
+    for (const std::string& argument : argument_names) {
+      if (fixture.has(argument)) arguments.tensors[argument] = fixture.get(argument);
+      if (fixture.has("grad." + argument)) expected.gradients[argument] = fixture.get("grad." + argument);
+    }
+    REQUIRE(expected.gradients.size() >= 3);
+  }
+
+  Fixture fixture;
+  Arguments arguments;
+  Outcome expected;
+  at::Tensor grad_output;
+};
+
 // The golden case `name` in both precisions, on every vector target.
 inline void require_fixture(const Attention& attention, const std::string& name,
                             const std::vector<std::string>& argument_names) {
-  const Fixture fixture(name);
-  Arguments arguments{{}, fixture.number("eps", 1e-6)};
-  Outcome expected{fixture.get("out"), {}};
-  for (const std::string& argument : argument_names) {
-    if (fixture.has(argument)) arguments.tensors[argument] = fixture.get(argument);
-    if (fixture.has("grad." + argument)) expected.gradients[argument] = fixture.get("grad." + argument);
-  }
-  REQUIRE(expected.gradients.size() >= 3);
+  const GoldenAttention golden(name, argument_names);
   for_each_target([&](const std::string& target) {
-    require_outcome(evaluate(attention, arguments, fixture.get("grad_out"), at::kDouble), expected, 1e-10, 1e-10,
-                    name + " float64 " + target);
-    require_outcome(evaluate(attention, arguments, fixture.get("grad_out"), at::kFloat), expected, 5e-6, 2e-5,
+    require_outcome(evaluate(attention, golden.arguments, golden.grad_output, at::kDouble), golden.expected, 1e-10,
+                    1e-10, name + " float64 " + target);
+    require_outcome(evaluate(attention, golden.arguments, golden.grad_output, at::kFloat), golden.expected, 5e-6, 2e-5,
                     name + " float32 " + target);
   });
+}
+
+// Returns a check: `attention` of the good arguments, but for this value of one of them, is an error that names it, and
+// `others` with it.
+inline auto names_wrong_argument(const Attention& attention, const Arguments& good) {
+  return [attention, good](const std::string& name, const at::Tensor& value, const std::string& others = "") {
+    Arguments bad = good;
+    bad.tensors[name] = value;
+    require_error([&] { attention(bad); }, {name + others + " must"});
+  };
 }
 
 // `attention` against `reference` in both precisions, on every vector target. Gradients that are smaller than the floor

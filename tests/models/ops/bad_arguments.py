@@ -174,6 +174,24 @@ def broken_inside(value):
         yield from broken(value, "")
 
 
+def timed(seconds, place, call):
+    """What `call` returns. The process ends, with its stack, where that takes more than so many seconds."""
+    print(f"at {place}", file=sys.stderr, flush=True)
+    faulthandler.dump_traceback_later(seconds, exit=True)
+    try:
+        return call()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def report(name, count, failures, more=""):
+    """Prints how many broken calls are as they should be, and those that are not; the exit code."""
+    print(f"{name}: {count - len(failures)} of {count} broken calls as they should be{more}")
+    for line in failures:
+        print(f"FAILED {line}")
+    return 1 if failures else 0
+
+
 def call_inside(op, valid):
     """How many broken calls of an operator have ended, well or with an error."""
     count = 0
@@ -202,16 +220,11 @@ def check(operator):
         for argument in schema:
             for what, value in broken(valid[argument.name], str(argument.type)):
                 count += 1
-                print(f"at {operator.__name__}, {case}: {argument.name} {what[:80]}", file=sys.stderr, flush=True)
-                faulthandler.dump_traceback_later(SECONDS_A_CALL, exit=True)
-                wrong = complaint(op, valid | {argument.name: value}, argument.name)
-                faulthandler.cancel_dump_traceback_later()
+                place = f"{operator.__name__}, {case}: {argument.name} {what[:80]}"
+                wrong = timed(SECONDS_A_CALL, place, lambda: complaint(op, valid | {argument.name: value}, argument.name))
                 if wrong:
-                    failures.append(f"{operator.__name__}, {case}: {argument.name} {what[:80]}: {wrong}")
-    print(f"{operator.__name__}: {count - len(failures)} of {count} broken calls as they should be, {inside} broken calls behind it ended")
-    for line in failures:
-        print(f"FAILED {line}")
-    return 1 if failures else 0
+                    failures.append(f"{place}: {wrong}")
+    return report(operator.__name__, count, failures, f", {inside} broken calls behind it ended")
 
 
 def check_apart(library, version, operator):

@@ -13,6 +13,7 @@
 #include "models/ops/cpu/simd.h"
 #include "models/ops/edge_index.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test {
 
@@ -38,17 +39,14 @@ struct RandomEdges {
   int64_t edges() const { return col.size(0); }
 };
 
-inline at::Tensor normal_numbers(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
+using Tensors = std::vector<at::Tensor>;
 
 // The outputs of `call` on leaves of this type, then the gradients of the leaves for one gradient per output.
 template <class Call>
-std::vector<at::Tensor> outputs_and_gradients(const Call& call, const std::vector<at::Tensor>& inputs,
-                                              const std::vector<at::Tensor>& grads, at::ScalarType type) {
-  std::vector<at::Tensor> leaves, of_outputs;
+Tensors outputs_and_gradients(const Call& call, const Tensors& inputs, const Tensors& grads, at::ScalarType type) {
+  Tensors leaves, of_outputs;
   for (const at::Tensor& input : inputs) leaves.push_back(input.to(type).clone().requires_grad_(true));
-  std::vector<at::Tensor> results = call(leaves);
+  Tensors results = call(leaves);
   for (const at::Tensor& grad : grads) of_outputs.push_back(grad.to(type));
   torch::autograd::backward(results, of_outputs);
   for (at::Tensor& result : results) result = result.detach();
@@ -56,23 +54,22 @@ std::vector<at::Tensor> outputs_and_gradients(const Call& call, const std::vecto
   return results;
 }
 
-inline void require_all_close(const std::vector<at::Tensor>& actual, const std::vector<at::Tensor>& expected,
-                              double tolerance, const std::string& what) {
+inline void require_all_close(const Tensors& actual, const Tensors& expected, double tolerance,
+                              const std::string& what) {
   REQUIRE(actual.size() == expected.size());
   for (size_t i = 0; i < actual.size(); ++i) {
     require_close(actual[i], expected[i], tolerance, what + " " + std::to_string(i));
   }
 }
 
-inline void require_all_equal(const std::vector<at::Tensor>& actual, const std::vector<at::Tensor>& expected,
-                              const std::string& what) {
+inline void require_all_equal(const Tensors& actual, const Tensors& expected, const std::string& what) {
   REQUIRE(actual.size() == expected.size());
   for (size_t i = 0; i < actual.size(); ++i) require_equal(actual[i], expected[i], what + " " + std::to_string(i));
 }
 
 // Compares what a case evaluates, in both types and on every vector target, with a result in float64.
 template <class Case>
-void require_agreement_on_every_target(const Case& c, const std::vector<at::Tensor>& expected, double single) {
+void require_agreement_on_every_target(const Case& c, const Tensors& expected, double single) {
   for (const std::string& target : simd_target_names()) {
     force_simd_target(target);
     require_all_close(c.evaluated(at::kDouble), expected, 1e-12, target + " float64");
@@ -85,9 +82,9 @@ template <class Case>
 void require_same_bits_on_two_threads(const Case& c) {
   const int before = at::get_num_threads();
   at::set_num_threads(1);
-  const std::vector<at::Tensor> one = c.evaluated(at::kFloat);
+  const Tensors one = c.evaluated(at::kFloat);
   at::set_num_threads(2);
-  const std::vector<at::Tensor> two = c.evaluated(at::kFloat);
+  const Tensors two = c.evaluated(at::kFloat);
   at::set_num_threads(before);
   require_all_equal(two, one, "threads");
 }

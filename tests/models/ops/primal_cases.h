@@ -27,25 +27,12 @@ inline PrimalNumbers primal_numbers(const Fixture& fixture) {
 }
 
 // A golden case.
-struct GoldenPrimal {
+struct GoldenPrimal : GoldenAttention {
   explicit GoldenPrimal(const std::string& name)
-      : fixture(name),
-        numbers(primal_numbers(fixture)),
-        arguments{{}, fixture.number("eps", 1e-6)},
-        expected{fixture.get("out"), {}},
-        grad_output(fixture.get("grad_out")) {
-    for (const char* argument : {"q", "k", "v", "beta", "q_ptr", "k_ptr", "mask_rowptr", "mask_col"}) {
-      if (fixture.has(argument)) arguments.tensors[argument] = fixture.get(argument);
-      const std::string gradient = std::string("grad.") + argument;
-      if (fixture.has(gradient)) expected.gradients[argument] = fixture.get(gradient);
-    }
-  }
+      : GoldenAttention(name, {"q", "k", "v", "beta", "q_ptr", "k_ptr", "mask_rowptr", "mask_col"}),
+        numbers(primal_numbers(fixture)) {}
 
-  Fixture fixture;
   PrimalNumbers numbers;
-  Arguments arguments;
-  Outcome expected;
-  at::Tensor grad_output;
 };
 inline std::vector<std::string> golden_primal_names() {
   return {"primal_plain_one",          "primal_plain_ragged", "primal_cross_ragged",      "primal_bn_scalar_ragged",
@@ -187,5 +174,13 @@ struct PrimalCase {
   PrimalNumbers numbers;
   Arguments arguments;
 };
+
+inline std::vector<PrimalCase> awkward_primal_cases(const std::string& family) {
+  std::vector<PrimalCase> cases;
+  for (const Sizes& sizes : awkward_sizes()) {
+    if (sizes.heads <= 4) cases.emplace_back(family, sizes, 11);
+  }
+  return cases;
+}
 
 }  // namespace geosft::test

@@ -13,6 +13,7 @@
 
 #include "models/ops/sample_pairs.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::sample_cases {
 
@@ -23,14 +24,6 @@ struct Drawn {
 inline Drawn drawn(std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> result) {
   auto [top, partner, weight, sample_ptr] = std::move(result);
   return {top, partner, weight, sample_ptr};
-}
-
-inline at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
-
-inline at::Tensor longs(const std::vector<int64_t>& values) {
-  return at::tensor(values, at::kLong);
 }
 
 // `items` copies of one item: scores and ptr.

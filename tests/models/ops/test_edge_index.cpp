@@ -7,13 +7,6 @@
 #include "tests/models/training/emulated_gpu.h"
 
 namespace geosft::test::test_edge_index {
-namespace {
-
-at::Tensor longs(const std::vector<int64_t>& values) {
-  return at::tensor(values, at::kLong);
-}
-
-}  // namespace
 
 TEST_CASE("an edge index sorts the edges by column and keeps their order", "[edge_index]") {
   const EdgeIndex index = edge_index(longs({0, 2, 2, 5}), longs({3, 0, 0, 3, 0}), 4);

@@ -9,15 +9,13 @@
 namespace geosft::test::test_edge_sum {
 namespace {
 
-using Tensors = std::vector<at::Tensor>;
-
 // Inputs x and, if the messages have them, edge; scale is given apart.
 struct Case {
   RandomEdges edges;
   int64_t width;
   bool has_edge, has_scale, relu;
-  at::Tensor x = normal_numbers({edges.columns, width}, 11), edge = normal_numbers({edges.edges(), width}, 12),
-             scale = normal_numbers({edges.edges()}, 13), grad = normal_numbers({edges.rows(), width}, 14);
+  at::Tensor x = normal({edges.columns, width}, 11), edge = normal({edges.edges(), width}, 12),
+             scale = normal({edges.edges()}, 13), grad = normal({edges.rows(), width}, 14);
 
   Tensors inputs() const { return has_edge ? Tensors{x, edge} : Tensors{x}; }
   std::optional<at::Tensor> scale_in(at::ScalarType type) const {
@@ -113,7 +111,7 @@ TEST_CASE("edge_sum passes NaN on to the rows that see it, and takes strided row
 }
 
 TEST_CASE("sum_pool sums the rows of each item", "[edge_sum]") {
-  const at::Tensor x = normal_numbers({8, 3}, 21), ptr = at::tensor({0, 0, 3, 8}, at::kLong);
+  const at::Tensor x = normal({8, 3}, 21), ptr = at::tensor({0, 0, 3, 8}, at::kLong);
   const at::Tensor sums = at::stack({at::zeros({3}, at::kDouble), x.slice(0, 0, 3).sum(0), x.slice(0, 3, 8).sum(0)});
   require_close(sum_pool(x, ptr), sums, 1e-14, "sums");
   require_close(sum_pool(x, std::nullopt), x.sum(0, true), 1e-14, "one item");

@@ -9,15 +9,13 @@
 namespace geosft::test::test_gated_edge_sum {
 namespace {
 
-using Tensors = std::vector<at::Tensor>;
-
 // Inputs: query, key, value, edge; outputs: out and gate.
 struct Case {
   RandomEdges edges;
   int64_t width;
-  Tensors inputs{normal_numbers({edges.rows(), width}, 11), normal_numbers({edges.columns, width}, 12),
-                 normal_numbers({edges.columns, width}, 13), normal_numbers({edges.edges(), width}, 14)};
-  Tensors grads{normal_numbers({edges.rows(), width}, 15), normal_numbers({edges.edges(), width}, 16)};
+  Tensors inputs{normal({edges.rows(), width}, 11), normal({edges.columns, width}, 12),
+                 normal({edges.columns, width}, 13), normal({edges.edges(), width}, 14)};
+  Tensors grads{normal({edges.rows(), width}, 15), normal({edges.edges(), width}, 16)};
 
   Tensors fused(const Tensors& in) const {
     const auto [out, gate] = gated_edge_sum(in[0], in[1], in[2], in[3], edges.index());

@@ -65,11 +65,7 @@ TEST_CASE("graph_attention refuses double backward", "[graph_attention]") {
 
 TEST_CASE("graph_attention names the argument that is wrong", "[graph_attention]") {
   const Arguments good = random_graph({{4, 3}, {3, 2}, 2, 3, 2}, 74, 2, 2);
-  const auto refuses = [&](const std::string& name, const at::Tensor& value) {
-    Arguments bad = good;
-    bad.tensors[name] = value;
-    require_error([&] { fused(bad); }, {name + " must"});
-  };
+  const auto refuses = names_wrong_argument(fused, good);
   const auto doubles = at::TensorOptions().dtype(at::kDouble);
   const auto changed = [&](const std::string& name, int64_t at, int64_t value) {
     at::Tensor tensor = good[name].clone();

@@ -7,18 +7,12 @@
 #include <cmath>
 
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_max_pool {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
-at::Tensor longs(std::vector<int64_t> values) {
-  return at::tensor(values, at::kLong);
-}
 
 }  // namespace
 

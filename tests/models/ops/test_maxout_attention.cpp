@@ -113,11 +113,7 @@ TEST_CASE("maxout_attention refuses double backward", "[maxout_attention]") {
 
 TEST_CASE("maxout_attention names the argument that is wrong", "[maxout_attention]") {
   const Arguments good = with_relative({{4, 3}, {3, 2}, 2, 3, 2}, 13);
-  const auto refuses = [&](const std::string& name, const at::Tensor& value, const std::string& others = "") {
-    Arguments bad = good;
-    bad.tensors[name] = value;
-    require_error([&] { fused(bad); }, {name + others + " must"});
-  };
+  const auto refuses = names_wrong_argument(fused, good);
   const auto doubles = at::TensorOptions().dtype(at::kDouble);
   refuses("q", at::zeros({7, 6}, doubles));
   refuses("q", at::zeros({7, 2, 3}, at::kLong));

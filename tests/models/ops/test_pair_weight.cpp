@@ -12,7 +12,6 @@
 #include "tests/support.h"
 
 namespace geosft::test::test_pair_weight {
-using sample_cases::longs;
 
 TEST_CASE("weights and gradients of very negative scores are exact to rounding", "[sample_pairs]") {
   sample_cases::require_tail(

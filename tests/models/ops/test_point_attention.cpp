@@ -98,11 +98,7 @@ TEST_CASE("point_attention refuses double backward", "[point_attention]") {
 
 TEST_CASE("point_attention names the argument that is wrong", "[point_attention]") {
   const Arguments good = random_points({{4, 3}, {3, 2}, 2, 3, 2}, 36, 2);
-  const auto refuses = [&](const std::string& name, const at::Tensor& value) {
-    Arguments bad = good;
-    bad.tensors[name] = value;
-    require_error([&] { fused(bad); }, {name + " must"});
-  };
+  const auto refuses = names_wrong_argument(fused, good);
   const auto doubles = at::TensorOptions().dtype(at::kDouble);
   refuses("x", at::zeros({6, 3}, doubles));
   refuses("x", at::zeros({7, 3}, at::kFloat));

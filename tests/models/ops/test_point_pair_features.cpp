@@ -11,19 +11,12 @@
 #include "geometry/rotation.h"
 #include "models/training/autocast.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_point_pair_features {
 namespace {
 
 using Vector = std::array<double, 3>;
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
-
-at::Tensor unit(const at::Tensor& rows) {
-  return rows / rows.norm(2, -1, true);
-}
 
 at::Tensor neighbours(const at::Tensor& points, int64_t k, const std::optional<at::Tensor>& ptr = std::nullopt) {
   return std::get<0>(knn(points, points, k, ptr, ptr));

@@ -7,20 +7,13 @@
 #include "geometry/rotation.h"
 #include "models/training/autocast.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_point_tokens {
 namespace {
 
 const std::vector<PointTokens> kKinds{PointTokens::ones, PointTokens::radial,   PointTokens::local,
                                       PointTokens::ppf,  PointTokens::absolute, PointTokens::absolute_local};
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
-
-at::Tensor unit(const at::Tensor& rows) {
-  return rows / rows.norm(2, -1, true);
-}
 
 }  // namespace
 

@@ -33,8 +33,8 @@ Arguments opposite_rows(int64_t tokens, int64_t c, double score, double spread, 
 }
 
 struct Deviation {
-  double error;         // of the result, over the largest |v|
-  double least_weight;  // the least normaliser
+  double error;       // of the result, over the largest |v|
+  double min_weight;  // the smallest normaliser
 };
 
 Deviation deviation(const Arguments& a, const PolynomialNumbers& n) {
@@ -87,7 +87,7 @@ TEST_CASE("polynomial_error_bound holds where scores cancel, in float32 and floa
             INFO(dtype << " c " << c << " R " << bound << " spread " << spread << " degree " << degree << " claimed "
                        << claimed << " found " << found.error);
             REQUIRE(claimed > 0);
-            REQUIRE((std::isinf(claimed) || (found.error <= claimed && found.least_weight > 0)));
+            REQUIRE((std::isinf(claimed) || (found.error <= claimed && found.min_weight > 0)));
             useful += claimed < 0.5;
           }
         }
@@ -104,7 +104,7 @@ TEST_CASE("rounding does not grow with the tokens that are summed", "[polynomial
     const double bound = polynomial_score_bound(a["q"], a["k"], 1).item<double>();
     const int64_t degree = ample_degree(bound);
     const Deviation found = deviation(a, {degree, 1.0});
-    const double sum = found.least_weight / 50000 * std::exp(bound);
+    const double sum = found.min_weight / 50000 * std::exp(bound);
     INFO("R " << bound << " degree " << degree << " found " << found.error << " sum of weights " << sum);
     REQUIRE(found.error <= polynomial_error_bound(bound, degree, 1, at::kFloat));
     REQUIRE(std::abs(sum - 1) <= polynomial_error_bound(bound, degree, 1, at::kFloat));
@@ -128,7 +128,7 @@ TEST_CASE("a degree is chosen only where rounding allows it, and its error holds
                      << " claimed " << chosen.error << " found " << found.error);
           REQUIRE(chosen.error <= 1e-2);
           REQUIRE(found.error <= chosen.error);
-          REQUIRE(found.least_weight > 0);
+          REQUIRE(found.min_weight > 0);
         }
       }
     }

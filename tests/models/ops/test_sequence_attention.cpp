@@ -53,11 +53,7 @@ TEST_CASE("sequence_attention refuses double backward", "[sequence_attention]") 
 
 TEST_CASE("sequence_attention names the argument that is wrong", "[sequence_attention]") {
   const Arguments good = random_sequence({{4, 3}, {3, 2}, 2, 3, 2}, 53, 4);
-  const auto refuses = [&](const std::string& name, const at::Tensor& value, const std::string& others = "") {
-    Arguments bad = good;
-    bad.tensors[name] = value;
-    require_error([&] { fused(bad); }, {name + others + " must"});
-  };
+  const auto refuses = names_wrong_argument(fused, good);
   const auto doubles = at::TensorOptions().dtype(at::kDouble);
   refuses("s", at::zeros({6, 4}, doubles));
   refuses("s", at::zeros({7}, doubles));

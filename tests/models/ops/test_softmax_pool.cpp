@@ -8,13 +8,10 @@
 
 #include "models/ops/cpu/simd.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_softmax_pool {
 namespace {
-
-at::Tensor longs(std::vector<int64_t> values) {
-  return at::tensor(values, at::kLong);
-}
 
 at::Tensor slow(const at::Tensor& x, const at::Tensor& u, const at::Tensor& ptr) {
   std::vector<at::Tensor> rows;

@@ -8,15 +8,9 @@
 #include <cmath>
 
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_probes {
-namespace {
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
-
-}  // namespace
 
 TEST_CASE("the leaky relu probability is pseudoconvex in each orthant, softmax is not", "[sft]") {
   constexpr int64_t pairs = 5000, keys = 5;

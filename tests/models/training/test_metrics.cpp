@@ -6,8 +6,11 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 namespace geosft::test::test_metrics {
 namespace {
@@ -37,8 +40,16 @@ void check_same(double found, const nlohmann::json& expected) {
   CHECK(std::abs(found - expected.get<double>()) <= 1e-9);
 }
 
-at::Tensor longs(const std::vector<int64_t>& values) {
-  return at::tensor(values, at::kLong);
+using Metric = double (*)(const at::Tensor&, const at::Tensor&);
+
+// Metrics of two arguments that `read` makes of these members of an example, by their names in the fixture.
+template <class Read>
+void check_metrics(const char* group, const std::pair<const char*, const char*>& arguments, const Read& read,
+                   const std::vector<std::pair<const char*, Metric>>& metrics) {
+  for (const nlohmann::json& example : cases(group)) {
+    const at::Tensor one = read(example.at(arguments.first)), other = read(example.at(arguments.second));
+    for (const auto& [name, metric] : metrics) check_same(metric(one, other), example.at(name));
+  }
 }
 
 at::Tensor doubles(const std::vector<double>& values) {
@@ -48,12 +59,9 @@ at::Tensor doubles(const std::vector<double>& values) {
 }  // namespace
 
 TEST_CASE("accuracy and F1 are those of scikit-learn") {
-  for (const nlohmann::json& example : cases("classes")) {
-    const at::Tensor predicted = vector(example.at("predicted"), at::kLong);
-    const at::Tensor truth = vector(example.at("truth"), at::kLong);
-    check_same(accuracy_score(predicted, truth), example.at("accuracy"));
-    check_same(macro_f1_score(predicted, truth), example.at("macro_f1"));
-  }
+  const auto classes = [](const nlohmann::json& values) { return vector(values, at::kLong); };
+  check_metrics("classes", {"predicted", "truth"}, classes,
+                {{"accuracy", accuracy_score}, {"macro_f1", macro_f1_score}});
 }
 
 TEST_CASE("a class that is never predicted counts in macro F1 with 0, and so does one that is only predicted") {
@@ -87,11 +95,8 @@ TEST_CASE("areas under curves of one label are those of scikit-learn, ties inclu
 }
 
 TEST_CASE("missing labels and labels of one kind are left out of the means") {
-  for (const nlohmann::json& example : cases("several_labels")) {
-    const at::Tensor scores = table(example.at("scores")), labels = table(example.at("labels"));
-    check_same(mean_roc_auc(scores, labels), example.at("roc_auc"));
-    check_same(mean_average_precision(scores, labels), example.at("average_precision"));
-  }
+  check_metrics("several_labels", {"scores", "labels"}, table,
+                {{"roc_auc", mean_roc_auc}, {"average_precision", mean_average_precision}});
 }
 
 TEST_CASE("a class against the rest is as scikit-learn has it") {
@@ -102,11 +107,7 @@ TEST_CASE("a class against the rest is as scikit-learn has it") {
 }
 
 TEST_CASE("errors of regression are those of scikit-learn") {
-  for (const nlohmann::json& example : cases("regression")) {
-    const at::Tensor predicted = table(example.at("predicted")), truth = table(example.at("truth"));
-    check_same(mean_absolute_error(predicted, truth), example.at("mae"));
-    check_same(r2_score(predicted, truth), example.at("r2"));
-  }
+  check_metrics("regression", {"predicted", "truth"}, table, {{"mae", mean_absolute_error}, {"r2", r2_score}});
 }
 
 TEST_CASE("precision against recall and squared errors have scikit-learn's values") {

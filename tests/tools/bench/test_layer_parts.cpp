@@ -7,11 +7,7 @@
 namespace geosft::bench::test::test_layer_parts {
 
 TEST_CASE("the parts of a layer are counted by their sizes", "[bench]") {
-  Sizes sizes;
-  sizes.batch = 2;
-  sizes.tokens = 64;
-  sizes.width = 16;
-  sizes.heads = 4;
+  const Sizes sizes{.batch = 2, .tokens = 64, .width = 16, .heads = 4};
   const double n = 2 * 64, d = 16;
   for (const int64_t keys : {8, 16}) {
     const LayerParts layer = measure_layer_parts(sizes, keys, {.repeats = 1, .seconds = 0}, [] {});
@@ -36,11 +32,7 @@ TEST_CASE("the parts of a layer are counted by their sizes", "[bench]") {
 }
 
 TEST_CASE("a measurement of parts can be stopped", "[bench]") {
-  Sizes sizes;
-  sizes.batch = 1;
-  sizes.tokens = 16;
-  sizes.width = 8;
-  sizes.heads = 2;
+  const Sizes sizes{.batch = 1, .tokens = 16, .width = 8, .heads = 2};
   CHECK_THROWS_AS(measure_layer_parts(sizes, 4, {.repeats = 1, .seconds = 0}, [] { throw std::runtime_error("stop"); }),
                   std::runtime_error);
 }

@@ -103,7 +103,7 @@ TEST_CASE("an evaluation says what polynomial attention took") {
 
 TEST_CASE("an evaluation as text has a line a class") {
   const std::string text = report_text(example(), names);
-  CHECK_THAT(text, Catch::StartsWith("4 clouds of the test set, upright\naccuracy 50.0 %  mean of classes 66.7 %  "
+  CHECK_THAT(text, Catch::StartsWith("4 clouds of the test set, upright\naccuracy 50.0 %  mean class accuracy 66.7 %  "
                                      "loss 1.25  (100 clouds/s)\n"));
   CHECK_THAT(text, Catch::Contains("chair                          3    33.3 %\n"));
   CHECK_THAT(text, Catch::Contains("sofa                           1   100.0 %\n"));

@@ -43,7 +43,7 @@ TEST_CASE("processes train as one does with their batches together", "[processes
     const ProcessResult result = run_well(shop, processes, train(shop, out, processes, {"--json"}));
     require_like_run(shop / "one", shop / out, tolerance);
     CHECK(read_text(shop / out / "config.toml") == read_text(shop / "one" / "config.toml"));
-    CHECK(lines_of(result.out).size() == 1);  // the leading process speaks, alone
+    CHECK(lines_of(result.out).size() == 1);  // rank 0 prints, alone
     check_evaluation(nlohmann::json::parse(result.out), "none", 1);
     CHECK(count_of(result.err, "training on") == 1);
     CHECK_THAT(result.err, Catch::Contains(out + " processes"));

@@ -7,13 +7,32 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <csignal>
+#include <optional>
 #include <vector>
 
+#include "models/training/autocast.h"
 #include "models/training/training_task.h"
 #include "tests/support.h"
 #include "tools/experiment/main_guard.h"
 
 namespace geosft::test {
+
+// Autocast to this type while it lives, as a training has it; float32: none.
+inline Autocast autocast_to(at::ScalarType precision) {
+  return Autocast(at::kCPU, precision == at::kFloat ? std::nullopt : std::optional(precision));
+}
+
+// The first step of an epoch, and the random numbers that it had, for doing the same apart.
+struct FirstStep {
+  at::Generator same = generator(1);
+  TrainingTask::Step step;
+
+  explicit FirstStep(TrainingTask& task) {
+    task.start_epoch(0, 0);
+    at::Generator random = generator(1);
+    step = task.step(random);
+  }
+};
 
 // The first batch of `task`, in float64 where the model is: loss, metrics and gradients of the parts add up to those of
 // the whole, with the same random numbers. A score that is not a number (a metric that a batch alone does not have)

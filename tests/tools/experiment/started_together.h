@@ -27,7 +27,7 @@ inline bool can_listen_at(int port) {
 }
 
 // A port of this machine at which nobody listens, below those that the system gives to whoever connects: none of the
-// tests beside this one takes it before it is used, nor a process that knocks at it before its leader has come.
+// tests beside this one takes it before it is used, nor a process that connects to it before rank 0 listens.
 inline int free_port() {
   // Processes of the tests begin at ports of their own, and never ask for one twice.
   static int asked = static_cast<int>(::getpid()) * 97;

@@ -44,11 +44,9 @@ TEST_CASE("a step is the cross entropy of the next batch as training augments it
   const auto precision = GENERATE(at::kFloat, at::kBFloat16);
   Example example;
   example.settings.train.label_smoothing = 0.25;
-  const Autocast autocast(at::kCPU, precision == at::kFloat ? std::nullopt : std::optional(precision));
+  const Autocast autocast = autocast_to(precision);
   ClassifyTask task = example.task();
-  task.start_epoch(0, 0);
-  at::Generator random = generator(1), same = generator(1);
-  const TrainingTask::Step step = task.step(random);
+  auto [same, step] = FirstStep(task);
 
   PointLoaderOptions options;
   options.batch_size = 4;

@@ -18,7 +18,18 @@ void require_round_trip(size_t count) {
   for (const std::string& name : names) REQUIRE(name_of(value_named<Enum>(name, "value")) == name);
 }
 
+enum class Metal { iron, gold_leaf };
+
 }  // namespace
+
+TEST_CASE("values are named as they are listed") {
+  constexpr auto table = named_values("iron, gold_leaf", std::to_array({Metal::iron, Metal::gold_leaf}));
+  REQUIRE(table.size() == 2);
+  CHECK(table[0].name == std::string("iron"));
+  CHECK(table[1].name == std::string("gold_leaf"));
+  CHECK(table[1].value == Metal::gold_leaf);
+  CHECK_THROWS_AS(named_values("the_name_of_a_value_too_long", std::to_array({Metal::iron})), std::length_error);
+}
 
 TEST_CASE("every name of an enumeration leads to its value and back") {
   require_round_trip<Rotation>(3);

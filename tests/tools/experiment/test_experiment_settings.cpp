@@ -232,7 +232,7 @@ TEST_CASE("the keys of the training are its options, and some may change later")
   CHECK(settings.optimization.learning_rate == TrainSettings().optimization.learning_rate);
 }
 
-TEST_CASE("the evaluation decides how samplers draw") {
+TEST_CASE("the evaluation decides how samplers sample") {
   EvaluationSettings settings;
   Config keys;
   settings.add_keys(keys, "widgets");

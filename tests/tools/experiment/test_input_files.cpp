@@ -84,6 +84,24 @@ TEST_CASE("a broken file is one line, and the others follow") {
   REQUIRE(for_each_file("tool", 1, false, each) == 0);
 }
 
+TEST_CASE("a table of predictions has the rows of each file, or its error") {
+  const TemporaryFolder folder;
+  const std::string csv = (folder / "p.csv").string();
+  PredictionTable table(csv, {"file", "class"});
+  const Names files = {"a.off", "b.off", "c.off"};
+  const auto each = [&](size_t i) {
+    if (i == 1) throw DataError("b.off", "a shape", "x");
+    table.add({files[i], "mug"});
+  };
+  CapturedStderr captured;
+  REQUIRE(table.predict("tool", files, false, each) == 1);
+  CHECK(read_text(csv) == "file,class,error\na.off,mug,\nb.off,,\"b.off: expected a shape, found x\"\nc.off,mug,\n");
+  PredictionTable none("", {"file"});
+  CHECK_FALSE(none.wanted());
+  none.add({"a.off"});
+  REQUIRE(none.predict("tool", {}, false, [](size_t) {}) == 0);
+}
+
 TEST_CASE("fields of a CSV line are quoted where they must be") {
   REQUIRE(csv_line({"a", "b c", "1.5", ""}) == "a,b c,1.5,\n");
   REQUIRE(csv_line({"a,b", "say \"x\"", "two\nlines"}) == "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\"\n");

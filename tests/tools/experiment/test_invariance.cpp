@@ -9,19 +9,19 @@
 namespace geosft::test::test_invariance {
 
 TEST_CASE("differences, flips and agreement are counted over everything added") {
-  InvarianceTally tally;
-  CHECK(tally.result().prediction_agreement == 1.0);
+  InvarianceSum sum;
+  CHECK(sum.result().prediction_agreement == 1.0);
   const at::Tensor original = at::tensor({1.0f, 0.0f, 0.0f, 2.0f}).view({2, 2});
   const auto flips = [](int64_t first, int64_t second) { return at::tensor({first, second}, at::kLong).to(at::kBool); };
   // The second row flipped, and its prediction with it; then again, with the same prediction. The first row of the last
   // originals predicts something else though nothing flipped.
-  tally.begin(original);
-  tally.add({original + 0.25, flips(0, 0)});
-  tally.add({original + at::tensor({0.0f, 0.5f, 3.0f, 0.0f}).view({2, 2}), flips(0, 1)});
-  tally.add({original, flips(0, 1)});
-  tally.begin(original);
-  tally.add({original + at::tensor({0.0f, 1.5f, 0.0f, 0.0f}).view({2, 2}), flips(0, 0)});
-  const Invariance found = tally.result();
+  sum.begin(original);
+  sum.add({original + 0.25, flips(0, 0)});
+  sum.add({original + at::tensor({0.0f, 0.5f, 3.0f, 0.0f}).view({2, 2}), flips(0, 1)});
+  sum.add({original, flips(0, 1)});
+  sum.begin(original);
+  sum.add({original + at::tensor({0.0f, 1.5f, 0.0f, 0.0f}).view({2, 2}), flips(0, 0)});
+  const Invariance found = sum.result();
   CHECK(found.max_logit_difference == 3.0);
   CHECK(found.max_unflipped_difference == 1.5);
   CHECK(found.flipped_share == 0.25);
@@ -45,12 +45,12 @@ TEST_CASE("differences, flips and agreement are counted over everything added") 
 
 TEST_CASE("where every copy flipped nothing disagrees without a flip") {
   const at::Tensor original = at::tensor({1.0f, 0.0f}).view({1, 2});
-  InvarianceTally tally;
-  tally.begin(original);
-  tally.add({original.flip(1), at::ones({1}, at::kBool)});
-  CHECK(tally.result().unflipped_agreement == 1.0);
-  CHECK(tally.result().prediction_agreement == 0.0);
-  CHECK(tally.result().ever_flipped_share == 1.0);
+  InvarianceSum sum;
+  sum.begin(original);
+  sum.add({original.flip(1), at::ones({1}, at::kBool)});
+  CHECK(sum.result().unflipped_agreement == 1.0);
+  CHECK(sum.result().prediction_agreement == 0.0);
+  CHECK(sum.result().ever_flipped_share == 1.0);
 }
 
 TEST_CASE("what was not moved has no difference") {

@@ -16,10 +16,8 @@ namespace geosft::test::test_metrics_csv {
 
 namespace {
 
-struct TemporaryFile {
-  std::filesystem::path path = test::temporary_path("geosft_test_metrics.csv");
-  TemporaryFile() { std::filesystem::remove(path); }
-  ~TemporaryFile() { std::filesystem::remove(path); }
+struct MetricsFile : TemporaryFile {
+  MetricsFile() : TemporaryFile("geosft_test_metrics.csv") {}
 };
 
 MetricsRow row(int64_t step, const std::string& split = "train") {
@@ -35,7 +33,7 @@ const std::string header = "step,epoch,split,loss,accuracy,learning_rate,seconds
 }  // namespace
 
 TEST_CASE("rows are on the disk at once and read back exactly") {
-  const TemporaryFile file;
+  const MetricsFile file;
   MetricsWriter writer(file.path);
   CHECK(read_metrics(file.path).empty());
   writer.append(row(3));
@@ -48,7 +46,7 @@ TEST_CASE("rows are on the disk at once and read back exactly") {
 }
 
 TEST_CASE("a loss that is not finite is kept") {
-  const TemporaryFile file;
+  const MetricsFile file;
   MetricsRow infinite = row(1), undefined = row(2);
   infinite.loss = std::numeric_limits<double>::infinity();
   undefined.loss = std::numeric_limits<double>::quiet_NaN();
@@ -62,7 +60,7 @@ TEST_CASE("a loss that is not finite is kept") {
 }
 
 TEST_CASE("a resumed run drops the rows after its step, a new one all of them") {
-  const TemporaryFile file;
+  const MetricsFile file;
   {
     MetricsWriter writer(file.path);
     for (const int64_t step : {10, 20, 30}) writer.append(row(step));
@@ -80,7 +78,7 @@ TEST_CASE("a resumed run drops the rows after its step, a new one all of them") 
 }
 
 TEST_CASE("an epoch whose steps all failed is a row with the step before it") {
-  const TemporaryFile file;
+  const MetricsFile file;
   MetricsRow second = row(10), third = row(10), early = row(9);
   second.epoch = 2;
   third.epoch = 3;
@@ -98,7 +96,7 @@ TEST_CASE("an epoch whose steps all failed is a row with the step before it") {
 }
 
 TEST_CASE("a run that was begun without the last column goes on with it") {
-  const TemporaryFile file;
+  const MetricsFile file;
   std::ofstream(file.path) << "step,epoch,split,loss,accuracy,learning_rate,seconds,clouds_per_second\n"
                               "10,1,train,0.5,0.25,0.001,2,30\n";
   const MetricsWriter writer(file.path, 10);
@@ -110,14 +108,14 @@ TEST_CASE("a run that was begun without the last column goes on with it") {
 }
 
 TEST_CASE("a resumed run without a file begins one") {
-  const TemporaryFile file;
+  const MetricsFile file;
   MetricsWriter writer(file.path, 100);
   writer.append(row(101));
   CHECK(holds(file.path, {row(101)}));
 }
 
 TEST_CASE("every step of a split is there once, in order") {
-  const TemporaryFile file;
+  const MetricsFile file;
   MetricsWriter writer(file.path);
   writer.append(row(10));
   test::require_error([&] { writer.append(row(10)); }, {"step", "found 10"});
@@ -129,7 +127,7 @@ TEST_CASE("every step of a split is there once, in order") {
 }
 
 TEST_CASE("a line that was cut off is left out and a broken one is named") {
-  const TemporaryFile file;
+  const MetricsFile file;
   const std::string good = "1,0,train,2.5,0.5,0.001,3,4,0.5\n";
   std::ofstream(file.path) << header << good << "2,0,train,2.";
   CHECK(read_metrics(file.path).size() == 1);

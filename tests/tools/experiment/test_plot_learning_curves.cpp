@@ -13,19 +13,13 @@ namespace geosft::test::test_plot_learning_curves {
 
 namespace {
 
-struct MetricsFile {
-  std::filesystem::path path = test::temporary_path("geosft_test_learning_curves");
-  MetricsFile() { std::filesystem::remove(path); }
-  ~MetricsFile() { std::filesystem::remove(path); }
-};
-
 MetricsRow row(int64_t step, const std::string& split, double accuracy) {
   return {step, 0, split, 1.0 / double(step), accuracy, 1e-3, 1.0, 100.0};
 }
 
 // Returns the picture of five steps of training and of another split, whose third is its best; empty without gnuplot.
 std::string curves_beside(const std::string& split) {
-  const MetricsFile file;
+  const TemporaryFile file("geosft_test_learning_curves");
   const test::PictureFolder folder;
   MetricsWriter writer(file.path);
   for (int64_t step = 1; step <= 5; ++step) {
@@ -57,7 +51,7 @@ TEST_CASE("a monitored test set is called what it is, and its best is not picked
 }
 
 TEST_CASE("one part alone, many rows and a loss that is not finite are drawn") {
-  const MetricsFile file;
+  const TemporaryFile file("geosft_test_learning_curves");
   const test::PictureFolder folder;
   MetricsWriter writer(file.path);
   for (int64_t step = 1; step <= 300; ++step) {
@@ -71,7 +65,7 @@ TEST_CASE("one part alone, many rows and a loss that is not finite are drawn") {
 }
 
 TEST_CASE("without a row there is nothing to draw, and a broken file is an error") {
-  const MetricsFile file;
+  const TemporaryFile file("geosft_test_learning_curves");
   const test::PictureFolder folder;
   const MetricsWriter writer(file.path);
   const PlotResult result = plot_learning_curves(file.path, folder.stem());

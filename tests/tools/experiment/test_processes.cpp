@@ -68,7 +68,7 @@ TEST_CASE("launchers that start a command again are known by their variables") {
 TEST_CASE("srun's variables serve where RANK and WORLD_SIZE are not set") {
   const ClassifyShop shop;
   const std::string port = std::to_string(free_port());
-  const EnvironmentVariable address("MASTER_ADDR", "localhost"), door("MASTER_PORT", port);
+  const EnvironmentVariable address("MASTER_ADDR", "localhost"), master_port("MASTER_PORT", port);
   const EnvironmentVariable size("SLURM_STEP_NUM_TASKS", "2");
   const Words words = shop.train("run", {"--batch-size", "2"});
   const auto start = [&](const std::string& number) {

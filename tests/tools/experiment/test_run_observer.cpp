@@ -268,7 +268,7 @@ TEST_CASE("a signal stops the run, which is then saved where it is") {
   CHECK(run.epochs_saved() == 3);
 }
 
-TEST_CASE("of several processes the leading one leaves the run, and another one only its own bad batch") {
+TEST_CASE("of several processes rank 0 leaves the run, and another one only its own bad batch") {
   struct Second : Communicator {
     int64_t rank() const override { return 1; }
     int64_t size() const override { return 2; }

@@ -30,12 +30,10 @@ TEST_CASE("a step is the loss of the next batch, which can be differentiated") {
   const auto precision = GENERATE(at::kFloat, at::kBFloat16);
   for (const GraphTask kind : graph_tasks) {
     const Example example(kind);
-    const Autocast autocast(at::kCPU, precision == at::kFloat ? std::nullopt : std::optional(precision));
+    const Autocast autocast = autocast_to(precision);
     GraphTraining task = example.task();
     CHECK(task.steps_per_epoch() == 2);
-    task.start_epoch(0, 0);
-    at::Generator random = generator(1), same = generator(1);
-    const TrainingTask::Step step = task.step(random);
+    auto [same, step] = FirstStep(task);
     GraphLoader loader(example.graphs, example.split.train, {.batch_size = 3, .shuffle = true, .seed = 0});
     loader.start_epoch(0);
     const LabelledItems batch = loader.next().value();

@@ -7,7 +7,6 @@ and so do the fields of encodings and of graphs. A batch without items, and one 
 no rows or one. Every public module has a case. Each case runs in a process of its own, so a crash is a failure as well.
 """
 
-import faulthandler
 import importlib.util
 import pathlib
 import re
@@ -324,16 +323,11 @@ def check(case):
         for name, value in valid.items():
             for what, field, other in broken(value):
                 count += 1
-                print(f"at {case}: {name} {what[:80]}", file=sys.stderr, flush=True)
-                faulthandler.dump_traceback_later(SECONDS_A_CALL, exit=True)
-                wrong = complaint(function, valid | {name: other}, name, field)
-                faulthandler.cancel_dump_traceback_later()
+                place = f"{case}: {name} {what[:80]}"
+                wrong = operators_.timed(SECONDS_A_CALL, place, lambda: complaint(function, valid | {name: other}, name, field))
                 if wrong:
-                    failures.append(f"{case}: {name} {what[:80]}: {wrong}")
-    print(f"{case}: {count - len(failures)} of {count} broken calls as they should be")
-    for line in failures:
-        print(f"FAILED {line}")
-    return 1 if failures else 0
+                    failures.append(f"{place}: {wrong}")
+    return operators_.report(case, count, failures)
 
 
 def check_apart(case):

@@ -31,12 +31,10 @@ TEST_CASE("a step is the cross entropy of the points, and its score the summed I
   const auto precision = GENERATE(at::kFloat, at::kBFloat16);
   Example example;
   example.settings.train.label_smoothing = 0.25;
-  const Autocast autocast(at::kCPU, precision == at::kFloat ? std::nullopt : std::optional(precision));
+  const Autocast autocast = autocast_to(precision);
   SegmentTask task = example.task();
   CHECK(task.steps_per_epoch() == 2);
-  task.start_epoch(0, 0);
-  at::Generator random = generator(1), same = generator(1);
-  const TrainingTask::Step step = task.step(random);
+  auto [same, step] = FirstStep(task);
 
   const BatchTransform augmented = augmentation(example.settings.clouds, example.settings.augment);
   PointLoader loader(

@@ -114,7 +114,8 @@ inline DrawnPicture draw_view(const ClassifyShop& shop, const Words& words) {
 }
 
 // ball.xyz of the shop with a classifier of two layers; `more` is said to its training.
-inline Words ball_with_two_layers(const ClassifyShop& shop, const Words& more = {}) {
+inline Words ball_with_two_layers(const ClassifyShop& shop, int64_t points, const Words& more = {}) {
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, points));
   shop.run_well(shop.train("deep", Words{"--depth", "2", "--epochs", "1"} + more));
   return {"--run", (shop / "deep").string(), (shop / "ball.xyz").string()};
 }

@@ -107,10 +107,11 @@ TEST_CASE("a shift-click picks a point that faces the eye, keys save a picture a
   if (!screen.there()) return;
   if (!has_program("xdotool", "keys and clicks are")) return;
   const ClassifyShop shop;
-  write_text(shop / "ball.xyz", sphere_xyz(1.0, 16000));  // dense: between its points no other side is seen
   ProcessOptions options = shop.process();
   options.folder = shop / "";
-  const Words words = ball_with_two_layers(shop) + Words{"--points", "16000", "--size", "500x500", "--view", "0,0,0.8"};
+  // So dense that between its points no other side is seen.
+  const Words words =
+      ball_with_two_layers(shop, 16000) + Words{"--points", "16000", "--size", "500x500", "--view", "0,0,0.8"};
   const ProcessResult drawn =
       run_view_tool(words + Words{"--screenshot", (shop / "same.png").string()}, shop.process());
   REQUIRE(drawn.exit == 0);

@@ -14,8 +14,7 @@ TEST_CASE("every colouring of a cloud draws it", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
   const ClassifyShop shop;
-  write_text(shop / "ball.xyz", sphere_xyz(1.0, 400));
-  const Words ball = ball_with_two_layers(shop) + Words{"--points", "400", "--view", "30,20,0.7"};
+  const Words ball = ball_with_two_layers(shop, 400) + Words{"--points", "400", "--view", "30,20,0.7"};
   for (const std::string colour : {"height", "normals", "importance", "samples", "attention", "diversity"}) {
     INFO(colour);
     const DrawnPicture picture = draw_view(shop, ball + Words{"--colour", colour});
@@ -63,8 +62,7 @@ TEST_CASE("another layer and another head are drawn differently, whatever they c
   const VirtualScreen screen;
   if (!screen.there()) return;
   const ClassifyShop shop;
-  write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
-  const Words ball = ball_with_two_layers(shop);
+  const Words ball = ball_with_two_layers(shop, 200);
   for (const std::string colour : {"importance", "samples", "attention", "diversity"}) {
     INFO(colour);
     const Words first = ball + Words{"--colour", colour, "--layer", "1"};
@@ -83,9 +81,8 @@ TEST_CASE("attention over all points is drawn by heads and layers", "[window]") 
   const VirtualScreen screen;
   if (!screen.there()) return;
   const ClassifyShop shop;
-  write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
   const Words attention =
-      ball_with_two_layers(shop, {"--attention", "softmax"}) + Words{"--colour", "attention", "--query", "5"};
+      ball_with_two_layers(shop, 200, {"--attention", "softmax"}) + Words{"--colour", "attention", "--query", "5"};
   const auto drawn = [&](const char* layer, const char* head) {
     return draw_view(shop, attention + Words{"--layer", layer, "--head", head});
   };
@@ -100,8 +97,7 @@ TEST_CASE("maps, views and a copy beside it draw different pictures", "[window]"
   const VirtualScreen screen;
   if (!screen.there()) return;
   const ClassifyShop shop;
-  write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
-  const Words ball = ball_with_two_layers(shop) + Words{"--colour", "importance", "--layer", "1"};
+  const Words ball = ball_with_two_layers(shop, 200) + Words{"--colour", "importance", "--layer", "1"};
   const DrawnPicture first = draw_view(shop, ball);
   for (const Words& change : {Words{"--map", "cividis"}, Words{"--view", "100,60,1"}, Words{"--beside"}}) {
     CHECK(difference(first, draw_view(shop, ball + change)) > 0.02);

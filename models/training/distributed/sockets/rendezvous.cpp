@@ -177,13 +177,14 @@ class Rendezvous {
 
 std::vector<tcp::socket> rendezvous(const RendezvousOptions& options, asio::io_context& context) {
   const auto fail = [&](const std::string& why) {
-    throw std::runtime_error(c10::str("process ", options.rank, " of ", options.size, " cannot meet the others at ",
-                                      options.address, ":", options.port, ": ", why));
+    throw std::runtime_error(c10::str("process ", options.rank, " of ", options.size,
+                                      " cannot connect to the others at ", options.address, ":", options.port, ": ",
+                                      why));
   };
   try {
     const QuietStore quiet;
-    Rendezvous meeting(options, context);
-    return options.rank == 0 ? meeting.accept_all() : meeting.connect_to_root();
+    Rendezvous here(options, context);
+    return options.rank == 0 ? here.accept_all() : here.connect_to_root();
   } catch (const c10::Error& error) {
     fail(error.what_without_backtrace());
   } catch (const boost::system::system_error& error) {

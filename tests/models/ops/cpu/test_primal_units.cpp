@@ -48,9 +48,9 @@ void require_unit(bool linear) {
       const at::Tensor v_grad = at::empty_like(item.arguments["v"]);
       primal_unit_kernels<double>(linear).backward(
           item.numbers, item.unit(),
-          PrimalUpstream<double>{rows_of<double>(grad_output, 0, 0), rows_of<double>(item.normalizer, 0, 0),
-                                 mutable_rows_of<double>(q_grad, 0, 0), mutable_rows_of<double>(k_grad, 0, 0),
-                                 mutable_rows_of<double>(v_grad, 0, 0)});
+          PrimalUnitGradients<double>{rows_of<double>(grad_output, 0, 0), rows_of<double>(item.normalizer, 0, 0),
+                                      mutable_rows_of<double>(q_grad, 0, 0), mutable_rows_of<double>(k_grad, 0, 0),
+                                      mutable_rows_of<double>(v_grad, 0, 0)});
       require_close(q_grad, expected.gradients.at("q"), 1e-12, target + " q", 0.01);
       require_close(k_grad, expected.gradients.at("k"), 1e-12, target + " k", 0.01);
       require_close(v_grad, expected.gradients.at("v"), 1e-12, target + " v", 0.01);

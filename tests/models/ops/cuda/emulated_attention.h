@@ -146,15 +146,8 @@ void require_emulated_reference(const Attention& fused, const Attention& slow, c
 
 template <class Operator>
 void require_emulated_fixture(const std::string& name, const std::vector<std::string>& names) {
-  const Fixture fixture(name);
-  Arguments arguments{{}, fixture.number("eps", 1e-6)};
-  Outcome expected{fixture.get("out"), {}};
-  for (const std::string& argument : names) {
-    if (fixture.has(argument)) arguments.tensors[argument] = fixture.get(argument);
-    if (fixture.has("grad." + argument)) expected.gradients[argument] = fixture.get("grad." + argument);
-  }
-  REQUIRE(expected.gradients.size() >= 4);
-  require_emulated<Operator>(arguments, names, fixture.get("grad_out"), expected, name);
+  const GoldenAttention golden(name, names);
+  require_emulated<Operator>(golden.arguments, names, golden.grad_output, golden.expected, name);
 }
 
 // Every compiled width, tiles that are not full on either side, items without queries or keys.

@@ -11,7 +11,7 @@ namespace geosft::test::test_column_sums_kernel {
 
 TEST_CASE("the CUDA kernels of column_sums, emulated, agree with the CPU", "[column_sums_kernel]") {
   for (const auto& [rows, width] : {std::pair(0, 3), std::pair(1, 1), std::pair(700, 150)}) {
-    const at::Tensor a = normal_numbers({rows, width}, 1), b = normal_numbers({rows, width}, 2);
+    const at::Tensor a = normal({rows, width}, 1), b = normal({rows, width}, 2);
     for (const at::ScalarType type : {at::kDouble, at::kFloat, at::kBFloat16}) {
       const at::Tensor x = a.to(type), y = b.to(type);
       const auto emulated = [&](const auto& grids) {

@@ -31,12 +31,12 @@ TEST_CASE("the CUDA kernels of edge_sum, emulated, agree with the CPU", "[edge_s
   const RandomEdges edges(13, 9, 40, 3);
   const EdgeIndex index = edges.index();
   for (const int64_t width : {1, 70}) {
-    const at::Tensor grad = normal_numbers({13, width}, 14);
+    const at::Tensor grad = normal({13, width}, 14);
     for (const bool has_edge : {false, true}) {
       for (const bool relu : {false, true}) {
-        Tensors inputs{normal_numbers({9, width}, 11)};
-        if (has_edge) inputs.push_back(normal_numbers({40, width}, 12));
-        const Optional scale = relu ? std::nullopt : Optional(normal_numbers({40}, 13));
+        Tensors inputs{normal({9, width}, 11)};
+        if (has_edge) inputs.push_back(normal({40, width}, 12));
+        const Optional scale = relu ? std::nullopt : Optional(normal({40}, 13));
         const auto call = [&](const Tensors& in) {
           return Tensors{edge_sum(in[0], index, has_edge ? Optional(in[1]) : std::nullopt, scale, relu)};
         };

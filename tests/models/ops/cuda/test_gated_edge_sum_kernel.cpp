@@ -31,9 +31,9 @@ TEST_CASE("the CUDA kernels of gated_edge_sum, emulated, agree with the CPU", "[
   const RandomEdges edges(13, 9, 40, 3);
   const EdgeIndex index = edges.index();
   for (const int64_t width : {1, 70}) {
-    const Tensors inputs{normal_numbers({13, width}, 11), normal_numbers({9, width}, 12),
-                         normal_numbers({9, width}, 13), normal_numbers({40, width}, 14)};
-    const Tensors grads{normal_numbers({13, width}, 15), normal_numbers({40, width}, 16)};
+    const Tensors inputs{normal({13, width}, 11), normal({9, width}, 12), normal({9, width}, 13),
+                         normal({40, width}, 14)};
+    const Tensors grads{normal({13, width}, 15), normal({40, width}, 16)};
     const auto call = [&](const Tensors& in) {
       const auto [out, gate] = gated_edge_sum(in[0], in[1], in[2], in[3], index);
       return Tensors{out, gate};

@@ -120,11 +120,7 @@ TEST_CASE("the CUDA kernels of primal_attention, emulated, reproduce the golden 
 
 TEST_CASE("the CUDA kernels of primal_attention, emulated, agree with its definition", "[primal_host]") {
   for (const std::string& family : primal_families()) {
-    for (const Sizes& sizes : awkward_sizes()) {
-      if (sizes.heads > 4) continue;
-      const PrimalCase c(family, sizes, 11);
-      require_slow(c.arguments, c.numbers, family);
-    }
+    for (const PrimalCase& c : awkward_primal_cases(family)) require_slow(c.arguments, c.numbers, family);
     const PrimalCase tiles_of_sums(family, {{3, 2}, {5000, 2100}, 2, 3, 2}, 14);
     require_slow(tiles_of_sums.arguments, tiles_of_sums.numbers, family + ", items of several tiles of sums");
     const PrimalCase long_items(family, {{4, 2, 0, 600, 31}, {1, 2, 5, 700, 300}, 4, 5, 3}, 12);

@@ -73,14 +73,14 @@ inline void require_one_to_speak(size_t processes, const std::string& tag) {
   }
 }
 
-// The error of meet(timeout), to which a process does not come. The timeout is also that of the store, which on a busy
-// machine may not answer in a second: then more time is given.
-template <class Meet>
-std::string error_of_missing_process(const Meet& meet) {
+// The error of connect(timeout), to which a process does not come. The timeout is also that of the store, which on a
+// busy machine may not answer in a second: then more time is given.
+template <class Connect>
+std::string error_of_missing_process(const Connect& connect) {
   std::string error;
   for (std::chrono::seconds timeout(1); timeout <= std::chrono::seconds(256); timeout *= 4) {
     try {
-      meet(timeout);
+      connect(timeout);
       FAIL("nobody came");
     } catch (const std::exception& caught) {
       error = caught.what();

@@ -154,16 +154,32 @@ class SampleMaxHead(nn.Module):
         return self.linear(self.dropout(max_pool(pairs.sample(x), pairs.layout)))
 
 
-class _WeightedHead(nn.Module):
-    """A head with a learned vector u, by which the softmax weighs the tokens."""
-
-    pool = staticmethod(softmax_pool)
+class _LinearHead(nn.Module):
+    """A head that ends with a linear map."""
 
     def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
         super().__init__()
         check_sizes(dim=dim, out_features=out_features)
         self.dim = dim
-        self.u = nn.Parameter(torch.randn(dim, device=device, dtype=dtype) / math.sqrt(dim))
+        self._add_parameters(dim, {"device": device, "dtype": dtype})
+        self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
+
+    def _add_parameters(self, dim: int, made: dict) -> None:
+        """Adds those in front of the linear map."""
+
+
+class _WeightedHead(_LinearHead):
+    """A head with a learned vector u, by which the softmax weighs the tokens."""
+
+    pool = staticmethod(softmax_pool)
+
+    def _add_parameters(self, dim: int, made: dict) -> None:
+        self.u = projection_of(dim, made)
+
+    def _pooled(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None) -> tuple[Tensor, PackedLayout]:
+        """The weighted mean of each item, and the layout."""
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
+        return self.pool(x, self.u, layout), layout
 
 
 class SoftmaxPoolHead(_WeightedHead):
@@ -176,14 +192,9 @@ class SoftmaxPoolHead(_WeightedHead):
     Raises a ValueError that names the argument.
     """
 
-    def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
-        super().__init__(dim, out_features, device=device, dtype=dtype)
-        self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
-
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
         """x [N, dim] packed by ptr int64 [B + 1]: [B, out_features]."""
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
-        return self.linear(self.pool(x, self.u, layout))
+        return self.linear(self._pooled(x, ptr)[0])
 
 
 class PairHead(_WeightedHead):
@@ -197,21 +208,20 @@ class PairHead(_WeightedHead):
     Raises a ValueError that names the argument.
     """
 
-    def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
-        super().__init__(dim, out_features, device=device, dtype=dtype)
-        self.hidden = nn.Linear(4 * dim, dim, device=device, dtype=dtype)
-        self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
+    def _add_parameters(self, dim: int, made: dict) -> None:
+        super()._add_parameters(dim, made)
+        self.hidden = nn.Linear(4 * dim, dim, **made)
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout) -> Tensor:
         """x [N, dim] packed by ptr int64 [2 B + 1]: [B, out_features]."""
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
+        means, layout = self._pooled(x, ptr)
         if layout.items % 2 != 0:
             raise ValueError(f"ptr must have items in pairs, got {layout.items} items")
-        a, b = self.pool(x, self.u, layout).view(-1, 2, self.dim).unbind(1)
+        a, b = means.view(-1, 2, self.dim).unbind(1)
         return self.linear(torch.relu(self.hidden(torch.cat((a, b, a * b, a - b), 1))))
 
 
-class SumHead(nn.Module):
+class SumHead(_LinearHead):
     """Additive quantities such as energies: a linear map of every token, summed over each item.
 
     Args:
@@ -221,19 +231,13 @@ class SumHead(nn.Module):
     Raises a ValueError that names the argument.
     """
 
-    def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
-        super().__init__()
-        check_sizes(dim=dim, out_features=out_features)
-        self.dim = dim
-        self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
-
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
         """x [N, dim] packed by ptr int64 [B + 1]: [B, out_features]."""
         (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
         return sum_pool(self.linear(x), layout)
 
 
-class TokenHead(nn.Module):
+class TokenHead(_LinearHead):
     """A prediction per token.
 
     Args:
@@ -242,11 +246,6 @@ class TokenHead(nn.Module):
 
     Raises a ValueError that names the argument.
     """
-
-    def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
-        super().__init__()
-        check_sizes(dim=dim, out_features=out_features)
-        self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """x [N, dim]: [N, out_features]."""

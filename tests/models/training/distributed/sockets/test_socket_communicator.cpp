@@ -13,7 +13,7 @@
 namespace geosft::test::test_socket_communicator {
 namespace {
 
-// What two processes, here threads, that meet at a store find as the sums of so many ones, or why they fail.
+// What two processes, here threads, that connect through a store find as the sums of so many ones, or why they fail.
 std::string sums_of_two(uint16_t port, const std::string& round, const std::vector<int64_t>& sizes) {
   std::vector<std::string> found(2);
   const auto join_and_sum = [&](size_t rank) {
@@ -29,6 +29,15 @@ std::string sums_of_two(uint16_t port, const std::string& round, const std::vect
   join_and_sum(0);
   other.join();
   return found[0] + " " + found[1] + " ";
+}
+
+// Of three processes one is lost: `reporter` says so, and the third one ends silently.
+void require_loss_reported(const std::vector<ProcessResult>& results, size_t lost, size_t reporter) {
+  REQUIRE(results[reporter].exit == 3);
+  REQUIRE(results[reporter].err ==
+          "process " + std::to_string(lost) + " of 3 has ended, or cannot be reached any more\n");
+  REQUIRE(results[2].exit == 1);
+  REQUIRE(results[2].err.empty());
 }
 
 }  // namespace
@@ -50,10 +59,7 @@ TEST_CASE("one of three processes by sockets", "[.socket_sums]") {
 TEST_CASE("a process that ends early ends all, and rank 0 reports it", "[sockets]") {
   const std::vector<ProcessResult> results = together(3, "[.socket_end]");
   REQUIRE(results[1].exit == 7);
-  REQUIRE(results[0].exit == 3);
-  REQUIRE(results[0].err == "process 1 of 3 has ended, or cannot be reached any more\n");
-  REQUIRE(results[2].exit == 1);
-  REQUIRE(results[2].err.empty());
+  require_loss_reported(results, 1, 0);
 }
 
 TEST_CASE("one of three processes, of which the second ends early", "[.socket_end]") {
@@ -66,10 +72,7 @@ TEST_CASE("one of three processes, of which the second ends early", "[.socket_en
 TEST_CASE("if rank 0 is lost, rank 1 reports it", "[sockets]") {
   const std::vector<ProcessResult> results = together(3, "[.socket_killed]");
   REQUIRE(results[0].signal == SIGKILL);
-  REQUIRE(results[1].exit == 3);
-  REQUIRE(results[1].err == "process 0 of 3 has ended, or cannot be reached any more\n");
-  REQUIRE(results[2].exit == 1);
-  REQUIRE(results[2].err.empty());
+  require_loss_reported(results, 0, 1);
 }
 
 TEST_CASE("one of three processes, of which the first is killed", "[.socket_killed]") {
@@ -132,7 +135,7 @@ TEST_CASE("a missing process and a missing store are named", "[sockets]") {
   point.timeout = std::chrono::seconds(1);
   point.port = static_cast<uint16_t>(free_port());
   require_error([&] { make_socket_communicator(point); },
-                {"process 1 of 2 cannot meet the others at 127.0.0.1:" + std::to_string(point.port)});
+                {"process 1 of 2 cannot connect to the others at 127.0.0.1:" + std::to_string(point.port)});
 }
 
 }  // namespace geosft::test::test_socket_communicator
