@@ -2,6 +2,7 @@
 #include "tools/experiment/html_report.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/support.h"
 #include "tests/tools/experiment/command_line.h"
