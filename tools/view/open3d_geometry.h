@@ -20,7 +20,7 @@ inline constexpr int64_t max_finest_balls = 200, max_fine_balls = 3'000;
 inline constexpr int64_t max_discs = 200'000;  // beyond this, points with normals are squares, too
 inline constexpr int64_t max_discs_while_moving = 20'000;
 inline constexpr int fine_disc_corners = 20, disc_corners = 8;  // of at most as many points as there are fine balls
-inline constexpr double disc_ambience = 0.4;                 // light from everywhere: discs may be seen from the edge
+inline constexpr double ambience = 0.3;  // of discs and surfaces, light from everywhere: their colours are values
 inline constexpr int64_t max_points_while_moving = 100'000;  // of a large cloud
 inline constexpr int64_t max_tubes = 20'000;                 // beyond this, edges are drawn as lines
 inline constexpr Colour edge_colour = {0.62, 0.62, 0.62};

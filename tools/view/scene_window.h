@@ -94,7 +94,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
     for (const auto* group : {&made.always, &made.at_rest, &made.moving}) {
       for (const Geometry& geometry : *group) AddGeometry(geometry, /*reset_bounding_box=*/false);
     }
-    GetRenderOption().light_ambient_color_.setConstant(scene.normals.defined() ? disc_ambience : 0.0);
+    GetRenderOption().light_ambient_color_.setConstant(scene.normals.defined() || scene.surface ? ambience : 0.0);
     at_rest_ = made.at_rest;
     moving_ = made.moving;
     moving_points_ = made.moving_points;
