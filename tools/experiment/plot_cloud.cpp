@@ -12,9 +12,10 @@ namespace geosft {
 namespace {
 
 // In pixels of the SVG.
-constexpr int top = 60, bottom = 50, gap = 30, scale_room = 130, panel_height = 420;
+constexpr int top = 60, bottom = 50, gap = 30, scale_room = 130;
+constexpr int tallest_panel = 420, lowest_panel = 230;  // of one or two panels, and of many: texts stay readable
 constexpr int key_line = 22, key_indent = 18, key_margin = 20, letter_width = 8;  // of names and their discs
-constexpr double narrowest_panel = 240.0, widest_panel = 520.0;
+constexpr double narrowest_panel = 0.57, widest_panel = 1.24;                     // relative to the height
 constexpr double pixels_per_point_size = 4.0;  // radius of gnuplot's point 7 at size 1
 
 int packed(const Colour& colour, double shade) {
@@ -101,9 +102,11 @@ struct Scene {
   ValueScale scale;
   double half_width = 0.05, half_height = 0.05, panel_width = 0;
   double point_size = 0;
-  int key_room;
+  int key_room, panel_height;
 
-  Scene(const std::vector<CloudPanel>& panels, const ColourKey& key) : key_room(key.room()) {
+  Scene(const std::vector<CloudPanel>& panels, const ColourKey& key)
+      : key_room(key.room()),
+        panel_height(std::clamp(2 * tallest_panel / static_cast<int>(panels.size()), lowest_panel, tallest_panel)) {
     std::vector<at::Tensor> values;
     for (const CloudPanel& panel : panels) {
       clouds.emplace_back(panel);
@@ -122,7 +125,7 @@ struct Scene {
       half_height = std::max(half_height, reach[1].item<double>());
       most = std::max(most, clouds[i].points.size(0));
     }
-    panel_width = std::clamp(panel_height * half_width / half_height, narrowest_panel, widest_panel);
+    panel_width = panel_height * std::clamp(half_width / half_height, narrowest_panel, widest_panel);
     const double unit = std::max(2.0 * half_width / panel_width, 2.0 * half_height / panel_height);
     half_width = 0.5 * unit * panel_width;
     half_height = 0.5 * unit * panel_height;
@@ -161,8 +164,9 @@ std::string discs(const Scene& scene, const PanelCloud& cloud, const CloudPanel&
 
 std::string place_scale(const Scene& scene, const std::string& value_label) {
   const double left = 1.0 - double(scale_room - 20) / scene.width();
-  const double low = double(bottom + 40) / scene.height();
-  const double length = double(panel_height - 100) / scene.height();
+  const int above = scene.panel_height / 10;
+  const double low = double(bottom + above) / scene.height();
+  const double length = double(scene.panel_height - 2 * above - 16) / scene.height();
   std::ostringstream script;
   script << "set cbrange [" << scene.scale.low << ":" << scene.scale.high
          << "]\nset colorbox user noborder origin screen " << left << ", screen " << low << " size screen "
