@@ -10,6 +10,8 @@
 #include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/plots.h"
 #include "tools/experiment/shape_folders.h"
+#include "tools/scene/cloud_gallery.h"
+#include "tools/scene/page.h"
 
 namespace geosft {
 namespace {
@@ -116,7 +118,7 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
 }
 
 Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"wrong classes, by the probability of the right one" + view_hint(), {}};
+  Mistakes found{"wrong classes, by the probability of the right one" + view_hint(), {}, view::empty_page()};
   if (count == 0) return found;
   const DatasetLogits all = dataset_logits(trained.model, clouds, trained.settings, Rotation::none, 0);
   const at::Tensor shares = all.logits.to(at::kDouble).softmax(1), guesses = all.logits.argmax(1);
@@ -132,9 +134,13 @@ Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clo
     const Shape shape = clouds.get(row);
     const at::Tensor depth = shape.points.select(1, 2);
     DrawnCloud drawn{"", shape.points, colours_of(ColourMap::viridis, depth, scale_of(depth))};
+    view::Subject subject = view::explained_cloud(trained, shape, /*beside=*/false).first;
+    subject.truth = trained.class_names[static_cast<size_t>(label)];
+    subject.right = false;
     found.worst.push_back({"item " + std::to_string(row) + ": " + shape.name,
                            "predicted " + share(guess) + ", is " + share(label),
-                           {std::move(drawn)}});
+                           {std::move(drawn)},
+                           view::report_scene(subject, count)});
   }
   return found;
 }

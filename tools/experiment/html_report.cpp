@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "data/read_file.h"
@@ -28,21 +29,50 @@ figcaption, .faint { color: var(--faint); font-size: .9rem; }
 .mistakes { display: grid; grid-template-columns: repeat(auto-fill, minmax(15.5rem, 1fr)); gap: 1rem; }
 .mistakes section { border: 1px solid var(--line); border-radius: .5rem; padding: .7rem; overflow-wrap: anywhere; }
 .mistakes svg { width: 100%; height: auto; background: #fff; border-radius: .3rem; }
+.viewer { margin: 1rem 0; } .viewer iframe { width: 100%; height: min(80vh, 42rem); border: 1px solid var(--line); border-radius: .5rem; }
+.viewer p { display: flex; flex-wrap: wrap; gap: .3rem 1.5rem; margin: .3rem 0; }
+.live .mistakes section[data-scene] { cursor: pointer; }
+.live .mistakes section[data-scene]:hover, .live .mistakes section.shown { border-color: #0a72c4; box-shadow: 0 0 0 1px #0a72c4; }
+[hidden] { display: none !important; }
 pre { overflow-x: auto; }
 )";
 
-std::string base64(const std::string& bytes) {
-  constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    uint32_t block = 0;
-    for (size_t i = 0; i < 3; ++i) {
-      block = block << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0U);
-    }
-    for (size_t i = 0; i < 4; ++i) text += at + i <= bytes.size() ? digits[block >> (18 - 6 * i) & 63] : '=';
+// Shows the scene of the mistake that the address names, by a page in a frame: its script is in the report once. The
+// frame has a document of its own, so that one scene follows the other without a trace of the first.
+constexpr const char* viewer_script = R"(
+'use strict';
+(() => {
+  const $ = id => document.getElementById(id), cards = [...document.querySelectorAll('[data-scene]')];
+  const probe = document.createElement('canvas').getContext('webgl2');
+  if (!probe) { $('no-webgl').hidden = false; return; }
+  probe.getExtension('WEBGL_lose_context')?.loseContext();
+  const [head, body, arrays, tail] = JSON.parse($('viewer-page').textContent).split(/%TITLE%|%SCENE%|%ARRAYS%/);
+  let address = '';
+  function show(card) {
+    const part = kind => card.querySelector('.' + kind).textContent;
+    const page = head + JSON.parse(part('title')) + body + part('scene') + arrays + part('arrays') + tail;
+    for (const other of cards) other.classList.toggle('shown', other === card);
+    $('viewer').setAttribute('aria-busy', 'true');
+    $('viewer').onload = () => $('viewer').removeAttribute('aria-busy');
+    $('viewer').srcdoc = page;
+    $('viewer').title = $('shown').textContent = card.querySelector('b').textContent;
+    URL.revokeObjectURL(address);
+    address = URL.createObjectURL(new Blob([page], { type: 'text/html' }));
+    Object.assign($('save-page'), { href: address, download: card.id + '.html' });
   }
-  return text;
-}
+  const named = () => cards.find(card => '#' + card.id === location.hash);
+  document.documentElement.classList.add('live');
+  $('viewer-box').hidden = false;
+  for (const card of cards) card.onclick = event => {
+    event.preventDefault();
+    try { history.replaceState(null, '', '#' + card.id); } catch (error) { /* a page opened without an address */ }
+    show(card);
+    $('viewer-box').scrollIntoView({ block: 'nearest' });
+  };
+  window.onhashchange = () => { if (named()) show(named()); };
+  show(named() ?? cards[0]);
+})();
+)";
 
 std::string table_html(const std::vector<std::vector<std::string>>& rows) {
   std::string text = "<div class=\"wide\"><table>\n";
@@ -55,19 +85,43 @@ std::string table_html(const std::vector<std::vector<std::string>>& rows) {
   return text + "</table></div>\n";
 }
 
+// Returns the elements that hold a scene until it is shown.
+std::string scene_html(const PageScene& scene) {
+  const auto data = [](const char* kind, const std::string& text) {
+    return "<script type=\"text/plain\" class=\"" + std::string(kind) + "\">" + text + "</script>";
+  };
+  return data("title", script_json(scene.title)) + data("scene", scene.scene) + data("arrays", scene.arrays) + "\n";
+}
+
 std::string mistakes_html(const Mistakes& mistakes) {
+  const bool live = std::any_of(mistakes.worst.begin(), mistakes.worst.end(),
+                                [](const Mistake& one) { return one.scene.has_value(); });
   std::string text = "<h2>Worst mistakes</h2>\n<p class=\"faint\">" + html_text(mistakes.order) + "</p>\n";
+  if (live) {
+    text +=
+        "<p id=\"no-webgl\" class=\"faint\" hidden>This browser offers no WebGL 2: there are pictures alone.</p>\n"
+        "<div id=\"viewer-box\" class=\"viewer\" hidden><iframe id=\"viewer\"></iframe>\n<p><b id=\"shown\"></b> "
+        "<span>Click "
+        "another one below to see it here.</span> <a id=\"save-page\">Save this view as a page</a></p></div>\n";
+  }
   text += "<div class=\"mistakes\">\n";
-  for (const Mistake& one : mistakes.worst) {
-    text += "<section><b>" + html_text(one.name) + "</b><br>" + html_text(one.text) + "\n";
+  for (size_t i = 0; i < mistakes.worst.size(); ++i) {
+    const Mistake& one = mistakes.worst[i];
+    const std::string id = "mistake-" + std::to_string(i + 1), name = html_text(one.name);
+    text += "<section id=\"" + id + "\"" + (one.scene ? " data-scene" : "") + "><b>" +
+            (one.scene ? "<a href=\"#" + id + "\">" + name + "</a>" : name) + "</b><br>" + html_text(one.text) + "\n";
     for (const DrawnCloud& cloud : one.clouds) {
       text += "<figure>" + cloud_svg(cloud);
       if (!cloud.caption.empty()) text += "<figcaption>" + html_text(cloud.caption) + "</figcaption>";
       text += "</figure>\n";
     }
+    if (one.scene) text += scene_html(*one.scene);
     text += "</section>\n";
   }
-  return text + "</div>\n";
+  text += "</div>\n";
+  if (!live) return text;
+  return text + "<script type=\"application/json\" id=\"viewer-page\">" + script_json(mistakes.viewer) +
+         "</script>\n<script>" + viewer_script + "</script>\n";
 }
 
 }  // namespace
@@ -93,6 +147,27 @@ std::string html_text(const std::string& text) {
     }
   }
   return escaped;
+}
+
+std::string script_json(const nlohmann::json& value) {
+  std::string safe;
+  for (const char letter : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {
+    safe += letter == '<' ? "\\u003c" : std::string(1, letter);
+  }
+  return safe;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    const size_t count = std::min<size_t>(3, bytes.size() - at);
+    uint32_t block = 0;
+    for (size_t i = 0; i < 3; ++i) block = block << 8 | (i < count ? static_cast<uint8_t>(bytes[at + i]) : 0U);
+    for (size_t i = 0; i < 4; ++i) text += i <= count ? digits[block >> (18 - 6 * i) & 63U] : '=';
+  }
+  return text;
 }
 
 std::string cloud_svg(const DrawnCloud& cloud, int size) {

@@ -6,7 +6,10 @@
 #include <ATen/ATen.h>
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,10 +21,18 @@ struct DrawnCloud {
   at::Tensor points, colours;
 };
 
-// One of the worst predictions, drawn.
+// What the page of tools/scene/page.h shows of one item, as texts that stand in that page.
+struct PageScene {
+  std::string title;   // HTML
+  std::string scene;   // JSON without "<"
+  std::string arrays;  // base64
+};
+
+// One of the worst predictions, drawn, and as a scene to turn and to ask, if it is not too large.
 struct Mistake {
   std::string name, text;
   std::vector<DrawnCloud> clouds;
+  std::optional<PageScene> scene = std::nullopt;
 };
 // Returns how a mistake is looked at from all sides.
 inline std::string view_hint() {
@@ -31,6 +42,7 @@ inline std::string view_hint() {
 struct Mistakes {
   std::string order;
   std::vector<Mistake> worst;
+  std::string viewer = {};  // the page of the scenes, with the marks %TITLE%, %SCENE% and %ARRAYS% in this order
 };
 
 struct HtmlReport {
@@ -45,11 +57,18 @@ struct HtmlReport {
 // Returns the text with &, <, > and quotes as HTML has them.
 std::string html_text(const std::string& text);
 
+// Returns JSON that may stand in a script element: without "<", whatever bytes its texts have.
+std::string script_json(const nlohmann::json& value);
+
+// Encodes bytes by the alphabet of RFC 4648, section 4, with padding.
+std::string base64(std::string_view bytes);
+
 // Returns an SVG element of `size` pixels: the points from the front, turned and raised, the near ones last. Of more
 // than 1,500 points every n-th is drawn.
 std::string cloud_svg(const DrawnCloud& cloud, int size = 240);
 
-// Returns the page. Throws DataError for a picture that cannot be read.
+// Returns the page. Where a browser offers WebGL 2, a click on a mistake with a scene shows that in one viewer for all;
+// elsewhere the pictures remain. Throws DataError for a picture that cannot be read.
 std::string html_page(const HtmlReport& report);
 
 }  // namespace geosft

@@ -12,8 +12,10 @@ namespace geosft {
 namespace {
 
 // In pixels of the SVG.
-constexpr int top = 60, bottom = 50, gap = 30, scale_room = 130, panel_height = 420;
-constexpr double narrowest_panel = 240.0, widest_panel = 520.0;
+constexpr int top = 60, bottom = 50, gap = 30, scale_room = 130;
+constexpr int tallest_panel = 420, lowest_panel = 230;  // of one or two panels, and of many: texts stay readable
+constexpr int key_line = 22, key_indent = 18, key_margin = 20, letter_width = 8;  // of names and their discs
+constexpr double narrowest_panel = 0.57, widest_panel = 1.24;                     // relative to the height
 constexpr double pixels_per_point_size = 4.0;  // radius of gnuplot's point 7 at size 1
 
 int packed(const Colour& colour, double shade) {
@@ -67,6 +69,19 @@ std::string box_lines(const at::Tensor& corners) {
   return data.str();
 }
 
+// Explains the colours: a scale of values, or names of classes.
+struct ColourKey {
+  std::string label;                                  // of the scale
+  std::vector<std::pair<std::string, Colour>> names;  // empty: a scale
+
+  // Returns the room right of the panels.
+  int room() const {
+    size_t longest = 0;
+    for (const auto& [name, colour] : names) longest = std::max(longest, name.size());
+    return names.empty() ? scale_room : key_indent + key_margin + letter_width * static_cast<int>(longest);
+  }
+};
+
 // Centres the cloud and scales its bounding box, so that a picture does not depend on position and unit.
 struct PanelCloud {
   at::Tensor points, corners, values;
@@ -87,8 +102,11 @@ struct Scene {
   ValueScale scale;
   double half_width = 0.05, half_height = 0.05, panel_width = 0;
   double point_size = 0;
+  int key_room, panel_height;
 
-  explicit Scene(const std::vector<CloudPanel>& panels) {
+  Scene(const std::vector<CloudPanel>& panels, const ColourKey& key)
+      : key_room(key.room()),
+        panel_height(std::clamp(2 * tallest_panel / static_cast<int>(panels.size()), lowest_panel, tallest_panel)) {
     std::vector<at::Tensor> values;
     for (const CloudPanel& panel : panels) {
       clouds.emplace_back(panel);
@@ -107,7 +125,7 @@ struct Scene {
       half_height = std::max(half_height, reach[1].item<double>());
       most = std::max(most, clouds[i].points.size(0));
     }
-    panel_width = std::clamp(panel_height * half_width / half_height, narrowest_panel, widest_panel);
+    panel_width = panel_height * std::clamp(half_width / half_height, narrowest_panel, widest_panel);
     const double unit = std::max(2.0 * half_width / panel_width, 2.0 * half_height / panel_height);
     half_width = 0.5 * unit * panel_width;
     half_height = 0.5 * unit * panel_height;
@@ -117,25 +135,27 @@ struct Scene {
 
   int width() const {
     const int count = static_cast<int>(clouds.size());
-    return static_cast<int>(count * panel_width) + (count + 1) * gap + scale_room;
+    return static_cast<int>(count * panel_width) + (count + 1) * gap + key_room;
   }
   int height() const { return top + panel_height + bottom; }
 };
 
 // Lists points from far to near, each as a dark disc below a smaller coloured one: gnuplot draws them in this order,
-// and the rim separates neighbours. Columns: x, y, size, colour.
-std::string discs(const Scene& scene, const PanelCloud& cloud, const CloudPanel& panel) {
+// and the rim separates neighbours. Columns: x, y, size, colour. class_colours: [n, 3], or undefined: of the values.
+std::string discs(const Scene& scene, const PanelCloud& cloud, const CloudPanel& panel,
+                  const at::Tensor& class_colours) {
   const at::Tensor projected = seen(cloud.points, panel);
   const at::Tensor order = projected.select(1, 2).argsort();
-  const at::Tensor rows = at::cat({projected, cloud.values.unsqueeze(1)}, 1).index_select(0, order).contiguous();
+  const at::Tensor colours = class_colours.defined() ? class_colours.to(at::kCPU, at::kDouble)
+                                                     : colours_of(ColourMap::viridis, cloud.values, scene.scale);
+  const at::Tensor rows = at::cat({projected, colours}, 1).index_select(0, order).contiguous();
   const auto row = rows.accessor<double, 2>();
   std::ostringstream data;
   data.precision(5);
   for (int64_t i = 0; i < rows.size(0); ++i) {
     // Nearer discs are slightly larger, as a depth cue without perspective.
     const double size = scene.point_size * (1.0 + 0.25 * row[i][2]);
-    const Colour colour =
-        colour_at(ColourMap::viridis, (row[i][3] - scene.scale.low) / (scene.scale.high - scene.scale.low));
+    const Colour colour = {row[i][3], row[i][4], row[i][5]};
     data << row[i][0] << ' ' << row[i][1] << ' ' << size << ' ' << packed(colour, 0.55) << '\n'
          << row[i][0] << ' ' << row[i][1] << ' ' << 0.82 * size << ' ' << packed(colour, 1.0) << '\n';
   }
@@ -144,8 +164,9 @@ std::string discs(const Scene& scene, const PanelCloud& cloud, const CloudPanel&
 
 std::string place_scale(const Scene& scene, const std::string& value_label) {
   const double left = 1.0 - double(scale_room - 20) / scene.width();
-  const double low = double(bottom + 40) / scene.height();
-  const double length = double(panel_height - 100) / scene.height();
+  const int above = scene.panel_height / 10;
+  const double low = double(bottom + above) / scene.height();
+  const double length = double(scene.panel_height - 2 * above - 16) / scene.height();
   std::ostringstream script;
   script << "set cbrange [" << scene.scale.low << ":" << scene.scale.high
          << "]\nset colorbox user noborder origin screen " << left << ", screen " << low << " size screen "
@@ -156,7 +177,21 @@ std::string place_scale(const Scene& scene, const std::string& value_label) {
   return script.str();
 }
 
-std::string plot_panel_of(const Scene& scene, const CloudPanel& panel, std::size_t index) {
+// Places the names from the top of the panels down, each after a disc of its colour.
+std::string place_names(const Scene& scene, const std::vector<std::pair<std::string, Colour>>& names) {
+  std::ostringstream script;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::array<char, 16> colour;
+    std::snprintf(colour.data(), colour.size(), "'#%06x'", packed(names[i].second, 1.0));
+    script << "set label " << 10 + i << ' ' << gnuplot_string(names[i].first) << " at screen "
+           << 1.0 - double(scene.key_room - key_indent / 2) / scene.width() << ", screen "
+           << 1.0 - double(top + 30 + static_cast<int>(i) * key_line) / scene.height()
+           << " left point pt 7 ps 1.3 lc rgb " << colour.data() << " offset 1.4,0\n";
+  }
+  return script.str();
+}
+
+std::string plot_panel_of(const Scene& scene, const CloudPanel& panel, std::size_t index, bool scaled) {
   const double left = gap + double(index) * (scene.panel_width + gap);
   std::ostringstream script;
   script << "set lmargin at screen " << left / scene.width() << "\nset rmargin at screen "
@@ -165,7 +200,7 @@ std::string plot_panel_of(const Scene& scene, const CloudPanel& panel, std::size
          << "plot 'box" << index << "' with lines lw 0.6 lc rgb '#cccccc', 'points" << index
          << "' using 1:2:3:4 with points pt 7 ps variable lc rgb variable";
   // The colour scale is drawn once per picture, by an empty plot that uses the palette.
-  return script.str() + (index + 1 == scene.clouds.size() ? ", NaN with lines lc palette\n" : "\n");
+  return script.str() + (scaled && index + 1 == scene.clouds.size() ? ", NaN with lines lc palette\n" : "\n");
 }
 
 void check_cloud(const CloudPanel& panel) {
@@ -178,13 +213,11 @@ void check_cloud(const CloudPanel& panel) {
   TORCH_CHECK(values.isfinite().all().item<bool>(), "values: expected finite numbers");
 }
 
-}  // namespace
-
-PlotResult plot_cloud_panels(const std::vector<CloudPanel>& panels, const std::filesystem::path& stem,
-                             const std::string& title, const std::string& value_label) {
+PlotResult plot_panels(const std::vector<CloudPanel>& panels, const at::Tensor& class_colours,
+                       const std::filesystem::path& stem, const std::string& title, const ColourKey& key) {
   TORCH_CHECK(!panels.empty(), "panels: expected at least one");
   for (const CloudPanel& panel : panels) check_cloud(panel);
-  const Scene scene(panels);
+  const Scene scene(panels, key);
   std::ostringstream script;
   script << palette() << "unset border\nunset tics\nunset key\nset xrange [" << -scene.half_width << ":"
          << scene.half_width << "]\nset yrange [" << -scene.half_height << ":" << scene.half_height
@@ -194,19 +227,42 @@ PlotResult plot_cloud_panels(const std::vector<CloudPanel>& panels, const std::f
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const PanelCloud& cloud = scene.clouds[i];
     picture.data["box" + std::to_string(i)] = box_lines(seen(cloud.corners, panels[i]).contiguous());
-    picture.data["points" + std::to_string(i)] = discs(scene, cloud, panels[i]);
-    if (i + 1 == panels.size()) script << place_scale(scene, value_label);
-    script << plot_panel_of(scene, panels[i], i);
+    picture.data["points" + std::to_string(i)] = discs(scene, cloud, panels[i], class_colours);
+    if (i + 1 == panels.size()) {
+      script << (key.names.empty() ? place_scale(scene, key.label) : place_names(scene, key.names));
+    }
+    script << plot_panel_of(scene, panels[i], i, key.names.empty());
   }
   picture.script = script.str() + "unset multiplot\n";
   return draw(picture, stem);
 }
 
-PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
-                      const std::string& title, const std::string& value_label) {
+// Returns a view from the front and one from the back.
+std::vector<CloudPanel> both_sides(const at::Tensor& points, const at::Tensor& values) {
   CloudPanel front{points, values, "seen from the front"}, back{points, values, "seen from the back"};
   back.azimuth += 180.0;
-  return plot_cloud_panels({front, back}, stem, title, value_label);
+  return {front, back};
+}
+
+}  // namespace
+
+PlotResult plot_cloud_panels(const std::vector<CloudPanel>& panels, const std::filesystem::path& stem,
+                             const std::string& title, const std::string& value_label) {
+  return plot_panels(panels, {}, stem, title, {value_label, {}});
+}
+
+PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
+                      const std::string& title, const std::string& value_label) {
+  return plot_cloud_panels(both_sides(points, values), stem, title, value_label);
+}
+
+PlotResult plot_classed_cloud(const at::Tensor& points, const at::Tensor& colours,
+                              const std::vector<std::pair<std::string, Colour>>& key, const std::filesystem::path& stem,
+                              const std::string& title) {
+  TORCH_CHECK(colours.sizes() == points.sizes(), "colours: expected ", points.sizes(), " as the points are, found ",
+              colours.sizes());
+  TORCH_CHECK(!key.empty(), "key: expected at least one name");
+  return plot_panels(both_sides(points, at::zeros({points.size(0)})), colours, stem, title, {"", key});
 }
 
 }  // namespace geosft

@@ -7,8 +7,10 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tools/experiment/colour_map.h"
 #include "tools/experiment/gnuplot.h"
 #include "tools/experiment/metrics_csv.h"
 
@@ -28,6 +30,11 @@ PlotResult plot_confusion_matrix(const at::Tensor& counts, const std::vector<std
 // orthographic projection with equal axes.
 PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
                       const std::string& title, const std::string& value_label);
+
+// The same in the colours of classes: colours [n, 3] in [0, 1], and a key of names and colours, at least one.
+PlotResult plot_classed_cloud(const at::Tensor& points, const at::Tensor& colours,
+                              const std::vector<std::pair<std::string, Colour>>& key, const std::filesystem::path& stem,
+                              const std::string& title);
 
 // One panel of a row of clouds. The view is rotated about the vertical axis, then elevated, in degrees.
 struct CloudPanel {

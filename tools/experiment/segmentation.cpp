@@ -174,10 +174,6 @@ at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category
   return masked_logits(logits, trained.mask().slice(0, category, category + 1));
 }
 
-at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts) {
-  return at::tensor(places_of(parts), at::kLong).index_select(0, labels);
-}
-
 at::Tensor part_colours(const at::Tensor& labels, const PartList& parts) {
   at::Tensor palette = at::empty({static_cast<int64_t>(parts.size()), 3}, at::kDouble);
   double* channel = palette.mutable_data_ptr<double>();

@@ -92,9 +92,6 @@ Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file
 at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category, BlockKind kind,
                        const std::function<void(int64_t, int64_t)>& progress = {});
 
-// Returns int64 [n]: for each label, the index of the part within its class, from 0.
-at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts);
-
 // Returns double [n, 3]: the parts of a class have distinct colours (Okabe and Ito's palette, safe for colour-blind
 // readers, then darker ones), the same in every file.
 at::Tensor part_colours(const at::Tensor& labels, const PartList& parts);

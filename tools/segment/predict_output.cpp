@@ -102,9 +102,14 @@ PlotResult SegmentOutput::draw(const std::filesystem::path& picture, const std::
                                const PartPrediction& prediction, const SegmentRun& trained) {
   const int64_t step = (prediction.labels.numel() + max_drawn - 1) / max_drawn;
   const auto some = [&](const at::Tensor& rows) { return rows.slice(0, 0, rows.size(0), step); };
-  const at::Tensor places = places_in_class(prediction.labels, trained.parts).to(at::kDouble);
-  return plot_cloud(some(prediction.points), some(places), picture, std::filesystem::path(file).filename().string(),
-                    "part");
+  std::vector<std::pair<std::string, Colour>> key;
+  for (const FoundPart& part : found_parts(prediction, trained)) {
+    const at::Tensor colour = part_colours(at::tensor({part.id}, at::kLong), trained.parts);
+    const double* channel = colour.const_data_ptr<double>();
+    key.push_back({part.name + ", " + percent(part.share), {channel[0], channel[1], channel[2]}});
+  }
+  return plot_classed_cloud(some(prediction.points), some(part_colours(prediction.labels, trained.parts)), key, picture,
+                            std::filesystem::path(file).filename().string());
 }
 
 void SegmentOutput::write_more(size_t file, const PartPrediction& prediction) const {

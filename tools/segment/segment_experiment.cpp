@@ -6,6 +6,8 @@
 
 #include "data/data_error.h"
 #include "tools/experiment/estimated_normals.h"
+#include "tools/scene/page.h"
+#include "tools/scene/segment_gallery.h"
 #include "tools/segment/segment_task.h"
 
 namespace geosft {
@@ -148,7 +150,7 @@ std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation&
 }
 
 Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"the lowest IoU, the mean over the parts of a shape's class" + view_hint(), {}};
+  Mistakes found{"the lowest IoU, the mean over the parts of a shape's class" + view_hint(), {}, view::empty_page()};
   std::vector<std::pair<double, int64_t>> order;  // IoU, row
   ProgressBar bar("looking for mistakes", count == 0 ? 0 : clouds.size());
   const auto predicted = [&](const Shape& shape) {
@@ -164,10 +166,14 @@ Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& cl
   for (const auto& [iou, row] : order) {
     if (static_cast<int64_t>(found.worst.size()) == count) break;
     const Shape shape = clouds.get(row);
+    Shape exact = shape;
+    prepare_normals(exact, trained.settings.clouds.normals);
+    set_precision(exact, at::kDouble);
     found.worst.push_back({"item " + std::to_string(row) + ": " + shape.name,
                            trained.class_names.at(static_cast<size_t>(shape.label)) + ", IoU " + percent(iou),
                            {{"predicted", shape.points, part_colours(predicted(shape), trained.parts)},
-                            {"true", shape.points, part_colours(shape.parts, trained.parts)}}});
+                            {"true", shape.points, part_colours(shape.parts, trained.parts)}},
+                           view::report_scene(view::explained_parts(trained, exact, shape.label).first, count)});
   }
   return found;
 }

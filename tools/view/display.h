@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "tools/view/camera.h"
-#include "tools/view/contact_sheet.h"
+#include "tools/scene/camera.h"
+#include "tools/scene/contact_sheet.h"
 #include "tools/view/viewer.h"
 
 namespace geosft::view {

@@ -6,7 +6,7 @@
 
 #include "data/packed_items.h"
 #include "tools/experiment/graph_learning.h"
-#include "tools/view/subject.h"
+#include "tools/scene/subject.h"
 
 namespace geosft::view {
 

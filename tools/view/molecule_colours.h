@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "data/packed_items.h"
-#include "tools/view/subject.h"
+#include "tools/scene/subject.h"
 
 namespace geosft::view {
 

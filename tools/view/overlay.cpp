@@ -15,6 +15,7 @@ namespace geosft::view {
 namespace {
 
 constexpr double margin = 16, line_height = 20, font_size = 13;
+constexpr double min_label_size = 11, max_label_size = 26;
 constexpr double bar_width = 14, bar_height = 200, min_bar_height = 40, bar_steps = 100;
 constexpr int bar_numbers = 4;                 // steps between the numbers of a bar, from end to end
 constexpr double text_indent = bar_width + 6;  // of text next to bars and discs
@@ -54,8 +55,10 @@ class Pen {
     cairo_show_text(canvas_, text.c_str());
   }
   // Writes black with a white edge, around the place.
-  void label(double x, double y, const std::string& text) {
-    cairo_move_to(canvas_, x - measure(text) / 2, y + 0.36 * font_size);
+  void label(double x, double y, double radius, const std::string& text) {
+    const double size = std::clamp(1.1 * radius, min_label_size, max_label_size);
+    cairo_set_font_size(canvas_, size);
+    cairo_move_to(canvas_, x - measure(text) / 2, y + 0.36 * size);
     cairo_text_path(canvas_, text.c_str());
     cairo_set_source_rgb(canvas_, 1, 1, 1);
     cairo_set_line_width(canvas_, 3);
@@ -63,6 +66,7 @@ class Pen {
     cairo_stroke_preserve(canvas_);
     cairo_set_source_rgb(canvas_, 0.05, 0.05, 0.05);
     cairo_fill(canvas_);
+    cairo_set_font_size(canvas_, font_size);
   }
   void fill(double x, double y, double w, double h, const Colour& colour, double alpha = 1.0) {
     cairo_set_source_rgba(canvas_, colour[0], colour[1], colour[2], alpha);
@@ -182,7 +186,8 @@ Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double
     const Canvas canvas(cairo_create(surface.get()), &cairo_destroy);
     cairo_scale(canvas.get(), scale, scale);
     Pen pen(canvas.get(), size.width / scale, size.height / scale, scene.background);
-    for (const PlacedLabel& label : labels) pen.label(label.x / scale, label.y / scale, label.text);
+    for (const PlacedLabel& label : labels)
+      pen.label(label.x / scale, label.y / scale, label.radius / scale, label.text);
     draw_layout(pen, layout_of(pen, scene), scene.legend);
     if (help) draw_help(pen);
   }

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "tools/view/camera.h"
-#include "tools/view/scene.h"
+#include "tools/scene/camera.h"
+#include "tools/scene/scene.h"
 
 namespace geosft::view {
 
@@ -21,10 +21,12 @@ struct Raster {
 // Draws the scene's lines from the upper left corner down, its legend below them, and the keys if `help`, on a
 // transparent background. `scale` enlarges texts and bars. If they do not fit below each other, the bar is shortened
 // and names are left out.
-// `labels` are written at their places, in pixels, later ones over earlier ones.
+// `labels` are written at their places, in pixels, later ones over earlier ones, as large as the points under them
+// allow.
 struct PlacedLabel {
   std::string text;
   double x = 0, y = 0;
+  double radius = 0;  // of the point, in pixels
 };
 Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double scale,
                   const std::vector<PlacedLabel>& labels = {});

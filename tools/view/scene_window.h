@@ -13,13 +13,15 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tools/view/camera.h"
+#include "tools/scene/camera.h"
 #include "tools/view/open3d_geometry.h"
 #include "tools/view/overlay_renderer.h"
 #include "tools/view/placed_control.h"
@@ -28,6 +30,7 @@ namespace geosft::view {
 
 inline constexpr double square_side = 2.0;       // of a point, pixels
 inline constexpr double fill_share = 1.0 / 0.9;  // margins of 5 % around the scene
+inline constexpr int64_t max_letters = 500;      // points whose labels are drawn in each frame of a window
 inline constexpr double turn_pixels = 8.0;       // drag per frame of the turntable
 
 [[noreturn]] inline void fail_without_display() {
@@ -63,7 +66,9 @@ class SceneWindow : public open3d::visualization::Visualizer {
   SceneWindow(const PictureSize& size, int scale, bool visible) : SceneWindow(size, scale, visible, size) {}
   // The same for a piece of a picture, with texts as large as in the whole one.
   SceneWindow(const PictureSize& size, int scale, bool visible, const PictureSize& whole)
-      : scale_(scale), detail_(visible ? scale : scale * growth(whole)) {
+      : max_letters_(visible ? max_letters : std::numeric_limits<int64_t>::max()),
+        scale_(scale),
+        detail_(visible ? scale : scale * growth(whole)) {
     open3d::utility::SetVerbosityLevel(open3d::utility::VerbosityLevel::Error);
     if (std::getenv("DISPLAY") == nullptr ||
         !CreateVisualizerWindow("geosft-view", scale * size.width, scale * size.height, 50, 50, visible)) {
@@ -89,8 +94,10 @@ class SceneWindow : public open3d::visualization::Visualizer {
     for (const auto* group : {&made.always, &made.at_rest, &made.moving}) {
       for (const Geometry& geometry : *group) AddGeometry(geometry, /*reset_bounding_box=*/false);
     }
+    GetRenderOption().light_ambient_color_.setConstant(scene.normals.defined() || scene.surface ? ambience : 0.0);
     at_rest_ = made.at_rest;
     moving_ = made.moving;
+    moving_points_ = made.moving_points;
     box_ = open3d::geometry::AxisAlignedBoundingBox(corner(scene.points.amin(0) - scene.radius),
                                                     corner(scene.points.amax(0) + scene.radius));
     points_ = scene.points;
@@ -104,6 +111,8 @@ class SceneWindow : public open3d::visualization::Visualizer {
   void set_overlay(const Scene& scene, bool help) {
     glfwMakeContextCurrent(window_);
     GetRenderOption().background_color_ = {scene.background[0], scene.background[1], scene.background[2]};
+    lettered_.reset();
+    if (!scene.labels.empty() && points_.size(0) <= max_letters_) lettered_ = {scene, help};
     overlay_->set(overlay_of(scene, help, size(), detail_));
     taken_ = taken_up(scene, size(), detail_);
     taken_.insert(taken_.end(), reserved_.begin(), reserved_.end());
@@ -132,26 +141,6 @@ class SceneWindow : public open3d::visualization::Visualizer {
     turns_ = turns;
     control_->set_orthographic(camera.orthographic);
     fit(towards_eye(camera), upwards(camera));
-  }
-
-  // Renders the scene that set_overlay has shown last, with the labels of its points.
-  Raster labelled_picture(const Scene& scene) {
-    if (scene.labels.empty()) return picture();
-    Render();  // sets the matrices
-    const at::Tensor ones = at::ones({points_.size(0), 1}, at::kDouble);
-    const at::Tensor seen = at::cat({points_, ones}, 1).matmul(projection().t());
-    const at::Tensor order = (seen.select(1, 2) / seen.select(1, 3)).argsort(0, /*descending=*/true);
-    std::vector<PlacedLabel> labels;
-    for (int64_t i = 0; i < order.size(0); ++i) {
-      const auto row = order[i].item<int64_t>();
-      const auto w = seen[row][3].item<double>();
-      if (w <= 0) continue;
-      labels.push_back({scene.labels[static_cast<size_t>(row)],
-                        (seen[row][0].item<double>() / w + 1) / 2 * size().width,
-                        (1 - seen[row][1].item<double>() / w) / 2 * size().height});
-    }
-    overlay_->set(overlay_of(scene, /*help=*/false, size(), detail_, labels));
-    return picture();
   }
 
   Raster picture() {
@@ -203,15 +192,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
   }
 
   // Returns the number of points currently drawn.
-  int64_t shown_points() const {
-    if (at_rest_.empty()) return points_.size(0);  // drawn as balls, also while moving
-    int64_t shown = 0;
-    for (const auto& renderer : geometry_renderer_ptrs_) {
-      const auto cloud = std::dynamic_pointer_cast<const open3d::geometry::PointCloud>(renderer->GetGeometry());
-      if (cloud && renderer->IsVisible()) shown += static_cast<int64_t>(cloud->points_.size());
-    }
-    return shown;
-  }
+  int64_t shown_points() const { return moves_ && thins() ? moving_points_ : points_.size(0); }
 
  protected:
   bool InitViewControl() override {
@@ -233,6 +214,17 @@ class SceneWindow : public open3d::visualization::Visualizer {
     return at::from_blob(const_cast<double*>(matrix.data()), {4, 4}, at::TensorOptions().dtype(at::kDouble)).clone();
   }
 
+  // Labels move with the points: they are drawn anew for each frame.
+  void Render(bool render_screen = false) override {
+    if (lettered_) {
+      glfwMakeContextCurrent(window_);
+      control_->SetViewMatrices();
+      const auto& [scene, help] = *lettered_;
+      overlay_->set(overlay_of(scene, help, size(), detail_, placed_labels(scene)));
+    }
+    Visualizer::Render(render_screen);
+  }
+
   PlacedControl& control() const { return *control_; }
   PictureSize size() const { return {control_->GetWindowWidth(), control_->GetWindowHeight()}; }
 
@@ -247,6 +239,25 @@ class SceneWindow : public open3d::visualization::Visualizer {
   }
 
  private:
+  // Returns the labels of the points in front of the eye at their places, the nearest last.
+  std::vector<PlacedLabel> placed_labels(const Scene& scene) const {
+    const at::Tensor ones = at::ones({points_.size(0), 1}, at::kDouble), matrix = projection();
+    const at::Tensor seen = at::cat({points_, ones}, 1).matmul(matrix.t());
+    // The row of the matrix that gives y: pixels, before the division by w, per length across the line of sight.
+    const double pixels_per_length = matrix[1].slice(0, 0, 3).norm().item<double>() / 2 * size().height;
+    const at::Tensor order = (seen.select(1, 2) / seen.select(1, 3)).argsort(0, /*descending=*/true);
+    std::vector<PlacedLabel> labels;
+    for (int64_t i = 0; i < order.size(0); ++i) {
+      const auto row = order[i].item<int64_t>();
+      const auto w = seen[row][3].item<double>();
+      if (w <= 0) continue;
+      labels.push_back({scene.labels[static_cast<size_t>(row)],
+                        (seen[row][0].item<double>() / w + 1) / 2 * size().width,
+                        (1 - seen[row][1].item<double>() / w) / 2 * size().height, radius_ * pixels_per_length / w});
+    }
+    return labels;
+  }
+
   static Eigen::Vector3d corner(const at::Tensor& place) { return vectors_of(place.unsqueeze(0)).front(); }
 
   void fit(const std::array<double, 3>& front, const std::array<double, 3>& up) {
@@ -268,13 +279,16 @@ class SceneWindow : public open3d::visualization::Visualizer {
 
   std::shared_ptr<OverlayRenderer> overlay_;
   std::vector<Geometry> at_rest_, moving_;
+  int64_t moving_points_ = 0;
   at::Tensor points_;  // of the centred scene
   double radius_ = 0.0;
   open3d::geometry::AxisAlignedBoundingBox box_, fitted_box_;  // current, and when last fitted
   std::vector<Box> taken_, fitted_taken_;                      // by texts and legend: current, and when last fitted
   std::vector<Box> reserved_;                                  // by those of other scenes
   PictureSize fitted_size_;
-  PlacedControl* control_ = nullptr;  // owned by the window
+  PlacedControl* control_ = nullptr;                // owned by the window
+  std::optional<std::pair<Scene, bool>> lettered_;  // with labels, and whether the keys are shown over it
+  int64_t max_letters_;
   int scale_;
   double detail_;
   double distance_ = 1.0;

@@ -22,11 +22,11 @@
 #include "tools/experiment/scratch_folder.h"
 #include "tools/experiment/segmentation.h"
 #include "tools/experiment/zoo.h"
-#include "tools/view/cloud_gallery.h"
-#include "tools/view/contact_sheet.h"
+#include "tools/scene/cloud_gallery.h"
+#include "tools/scene/contact_sheet.h"
+#include "tools/scene/page.h"
+#include "tools/scene/segment_gallery.h"
 #include "tools/view/graph_gallery.h"
-#include "tools/view/page.h"
-#include "tools/view/segment_gallery.h"
 
 namespace geosft::view {
 namespace {
@@ -45,7 +45,8 @@ struct ViewOptions {
   std::string screenshot, html, turntable_folder, animation, grid, ply, category;
   std::optional<int64_t> points, layer, head, query, component;
   int64_t item = 0, frames = 36;
-  bool graph = false, beside = false, hydrogens = true, labels = false, surface = false, frame_rate = false;
+  bool graph = false, beside = false, hydrogens = true, labels = false, surface = false, discs = false,
+       frame_rate = false;
   FileOptions reading;
   RunOverrides overrides;
   bool finds_parts = false;      // the run is one of geosft-segment
@@ -95,9 +96,9 @@ void add_how(CLI::App& app, ViewOptions& options) {
       ->check(CLI::IsMember({"viridis", "cividis"}))
       ->capture_default_str();
   app.add_option("--hydrogens", options.hydrogens, "of molecules: drawn or not")->capture_default_str();
-  app.add_flag("--labels", options.labels,
-               "write the symbols of atoms, or the numbers of nodes, in pictures and pages");
+  app.add_flag("--labels", options.labels, "write the symbols of atoms, or the numbers of nodes, over them");
   app.add_flag("--surface", options.surface, "draw the faces of a mesh, in the colours of the nearest points");
+  app.add_flag("--discs", options.discs, "draw points with normals as discs along the surface");
   app.add_option("--view", options.view, "azimuth and elevation in degrees, distance")->capture_default_str();
   app.add_option("--projection", options.projection, "orthographic or perspective")
       ->check(CLI::IsMember({"orthographic", "perspective"}))
@@ -163,6 +164,7 @@ void ViewOptions::check_used(const CLI::App& app) const {
       {"--points", !graph, "clouds, not for --graph"},
       {"--surface", !files.empty(), "a FILE with a mesh"},
       {"--category", finds_parts && !files.empty(), "a FILE with a --run of geosft-segment"},
+      {"--discs", !graph, "clouds, not for --graph"},
       {"--layout", graph, "--graph"},
       {"--hydrogens", graph, "--graph"},
       {"--labels", graph, "--graph"},
@@ -259,6 +261,7 @@ Choices ViewOptions::choices() const {
   chosen.component = component;
   chosen.map = colour_map_of(map);
   chosen.surface = surface;
+  chosen.discs = discs;
   chosen.hydrogens = hydrogens;
   chosen.labels = labels;
   if (!background.empty()) chosen.background = background_of(background);

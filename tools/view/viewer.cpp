@@ -34,6 +34,8 @@ const std::vector<std::pair<std::string, std::string>>& Viewer::keys() {
                                                                        {"M", "colour map"},
                                                                        {"B", "rotated copy beside it"},
                                                                        {"F", "faces or points of a mesh"},
+                                                                       {"O", "discs or balls, with normals"},
+                                                                       {"L", "letters or numbers of nodes"},
                                                                        {"shift + click", "attention of that point"},
                                                                        {"T", "turntable"},
                                                                        {"P", "save a picture"},
@@ -70,6 +72,7 @@ void Viewer::step_item(int64_t by) {
   const std::vector<Colouring> has = colourings_of(subject_);
   if (std::find(has.begin(), has.end(), choices_.colouring) == has.end()) choices_.colouring = has.front();
   choices_.surface = choices_.surface && subject_.surface;
+  choices_.discs = choices_.discs && subject_.normals.defined();
 }
 
 void Viewer::step_colouring() {
@@ -131,6 +134,14 @@ Reaction Viewer::press(char key) {
     case 'F':
       if (!subject_.surface || beside_) return Reaction::none;
       choices_.surface = !choices_.surface;
+      break;
+    case 'O':
+      if (!subject_.normals.defined()) return Reaction::none;
+      choices_.discs = !choices_.discs;
+      break;
+    case 'L':
+      if (!subject_.is_graph()) return Reaction::none;
+      choices_.labels = !choices_.labels;
       break;
     case 'B':
       choices_.surface = false;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/view/colouring.h"
+#include "tools/scene/colouring.h"
 
 namespace geosft::view {
 

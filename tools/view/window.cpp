@@ -162,7 +162,7 @@ class Open3dDisplay : public Display {
     window.set_overlay(scene, /*help=*/false);
     for (size_t i = 0; i < cameras.size(); ++i) {
       window.look(cameras[i], /*turns=*/cameras.size() > 1);
-      write_png(window.labelled_picture(scene), files[i]);
+      write_png(window.picture(), files[i]);
     }
   }
 
@@ -174,7 +174,7 @@ class Open3dDisplay : public Display {
       window.set_scene(scenes[i]);
       window.set_overlay(scenes[i], /*help=*/false);
       window.look(camera);
-      write_png(window.labelled_picture(scenes[i]), files[i]);
+      write_png(window.picture(), files[i]);
     }
   }
 
@@ -196,8 +196,7 @@ class Open3dDisplay : public Display {
       window.set_overlay(sheet.scenes[i], /*help=*/false);
       window.look(camera);
       const int place = static_cast<int>(i);
-      paste(window.labelled_picture(sheet.scenes[i]), left + place % columns * cell.width,
-            place / columns * cell.height, whole);
+      paste(window.picture(), left + place % columns * cell.width, place / columns * cell.height, whole);
     }
     write_png(whole, file);
   }

@@ -18,12 +18,13 @@ TEST_CASE("the report of a run is one page with its worst mistakes") {
                        Catch::Contains("epoch 1 of 1") && Catch::Contains("dim = 16") &&
                        Catch::Contains("<td>tetrahedron</td>") && Catch::Contains("Worst mistakes") &&
                        Catch::Contains("<b>item ") && Catch::Contains("geosft-view --run RUN --item N"));
-  CHECK(count_of(text, "<section>") >= 2);
-  CHECK(count_of(text, "<section>") == count_of(text, "<svg "));
+  CHECK(count_of(text, "<section ") >= 2);
+  CHECK(count_of(text, "<section ") == count_of(text, "<svg "));
+  CHECK(count_of(text, "class=\"scene\"") == count_of(text, "<section "));
   CHECK(count_of(text, "data:image/svg+xml") == (has_gnuplot() ? 2 : 0));
   const fs::path other = shop / "other.html";
   shop.run_well({"report", (shop / "run").string(), "--out", other.string(), "--mistakes", "1", "--split", "train"});
-  CHECK(count_of(read_text(other), "<section>") == 1);
+  CHECK(count_of(read_text(other), "<section ") == 1);
   shop.refuses({"report", (shop / "nothing").string()}, 2, {"no run folder", "nothing"});
 }
 

@@ -2,6 +2,7 @@
 #include "tools/experiment/html_report.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/support.h"
 #include "tests/tools/experiment/command_line.h"
@@ -41,6 +42,38 @@ TEST_CASE("a page holds everything, and refers to nothing") {
     CHECK_THAT(page, Catch::Contains(part));
   }
   CHECK_THAT(page, !Catch::Contains("Absent") && !Catch::Contains("src=\"http") && !Catch::Contains("<script"));
+}
+
+TEST_CASE("base64 has the test vectors of RFC 4648") {
+  CHECK(base64("") == "");
+  CHECK(base64("f") == "Zg==");
+  CHECK(base64("fo") == "Zm8=");
+  CHECK(base64("foo") == "Zm9v");
+  CHECK(base64("foobar") == "Zm9vYmFy");
+  CHECK(base64("\xff\xfe\xfd") == "//79");
+}
+
+TEST_CASE("JSON in a script element cannot end it") {
+  CHECK(script_json("</script>") == "\"\\u003c/script>\"");
+  CHECK_NOTHROW(script_json("\xff"));
+}
+
+TEST_CASE("scenes of mistakes are data, and their page is in the report once") {
+  const DrawnCloud cloud{"", at::zeros({1, 3}), at::zeros({1, 3})};
+  const std::string viewer = "<title>%TITLE%</title><script>%SCENE% %ARRAYS%</script>";
+  HtmlReport report{"A run", {}, {}, {}, {"by probability", {}, viewer}, ""};
+  report.mistakes.worst = {{"a.off", "cup", {cloud}, PageScene{"a&amp;b", "{\"a\":1}", "AAAA"}},
+                           {"b.off", "cup", {cloud}, PageScene{"c", "{\"b\":2}", "BBBB"}},
+                           {"c.off", "cup", {cloud}}};
+  const std::string page = html_page(report);
+  CHECK(count_of(page, "<section ") == 3);
+  CHECK(count_of(page, "data-scene>") == 2);
+  CHECK(count_of(page, "<svg ") == 3);
+  CHECK(count_of(page, "\\u003ctitle>%TITLE%\\u003c/title>") == 1);
+  for (const char* part : {"class=\"title\">\"a&amp;b\"</script>", "class=\"scene\">{\"a\":1}</script>",
+                           "class=\"arrays\">BBBB</script>", "id=\"mistake-3\"><b>c.off</b>"}) {
+    CHECK_THAT(page, Catch::Contains(part));
+  }
 }
 
 }  // namespace geosft::test::test_html_report

@@ -64,6 +64,21 @@ TEST_CASE("up is up: a point that is higher is drawn higher") {
   CHECK(height_of("rgb(253, 231,  37)") < height_of("rgb( 68,   1,  84)"));
 }
 
+TEST_CASE("a cloud of classes has their colours and a key of their names") {
+  const test::PictureFolder folder;
+  const at::Tensor points = at::rand({20, 3}, test::generator(3), at::kFloat), red = at::tensor({1.0, 0.0, 0.0});
+  const at::Tensor colours = at::cat({red.expand({15, 3}), at::zeros({5, 3})});
+  const std::vector<std::pair<std::string, Colour>> key = {{"table: leg, 75.0 %", {1, 0, 0}}, {"top", {0, 0, 0}}};
+  if (!test::require_picture(plot_classed_cloud(points, colours, key, folder.stem(), "parts"), folder)) return;
+  const std::string svg = folder.svg();
+  CHECK(discs(svg) == 20 * 2 * 2 + 2);
+  CHECK(test::occurrences(svg, "table: leg, 75.0 %") == 1);
+  CHECK(test::occurrences(svg, "rgb(255,   0,   0)") >= 15 * 2);
+  CHECK(svg.find("rgb( 68,   1,  84)") == std::string::npos);  // no scale of values
+  test::require_error([&] { plot_classed_cloud(points, colours, {}, folder.stem(), "x"); }, {"key"});
+  test::require_error([&] { plot_classed_cloud(points, red, key, folder.stem(), "x"); }, {"colours", "[20, 3]"});
+}
+
 TEST_CASE("clouds and values that do not fit are refused") {
   const test::PictureFolder folder;
   const auto refuse = [&](const at::Tensor& points, const at::Tensor& values, const std::string& name) {

@@ -11,8 +11,9 @@ TEST_CASE("the report of a segmentation draws the predicted and the true parts o
   const std::filesystem::path run = shop.trained();
   CHECK(shop.run_well({"report", run.string(), "--mistakes", "2"}).out == (run / "report.html").string() + "\n");
   const std::string text = read_text(run / "report.html");
-  CHECK(count_of(text, "<section>") == 2);
+  CHECK(count_of(text, "<section ") == 2);
   CHECK(count_of(text, "<svg ") == 4);
+  CHECK(count_of(text, "class=\"scene\"") == 2);
   CHECK_THAT(text, Catch::Contains("instance IoU") && Catch::Contains("<figcaption>predicted</figcaption>") &&
                        Catch::Contains("<figcaption>true</figcaption>"));
 }

@@ -116,6 +116,8 @@ TEST_CASE("labels are written around their places") {
   CHECK(drawn(none, 0, 200, 0, 100) == 0);
   CHECK(drawn(some, 140, 160, 50, 70) > 20);
   CHECK(drawn(some, 0, 135, 0, 100) == 0);
+  const Raster large = overlay_of({}, false, {200, 100}, 1, {{"C", 150, 60, 40}});  // the point is larger
+  CHECK(drawn(large, 130, 170, 40, 80) > 2 * drawn(some, 130, 170, 40, 80));
 }
 
 TEST_CASE("a shrunk picture has the means of its blocks") {

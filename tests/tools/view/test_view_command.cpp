@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "data/read_file.h"
+#include "tests/tools/scene/looked_at.h"
 #include "tests/tools/segment/segment_tool.h"
-#include "tests/tools/view/looked_at.h"
 #include "tests/tools/view/view_tool.h"
 #include "tests/tools/view/virtual_screen.h"
 #include "tools/experiment/arguments.h"

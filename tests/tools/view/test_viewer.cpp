@@ -5,7 +5,7 @@
 
 #include "tests/data/files.h"
 #include "tests/data/points/utm_chair.h"
-#include "tests/tools/view/looked_at.h"
+#include "tests/tools/scene/looked_at.h"
 #include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_viewer {
@@ -119,6 +119,16 @@ TEST_CASE("help, turning, saving and leaving") {
   CHECK(viewer.press(Viewer::escape) == Reaction::quit);
   CHECK(viewer.press('7') == Reaction::none);
   CHECK(Viewer::keys().size() > 10);
+}
+
+TEST_CASE("O makes discs of points with normals, and L is for graphs") {
+  Viewer viewer = viewer_on(false, Colouring::height);
+  CHECK_FALSE(viewer.scene().normals.defined());
+  CHECK(viewer.press('O') == Reaction::redraw);
+  CHECK(viewer.scene().normals.defined());
+  viewer.press('O');
+  CHECK_FALSE(viewer.scene().normals.defined());
+  CHECK(viewer.press('L') == Reaction::none);
 }
 
 TEST_CASE("keys that mean nothing to a cloud without a model leave it as it is") {

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/points/utm_chair.h"
+#include "tests/tools/scene/looked_at.h"
 #include "tests/tools/view/drawn_picture.h"
-#include "tests/tools/view/looked_at.h"
 #include "tests/tools/view/virtual_screen.h"
 #include "tools/view/overlay.h"
 
@@ -102,6 +102,23 @@ TEST_CASE("maps, views and a copy beside it draw different pictures", "[window]"
   for (const Words& change : {Words{"--map", "cividis"}, Words{"--view", "100,60,1"}, Words{"--beside"}}) {
     CHECK(difference(first, draw_view(shop, ball + change)) > 0.02);
   }
+}
+
+TEST_CASE("points with normals are drawn as discs along the surface, however many there are", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  for (const int64_t points : {300, 25'000}) {  // balls and squares otherwise; a part of 25,000 discs while they move
+    write_text(shop / "ball.xyz", sphere_xyz(1.0, points));
+    const Words ball = {(shop / "ball.xyz").string(), "--colour", "height"};
+    const DrawnPicture without = draw_view(shop, ball), discs = draw_view(shop, ball + Words{"--discs"});
+    CHECK(difference(without, discs) > 0.01);
+    CHECK(discs.share(coloured) > 0.15);
+  }
+  write_text(shop / "bare.xyz", sphere_xyz(1.0, 300, /*normals=*/false));
+  require_view_failure(
+      run_view_tool({(shop / "bare.xyz").string(), "--discs", "--screenshot", "x.png"}, shop.process()), 2,
+      {"--discs", "no normals"});
 }
 
 TEST_CASE("clouds far from the origin, tiny, vast, or of one point are drawn like any other", "[window]") {

@@ -61,6 +61,29 @@ TEST_CASE("molecules are drawn at their coordinates", "[window]") {
   CHECK(difference(lying, drawn("0", "spring")) > 0.002);
 }
 
+TEST_CASE("letters are over the atoms in pictures, and in a window after a key", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  write_qm7(shop / "rods", {rod_along(0), rod_along(1)});
+  const Words rod = {"--graph", "--data", (shop / "rods").string(), "--item", "0", "--colour", "elements"};
+  const DrawnPicture bare = draw_view(shop, rod), lettered = draw_view(shop, rod + Words{"--labels"});
+  CHECK(difference(bare, lettered) > 0.001);
+  if (!has_program("xdotool", "keys are")) return;
+  ProcessOptions options = shop.process();
+  options.folder = shop / "";
+  Process process(GEOSFT_VIEW, rod + Words{"--size", "420x320"}, options);
+  REQUIRE(std::system("xdotool search --sync --onlyvisible --name 'item 0 of 2' windowmove 0 0 >/dev/null 2>&1") == 0);
+  REQUIRE(std::system("xdotool mousemove 200 160 key p key l key p key l key p key q >/dev/null 2>&1") == 0);
+  const ProcessResult result = process.wait();
+  INFO(result.out << result.err);
+  REQUIRE(result.exit == 0);
+  const DrawnPicture first(shop / "geosft-view-1.png"), second(shop / "geosft-view-2.png"),
+      third(shop / "geosft-view-3.png");
+  CHECK(difference(first, second) > 0.001);
+  CHECK(difference(first, third) == 0);
+}
+
 TEST_CASE("a graph is turned frame by frame", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;

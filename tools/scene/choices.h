@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/view/subject.h"
+#include "tools/scene/subject.h"
 
 namespace geosft::view {
 
@@ -36,6 +36,7 @@ struct Choices {
   bool surface = false;              // draw the surface of a mesh in place of its points
   std::optional<Colour> background;  // white if not set; of a page, as its reader's system is
   bool hydrogens = true;             // draw those of a molecule
+  bool discs = false;                // draw points with normals as discs along the surface
   bool labels = false;               // write the symbol or the number of each node
   std::optional<ValueScale> scale;   // of the values; that of the subject if not set
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/subject.h"
+#include "tools/scene/subject.h"
 
-#include "tests/tools/view/looked_at.h"
+#include "tests/tools/scene/looked_at.h"
 
 #include <catch2/catch.hpp>
 

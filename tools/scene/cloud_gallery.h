@@ -4,13 +4,17 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "data/points/point_dataset.h"
 #include "tools/experiment/classification.h"
-#include "tools/view/subject.h"
+#include "tools/scene/subject.h"
 
 namespace geosft::view {
+
+// Returns a cloud as the model sees it, with the trace of the model and its prediction, and the predicted class.
+std::pair<Subject, int64_t> explained_cloud(RunModel& trained, const Shape& shape, bool beside);
 
 // Shows clouds and meshes from files or from a split of a dataset, with the trace of a trained model if one is given.
 // Without a model, all points of a cloud are shown, and `points_per_mesh` points of a mesh.
@@ -25,8 +29,6 @@ class CloudGallery : public Gallery {
 
  private:
   Shape shape_of(int64_t item);
-  // Returns the subject and the predicted class.
-  std::pair<Subject, int64_t> explained(const Shape& shape, bool beside);
 
   std::vector<std::filesystem::path> files_;
   std::unique_ptr<PointDataset> dataset_;

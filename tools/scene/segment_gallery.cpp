@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/segment_gallery.h"
+#include "tools/scene/segment_gallery.h"
 
 #include <ATen/core/grad_mode.h>
 
@@ -27,7 +27,57 @@ std::string parts_text(const at::Tensor& logits, const PointLabels& found, const
   return text + ", " + percent((found.labels == truth).to(at::kDouble).mean().item<double>()) + " of the points right";
 }
 
+PointLabels found_parts(const SegmentRun& trained, const at::Tensor& labels, bool one_class) {
+  PointLabels found{labels, part_colours(labels, trained.parts), {}};
+  const auto count = static_cast<int64_t>(trained.parts.size());
+  const at::Tensor shares = at::bincount(labels, {}, count).to(at::kDouble) / labels.size(0);
+  const at::Tensor colours = part_colours(at::arange(count, at::kLong), trained.parts);
+  for (int64_t part = 0; part < count; ++part) {
+    const auto share = shares[part].item<double>();
+    if (share == 0) continue;
+    const std::string name = one_class ? trained.parts[static_cast<size_t>(part)].name : trained.part_name(part);
+    const double* channel = colours[part].const_data_ptr<double>();
+    found.names.push_back(
+        {std::to_string(part) + " " + name + ", " + percent(share), {channel[0], channel[1], channel[2]}});
+  }
+  return found;
+}
+
+// Traces the first vote if it is one pass over all points.
+void add_trace(SegmentRun& trained, const Shape& shape, int64_t category, Subject& subject) {
+  const int64_t block = trained.settings.clouds.block, count = shape.points.size(0);
+  if (block > 0 && count > block) {
+    subject.untraced = "the model sees these " + std::to_string(count) + " points in blocks of " +
+                       std::to_string(block) + "; --points " + std::to_string(block) + " shows as many at once";
+    return;
+  }
+  const at::NoGradGuard guard;
+  const bool told = trained.model->options.categories > 0;
+  const at::Device device = device_of(*trained.model);
+  SamplingContext context = trained.settings.evaluation.context(0);
+  ForwardTrace trace;
+  context.trace_into(trace);
+  const at::Tensor normals = shape.normals.defined() ? shape.normals.to(at::kFloat) : at::Tensor();
+  trained.model->forward(device_copy(normalize(shape.points).points.to(at::kFloat), device),
+                         device_copy(normals, device), std::nullopt,
+                         told ? at::tensor({category}, at::kLong) : at::Tensor(), context);
+  subject.trace = on_host(std::move(trace));
+}
+
 }  // namespace
+
+std::pair<Subject, at::Tensor> explained_parts(SegmentRun& trained, const Shape& shape, int64_t category) {
+  const at::Tensor logits = part_logits(trained, shape, category, BlockKind::spread);
+  Subject subject;
+  subject.name = shape.name;
+  subject.points = file_coordinates(shape).to(at::kDouble);
+  subject.normals = shape.normals;
+  if (category >= 0) subject.truth = trained.class_names[static_cast<size_t>(category)];
+  subject.parts = found_parts(trained, logits.argmax(1), category >= 0);
+  subject.prediction = parts_text(logits, *subject.parts, shape.parts);
+  add_trace(trained, shape, category, subject);
+  return {std::move(subject), logits};
+}
 
 SegmentGallery::SegmentGallery(std::vector<std::filesystem::path> files, std::unique_ptr<PartDataset> dataset,
                                SegmentRun trained, const SegmentGalleryOptions& options)
@@ -63,65 +113,15 @@ Shape SegmentGallery::shape_of(int64_t item) {
   return shape;
 }
 
-PointLabels SegmentGallery::found_parts(const at::Tensor& labels, bool one_class) const {
-  PointLabels found{labels, part_colours(labels, trained_.parts), {}};
-  const auto count = static_cast<int64_t>(trained_.parts.size());
-  const at::Tensor shares = at::bincount(labels, {}, count).to(at::kDouble) / labels.size(0);
-  const at::Tensor colours = part_colours(at::arange(count, at::kLong), trained_.parts);
-  for (int64_t part = 0; part < count; ++part) {
-    const auto share = shares[part].item<double>();
-    if (share == 0) continue;
-    const std::string name = one_class ? trained_.parts[static_cast<size_t>(part)].name : trained_.part_name(part);
-    const double* channel = colours[part].const_data_ptr<double>();
-    found.names.push_back(
-        {std::to_string(part) + " " + name + ", " + percent(share), {channel[0], channel[1], channel[2]}});
-  }
-  return found;
-}
-
-// Traces the first vote if it is one pass over all points.
-void SegmentGallery::trace(const Shape& shape, int64_t category, Subject& subject) {
-  const int64_t block = trained_.settings.clouds.block, count = shape.points.size(0);
-  if (block > 0 && count > block) {
-    subject.untraced = "the model sees these " + std::to_string(count) + " points in blocks of " +
-                       std::to_string(block) + "; --points " + std::to_string(block) + " shows as many at once";
-    return;
-  }
-  const at::NoGradGuard guard;
-  const bool told = trained_.model->options.categories > 0;
-  const at::Device device = device_of(*trained_.model);
-  SamplingContext context = trained_.settings.evaluation.context(0);
-  ForwardTrace trace;
-  context.trace_into(trace);
-  const at::Tensor normals = shape.normals.defined() ? shape.normals.to(at::kFloat) : at::Tensor();
-  trained_.model->forward(device_copy(normalize(shape.points).points.to(at::kFloat), device),
-                          device_copy(normals, device), std::nullopt,
-                          told ? at::tensor({category}, at::kLong) : at::Tensor(), context);
-  subject.trace = on_host(std::move(trace));
-}
-
-std::pair<Subject, at::Tensor> SegmentGallery::explained(const Shape& shape, int64_t category) {
-  const at::Tensor logits = part_logits(trained_, shape, category, BlockKind::spread);
-  Subject subject;
-  subject.name = shape.name;
-  subject.points = file_coordinates(shape).to(at::kDouble);
-  subject.normals = shape.normals;
-  if (category >= 0) subject.truth = trained_.class_names[static_cast<size_t>(category)];
-  subject.parts = found_parts(logits.argmax(1), category >= 0);
-  subject.prediction = parts_text(logits, *subject.parts, shape.parts);
-  trace(shape, category, subject);
-  return {std::move(subject), logits};
-}
-
 Subject SegmentGallery::get(int64_t item, bool beside) {
   Shape shape = shape_of(item);
   const int64_t category = dataset_ ? dataset_->label(item) : category_;
-  auto [subject, logits] = explained(shape, category);
+  auto [subject, logits] = explained_parts(trained_, shape, category);
   if (!dataset_)
     subject.surface = read_surface(files_[static_cast<size_t>(item)], {reading_.columns, reading_.drop_invalid});
   if (!beside) return subject;
   rotate_shape(shape, Rotation::so3, make_generator(trained_.settings.seed));
-  auto [copy, copied_logits] = explained(shape, category);
+  auto [copy, copied_logits] = explained_parts(trained_, shape, category);
   subject.beside = std::make_shared<Subject>(std::move(copy));
   subject.logit_difference = (logits - copied_logits).abs().max().item<double>();
   return subject;

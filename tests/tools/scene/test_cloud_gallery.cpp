@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/cloud_gallery.h"
+#include "tools/scene/cloud_gallery.h"
 
 #include <catch2/catch.hpp>
 
 #include "tests/data/files.h"
 #include "tests/data/points/utm_chair.h"
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tests/tools/view/looked_at.h"
+#include "tests/tools/scene/looked_at.h"
 
 namespace geosft::test::test_cloud_gallery {
 using view::Subject;

@@ -5,14 +5,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/points/part_dataset.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/segmentation.h"
-#include "tools/view/subject.h"
+#include "tools/scene/subject.h"
 
 namespace geosft::view {
+
+// Returns a cloud with the parts that the model finds, and the logits. Its trace is left out, with the reason, if the
+// model sees the points in blocks. `category`: class of the shape, -1 if it is unknown.
+std::pair<Subject, at::Tensor> explained_parts(SegmentRun& trained, const Shape& shape, int64_t category);
 
 struct SegmentGalleryOptions {
   std::string category;           // class of the shapes in files; empty: unknown
@@ -34,10 +39,6 @@ class SegmentGallery : public Gallery {
 
  private:
   Shape shape_of(int64_t item);
-  // Returns the subject and its logits.
-  std::pair<Subject, at::Tensor> explained(const Shape& shape, int64_t category);
-  PointLabels found_parts(const at::Tensor& labels, bool one_class) const;
-  void trace(const Shape& shape, int64_t category, Subject& subject);
 
   std::vector<std::filesystem::path> files_;
   std::unique_ptr<PartDataset> dataset_;

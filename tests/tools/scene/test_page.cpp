@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/page.h"
+#include "tools/scene/page.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -7,13 +7,13 @@
 
 #include "data/read_file.h"
 #include "tests/temporary_path.h"
-#include "tests/tools/experiment/python.h"
+#include "tests/tools/scene/browser.h"
+#include "tests/tools/scene/looked_at.h"
 #include "tests/tools/segment/segment_tool.h"
-#include "tests/tools/view/looked_at.h"
 #include "tests/tools/view/view_tool.h"
 #include "tests/tools/view/virtual_screen.h"
 #include "tools/experiment/arguments.h"
-#include "tools/view/colouring.h"
+#include "tools/scene/colouring.h"
 
 namespace geosft::test::test_page {
 using namespace view;
@@ -137,6 +137,7 @@ TEST_CASE("a page begins with the chosen colouring, layer, head and query, and i
                         {"zoom", 2.0},
                         {"orthographic", false},
                         {"surface", false},
+                        {"discs", false},
                         {"hydrogens", true},
                         {"labels", false}});
 }
@@ -180,39 +181,19 @@ TEST_CASE("a page that would be too large is refused with advice, and nothing is
   REQUIRE_FALSE(std::filesystem::exists(file));
 }
 
-// Returns what browse.py prints, a JSON value per line. `browser`: {} for Chromium, or {"--firefox"}.
-std::vector<Json> browsed(const std::filesystem::path& page, const Words& steps, const Words& browser = {}) {
-  const Words script = Words{GEOSFT_SOURCE_DIR "/tests/tools/view/browse.py"} + browser + Words{page.string()};
-  const ProcessResult result = python("python3", script + steps);
-  INFO(result.err);
-  REQUIRE(result.exit == 0);
-  std::vector<Json> values;
-  std::istringstream lines(result.out);
-  for (std::string line; std::getline(lines, line);) values.push_back(Json::parse(line));
-  return values;
+TEST_CASE("the scene of a report leaves out what its place has no room for") {
+  const Subject subject = random_gallery(true)->get(0, false);
+  const auto full = report_scene(subject, 2), without = report_scene(subject, 10, 300'000);
+  REQUIRE((full && without));
+  const Json all = Json::parse(full->scene), rest = Json::parse(without->scene);
+  REQUIRE(all.at("bodies").at(0).at("attention").size() == 2);
+  REQUIRE(all.at("start").at("colour") == colouring_name(usual_colouring(subject)));
+  REQUIRE(rest.at("bodies").at(0).at("attention").empty());
+  REQUIRE(rest.at("layers").at("attention").empty());
+  REQUIRE(rest.at("colourings").size() == all.at("colourings").size() - 1);
+  REQUIRE(without->scene.size() + without->arrays.size() <= 30'000);
+  REQUIRE_FALSE(report_scene(subject, 10, 10'000));
 }
-
-// The share of the pixels of the canvas that are not the background, and of those that are vivid.
-constexpr const char* count_pixels = R"js(js:(() => {
-  draw(true);
-  const pixels = new Uint8Array(4 * canvas.width * canvas.height);
-  gl.readPixels(0, 0, canvas.width, canvas.height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
-  let drawn = 0, vivid = 0;
-  for (let i = 0; i < pixels.length; i += 4) {
-    const [r, g, b] = pixels.subarray(i, i + 3);
-    drawn += r + g + b < 760;
-    vivid += Math.max(r, g, b) - Math.min(r, g, b) > 40;
-  }
-  return [drawn * 4 / pixels.length, vivid * 4 / pixels.length];
-})())js";
-
-// The point nearest to the eye: its row, and its place in the window.
-const std::string front_row =
-    "[...Array(bodies[0].count).keys()].sort((a, b) => seen(bodies[0], a, matrices()).depth - "
-    "seen(bodies[0], b, matrices()).depth)[0]";
-const std::string front_place = "(() => { const at = seen(bodies[0], " + front_row +
-                                ", matrices()), box = canvas.getBoundingClientRect(); "
-                                "return [box.left + at.x, box.top + at.y]; })()";
 
 // Writes the page of a ball of 400 points with a classifier of two layers, and returns its path.
 std::string ball_page(const ClassifyShop& shop) {

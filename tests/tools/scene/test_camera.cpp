@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/camera.h"
+#include "tools/scene/camera.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -2,8 +2,8 @@
 // Converts a subject to a scene by colouring its points.
 #pragma once
 
-#include "tools/view/choices.h"
-#include "tools/view/scene.h"
+#include "tools/scene/choices.h"
+#include "tools/scene/scene.h"
 
 namespace geosft::view {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/contact_sheet.h"
+#include "tools/scene/contact_sheet.h"
 
 #include <algorithm>
 #include <filesystem>

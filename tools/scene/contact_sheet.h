@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/view/colouring.h"
+#include "tools/scene/colouring.h"
 
 namespace geosft::view {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/cloud_gallery.h"
+#include "tools/scene/cloud_gallery.h"
 
 #include <iomanip>
 #include <iostream>
@@ -43,6 +43,24 @@ Subject rotated_copy(Subject subject, uint64_t seed) {
 
 }  // namespace
 
+std::pair<Subject, int64_t> explained_cloud(RunModel& trained, const Shape& shape, bool beside) {
+  const auto explain = [&](Rotation rotation) {
+    ShapeExplanation found = explain_shape(trained, shape, rotation, trained.settings.seed);
+    Subject subject = subject_of(found.seen);
+    subject.name = shape.name;
+    subject.prediction = ranked_first(found.logits, trained.class_names);
+    subject.trace = std::move(found.trace);
+    return std::pair{subject, found.logits};
+  };
+  auto [subject, logits] = explain(Rotation::none);
+  if (beside) {
+    auto [copy, copied_logits] = explain(Rotation::so3);
+    subject.beside = std::make_shared<Subject>(std::move(copy));
+    subject.logit_difference = (logits - copied_logits).abs().max().item<double>();
+  }
+  return {std::move(subject), logits.argmax().item<int64_t>()};
+}
+
 CloudGallery::CloudGallery(std::vector<std::filesystem::path> files, std::unique_ptr<PointDataset> dataset,
                            std::optional<RunModel> trained, PointDatasetOptions options)
     : files_(std::move(files)),
@@ -75,27 +93,10 @@ Shape CloudGallery::shape_of(int64_t item) {
   return shape;
 }
 
-std::pair<Subject, int64_t> CloudGallery::explained(const Shape& shape, bool beside) {
-  const auto explain = [&](Rotation rotation) {
-    ShapeExplanation found = explain_shape(*trained_, shape, rotation, trained_->settings.seed);
-    Subject subject = subject_of(found.seen);
-    subject.name = shape.name;
-    subject.prediction = ranked_first(found.logits, trained_->class_names);
-    subject.trace = std::move(found.trace);
-    return std::pair{subject, found.logits};
-  };
-  auto [subject, logits] = explain(Rotation::none);
-  if (beside) {
-    auto [copy, copied_logits] = explain(Rotation::so3);
-    subject.beside = std::make_shared<Subject>(std::move(copy));
-    subject.logit_difference = (logits - copied_logits).abs().max().item<double>();
-  }
-  return {std::move(subject), logits.argmax().item<int64_t>()};
-}
-
 Subject CloudGallery::get(int64_t item, bool beside) {
   const Shape shape = shape_of(item);
-  auto [subject, found] = trained_ ? explained(shape, beside) : std::pair{subject_of(shape), int64_t{-1}};
+  auto [subject, found] =
+      trained_ ? explained_cloud(*trained_, shape, beside) : std::pair{subject_of(shape), int64_t{-1}};
   if (!dataset_)
     subject.surface = read_surface(files_[static_cast<size_t>(item)], {options_.columns, options_.drop_invalid});
   if (!trained_ && beside) subject.beside = std::make_shared<Subject>(rotated_copy(subject, options_.seed));

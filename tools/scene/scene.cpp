@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/scene.h"
+#include "tools/scene/scene.h"
 
 #include <algorithm>
 #include <array>
@@ -86,8 +86,8 @@ at::Tensor perpendicular(const at::Tensor& directions) {
 }
 
 // Returns the cosines and sines of a ring around the origin, [sides, 2].
-at::Tensor ring() {
-  const at::Tensor angle = at::arange(tube_sides, at::kDouble) * (2 * std::numbers::pi / tube_sides);
+at::Tensor ring(int sides) {
+  const at::Tensor angle = at::arange(sides, at::kDouble) * (2 * std::numbers::pi / sides);
   return at::stack({angle.cos(), angle.sin()}, 1);
 }
 
@@ -129,6 +129,7 @@ Scene side_by_side(const Scene& left, const Scene& right) {
   both.points = at::cat({left.points, right.points + shift});
   both.colours = at::cat({left.colours, right.colours});
   if (left.values.defined()) both.values = at::cat({left.values, right.values});
+  if (left.normals.defined()) both.normals = at::cat({left.normals, right.normals});
   if (left.edges.defined()) both.edges = at::cat({left.edges, right.edges + left.points.size(0)});
   if (left.edge_lines.defined()) both.edge_lines = at::cat({left.edge_lines, right.edge_lines});
   if (left.markers.centres.defined()) {
@@ -152,6 +153,24 @@ ColouredMesh mesh_of_balls(const Balls& balls, int refinements) {
           spread(balls.colours.unsqueeze(1)), repeated_triangles(triangles, n, corners)};
 }
 
+ColouredMesh mesh_of_discs(const Balls& discs, const at::Tensor& normals, int corners) {
+  const at::Tensor length = normals.norm(2, -1), kept = (length > 0).nonzero().squeeze(1);
+  const int64_t n = kept.size(0);
+  const at::Tensor across = normals.index_select(0, kept) / length.index_select(0, kept).unsqueeze(1);
+  const at::Tensor u = perpendicular(across), v = at::linalg_cross(across, u), circle = ring(corners);
+  const at::Tensor rim =
+      circle.select(1, 0).view({1, -1, 1}) * u.unsqueeze(1) + circle.select(1, 1).view({1, -1, 1}) * v.unsqueeze(1);
+  const auto spread = [&](const at::Tensor& rows) {
+    return rows.unsqueeze(1).expand({n, corners, 3}).reshape({-1, 3});
+  };
+  std::vector<int64_t> fan;  // anticlockwise seen against the normal
+  for (int64_t i = 1; i + 1 < corners; ++i) fan.insert(fan.end(), {0, i, i + 1});
+  const at::Tensor places = discs.radii.index_select(0, kept).view({n, 1, 1}) * rim;
+  return {spread(discs.centres.index_select(0, kept)) + places.reshape({-1, 3}), spread(across),
+          spread(discs.colours.index_select(0, kept)),
+          repeated_triangles(at::tensor(fan, at::kLong).view({-1, 3}), n, corners)};
+}
+
 ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,
                            double shift, const at::Tensor& widths) {
   const at::Tensor start = points.index_select(0, edges.select(1, 0)), end = points.index_select(0, edges.select(1, 1));
@@ -160,7 +179,7 @@ ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, do
   const int64_t n = kept.size(0);
   const at::Tensor direction = along.index_select(0, kept) / along.index_select(0, kept).norm(2, -1, true);
   const at::Tensor u = perpendicular(direction), v = at::linalg_cross(direction, u);
-  const at::Tensor circle = ring();
+  const at::Tensor circle = ring(tube_sides);
   const at::Tensor outwards =
       circle.select(1, 0).view({1, -1, 1}) * u.unsqueeze(1) + circle.select(1, 1).view({1, -1, 1}) * v.unsqueeze(1);
   at::Tensor rim = radius * outwards + shift * u.unsqueeze(1);

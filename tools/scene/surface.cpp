@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/surface.h"
+#include "tools/scene/surface.h"
 
 #include <cmath>
 #include <numbers>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/choices.h"
+#include "tools/scene/choices.h"
 
 #include <algorithm>
 #include <array>

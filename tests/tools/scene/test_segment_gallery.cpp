@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/segment_gallery.h"
+#include "tools/scene/segment_gallery.h"
 
 #include <catch2/catch.hpp>
 

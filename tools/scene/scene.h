@@ -41,7 +41,8 @@ struct Scene {
   at::Tensor edges;                  // int64 [E, 2], rows of points; undefined without edges
   at::Tensor edge_widths;            // double [E], relative to the usual one; undefined: 1
   at::Tensor edge_lines;             // int64 [E], 1 … 4 parallel lines (bond_lines); undefined: one
-  double radius = 0;                 // of a point drawn as a ball
+  at::Tensor normals;                // double [n, 3], of unit length: points are discs; undefined: balls
+  double radius = 0;                 // of a point drawn as a ball or a disc
   Colour background = {1, 1, 1};
   std::optional<ColouredMesh> surface;  // drawn in place of the points
   Balls markers;                        // in addition to the points; undefined tensors: no markers
@@ -65,6 +66,9 @@ Scene side_by_side(const Scene& left, const Scene& right);
 Scene centred(const Scene& scene);
 
 ColouredMesh mesh_of_balls(const Balls& balls, int refinements);
+// Creates discs of `corners` corners across `normals`, double [n, 3] of any length. A point without a direction gets
+// none.
+ColouredMesh mesh_of_discs(const Balls& discs, const at::Tensor& normals, int corners);
 // Creates tubes of the given radius along the edges, which are rows of points, `shift` beside the line between them.
 // Both are multiplied by widths [E], if defined.
 ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,

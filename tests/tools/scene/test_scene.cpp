@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/scene.h"
+#include "tools/scene/scene.h"
 
 #include <catch2/catch.hpp>
 
@@ -40,6 +40,23 @@ TEST_CASE("balls are closed, round, coloured, and face outwards") {
   require_close(off.norm(2, 1), balls.radii.index_select(0, ball), 1e-12, "radii");
   require_close(off / off.norm(2, 1, true), mesh.normals, 1e-12, "normals");
   require_equal(mesh.colours, balls.colours.index_select(0, ball), "colours");
+  const at::Tensor outwards = mesh.normals.index_select(0, mesh.triangles.select(1, 0));
+  CHECK(((facets(mesh) * outwards).sum(1) > 0).all().item<bool>());
+}
+
+TEST_CASE("discs lie across their normals, and face along them") {
+  const Balls discs{doubles({4, 3}, 3), at::linspace(0.1, 0.4, 4, at::kDouble), at::rand({4, 3}, at::kDouble)};
+  at::Tensor normals = doubles({4, 3}, 4);
+  normals[2].zero_();  // no direction, no disc
+  const view::ColouredMesh mesh = mesh_of_discs(discs, normals, 6);
+  REQUIRE(mesh.vertices.size(0) == 3 * 6);
+  REQUIRE(mesh.triangles.size(0) == 3 * 4);
+  const at::Tensor disc = at::tensor({0, 1, 3}, at::kLong).repeat_interleave(6);
+  const at::Tensor off = mesh.vertices - discs.centres.index_select(0, disc), across = normals.index_select(0, disc);
+  require_close(off.norm(2, 1), discs.radii.index_select(0, disc), 1e-12, "radii");
+  require_close((off * across).sum(1), at::zeros({18}, at::kDouble), 1e-12, "height over the disc");
+  require_close(mesh.normals, across / across.norm(2, 1, true), 1e-12, "normals");
+  require_equal(mesh.colours, discs.colours.index_select(0, disc), "colours");
   const at::Tensor outwards = mesh.normals.index_select(0, mesh.triangles.select(1, 0));
   CHECK(((facets(mesh) * outwards).sum(1) > 0).all().item<bool>());
 }

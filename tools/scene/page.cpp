@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/page.h"
+#include "tools/scene/page.h"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,10 @@
 
 #include "data/atomic_file.h"
 #include "tools/experiment/arguments.h"
-#include "tools/view/colouring.h"
-#include "tools/view/page_template.h"
-#include "tools/view/scene.h"
-#include "tools/view/surface.h"
+#include "tools/scene/colouring.h"
+#include "tools/scene/page_template.h"
+#include "tools/scene/scene.h"
+#include "tools/scene/surface.h"
 
 namespace geosft::view {
 namespace {
@@ -20,20 +20,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t query_chunk_elements = 1 << 22;  // elements of the largest tensor of a chunk of queries
-
-// Encodes bytes by the alphabet of RFC 4648, section 4, with padding.
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    const size_t count = std::min<size_t>(3, bytes.size() - at);
-    uint32_t group = 0;
-    for (size_t i = 0; i < 3; ++i) group = group << 8 | (i < count ? static_cast<uint8_t>(bytes[at + i]) : 0U);
-    for (size_t i = 0; i < 4; ++i) text += i <= count ? alphabet[group >> (18 - 6 * i) & 63U] : '=';
-  }
-  return text;
-}
 
 // Collects arrays in one block of bytes, each at a multiple of four.
 class ArrayBlock {
@@ -164,7 +150,7 @@ Json surface_of(const Subject& subject, const Placement& place, ArrayBlock& bloc
           {"nearest", block.add_rows(fine.nearest)}};
 }
 
-Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block) {
+Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block, bool with_attention = true) {
   const at::Tensor middle = (place.middle - place.size * place.shift).contiguous();
   const double* origin = middle.const_data_ptr<double>();
   Json body = {{"points", block.add(place(subject.points))}, {"middle", {origin[0], origin[1], origin[2]}}};
@@ -181,7 +167,9 @@ Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block) 
         layer == 0 ? subject.trace->head.pairs : subject.trace->layers[static_cast<size_t>(layer - 1)].pairs;
     body["samples"].push_back(sample_of(*subject.trace, pairs, layer, block));
   }
-  for (const int64_t layer : layers_of(subject, Colouring::attention)) {
+  const std::vector<int64_t> attending =
+      with_attention ? layers_of(subject, Colouring::attention) : std::vector<int64_t>();
+  for (const int64_t layer : attending) {
     body["attention"].push_back(attention_of(*subject.trace, static_cast<size_t>(layer - 1), block));
   }
   return body;
@@ -226,6 +214,7 @@ Json start_of(const Subject& subject, const Choices& choices, const Camera& came
           {"zoom", camera.distance},
           {"orthographic", camera.orthographic},
           {"surface", choices.surface || subject.surface.has_value()},
+          {"discs", choices.discs},
           {"hydrogens", choices.hydrogens},
           {"labels", choices.labels}};
 }
@@ -265,7 +254,8 @@ Placement placement_of(const at::Tensor& points) {
   return {low + (high - low) / 2, at::zeros({3}, at::kDouble), extent > 0 ? extent : 1.0};
 }
 
-Json scene_json(const Subject& subject, const Choices& choices, const Camera& camera, ArrayBlock& block) {
+Json scene_json(const Subject& subject, const Choices& choices, const Camera& camera, ArrayBlock& block,
+                bool with_attention = true) {
   Choices checked = choices;
   checked.surface = false;  // the page draws both
   checked.hydrogens = true;
@@ -274,9 +264,14 @@ Json scene_json(const Subject& subject, const Choices& choices, const Camera& ca
   std::vector<const Subject*> all = {&subject};
   if (subject.beside) all.push_back(subject.beside.get());
   Json json = common_json(all, scene.lines, choices, camera, /*grid=*/false);
+  if (!with_attention) {
+    json["layers"]["attention"] = Json::array();
+    Json& all_colourings = json["colourings"];
+    all_colourings.erase(std::find(all_colourings.begin(), all_colourings.end(), "attention"));
+  }
   json["size"] = place.size;
   json["radius"] = scene.radius / place.size;
-  json["bodies"].push_back(body_of(subject, place, block));
+  json["bodies"].push_back(body_of(subject, place, block, with_attention));
   if (subject.beside) {
     // side_by_side has moved the rows of the copy.
     const at::Tensor moved = scene.points[subject.points.size(0)] - subject.beside->points[0].to(at::kDouble);
@@ -308,30 +303,19 @@ Json sheet_json(const ContactSheet& sheet, const Camera& camera, ArrayBlock& blo
   return json;
 }
 
-// Replaces every character by its entity that has a meaning in HTML.
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  }
-  return safe;
+PageScene page_scene(const Json& scene, const ArrayBlock& block, const std::string& title) {
+  return {html_text(title), script_json(scene), base64(block.bytes())};
 }
 
-// Returns JSON that may stand in a script element: without "<".
-std::string script_text(const Json& json) {
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::string safe;
-  for (const char c : text) safe += c == '<' ? "\\u003c" : std::string(1, c);
-  return safe;
+int64_t bytes_of(const PageScene& scene) {
+  return static_cast<int64_t>(scene.scene.size() + scene.arrays.size());
 }
 
-void write_scene(const Json& scene, const ArrayBlock& block, const std::string& title,
-                 const std::filesystem::path& file, int64_t max_bytes) {
-  const std::string arrays = base64(block.bytes()), json = script_text(scene);
-  const auto bytes = static_cast<int64_t>(arrays.size() + json.size() + sizeof(page_template));
+void write_scene(const PageScene& scene, const std::filesystem::path& file, int64_t max_bytes) {
+  const int64_t bytes = bytes_of(scene) + static_cast<int64_t>(sizeof(page_template));
   if (bytes > max_bytes) refuse_size(bytes, max_bytes, "the page");
-  const std::array<std::pair<std::string_view, std::string>, 3> values = {
-      {{"%TITLE%", escaped(title)}, {"%SCENE%", json}, {"%ARRAYS%", arrays}}};
+  const std::array<std::pair<std::string_view, std::string_view>, 3> values = {
+      {{"%TITLE%", scene.title}, {"%SCENE%", scene.scene}, {"%ARRAYS%", scene.arrays}}};
   AtomicFile page(file);
   std::string_view rest = page_template;
   for (const auto& [mark, value] : values) {
@@ -356,7 +340,7 @@ void write_page(const Subject& subject, const Choices& choices, const Camera& ca
   check_attention(attention_bytes(subject), max_bytes);
   ArrayBlock block;
   const Json scene = scene_json(subject, choices, camera, block);
-  write_scene(scene, block, subject.name, file, max_bytes);
+  write_scene(page_scene(scene, block, subject.name), file, max_bytes);
 }
 
 void write_sheet_page(const ContactSheet& sheet, const Camera& camera, const std::filesystem::path& file,
@@ -366,7 +350,26 @@ void write_sheet_page(const ContactSheet& sheet, const Camera& camera, const std
   check_attention(bytes, max_bytes);
   ArrayBlock block;
   const Json scene = sheet_json(sheet, camera, block);
-  write_scene(scene, block, sheet.key.lines.front(), file, max_bytes);
+  write_scene(page_scene(scene, block, sheet.key.lines.front()), file, max_bytes);
+}
+
+std::optional<PageScene> report_scene(const Subject& subject, int64_t count, int64_t max_bytes) {
+  const int64_t place = max_bytes / std::max<int64_t>(count, 1), attention = attention_bytes(subject);
+  Choices choices;
+  choices.colouring = usual_colouring(subject);
+  // Without its attention, a scene must be small enough, too.
+  for (const bool with_attention : {true, false}) {
+    if (with_attention && (attention == 0 || attention > place)) continue;
+    ArrayBlock block;
+    const Json scene = scene_json(subject, choices, {}, block, with_attention || attention == 0);
+    const PageScene found = page_scene(scene, block, subject.name);
+    if (bytes_of(found) <= place) return found;
+  }
+  return std::nullopt;
+}
+
+std::string empty_page() {
+  return page_template;
 }
 
 }  // namespace geosft::view

@@ -105,10 +105,14 @@ class Browser:
             return False
 
     def settle(self):
-        """Waits until no movement goes on, no frame is asked for any more, and two more have been drawn."""
+        """Waits until no movement goes on, no frame is asked for any more, and two more have been drawn.
+
+        In a report, the page that does so is in a frame, if one is shown."""
         self.evaluate("""new Promise(done => {
-            const frame = then => requestAnimationFrame(then);
-            const look = () => moving || asked || hovering ? frame(look) : frame(() => frame(done));
+            const frame = then => requestAnimationFrame(then), inner = document.querySelector('iframe');
+            const busy = () => inner ? Boolean(inner.srcdoc) && (inner.hasAttribute('aria-busy') ||
+                inner.contentWindow.eval('Boolean(moving || asked || hovering)')) : moving || asked || hovering;
+            const look = () => busy() ? frame(look) : frame(() => frame(done));
             look();
         })""")
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/colouring.h"
+#include "tools/scene/colouring.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "tests/tools/view/looked_at.h"
+#include "tests/tools/scene/looked_at.h"
 #include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_colouring {
@@ -165,6 +165,15 @@ TEST_CASE("a rotated copy is coloured on the same scale, with the difference in 
   CHECK_THAT(scene.title, Catch::Contains(subject.prediction));
 }
 
+TEST_CASE("points are discs where that is chosen, a copy beside them, too") {
+  const Subject subject = random_gallery(false)->get(0, true);
+  Choices choices = choose(Colouring::height);
+  CHECK_FALSE(scene_of(subject, choices).normals.defined());
+  choices.discs = true;
+  const Scene scene = scene_of(subject, choices);
+  require_equal(scene.normals, at::cat({subject.normals, subject.beside->normals}), "normals");
+}
+
 TEST_CASE("what is not there is refused, with what there is") {
   const Subject subject = random_gallery(true)->get(0, false);
   const auto with = [](Colouring colouring, auto&& change) {
@@ -186,6 +195,7 @@ TEST_CASE("what is not there is refused, with what there is") {
   require_refused(subject, choose(Colouring::parts), "geosft-segment");
   bare.normals = at::Tensor();
   require_refused(bare, choose(Colouring::normals), "has none");
+  require_refused(bare, with(Colouring::height, [](Choices& c) { c.discs = true; }), "--discs");
   CHECK_THROWS_WITH(colouring_of("jet"), Catch::Contains("importance") && Catch::Contains("'jet'"));
 }
 

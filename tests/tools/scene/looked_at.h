@@ -6,8 +6,8 @@
 
 #include "tests/support.h"
 #include "tests/tools/classify/small_classifier.h"
-#include "tools/view/cloud_gallery.h"
-#include "tools/view/colouring.h"
+#include "tools/scene/cloud_gallery.h"
+#include "tools/scene/colouring.h"
 
 namespace geosft::test {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/colouring.h"
+#include "tools/scene/colouring.h"
 
 #include <sstream>
 
 #include "data/formats/elements.h"
 #include "tools/experiment/arguments.h"
-#include "tools/view/surface.h"
+#include "tools/scene/surface.h"
 
 namespace geosft::view {
 namespace {
@@ -203,6 +203,10 @@ void check_surface(const Subject& subject) {
   if (subject.beside) throw UsageError("--surface is for one shape, not for --beside");
 }
 
+void check_discs(const Subject& subject) {
+  if (!subject.normals.defined()) throw UsageError("--discs: " + subject.name + " has no normals");
+}
+
 void paint_surface(const Subject& subject, Scene& scene) {
   const Surface fine = fine_surface(*subject.surface, subject.points);
   scene.surface = ColouredMesh{fine.corners, fine.normals, scene.colours.index_select(0, fine.nearest),
@@ -254,6 +258,7 @@ bool has_values(Colouring colouring) {
 Scene scene_of(const Subject& subject, const Choices& choices) {
   check_has(subject, choices.colouring);
   if (choices.surface) check_surface(subject);
+  if (choices.discs) check_discs(subject);
   const Colouring colouring = choices.colouring;
   const bool valued = has_values(colouring);
   const ValueScale scale = valued ? common_scale(subject, choices) : ValueScale{};
@@ -263,6 +268,7 @@ Scene scene_of(const Subject& subject, const Choices& choices) {
     scene.edges = one.edges;
     scene.edge_lines = one.edge_lines;
     scene.radius = fitting_radius(one.points);
+    if (choices.discs) scene.normals = one.normals;
     scene.legend.title = meaning(one, choices);
     if (valued) paint_values(one, choices, scale, scene);
     if (colouring == Colouring::normals) paint_normals(one, scene);

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 
-#include "tools/view/camera.h"
-#include "tools/view/choices.h"
-#include "tools/view/contact_sheet.h"
+#include "tools/experiment/html_report.h"
+#include "tools/scene/camera.h"
+#include "tools/scene/choices.h"
+#include "tools/scene/contact_sheet.h"
 
 namespace geosft::view {
 
@@ -25,5 +28,15 @@ void write_page(const Subject& subject, const Choices& choices, const Camera& ca
 // The same for the items of a contact sheet, which turn together, on one scale.
 void write_sheet_page(const ContactSheet& sheet, const Camera& camera, const std::filesystem::path& file,
                       int64_t max_bytes = max_page_bytes);
+
+// Largest sum of the scenes that a report holds, in bytes.
+inline constexpr int64_t max_report_bytes = 100'000'000;
+
+// Returns the subject in its usual colouring, for one of `count` places in a report: without the attention if that
+// takes more than the place has, and nullopt if the rest does, too.
+std::optional<PageScene> report_scene(const Subject& subject, int64_t count, int64_t max_bytes = max_report_bytes);
+
+// Returns the page with the marks %TITLE%, %SCENE% and %ARRAYS%, in this order, in place of a scene.
+std::string empty_page();
 
 }  // namespace geosft::view

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/choices.h"
+#include "tools/scene/choices.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "tests/tools/view/looked_at.h"
+#include "tests/tools/scene/looked_at.h"
 #include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_choices {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/view/contact_sheet.h"
+#include "tools/scene/contact_sheet.h"
 
 #include <catch2/catch.hpp>
 
-#include "tests/tools/view/looked_at.h"
+#include "tests/tools/scene/looked_at.h"
 #include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_contact_sheet {
