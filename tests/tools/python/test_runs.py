@@ -135,6 +135,11 @@ class Classifiers(InFolder):
         file = self.folder / "weights.safetensors"
         model.save_safetensors(file)
         self.assertTrue(torch.equal(geosft.load(file).predict(points), expected))
+        if importlib.util.find_spec("safetensors"):
+            import safetensors.torch
+            weights = safetensors.torch.load_file(file)
+            for name, tensor in model.state_dict().items():
+                self.assertTrue(torch.equal(weights[name], tensor), name)
         with self.assertRaisesRegex(ValueError, "not empty"):
             model.save(self.data)
 

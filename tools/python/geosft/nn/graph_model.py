@@ -343,19 +343,18 @@ class GraphModel(nn.Module):
     def _radial(self, graphs: FeaturedGraphs, layout: PackedLayout) -> LocalGraph:
         """The nodes within the cutoff of each node, other than itself, by distance. The search runs on the CPU."""
         weight, points = self.numbers.weight, graphs.coordinates.detach().to("cpu", torch.float32)
-        found, begin = [points.new_empty(3, 0, dtype=torch.float64)], 0
-        for item in points.split(layout.sizes()):
-            x, y, z = (item.unsqueeze(1) - item).square().unbind(-1)
-            squared = x + y + z
-            near = squared <= item.new_tensor(self.edge_cutoff).square()
-            row, col = near.fill_diagonal_(False).nonzero(as_tuple=True)
-            found.append(torch.stack((row + begin, col + begin, squared[row, col].double())).double())
-            begin += item.shape[0]
-        row, col, squared = torch.cat(found, 1)
+        nodes, ptr, item = points.shape[0], layout.pointers(points.device), layout.item_of_row(points.device)
+        other = ptr[item].unsqueeze(1) + torch.arange(layout.longest())  # the nodes of the item of each node
+        x, y, z = (points.unsqueeze(1) - points[other.clamp_max(max(nodes - 1, 0))]).square().unbind(-1)
+        squared = x + y + z
+        near = (squared <= points.new_tensor(self.edge_cutoff).square()) & (other < ptr[item + 1].unsqueeze(1))
+        row, place = (near & (other != torch.arange(nodes).unsqueeze(1))).nonzero(as_tuple=True)
+        col, squared = other[row, place], squared[row, place]
         order = squared.sort(stable=True).indices
         order = order[row[order].sort(stable=True).indices]
-        rowptr = nn.functional.pad(torch.bincount(row.long(), minlength=begin).cumsum(0), (1, 0))
-        index = EdgeIndex.of(rowptr.to(weight.device), col[order].long().to(weight.device), begin)
+        count = torch.zeros(nodes, dtype=torch.int64).index_add(0, row, torch.ones_like(row))
+        rowptr = nn.functional.pad(count.cumsum(0), (1, 0))
+        index = EdgeIndex.of(rowptr.to(weight.device), col[order].to(weight.device), nodes)
         squared = squared[order].to(weight)
         graph = LocalGraph(index, self.local, weight, distance_features(squared, self.radial_channels, self.edge_cutoff))
         envelope = 0.5 * (1 + (squared.sqrt() * (math.pi / self.edge_cutoff)).cos())

@@ -69,12 +69,17 @@ class PackedLayout:
         return PackedLayout(rows, ptr, equal=equal, at_most=k)
 
     def longest(self) -> int:
-        """The rows of the largest item, or a bound while a trace does not know them."""
+        """The rows of the largest item; of samples a bound, while a trace does not know them."""
         if self.equal is not None:
             return self.equal
-        if torch.compiler.is_compiling() and self.at_most is not None:
+        sizes = None if torch.compiler.is_compiling() and self.at_most is not None else self.sizes()
+        if sizes is not None:
+            return max(sizes, default=0)
+        if self.at_most is not None:
             return self.at_most
-        return max(self.sizes(), default=0)
+        longest = torch.nn.functional.pad(self.ptr.diff(), (1, 0)).max().item()
+        torch._check(longest >= 0)
+        return longest
 
     def sizes(self) -> list[int] | None:
         """The rows of each item; None while a trace does not know them."""
