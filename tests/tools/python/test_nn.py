@@ -56,13 +56,13 @@ def pooled():
     return module, lambda given: module(given["x"], given["ptr"])
 
 
-def graphs(**options):
+def graphs(of="ptr", **options):
     documents = options.get("documents", False)
     module = nn.GraphModel(4, DIM, **LAYER, depth=2, node_vocabulary=[4, 3], node_values=2, edge_vocabulary=[5], edge_values=1,
                            encoding=3, position_channels=4, head_samples=7, **options)
 
     def forward(given, **more):
-        ptr = torch.tensor([0, 11, 22, 30]) if documents else given["ptr"]
+        ptr = torch.tensor([0, 11, 22, 30]) if documents else given[of]
         columns = ("node_categories", "document") if documents else ("node_categories",)
         categories = torch.cat([given[name] for name in columns], 1)
         return module(nn.FeaturedGraphs(ptr, given["rowptr"], given["col"], categories, given["node_values"], given["edge_categories"],
@@ -89,6 +89,10 @@ CASES = {
     "graph_relative": lambda: graphs(positions="relative"),
     "graph_molecules": lambda: graphs(distance_channels=4, distance_range=1.5),
     "graph_alone": lambda: graphs(relative=False),
+    "graph_class_token": lambda: graphs(relative=False, head="class_token"),
+    "graph_places": lambda: graphs(of="halves", relative=False, head="class_token", head_layers=2, positions="learned", places=15, attention=lambda: nn.PrimalAttention(
+        DIM, HEADS, convolution="grid", grid=(3, 5), class_token=True)),
+    "graph_learned": lambda: graphs(of="halves", relative=False, positions="learned", places=15),
     "graph_gcn": lambda: graphs(local="gcn", normalization="batch", virtual_node=True, max_degree=1, head="mean"),
     "graph_gine": lambda: graphs(local="gine", attention="none", relative=False, norm_first=True, mlp_ratio=0, jumping_knowledge="concatenate",
                                  head="max", head_layers=3),
@@ -301,7 +305,7 @@ class Modules(unittest.TestCase):
         self.assertIsInstance(graphs.ptr, torch.Tensor)
         for options in ({}, {"head": "sum"}, {"local": "gine", "virtual_node": True, "head": "mean"}, {"local": "gated_gcn", "normalization": "batch"},
                         {"local": "gcn", "jumping_knowledge": "max"}, {"head": "nodes", "positions": "relative"}, {"score": "dot", "probability": "softmax"},
-                        {"distance_channels": 3}, {"local": "gine", "edge_cutoff": 0.6, "radial_channels": 4}):
+                        {"distance_channels": 3}, {"head": "class_token", "relative": False}, {"local": "gine", "edge_cutoff": 0.6, "radial_channels": 4}):
             with self.subTest(**options):
                 torch.manual_seed(12)
                 model = nn.GraphModel(3, DIM, **LAYER, depth=2, node_vocabulary=[2], edge_vocabulary=[3], **options).eval()
@@ -579,7 +583,9 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.GraphModel(0), "out_features", "0")
         self.refuses(lambda: nn.GraphModel(2, head="median"), "head", "softmax_pool")
         self.refuses(lambda: nn.GraphModel(2, head="pairs"), "head", "documents")
-        self.refuses(lambda: nn.GraphModel(2, positions="learned"), "positions", "relative")
+        self.refuses(lambda: nn.GraphModel(2, positions="learnt"), "positions", "relative")
+        self.refuses(lambda: nn.GraphModel(2, positions="learned"), "places", "0")
+        self.refuses(lambda: nn.GraphModel(2, head="class_token"), "head", "class_token", "edges")
         self.refuses(lambda: nn.GraphModel(2, node_values=-1), "node_values")
         self.refuses(lambda: nn.distance_features(torch.ones(2), 0, 1.0), "channels")
         self.refuses(lambda: nn.distance_features(torch.ones(2), 2, 0.0), "range")
@@ -648,9 +654,9 @@ class BadInput(unittest.TestCase):
             self.assertEqual(model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0, 0])).shape, (1, 4))
             self.assertTrue(model(torch.zeros(1, 1, 3), torch.zeros(1, 1, 3)).isfinite().all())
             nothing = nn.FeaturedGraphs.from_edges(torch.zeros(2, 0, dtype=torch.int64), torch.tensor([0, 0, 1]))
-            for head in ("softmax_pool", "sample_max", "sum", "nodes"):
+            for head in ("softmax_pool", "sample_max", "sum", "nodes", "class_token"):
                 for options in ({}, {"score": "dot"}, {"attention": lambda: nn.PrimalAttention(DIM, HEADS, mask="window", mask_size=2)}):
-                    graph_model = nn.GraphModel(3, DIM, **LAYER, head=head, **options).train(mode)
+                    graph_model = nn.GraphModel(3, DIM, **LAYER, head=head, **options, relative=head != "class_token").train(mode)
                     out = graph_model(nothing)
                     self.assertEqual(out.shape, (1 if head == "nodes" else 2, 3))
                     self.assertTrue(out.isfinite().all())

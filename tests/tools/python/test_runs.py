@@ -139,7 +139,7 @@ class Classifiers(InFolder):
             import safetensors.torch
             weights = safetensors.torch.load_file(file)
             for name, tensor in model.state_dict().items():
-                self.assertTrue(torch.equal(weights[name], tensor), name)
+                self.assertTrue(torch.equal(weights[f"model.{name}"], tensor), name)
         with self.assertRaisesRegex(ValueError, "not empty"):
             model.save(self.data)
 

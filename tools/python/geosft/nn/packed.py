@@ -41,6 +41,13 @@ class PackedLayout:
         """The layout of `items` items of `tokens` rows each."""
         return PackedLayout(items * tokens, torch.arange(items + 1) * tokens, equal=tokens)
 
+    def with_one_more(self) -> PackedLayout:
+        """The layout of the items with one more row each."""
+        offsets = None if self.offsets is None else [offset + item for item, offset in enumerate(self.offsets)]
+        ptr = self.pointers(torch.device("cpu")) if self.ptr is None else self.ptr
+        equal = None if self.equal is None else self.equal + 1
+        return PackedLayout(self.rows + self.items, ptr + torch.arange(ptr.shape[0], device=ptr.device), offsets, equal)
+
     @property
     def items(self) -> int:
         return 1 if self.ptr is None else self.ptr.shape[0] - 1

@@ -178,17 +178,22 @@ def _convolve_sequence(x: Tensor, weight: Tensor, items: _Items) -> Tensor:
     return made.index_select(0, places)
 
 
-def _convolve_grid(x: Tensor, weight: Tensor, grid: tuple[int, int], items: _Items) -> Tensor:
-    """The same in two dimensions, on grids of row-major tokens."""
+def _convolve_grid(x: Tensor, weight: Tensor, grid: tuple[int, int], class_token: bool, items: _Items) -> Tensor:
+    """The same in two dimensions, on grids of row-major tokens, after a class token that stays as it is."""
     found = "" if items.sizes is None else f", got {items.sizes}"
-    items.check(items.ptr.diff() == grid[0] * grid[1], f"ptr must have items of {grid[0]} x {grid[1]} tokens for convolution on a grid{found}")
+    more, size = " + 1" if class_token else "", grid[0] * grid[1] + class_token
+    items.check(items.ptr.diff() == size, f"ptr must have items of {grid[0]} x {grid[1]}{more} tokens for convolution on a grid{found}")
     heads, channels, before, after = x.shape[1], x.shape[2], (weight.shape[2] - 1) // 2, weight.shape[2] // 2
     if x.numel() == 0:
         return x
+    if class_token:
+        whole = x.view(-1, size, heads, channels)
+        first, x = whole[:, :1], whole[:, 1:].flatten(0, 1)
     grids = x.view(-1, *grid, heads, channels).permute(0, 4, 3, 1, 2).reshape(-1, heads, *grid)
     padded = functional.pad(grids, (before, after, before, after))
     made = functional.conv2d(padded, weight.unsqueeze(1), groups=heads)
-    return made.view(-1, channels, heads, *grid).permute(0, 3, 4, 2, 1).reshape(x.shape)
+    made = made.view(-1, channels, heads, *grid).permute(0, 3, 4, 2, 1).reshape(x.shape)
+    return torch.cat((first, made.view(-1, size - 1, heads, channels)), 1).flatten(0, 1) if class_token else made
 
 
 class PrimalAttention(SelfAttention):
@@ -208,6 +213,7 @@ class PrimalAttention(SelfAttention):
         convolution: of queries and keys along the "sequence" (Attention-Conv1D), on a "grid" (Conv2D), or "none".
         convolution_size: of its kernel; None: 5 along a sequence, 2 on a grid.
         grid: height and width of the tokens of an item, for a grid.
+        class_token: the first token of an item stands outside its grid, and is not convolved.
         eps: of the linear kernel's denominator, and of the variance.
         device, dtype: of the parameters.
 
@@ -218,7 +224,7 @@ class PrimalAttention(SelfAttention):
         self, dim: int, num_heads: int = 4, *, kernel: str = "softmax", beta: float = 0.0, learn_beta: bool = False,
         share_beta: bool = False, variance: bool = False, pool: Sequence[int] | None = None, pooling: str = "average",
         mask: str = "none", mask_size: int = 16, convolution: str = "none", convolution_size: int | None = None,
-        grid: tuple[int, int] = (0, 0), eps: float = 1e-6, device=None, dtype=None
+        grid: tuple[int, int] = (0, 0), class_token: bool = False, eps: float = 1e-6, device=None, dtype=None
     ):
         super().__init__(dim, num_heads, device, dtype)
         for name, value, known in (("kernel", kernel, ("softmax", "linear")), ("pooling", pooling, _POOLINGS), ("mask", mask, _MASKS),
@@ -248,7 +254,7 @@ class PrimalAttention(SelfAttention):
         check_sizes(convolution_size=convolution_size)
         self.kernel, self.pool, self.eps, self.variance = kernel, None if pool is None else list(pool), eps, variance
         self.pooling, self.mask, self.mask_size = pooling, mask, mask_size
-        self.convolution_kind, self.grid = convolution, tuple(grid)
+        self.convolution_kind, self.grid, self.class_token = convolution, tuple(grid), bool(class_token)
         made = {"device": device, "dtype": dtype}
         start = torch.tensor(float(beta), device=device, dtype=dtype or torch.get_default_dtype())
         if learn_beta:
@@ -317,7 +323,7 @@ class PrimalAttention(SelfAttention):
         weight = self.convolution[list(heads)]
         if self.convolution_kind == "sequence":
             return _convolve_sequence(x, weight, items)
-        return _convolve_grid(x, weight, self.grid, items)
+        return _convolve_grid(x, weight, self.grid, self.class_token, items)
 
     def _mix_group(
         self, x: Tensor, q: Tensor, heads: list[int], factor: int, items: _Items, mask: SparseMask | None
