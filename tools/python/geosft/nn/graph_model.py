@@ -16,7 +16,7 @@ from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, Su
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
 from .packed import PackedLayout
 from .relative import GraphEncoding, SequenceEncoding, distance_features, sinusoids_at
-from .sampling import SamplingContext, context_of
+from .sampling import SamplingContext, context_of, random_integers
 
 _HEADS = {"softmax_pool": ("pool_head", SoftmaxPoolHead), "sample_max": ("sample_head", SampleMaxHead),
           "sum": ("sum_head", SumHead), "nodes": ("token_head", TokenHead), "pairs": ("pair_head", PairHead), "mean": ("pooled_head", PooledHead), "max": ("pooled_head", PooledHead),
@@ -472,7 +472,7 @@ class GraphModel(nn.Module):
         if not (self.signed_encoding and sampling.mode == "random"):
             return encoding
         layout = PackedLayout.of_ptr(graphs.ptr, encoding.shape[0])
-        signs = torch.randint(2, (layout.items, encoding.shape[1]), generator=sampling.generator).to(encoding) * 2 - 1
+        signs = random_integers(2, (layout.items, encoding.shape[1]), sampling.generator).to(encoding) * 2 - 1
         return encoding * signs[layout.item_of_row(encoding.device)]
 
     def _edges(self, graphs: FeaturedGraphs) -> Tensor:
