@@ -449,6 +449,7 @@ class Sequences(InFolder):
         "one": ("line", ("--attention=conv1d",)),
         "texts": ("texts", ("--attention=linear_bn", "--max-length=9", "--positions=added")),
         "images": ("images", ("--attention=conv2d", "--patch-size=2")),
+        "tokens": ("images", ("--attention=conv2d", "--patch-size=2", "--head=class_token", "--positions=learned")),
     }
 
     @classmethod
