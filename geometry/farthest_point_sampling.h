@@ -19,10 +19,10 @@ namespace geosft {
 // in parallel. Errors name the argument.
 //
 // Tracing (torch.compile, torch.export, fake tensors): without ptr the size of the result is min(m, N). With ptr it
-// depends on the values of ptr and is an unbacked symbol, for which torch.compile needs
-// torch._dynamo.config.capture_scalar_outputs. A ptr on the meta device has no values: there is no result. With ptr on
-// a GPU the call synchronizes to read that size, and cannot be captured in a CUDA graph; with ptr on the CPU, or none,
-// it can (see ptr_on_device).
+// depends on the values of ptr and is an unbacked symbol, which torch.compile(fullgraph=True) takes, and without
+// fullgraph needs torch._dynamo.config.capture_scalar_outputs for. A ptr on the meta device has no values: there is no
+// result. With ptr on a GPU the call synchronizes to read that size, and cannot be captured in a CUDA graph; with ptr
+// on the CPU, or none, it can (see ptr_on_device).
 at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr = {},
                                    int64_t start = 0);
 

@@ -25,6 +25,11 @@ geosft_torch_version=${geosft_torch_versions[0]}           # with which every te
 geosft_torch_cpu=(typing_extensions==4.16.0 sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 Jinja2==3.1.6 MarkupSafe==3.0.4
   filelock==4.2.11 fsspec==2026.9.0)
 geosft_wheel_tools=(scikit-build-core==1.1.2 packaging==26.3 pathspec==1.1.1) # that build the Python package
+# What only tests of the Python package import: PyTorch Geometric, ONNX Runtime, Matplotlib, safetensors, and what these need.
+geosft_test_packages=(numpy==2.4.6 torch_geometric==2.8.0 psutil==7.2.2 tqdm==4.70.1 xxhash==4.1.0 requests==2.34.2 urllib3==2.8.0
+  idna==3.20 certifi==2026.10.19.post1 charset_normalizer==3.5.3 pyparsing==3.3.3 onnx==1.23.2 onnx_ir==1.1.0 onnxscript==0.7.2
+  onnxruntime==1.32.0 flatbuffers==25.12.19 ml_dtypes==0.6.0 protobuf==7.36.2 matplotlib==3.11.2 contourpy==1.3.3 cycler==0.12.1
+  fonttools==4.68.0 kiwisolver==1.5.1 pillow==13.0.0 python_dateutil==4.0.0 safetensors==0.8.0)
 geosft_stamp=$geosft_root/.venv/geosft-torch
 
 geosft_cuda=
@@ -254,6 +259,21 @@ geosft_install_wheel_tools() {
   geosft_say "Python package: installing ${geosft_wheel_tools[0]} into .venv"
   "$python" -I -m pip install --no-input "${geosft_wheel_tools[@]}" ||
     geosft_die "pip could not install ${geosft_wheel_tools[0]}: see its message above (no network?)"
+}
+
+# The packages of geosft_test_packages into .venv/tests, which is on the path of those tests alone: the others show that
+# the package needs none of them.
+geosft_install_test_packages() {
+  local venv=$geosft_root/.venv folder=$geosft_root/.venv/tests
+  if [[ ! -x $venv/bin/python || $(cat -- "$folder/installed" 2>/dev/null) == "${geosft_test_packages[*]}" ]]; then return; fi
+  geosft_say "Python package: installing what its tests compare with into .venv/tests"
+  rm -rf -- "$folder"
+  if "$venv/bin/python" -I -m pip install --no-input --quiet --no-deps --no-compile --target "$folder" "${geosft_test_packages[@]}"; then
+    echo "${geosft_test_packages[*]}" >"$folder/installed"
+  else
+    geosft_say "pip could not install them (see above): the tests that need them are left out"
+    rm -rf -- "$folder"
+  fi
 }
 
 # Configures build/<preset>, unless that was done for the same LibTorch, which .venv may have changed since: from then on ninja sees what changed.

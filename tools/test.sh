@@ -19,6 +19,7 @@ geosft_has_gpu || geosft_architectures=90
 geosft_install_packages doxygen chromium firefox-esr # the API reference is made without warnings, pages are looked at
 geosft_wheel=1 # the Python package is built and tested
 geosft_setup
+[[ $geosft_preset == @(asan|tsan) ]] || geosft_install_test_packages # a sanitizer's build has no tests in Python
 "$geosft_root/tools/site.sh" --setup # the site is built without warnings, too
 geosft_build all
 geosft_say "testing, $geosft_jobs at a time"

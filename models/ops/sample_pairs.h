@@ -31,10 +31,11 @@ namespace geosft {
 // weight ([K], differentiable in score) and sample_ptr (int64 [B + 1]). Errors name the argument.
 //
 // Traced (torch.compile, torch.export, fake tensors) without ptr K follows from N; with ptr it depends on the values of
-// ptr and is an unbacked symbol, which torch.compile wants torch._dynamo.config.capture_scalar_outputs for. A
-// `generator` cannot be traced: give seeds. Meta tensors have no values: with a ptr on the meta device there is no
-// result. With ptr on a GPU the call waits for it to read K, and cannot be captured in a CUDA graph; with ptr on the
-// CPU, or none, it can (see ptr_on_device), if a random one is given seeds.
+// ptr and is an unbacked symbol, which torch.compile(fullgraph=True) takes, and without fullgraph needs
+// torch._dynamo.config.capture_scalar_outputs for. A `generator` cannot be traced: give seeds. Meta tensors have no
+// values: with a ptr on the meta device there is no result. With ptr on a GPU the call waits for it to read K, and
+// cannot be captured in a CUDA graph; with ptr on the CPU, or none, it can (see ptr_on_device), if a random one is
+// given seeds.
 //
 // torch.func.vmap calls the operators row by row. Random calls without seeds obey its randomness: "different", "same",
 // or an error. The other transforms (grad, vjp, jvp, jacrev) are refused by an error that names the operator.

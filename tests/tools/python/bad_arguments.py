@@ -8,6 +8,7 @@ no rows or one. Every public module has a case. Each case runs in a process of i
 """
 
 import importlib.util
+import os
 import pathlib
 import re
 import resource
@@ -126,6 +127,8 @@ MODULES = {
                dict(x=uniform(9, 8), ptr=PTR, graph=local_graph("gine"))),
     "convolutions": convolved("gine", attention="none", head="mean", head_layers=2, max_degree=2),
     "gates": convolved("gated_gcn", virtual_node=True, normalization="batch", head="nodes"),
+    "class_token": (nn.GraphModel, dict(out_features=3, **TINY, node_values=2, relative=False, head="class_token", positions="learned", places=3),
+                    dict(graphs=nn.FeaturedGraphs(torch.tensor([0, 3, 6, 9]), ROWPTR, COL, node_values=uniform(9, 2)))),
     "texts": (nn.GraphModel, dict(out_features=3, **TINY, node_vocabulary=[4], positions="relative", position_channels=4),
               dict(graphs=nn.FeaturedGraphs(PTR, torch.zeros(10, dtype=torch.int64), COL[:0], torch.arange(9).view(9, 1) % 4))),
 }
@@ -332,11 +335,13 @@ def check(case):
 
 def check_apart(case):
     """In a process of its own: whether all is well."""
-    try:
-        done = subprocess.run([sys.executable, __file__, case], capture_output=True, text=True, timeout=SECONDS_A_CASE)
-    except subprocess.TimeoutExpired:
-        print(f"FAILED {case}: not done in {SECONDS_A_CASE} s")
-        return False
+    with tempfile.TemporaryDirectory() as folder:  # a process that crashes leaves its files
+        try:
+            done = subprocess.run([sys.executable, __file__, case], capture_output=True, text=True, timeout=SECONDS_A_CASE,
+                                  env={**os.environ, "TMPDIR": folder})
+        except subprocess.TimeoutExpired:
+            print(f"FAILED {case}: not done in {SECONDS_A_CASE} s")
+            return False
     print(done.stdout, end="", flush=True)
     if done.returncode not in (0, 1) or not done.stdout:
         last = [line for line in done.stderr.splitlines() if line.startswith("at ")]

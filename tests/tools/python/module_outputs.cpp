@@ -217,7 +217,7 @@ Case segmenter() {
           }};
 }
 
-Case graph_model(const std::string& name, GraphModelOptions options) {
+Case graph_model(const std::string& name, GraphModelOptions options, const std::string& ptr = "ptr") {
   options.node_vocabulary = node_vocabulary;
   options.node_values = node_values;
   options.edge_vocabulary = edge_vocabulary;
@@ -238,7 +238,8 @@ Case graph_model(const std::string& name, GraphModelOptions options) {
     if (buffer.key().find("running_var") != std::string::npos) buffer.value().uniform_(0.5, 2.0);
   }
   return {name, module.ptr(), [=](const Tensors& in, SamplingContext& context) mutable {
-            const FeaturedGraphs graphs = graphs_of(in, options.documents, options.graph_features > 0);
+            FeaturedGraphs graphs = graphs_of(in, options.documents, options.graph_features > 0);
+            if (ptr != "ptr") graphs.graphs.ptr = in.at(ptr);
             return module->forward(graphs, context, graphs.graph_features);
           }};
 }
@@ -259,6 +260,26 @@ std::vector<Case> radial_cases() {
   sign_net.sign_invariant = true;
   return {graph_model("graph_radial", radial), graph_model("graph_radial_gcn", radial_gcn),
           graph_model("graph_radial_gates", radial_gates), graph_model("graph_sign_net", sign_net)};
+}
+
+// Models with a class token, and with learned positions.
+std::vector<Case> token_cases() {
+  GraphModelOptions token, learned, placed;
+  token.relative = false;
+  token.head = GraphHead::class_token;
+  learned.positions = NodePositions::learned;
+  learned.places = 15;
+  learned.relative = false;  // the edges are those of other items
+  placed = learned;
+  placed.head = GraphHead::class_token;
+  placed.head_layers = 2;
+  placed.layer.kind = AttentionKind::primal;
+  placed.layer.primal.convolution = ConvolutionKind::grid;
+  placed.layer.primal.convolution_size = 2;
+  placed.layer.primal.grid_height = 3;
+  placed.layer.primal.grid_width = 5;
+  return {graph_model("graph_class_token", token), graph_model("graph_learned", learned, "halves"),
+          graph_model("graph_places", placed, "halves")};
 }
 
 std::vector<Case> graph_cases() {
@@ -372,6 +393,8 @@ std::vector<Case> cases() {
   all.insert(all.end(), others.begin(), others.end());
   const std::vector<Case> of_coordinates = radial_cases();
   all.insert(all.end(), of_coordinates.begin(), of_coordinates.end());
+  const std::vector<Case> of_tokens = token_cases();
+  all.insert(all.end(), of_tokens.begin(), of_tokens.end());
   return all;
 }
 

@@ -67,9 +67,8 @@ class Package(unittest.TestCase):
 
     def test_compiled_whole(self):
         inputs = [double(14), double(14, 3), double(3)]
-        with torch._dynamo.config.patch(capture_scalar_outputs=True):
-            compiled = torch.compile(pool_of_sample, backend="aot_eager", fullgraph=True)
-            out = compiled(*inputs)
+        compiled = torch.compile(pool_of_sample, backend="aot_eager", fullgraph=True)
+        out = compiled(*inputs)
         torch.testing.assert_close(out, pool_of_sample(*inputs))
         gradients = torch.autograd.grad(out.sum(), inputs)
         torch.testing.assert_close(gradients, torch.autograd.grad(pool_of_sample(*inputs).sum(), inputs))

@@ -56,13 +56,13 @@ def pooled():
     return module, lambda given: module(given["x"], given["ptr"])
 
 
-def graphs(**options):
+def graphs(of="ptr", **options):
     documents = options.get("documents", False)
     module = nn.GraphModel(4, DIM, **LAYER, depth=2, node_vocabulary=[4, 3], node_values=2, edge_vocabulary=[5], edge_values=1,
                            encoding=3, position_channels=4, head_samples=7, **options)
 
     def forward(given, **more):
-        ptr = torch.tensor([0, 11, 22, 30]) if documents else given["ptr"]
+        ptr = torch.tensor([0, 11, 22, 30]) if documents else given[of]
         columns = ("node_categories", "document") if documents else ("node_categories",)
         categories = torch.cat([given[name] for name in columns], 1)
         return module(nn.FeaturedGraphs(ptr, given["rowptr"], given["col"], categories, given["node_values"], given["edge_categories"],
@@ -89,6 +89,10 @@ CASES = {
     "graph_relative": lambda: graphs(positions="relative"),
     "graph_molecules": lambda: graphs(distance_channels=4, distance_range=1.5),
     "graph_alone": lambda: graphs(relative=False),
+    "graph_class_token": lambda: graphs(relative=False, head="class_token"),
+    "graph_places": lambda: graphs(of="halves", relative=False, head="class_token", head_layers=2, positions="learned", places=15, attention=lambda: nn.PrimalAttention(
+        DIM, HEADS, convolution="grid", grid=(3, 5), class_token=True)),
+    "graph_learned": lambda: graphs(of="halves", relative=False, positions="learned", places=15),
     "graph_gcn": lambda: graphs(local="gcn", normalization="batch", virtual_node=True, max_degree=1, head="mean"),
     "graph_gine": lambda: graphs(local="gine", attention="none", relative=False, norm_first=True, mlp_ratio=0, jumping_knowledge="concatenate",
                                  head="max", head_layers=3),
@@ -260,41 +264,94 @@ class Modules(unittest.TestCase):
         self.assertTrue(torch.equal(out[mask], rows))
         self.assertEqual(float(out[~mask].detach().abs().max()), 0)
 
+    def compare_compiled(self, module, *calls):
+        """The module, compiled in one graph with default settings, gives the values and gradients of itself. `calls` are
+        pairs of arguments and keywords: the later ones are of other sizes."""
+        torch._dynamo.reset()
+        compiled = torch.compile(module, backend="aot_eager", fullgraph=True)
+        for arguments, keywords in calls:
+            results = []
+            for one in (module, compiled):
+                torch.manual_seed(5)
+                module.zero_grad()
+                out = one(*arguments, **keywords)
+                out.square().sum().backward()
+                results.append((out.detach(), *(each.grad.clone() for each in module.parameters() if each.grad is not None)))
+            self.assertEqual(*map(len, results))
+            for eager, traced in zip(*results):
+                torch.testing.assert_close(traced, eager, rtol=1e-4, atol=1e-4)
+
     def test_compiled_whole_without_flags(self):
         points, normals = dense_clouds()
         flat = (points.flatten(0, 1), normals.flatten(0, 1))
-        for mode in (True, False):
-            for tokens_ in ("radial", "local", "ppf"):
-                for arguments in ((points, normals), (*flat, [0, 12, 24, 36]), (*flat, [0, 2, 3, 36])):
-                    with self.subTest(training=mode, tokens=tokens_, packed=len(arguments) == 3):
-                        torch._dynamo.reset()
-                        model = classifier(tokens=tokens_).train(mode)
-                        compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
-                        results = []
-                        for one in (model, compiled):
-                            torch.manual_seed(5)
-                            model.zero_grad()
-                            out = one(*arguments)
-                            out.square().sum().backward()
-                            results.append((out.detach(), model.embed.weight.grad.clone()))
-                        for eager, traced in zip(*results):
-                            torch.testing.assert_close(traced, eager, rtol=1e-4, atol=1e-4)
+        mask = torch.arange(12) < torch.tensor([[12], [5], [0]])
+        ragged, other = torch.tensor([0, 2, 3, 36]), torch.tensor([0, 5, 30])
+        dense, packed, smaller = ((points, normals), {}), ((*flat, ragged), {}), ((flat[0][:30], flat[1][:30], other), {})
+        calls = {"radial": [[dense, packed, smaller], [((points, normals), {"mask": mask})], [((*flat, [0, 12, 24, 36]), {}), ((*flat, [0, 2, 3, 36]), {})]],
+                 "local": [[packed]], "ppf": [[dense], [packed]], "absolute_local": [[packed]]}
+        for tokens_, groups in calls.items():
+            for place, group in enumerate(groups):
+                for mode in (True, False) if tokens_ != "absolute_local" else (False,):
+                    with self.subTest(training=mode, tokens=tokens_, group=place):
+                        self.compare_compiled(classifier(tokens=tokens_).train(mode), *group)
+        segmenter = nn.PointSegmenter(5, 3, DIM, **LAYER, depth=1).eval()
+        self.compare_compiled(segmenter, ((*flat, ragged), {"category": torch.tensor([0, 2, 1])}))
 
     def test_compiled_graph_models(self):
-        """With integers as ptr: without a flag."""
+        """With a tensor as ptr, and with integers."""
         edges = torch.tensor([[0, 1, 1, 2, 3, 4, 4, 0], [1, 0, 2, 1, 4, 3, 3, 2]])
         graphs = nn.FeaturedGraphs.from_edges(edges, [0, 3, 5], node_categories=torch.tensor([[0], [1], [0], [1], [1]]),
                                               edge_categories=torch.arange(8).unsqueeze(1) % 3, coordinates=torch.rand(5, 3))
+        self.assertIsInstance(graphs.ptr, torch.Tensor)
         for options in ({}, {"head": "sum"}, {"local": "gine", "virtual_node": True, "head": "mean"}, {"local": "gated_gcn", "normalization": "batch"},
                         {"local": "gcn", "jumping_knowledge": "max"}, {"head": "nodes", "positions": "relative"}, {"score": "dot", "probability": "softmax"},
-                        {"distance_channels": 3}):
+                        {"distance_channels": 3}, {"head": "class_token", "relative": False}, {"local": "gine", "edge_cutoff": 0.6, "radial_channels": 4}):
             with self.subTest(**options):
-                torch._dynamo.reset()
                 torch.manual_seed(12)
                 model = nn.GraphModel(3, DIM, **LAYER, depth=2, node_vocabulary=[2], edge_vocabulary=[3], **options).eval()
-                whole = graphs._replace(ptr=[0, 3, 5])
-                compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
-                torch.testing.assert_close(compiled(whole), model(graphs), rtol=1e-4, atol=1e-4)
+                self.compare_compiled(model, ((graphs,), {}))
+        self.compare_compiled(model, ((graphs._replace(ptr=[0, 3, 5]),), {}))
+
+    def test_compiled_modules_with_offsets_in_a_tensor(self):
+        ptr, whole = torch.tensor([0, 2, 3, 36]), torch.tensor([0, 12, 24, 36])
+        points, normals = (one.flatten(0, 1) for one in dense_clouds())
+        generator = torch.Generator().manual_seed(6)
+        x, clouds_ = torch.randn(36, DIM, generator=generator), nn.PointEncoding(points, normals)
+        dense = (torch.randn(3, 12, DIM, generator=generator), nn.PointEncoding(points.view(3, 12, 3), normals.view(3, 12, 3)))
+        mask = {"mask": torch.arange(12) < torch.tensor([[12], [5], [0]])}
+        ring = torch.arange(36)
+        graph = nn.GraphEncoding(torch.arange(37), ring + torch.where(ring % 12 == 11, -11, 1), torch.rand(36, 2, generator=generator))
+        sequence = nn.SequenceEncoding(torch.randn(36, 4, generator=generator))
+
+        class Sampled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.sampler = nn.Sampler(DIM, 5)
+
+            def forward(self, x, ptr):
+                return self.sampler(x, ptr).sample(x)
+
+        attentions = [(options, (x, clouds_, ptr)) for options in (
+            {**POINTS, "hard": True}, {**POINTS, "with_replacement": True}, {**POINTS, "weighting": "gumbel_softmax"}, {**POINTS, "probability": "softmax"})]
+        attentions += [({}, (x, None, ptr)), ({"relative": "graph", "relative_channels": 2}, (x, graph, whole)),
+                       ({"relative": "sequence", "relative_channels": 4}, (x, sequence, ptr))]
+        cases = [(nn.SamplingAttention(DIM, **LAYER, **options), given, {}) for options, given in attentions]
+        cases += [(nn.TransformerLayer(DIM, **POINTS_LAYER), dense, mask), (nn.Encoder(DIM, depth=2, virtual_node=True, **POINTS_LAYER), (x, clouds_, ptr), {}),
+                  (Sampled(), (x, ptr), {}), (nn.PolynomialAttention(DIM, HEADS), (x, None, ptr), {})]
+        cases += [(nn.PrimalAttention(DIM, HEADS, **options), (x, encoding_, offsets), {}) for options, encoding_, offsets in (
+            ({"beta": 0.5, "pool": [1, 2]}, None, ptr), ({"pool": [1, 2], "pooling": "max"}, None, ptr), ({"pool": [1, 2], "pooling": "convolution"}, None, ptr),
+            ({"variance": True}, None, ptr), ({"mask": "window", "mask_size": 3, "pool": [1, 2]}, None, ptr), ({"mask": "strided", "mask_size": 0}, None, ptr),
+            ({"mask": "block", "mask_size": 3}, None, ptr), ({"mask": "nearest", "mask_size": 3}, clouds_, ptr), ({"mask": "neighbours"}, graph, whole),
+            ({"convolution": "sequence", "pool": [2, 1]}, None, ptr), ({"convolution": "grid", "grid": (3, 4)}, None, whole))]
+        cases += [(head(DIM, 3), (x, ptr), {}) for head in (nn.SoftmaxPoolHead, nn.SumHead, nn.PooledHead, nn.SampleMaxHead)]
+        for module, given, keywords in cases:
+            with self.subTest(module=str(module)):
+                self.compare_compiled(module, (given, keywords))
+        self.assertRaisesRegex(Exception, "ptr must be a sequence.*k_means", lambda: self.compare_compiled(
+            nn.PrimalAttention(DIM, HEADS, pool=[1, 2], pooling="k_means"), ((x, None, ptr), {})))
+        torch._dynamo.reset()
+        gridded = torch.compile(nn.PrimalAttention(DIM, HEADS, convolution="grid", grid=(3, 4)), backend="aot_eager", fullgraph=True)
+        self.assertRaisesRegex(RuntimeError, "ptr must have items of 3 x 4 tokens", lambda: gridded(x, None, ptr))
 
     def test_graph_models_know_no_order_of_nodes_and_standardise(self):
         torch.manual_seed(13)
@@ -526,7 +583,9 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.GraphModel(0), "out_features", "0")
         self.refuses(lambda: nn.GraphModel(2, head="median"), "head", "softmax_pool")
         self.refuses(lambda: nn.GraphModel(2, head="pairs"), "head", "documents")
-        self.refuses(lambda: nn.GraphModel(2, positions="learned"), "positions", "relative")
+        self.refuses(lambda: nn.GraphModel(2, positions="learnt"), "positions", "relative")
+        self.refuses(lambda: nn.GraphModel(2, positions="learned"), "places", "0")
+        self.refuses(lambda: nn.GraphModel(2, head="class_token"), "head", "class_token", "edges")
         self.refuses(lambda: nn.GraphModel(2, node_values=-1), "node_values")
         self.refuses(lambda: nn.distance_features(torch.ones(2), 0, 1.0), "channels")
         self.refuses(lambda: nn.distance_features(torch.ones(2), 2, 0.0), "range")
@@ -595,9 +654,9 @@ class BadInput(unittest.TestCase):
             self.assertEqual(model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0, 0])).shape, (1, 4))
             self.assertTrue(model(torch.zeros(1, 1, 3), torch.zeros(1, 1, 3)).isfinite().all())
             nothing = nn.FeaturedGraphs.from_edges(torch.zeros(2, 0, dtype=torch.int64), torch.tensor([0, 0, 1]))
-            for head in ("softmax_pool", "sample_max", "sum", "nodes"):
+            for head in ("softmax_pool", "sample_max", "sum", "nodes", "class_token"):
                 for options in ({}, {"score": "dot"}, {"attention": lambda: nn.PrimalAttention(DIM, HEADS, mask="window", mask_size=2)}):
-                    graph_model = nn.GraphModel(3, DIM, **LAYER, head=head, **options).train(mode)
+                    graph_model = nn.GraphModel(3, DIM, **LAYER, head=head, **options, relative=head != "class_token").train(mode)
                     out = graph_model(nothing)
                     self.assertEqual(out.shape, (1 if head == "nodes" else 2, 3))
                     self.assertTrue(out.isfinite().all())
@@ -608,8 +667,12 @@ class Tutorial(unittest.TestCase):
         code = re.findall(r"^```python\n(.*?)^```", pathlib.Path(README).read_text(), re.DOTALL | re.MULTILINE)
         self.assertGreater(len(code), 2)
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.executable, "-c", "\n".join(code)], cwd=folder, capture_output=True, text=True)
+            path = [os.environ[name] for name in ("PYTHONPATH", "GEOSFT_TEST_PACKAGES") if name in os.environ]
+            done = subprocess.run([sys.executable, "-c", "\n".join(code)], cwd=folder, capture_output=True, text=True,
+                                  env={**os.environ, "PYTHONPATH": os.pathsep.join(path)})
         self.assertEqual(done.returncode, 0, done.stderr)
+        if os.path.isdir(os.environ.get("GEOSFT_TEST_PACKAGES", "")):  # with PyTorch Geometric
+            self.assertNotIn("left out", done.stdout)
 
 
 class Public(unittest.TestCase):

@@ -135,6 +135,11 @@ class Classifiers(InFolder):
         file = self.folder / "weights.safetensors"
         model.save_safetensors(file)
         self.assertTrue(torch.equal(geosft.load(file).predict(points), expected))
+        if importlib.util.find_spec("safetensors"):
+            import safetensors.torch
+            weights = safetensors.torch.load_file(file)
+            for name, tensor in model.state_dict().items():
+                self.assertTrue(torch.equal(weights[f"model.{name}"], tensor), name)
         with self.assertRaisesRegex(ValueError, "not empty"):
             model.save(self.data)
 
@@ -444,6 +449,7 @@ class Sequences(InFolder):
         "one": ("line", ("--attention=conv1d",)),
         "texts": ("texts", ("--attention=linear_bn", "--max-length=9", "--positions=added")),
         "images": ("images", ("--attention=conv2d", "--patch-size=2")),
+        "tokens": ("images", ("--attention=conv2d", "--patch-size=2", "--head=class_token", "--positions=learned")),
     }
 
     @classmethod

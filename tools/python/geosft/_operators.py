@@ -31,10 +31,10 @@ def farthest_point_sampling(points, m, ptr=None, start=0):
     in parallel. Errors name the argument.
 
     Tracing (torch.compile, torch.export, fake tensors): without ptr the size of the result is min(m, N). With ptr it
-    depends on the values of ptr and is an unbacked symbol, for which torch.compile needs
-    torch._dynamo.config.capture_scalar_outputs. A ptr on the meta device has no values: there is no result. With ptr on
-    a GPU the call synchronizes to read that size, and cannot be captured in a CUDA graph; with ptr on the CPU, or none,
-    it can (see ptr_on_device).
+    depends on the values of ptr and is an unbacked symbol, which torch.compile(fullgraph=True) takes, and without
+    fullgraph needs torch._dynamo.config.capture_scalar_outputs for. A ptr on the meta device has no values: there is no
+    result. With ptr on a GPU the call synchronizes to read that size, and cannot be captured in a CUDA graph; with ptr
+    on the CPU, or none, it can (see ptr_on_device).
     """
     return ops.farthest_point_sampling(points, m, ptr, start)
 
@@ -255,10 +255,11 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
     weight ([K], differentiable in score) and sample_ptr (int64 [B + 1]). Errors name the argument.
 
     Traced (torch.compile, torch.export, fake tensors) without ptr K follows from N; with ptr it depends on the values of
-    ptr and is an unbacked symbol, which torch.compile wants torch._dynamo.config.capture_scalar_outputs for. A
-    `generator` cannot be traced: give seeds. Meta tensors have no values: with a ptr on the meta device there is no
-    result. With ptr on a GPU the call waits for it to read K, and cannot be captured in a CUDA graph; with ptr on the
-    CPU, or none, it can (see ptr_on_device), if a random one is given seeds.
+    ptr and is an unbacked symbol, which torch.compile(fullgraph=True) takes, and without fullgraph needs
+    torch._dynamo.config.capture_scalar_outputs for. A `generator` cannot be traced: give seeds. Meta tensors have no
+    values: with a ptr on the meta device there is no result. With ptr on a GPU the call waits for it to read K, and
+    cannot be captured in a CUDA graph; with ptr on the CPU, or none, it can (see ptr_on_device), if a random one is given
+    seeds.
 
     torch.func.vmap calls the operators row by row. Random calls without seeds obey its randomness: "different", "same",
     or an error. The other transforms (grad, vjp, jvp, jacrev) are refused by an error that names the operator.

@@ -354,7 +354,7 @@ class _Graphs(nn.Module):
     def __init__(self, model: GraphModel):
         super().__init__()
         self.model = model
-        attends = model.relative and model.positions != "relative"
+        attends = model.relative and model.position_kind != "relative"
         edges = attends or model.local_channels > 0
         used = {"ptr": True, "rowptr": True, "col": True, "node_categories": bool(model.node_vocabulary) or model.documents,
                 "node_values": model.node_values > 0, "edge_categories": edges and bool(model.edge_vocabulary),

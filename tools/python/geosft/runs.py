@@ -454,6 +454,7 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
         options["convolution_size"] = model["convolution_size"]
     if options.get("convolution") == "grid":
         options["grid"] = (schema["grid_height"], schema["grid_width"])
+        options["class_token"] = model["head"] == "class_token"
     return {"attention": lambda: PrimalAttention(dim, heads, **options)}
 
 
@@ -518,7 +519,8 @@ def _load_graph_model(config, texts, file) -> TrainedGraphModel:
         max_degree=model.get("max_degree", 0), local=_LOCALS.get(local, local),
         jumping_knowledge=model.get("jumping_knowledge", "none"), virtual_node=model.get("virtual_node", False),
         head_layers=model.get("head_layers", 1), graph_features=features, graph_counts=_count_columns(config) if features > 0 else 0,
-        positions=model["positions"], position_channels=model["position_channels"], documents=documents, relative=relative,
+        positions=model["positions"], position_channels=model["position_channels"],
+        places=schema.get("grid_height", 0) * schema.get("grid_width", 0), documents=documents, relative=relative,
         distance_channels=model["distance_channels"] if relative else 0, distance_range=model["distance_range"],
         edge_cutoff=model.get("edge_cutoff", 0.0), radial_channels=model.get("radial_channels", 32),
         atom_references=model.get("atom_references", False),

@@ -16,11 +16,13 @@ from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, Su
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
 from .packed import PackedLayout
 from .relative import GraphEncoding, SequenceEncoding, distance_features, sinusoids_at
-from .sampling import SamplingContext, context_of
+from .sampling import SamplingContext, context_of, random_integers
 
 _HEADS = {"softmax_pool": ("pool_head", SoftmaxPoolHead), "sample_max": ("sample_head", SampleMaxHead),
-          "sum": ("sum_head", SumHead), "nodes": ("token_head", TokenHead), "pairs": ("pair_head", PairHead), "mean": ("pooled_head", PooledHead), "max": ("pooled_head", PooledHead)}
-_POSITIONS = ("none", "added", "relative")
+          "sum": ("sum_head", SumHead), "nodes": ("token_head", TokenHead), "pairs": ("pair_head", PairHead), "mean": ("pooled_head", PooledHead), "max": ("pooled_head", PooledHead),
+          "class_token": ("token_head", TokenHead)}
+_POSITIONS = ("none", "added", "relative", "learned")
+_TOKEN_DEVIATION = 0.02  # of the class token and of learned positions, as in DeiT
 _MIN_DEVIATION = 1e-6
 _MAX_DEVIATIONS = 5.0  # of standardised features of graphs
 
@@ -170,16 +172,18 @@ class GraphModel(nn.Module):
             many linear maps make of node_encoding; 0: a linear map of the standardised encoding is added to the tokens.
         max_degree: the degree of a node, clamped to it, has an embedding that is added to its token; 0: none.
         signed_encoding: the signs of its columns are arbitrary (Laplacian eigenvectors): training flips them at random.
-        positions: "none", "added" (sinusoids of the place of a node in its item are added to tokens) or "relative"
-            (they are what attention sees, in place of edges).
+        positions: "none", "added" (sinusoids of the place of a node in its item are added to tokens), "relative"
+            (they are what attention sees, in place of edges) or "learned" (a vector per place is added to tokens).
+        places: with learned positions, the number of nodes of every item.
         position_channels: of the sinusoids of "relative"; 0: dim.
         documents: an item is a pair of documents that do not attend to each other; a further last column of
             node_categories says which a node is of, 0 then 1. For, and only for, the head "pairs".
         relative: attention sees the edges.
         distance_channels, distance_range: with `relative`, attention sees distances of the nodes' coordinates too, up to
             `distance_range` in their unit; 0 channels: it does not.
-        head: "softmax_pool", "sample_max", "sum", "mean" or "max" per graph; "nodes" per node; "pairs" per pair of
-            documents.
+        head: "softmax_pool", "sample_max", "sum", "mean" or "max" per graph; "class_token" per graph, from a learned token
+            before its nodes that attends with them (without `relative`, `local` and relative positions); "nodes" per node;
+            "pairs" per pair of documents.
         head_layers: of the MLP that predicts from the pooled features, or from each node.
         graph_features, graph_counts: features of each graph beside its pooled ones, and how many, the last, are counts,
             which are not standardised.
@@ -203,7 +207,7 @@ class GraphModel(nn.Module):
     def __init__(
         self, out_features: int, dim: int = 64, num_heads: int = 4, num_samples: int = 32, *, depth: int = 4,
         node_vocabulary: Sequence[int] = (), node_values: int = 0, edge_vocabulary: Sequence[int] = (), edge_values: int = 0,
-        encoding: int = 0, signed_encoding: bool = False, positions: str = "none", position_channels: int = 0,
+        encoding: int = 0, signed_encoding: bool = False, positions: str = "none", position_channels: int = 0, places: int = 0,
         documents: bool = False, relative: bool = True, distance_channels: int = 0, distance_range: float = 5.0,
         head: str = "softmax_pool", head_samples: int = 64, head_dropout: float = 0.0, head_sampler: dict | None = None,
         head_layers: int = 1, graph_features: int = 0, graph_counts: int = 0, encoding_channels: int = 0, encoding_layers: int = 1,
@@ -232,6 +236,10 @@ class GraphModel(nn.Module):
         check_sizes(radial_channels=radial_channels)
         if atom_references and (head in ("nodes", "pairs") or not node_vocabulary):
             raise ValueError("atom_references must be False for heads of nodes and pairs, and for nodes without categories")
+        if head == "class_token" and (relative or positions == "relative" or local != "none"):
+            raise ValueError("head must not be class_token where attention or a convolution sees edges or relative positions")
+        if positions == "learned":
+            check_sizes(places=places)
         if graph_counts > graph_features:
             raise ValueError(f"graph_counts must be at most graph_features, {graph_features}, got {graph_counts}")
         if documents != (head == "pairs"):
@@ -241,7 +249,7 @@ class GraphModel(nn.Module):
         made = {"device": device, "dtype": dtype}
         self.node_vocabulary, self.edge_vocabulary = list(node_vocabulary), list(edge_vocabulary)
         self.node_values, self.edge_values, self.encoding = node_values, edge_values, encoding
-        self.signed_encoding, self.positions, self.position_channels = signed_encoding, positions, position_channels or dim
+        self.signed_encoding, self.position_kind, self.position_channels = signed_encoding, positions, position_channels or dim
         self.documents, self.relative, self.head = documents, relative, head
         self.distance_channels, self.distance_range = distance_channels, distance_range
         self.encoding_channels, self.max_degree, self.local = encoding_channels, max_degree, local
@@ -263,12 +271,19 @@ class GraphModel(nn.Module):
         self.local_channels = edges if local != "none" and (edges > 1 or local == "gated_gcn" or edge_cutoff > 0) else 0
         self.encoder = Encoder(dim, num_heads, num_samples, depth=depth, local=local, edge_channels=self.local_channels, **made,
                                **self._seen(options))
+        token, self.places = head == "class_token", places
+        self.class_token = self._learned(1, dim, made) if token else None
+        self.positions = self._learned(places + token, dim, made) if positions == "learned" else None
         self._make_head(dim, out_features, head_layers, head_samples, head_dropout, head_sampler or {}, made)
         for columns, of in ((numbers, "node"), (edge_values, "edge"), (out_features, "target"), *[(graph_features, "graph")] * (graph_features > 0)):
             self.register_buffer(f"{of}_mean", torch.zeros(columns, **made))
             self.register_buffer(f"{of}_deviation", torch.ones(columns, **made))
         if atom_references:
             self.register_buffer("target_reference", torch.zeros(self.node_vocabulary[0], out_features, **made))
+
+    @staticmethod
+    def _learned(rows: int, dim: int, made: dict) -> nn.Parameter:
+        return nn.Parameter(torch.randn(rows, dim, **made) * _TOKEN_DEVIATION)
 
     @property
     def _standardized_encoding(self) -> int:
@@ -279,15 +294,16 @@ class GraphModel(nn.Module):
         deep = layers != 1 or self.graph_features > 0
         if deep and self.head == "pairs":
             raise ValueError(f"head_layers must be 1, and graph_features 0, for the head pairs, got {layers} and {self.graph_features}")
-        if self.head == "nodes" and self.graph_features > 0:
-            raise ValueError(f"graph_features must be 0 for the head nodes, got {self.graph_features}")
+        of_tokens = self.head in ("nodes", "class_token")
+        if of_tokens and self.graph_features > 0:
+            raise ValueError(f"graph_features must be 0 for the head {self.head}, got {self.graph_features}")
         self._head, kind = _HEADS[self.head]
-        if self.head == "nodes" and deep:
+        if of_tokens and deep:
             self._head = "node_head"
             self.node_head = Mlp(dim, dim, out_features, layers, dropout, **made)
             return
         sampled = dict(num_samples=samples, **sampler) if self.head == "sample_max" else {}
-        if self.head not in ("nodes", "pairs") and (deep or kind is PooledHead):
+        if not of_tokens and self.head != "pairs" and (deep or kind is PooledHead):
             self._head = "pooled_head"
             self.pooled_head = PooledHead(dim, out_features, self.head, layers, self.graph_features, dropout=dropout, **sampled, **made)
         else:
@@ -297,7 +313,7 @@ class GraphModel(nn.Module):
         """The options of the layers, with the relative encoding that attention sees; an `attention` sees its own."""
         if "attention" in options:
             return options
-        if self.positions == "relative":
+        if self.position_kind == "relative":
             return {**options, "relative": "sequence", "relative_channels": self.position_channels}
         if not self.relative:
             return options
@@ -311,16 +327,36 @@ class GraphModel(nn.Module):
         sampling = context_of(self, sampling)
         edges = self._edges(graphs) if self._convolves_edges or self._attends_to_edges else None
         relative = self._relative(graphs, layout, edges)
-        x = self.encoder(self._tokens(graphs, layout, sampling), relative, layout, sampling=sampling, graph=self._local(graphs, layout, edges))
-        predicted = self._predicted(x, graphs, layout, sampling)
+        attending = layout if self.class_token is None else layout.with_one_more()
+        x = self._with_class_token(self._tokens(graphs, layout, sampling), layout, attending)
+        x = self.encoder(x, relative, attending, sampling=sampling, graph=self._local(graphs, layout, edges))
+        predicted = self._predicted(x, graphs, attending, sampling)
         if not self.atom_references:
             return predicted
         return predicted + sum_pool(self.target_reference.index_select(0, graphs.node_categories[:, 0].long()), layout)
+
+    def _with_class_token(self, x: Tensor, layout: PackedLayout, attending: PackedLayout) -> Tensor:
+        """The class token before the tokens x of each item of `layout`, and learned positions."""
+        if self.class_token is not None:
+            row = torch.arange(layout.rows, device=x.device) + layout.item_of_row(x.device) + 1
+            token, first = self.class_token.to(x.dtype).expand(layout.items, -1), attending.pointers(x.device)[:-1]
+            x = x.new_zeros(attending.rows, x.shape[1]).index_copy(0, row, x).index_copy(0, first, token)
+        if self.positions is None:
+            return x
+        positions, sizes = self.positions.to(x.dtype), layout.sizes()
+        if sizes is not None:
+            if any(size not in (0, self.places) for size in sizes):
+                raise ValueError(f"ptr must have items of {self.places} nodes for learned positions, got {sizes[:8]}")
+            if 0 not in sizes and not torch.compiler.is_compiling():
+                return (x.view(layout.items, positions.shape[0], x.shape[1]) + positions).flatten(0, 1)
+        return x + positions.index_select(0, attending.place_in_item(x.device))
 
     def _predicted(self, x: Tensor, graphs: FeaturedGraphs, layout: PackedLayout, sampling: SamplingContext) -> Tensor:
         head = getattr(self, self._head)
         if self.head == "nodes":
             return head(x)
+        if self.head == "class_token":
+            return head(x.index_select(0, layout.pointers(x.device)[:-1]))
         if self._head == "pooled_head":
             return head(x, layout, self._standardized_features(graphs), sampling=sampling)
         return head(x, layout, sampling=sampling) if self.head == "sample_max" else head(x, layout)
@@ -332,7 +368,7 @@ class GraphModel(nn.Module):
 
     @property
     def _attends_to_edges(self) -> bool:
-        return self.relative and self.positions != "relative"
+        return self.relative and self.position_kind != "relative"
 
     def _standardized_features(self, graphs: FeaturedGraphs) -> Tensor | None:
         if self.graph_features == 0:
@@ -343,19 +379,18 @@ class GraphModel(nn.Module):
     def _radial(self, graphs: FeaturedGraphs, layout: PackedLayout) -> LocalGraph:
         """The nodes within the cutoff of each node, other than itself, by distance. The search runs on the CPU."""
         weight, points = self.numbers.weight, graphs.coordinates.detach().to("cpu", torch.float32)
-        found, begin = [points.new_empty(3, 0, dtype=torch.float64)], 0
-        for item in points.split(layout.sizes()):
-            x, y, z = (item.unsqueeze(1) - item).square().unbind(-1)
-            squared = x + y + z
-            near = squared <= item.new_tensor(self.edge_cutoff).square()
-            row, col = near.fill_diagonal_(False).nonzero(as_tuple=True)
-            found.append(torch.stack((row + begin, col + begin, squared[row, col].double())).double())
-            begin += item.shape[0]
-        row, col, squared = torch.cat(found, 1)
+        nodes, ptr, item = points.shape[0], layout.pointers(points.device), layout.item_of_row(points.device)
+        other = ptr[item].unsqueeze(1) + torch.arange(layout.longest())  # the nodes of the item of each node
+        x, y, z = (points.unsqueeze(1) - points[other.clamp_max(max(nodes - 1, 0))]).square().unbind(-1)
+        squared = x + y + z
+        near = (squared <= points.new_tensor(self.edge_cutoff).square()) & (other < ptr[item + 1].unsqueeze(1))
+        row, place = (near & (other != torch.arange(nodes).unsqueeze(1))).nonzero(as_tuple=True)
+        col, squared = other[row, place], squared[row, place]
         order = squared.sort(stable=True).indices
         order = order[row[order].sort(stable=True).indices]
-        rowptr = nn.functional.pad(torch.bincount(row.long(), minlength=begin).cumsum(0), (1, 0))
-        index = EdgeIndex.of(rowptr.to(weight.device), col[order].long().to(weight.device), begin)
+        count = torch.zeros(nodes, dtype=torch.int64).index_add(0, row, torch.ones_like(row))
+        rowptr = nn.functional.pad(count.cumsum(0), (1, 0))
+        index = EdgeIndex.of(rowptr.to(weight.device), col[order].to(weight.device), nodes)
         squared = squared[order].to(weight)
         graph = LocalGraph(index, self.local, weight, distance_features(squared, self.radial_channels, self.edge_cutoff))
         envelope = 0.5 * (1 + (squared.sqrt() * (math.pi / self.edge_cutoff)).cos())
@@ -419,7 +454,7 @@ class GraphModel(nn.Module):
         else:
             numbers = weight.new_ones(layout.rows, 1)
         x = self.numbers(numbers).to(weight.dtype)
-        if self.positions == "added":
+        if self.position_kind == "added":
             x = x + sinusoids_at(layout.place_in_item(weight.device), x.shape[1], dtype=weight.dtype)
         if self.embedding is not None:
             categories = graphs.node_categories[:, :len(self.node_vocabulary)]
@@ -437,7 +472,7 @@ class GraphModel(nn.Module):
         if not (self.signed_encoding and sampling.mode == "random"):
             return encoding
         layout = PackedLayout.of_ptr(graphs.ptr, encoding.shape[0])
-        signs = torch.randint(2, (layout.items, encoding.shape[1]), generator=sampling.generator).to(encoding) * 2 - 1
+        signs = random_integers(2, (layout.items, encoding.shape[1]), sampling.generator).to(encoding) * 2 - 1
         return encoding * signs[layout.item_of_row(encoding.device)]
 
     def _edges(self, graphs: FeaturedGraphs) -> Tensor:
@@ -455,7 +490,7 @@ class GraphModel(nn.Module):
         self, graphs: FeaturedGraphs, layout: PackedLayout, channels: Tensor | None
     ) -> GraphEncoding | SequenceEncoding | None:
         weight = self.numbers.weight
-        if self.positions == "relative":
+        if self.position_kind == "relative":
             place = layout.place_in_item(weight.device)
             return SequenceEncoding(sinusoids_at(place, self.position_channels, dtype=weight.dtype))
         if not self.relative:

@@ -41,6 +41,13 @@ class PackedLayout:
         """The layout of `items` items of `tokens` rows each."""
         return PackedLayout(items * tokens, torch.arange(items + 1) * tokens, equal=tokens)
 
+    def with_one_more(self) -> PackedLayout:
+        """The layout of the items with one more row each."""
+        offsets = None if self.offsets is None else [offset + item for item, offset in enumerate(self.offsets)]
+        ptr = self.pointers(torch.device("cpu")) if self.ptr is None else self.ptr
+        equal = None if self.equal is None else self.equal + 1
+        return PackedLayout(self.rows + self.items, ptr + torch.arange(ptr.shape[0], device=ptr.device), offsets, equal)
+
     @property
     def items(self) -> int:
         return 1 if self.ptr is None else self.ptr.shape[0] - 1
@@ -69,12 +76,17 @@ class PackedLayout:
         return PackedLayout(rows, ptr, equal=equal, at_most=k)
 
     def longest(self) -> int:
-        """The rows of the largest item, or a bound while a trace does not know them."""
+        """The rows of the largest item; of samples a bound, while a trace does not know them."""
         if self.equal is not None:
             return self.equal
-        if torch.compiler.is_compiling() and self.at_most is not None:
+        sizes = None if torch.compiler.is_compiling() and self.at_most is not None else self.sizes()
+        if sizes is not None:
+            return max(sizes, default=0)
+        if self.at_most is not None:
             return self.at_most
-        return max(self.sizes(), default=0)
+        longest = torch.nn.functional.pad(self.ptr.diff(), (1, 0)).max().item()
+        torch._check(longest >= 0)
+        return longest
 
     def sizes(self) -> list[int] | None:
         """The rows of each item; None while a trace does not know them."""

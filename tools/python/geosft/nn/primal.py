@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from .attention import SelfAttention
 from .checks import check_sizes
-from .packed import PackedLayout
+from .packed import PackedLayout, segment_of
 from .relative import GraphEncoding, PointEncoding
 
 _ops = torch.ops.geosft
@@ -41,26 +41,48 @@ class SparseMask(NamedTuple):
     def of_pairs(row: Tensor, col: Tensor, rows: int, columns: int) -> SparseMask:
         """The distinct pairs (row, col)."""
         entry = torch.unique(row * columns + col)
-        count = torch.bincount(torch.div(entry, max(columns, 1), rounding_mode="floor"), minlength=rows)
-        return SparseMask(functional.pad(count.cumsum(0), (1, 0)), entry % max(columns, 1))
+        # Without columns there is no pair. max() of a size that a trace does not know is none that it can compute with.
+        columns = columns if torch.compiler.is_compiling() else max(columns, 1)
+        count = entry.new_zeros(rows).index_add(0, torch.div(entry, columns, rounding_mode="floor"), torch.ones_like(entry))
+        return SparseMask(functional.pad(count.cumsum(0), (1, 0)), entry % columns)
 
     def rows(self) -> Tensor:
         """int64: the row of each entry."""
-        return torch.repeat_interleave(self.rowptr.diff())
+        return segment_of(self.rowptr, self.col.shape[0], self.rowptr.device)
 
 
 class _Items(NamedTuple):
-    """Where rows are: the offsets of the items, int64 [B + 1], the item of each row and its place there."""
+    """Where rows are: their number, the offsets of the items, int64 [B + 1], the item of each row and its place there; and
+    the sizes of the items, None while a trace does not know them."""
 
+    rows: int
     ptr: Tensor
     item: Tensor
     place: Tensor
+    sizes: list[int] | None
 
     @staticmethod
-    def of(sizes: Sequence[int], device: torch.device) -> _Items:
-        ptr = functional.pad(torch.tensor(sizes, dtype=torch.int64).cumsum(0), (1, 0)).to(device)
-        item = torch.repeat_interleave(ptr.diff(), output_size=sum(sizes))
-        return _Items(ptr, item, torch.arange(sum(sizes), device=device) - ptr[item])
+    def of(ptr: Tensor, rows: int, sizes: list[int] | None) -> _Items:
+        item = segment_of(ptr, rows, ptr.device)
+        return _Items(rows, ptr, item, torch.arange(rows, device=ptr.device) - ptr[item], sizes)
+
+    def pooled(self, factor: int) -> _Items:
+        """The items of groups of `factor` successive rows, of which the last of an item may be smaller."""
+        groups = (self.ptr.diff() + (factor - 1)) // factor
+        ptr = functional.pad(groups.cumsum(0), (1, 0))
+        if self.sizes is not None:
+            sizes = [-(-size // factor) for size in self.sizes]
+            return _Items.of(ptr, sum(sizes), sizes)
+        rows = groups.sum().item()
+        torch._check(rows >= 0)
+        return _Items.of(ptr, rows, None)
+
+    def check(self, holds: Tensor, message: str) -> None:
+        """Raises `message` where a bool tensor is not all True: a ValueError, or in a compiled graph a RuntimeError."""
+        if torch.compiler.is_compiling():
+            torch._assert_async(holds.all(), message)
+        elif not holds.all():
+            raise ValueError(message)
 
     def mean(self, x: Tensor) -> Tensor:
         """The mean of the rows of each item, [B, ...]; 0 for an empty one."""
@@ -69,7 +91,7 @@ class _Items(NamedTuple):
         return total / count.view(-1, *[1] * (x.dim() - 1))
 
 
-def _token_mask(kind: str, size: int, items: _Items, relative) -> SparseMask:
+def _token_mask(kind: str, size: int, items: _Items, layout: PackedLayout, relative) -> SparseMask:
     begin, end = items.ptr[items.item].unsqueeze(1), items.ptr[items.item + 1].unsqueeze(1)
     rows = torch.arange(items.item.shape[0], device=items.item.device).unsqueeze(1)
     if kind == "window":
@@ -79,7 +101,7 @@ def _token_mask(kind: str, size: int, items: _Items, relative) -> SparseMask:
         columns = rows - (items.place % size).unsqueeze(1) + torch.arange(size, device=rows.device)
         return SparseMask.of(columns, columns < end)
     if kind == "strided":
-        columns = begin + torch.arange(max(items.ptr.diff().tolist(), default=0), device=rows.device)
+        columns = begin + torch.arange(layout.longest(), device=rows.device)
         apart = (columns - rows).abs()
         stride = size if size > 0 else (end - begin).double().sqrt().round().long()
         return SparseMask.of(columns, (columns < end) & ((apart < stride) | (apart % stride == 0)))
@@ -90,18 +112,17 @@ def _token_mask(kind: str, size: int, items: _Items, relative) -> SparseMask:
         return SparseMask.of(nearest, nearest >= 0)
     if not isinstance(relative, GraphEncoding):
         raise ValueError("relative must be a GraphEncoding for mask='neighbours'")
-    source = torch.repeat_interleave(relative.rowptr.diff())
-    if (items.item[source] != items.item[relative.col]).any():
-        raise ValueError("col must stay in the item of its row for mask='neighbours'")
+    source = segment_of(relative.rowptr, relative.col.shape[0], relative.col.device)
+    items.check(items.item[source] == items.item[relative.col], "col must stay in the item of its row for mask='neighbours'")
     loop, count = rows.squeeze(1), rows.shape[0]
     return SparseMask.of_pairs(torch.cat((source, loop)), torch.cat((relative.col, loop)), count, count)
 
 
 class _Pooled(NamedTuple):
-    """Pooled tokens x [M, d], the sizes of their items, and the pooled token of each token, int64 [N]."""
+    """Pooled tokens x [M, d], their items, and the pooled token of each token, int64 [N]."""
 
     x: Tensor
-    sizes: list[int]
+    items: _Items
     group: Tensor
 
 
@@ -119,52 +140,60 @@ def _k_means(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return centres, of_row
 
 
-def _pool(x: Tensor, sizes: Sequence[int], items: _Items, factor: int, kind: str, weight: Tensor | None) -> _Pooled:
-    pooled = [-(-size // factor) for size in sizes]
-    begin = _Items.of(pooled, x.device).ptr
+def _pool(x: Tensor, items: _Items, factor: int, kind: str, weight: Tensor | None) -> _Pooled:
+    pooled = items.pooled(factor)
     if kind == "k_means":
+        if items.sizes is None:
+            raise ValueError("ptr must be a sequence of integers while PrimalAttention with pooling='k_means' is compiled")
         means, groups = [x[:0]], [items.item[:0]]
-        for rows, count, first in zip(x.split(list(sizes)), pooled, begin.tolist()):
+        for rows, count, first in zip(x.split(items.sizes), pooled.sizes, pooled.ptr.tolist()):
             if count > 0:
                 centres, of_row = _k_means(rows, count)
                 means.append(centres)
                 groups.append(of_row + first)
         return _Pooled(torch.cat(means), pooled, torch.cat(groups))
-    group = begin[items.item] + items.place // factor
+    group = pooled.ptr[items.item] + items.place // factor
     if kind == "average":
-        counts = torch.bincount(group, minlength=sum(pooled)).clamp_min(1).to(x.dtype).unsqueeze(1)
-        return _Pooled(x.new_zeros(sum(pooled), x.shape[1]).index_add(0, group, x) / counts, pooled, group)
+        total = x.new_zeros(pooled.rows, x.shape[1]).index_add(0, group, x)
+        counts = group.new_zeros(pooled.rows).index_add(0, group, torch.ones_like(group))
+        return _Pooled(total / counts.clamp_min(1).to(x.dtype).unsqueeze(1), pooled, group)
     if kind == "max":
         index = group.unsqueeze(1).expand_as(x)
-        return _Pooled(x.new_zeros(sum(pooled), x.shape[1]).scatter_reduce(0, index, x, "amax", include_self=False), pooled, group)
-    beside = x.new_zeros(sum(pooled) * factor, x.shape[1]).index_copy(0, group * factor + items.place % factor, x)
-    return _Pooled(torch.einsum("gfd,df->gd", beside.view(-1, factor, x.shape[1]), weight), pooled, group)
+        return _Pooled(x.new_zeros(pooled.rows, x.shape[1]).scatter_reduce(0, index, x, "amax", include_self=False), pooled, group)
+    beside = x.new_zeros(pooled.rows * factor, x.shape[1]).index_copy(0, group * factor + items.place % factor, x)
+    return _Pooled((beside.view(pooled.rows, factor, x.shape[1]) * weight.T).sum(1), pooled, group)
 
 
-def _convolve_sequence(x: Tensor, weight: Tensor, sizes: Sequence[int]) -> Tensor:
+def _convolve_sequence(x: Tensor, weight: Tensor, items: _Items) -> Tensor:
     """y[i, h] = sum_a weight[h, a] x[i + a - (s - 1) / 2, h] within each item, zero-padded at its ends, x [N, h, c]."""
-    before, after = (weight.shape[1] - 1) // 2, weight.shape[1] // 2
-    if x.numel() == 0:
+    before, after, count = (weight.shape[1] - 1) // 2, weight.shape[1] // 2, items.ptr.shape[0] - 1
+    compiled = torch.compiler.is_compiling()
+    if count == 0 or not compiled and x.numel() == 0:
         return x
-    gaps = torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes)) * after
-    places = (torch.arange(x.shape[0]) + gaps).to(x.device)
-    apart = x.new_zeros(x.shape[0] + (len(sizes) - 1) * after, *x.shape[1:]).index_copy(0, places, x)
-    lines = functional.pad(apart.permute(2, 1, 0), (before, after))
+    places = torch.arange(items.rows, device=x.device) + items.item * after
+    apart = x.new_zeros(items.rows + (count - 1) * after, *x.shape[1:]).index_copy(0, places, x)
+    # One column more than is used where a trace does not know whether there is any.
+    lines = functional.pad(apart.permute(2, 1, 0), (before, after + int(compiled)))
     made = functional.conv1d(lines, weight.unsqueeze(1), groups=x.shape[1]).permute(2, 1, 0)
     return made.index_select(0, places)
 
 
-def _convolve_grid(x: Tensor, weight: Tensor, grid: tuple[int, int], sizes: Sequence[int]) -> Tensor:
-    """The same in two dimensions, on grids of row-major tokens."""
-    if any(size != grid[0] * grid[1] for size in sizes):
-        raise ValueError(f"ptr must have items of {grid[0]} x {grid[1]} tokens for convolution on a grid, got {list(sizes)}")
+def _convolve_grid(x: Tensor, weight: Tensor, grid: tuple[int, int], class_token: bool, items: _Items) -> Tensor:
+    """The same in two dimensions, on grids of row-major tokens, after a class token that stays as it is."""
+    found = "" if items.sizes is None else f", got {items.sizes}"
+    more, size = " + 1" if class_token else "", grid[0] * grid[1] + class_token
+    items.check(items.ptr.diff() == size, f"ptr must have items of {grid[0]} x {grid[1]}{more} tokens for convolution on a grid{found}")
     heads, channels, before, after = x.shape[1], x.shape[2], (weight.shape[2] - 1) // 2, weight.shape[2] // 2
     if x.numel() == 0:
         return x
+    if class_token:
+        whole = x.view(-1, size, heads, channels)
+        first, x = whole[:, :1], whole[:, 1:].flatten(0, 1)
     grids = x.view(-1, *grid, heads, channels).permute(0, 4, 3, 1, 2).reshape(-1, heads, *grid)
     padded = functional.pad(grids, (before, after, before, after))
     made = functional.conv2d(padded, weight.unsqueeze(1), groups=heads)
-    return made.view(-1, channels, heads, *grid).permute(0, 3, 4, 2, 1).reshape(x.shape)
+    made = made.view(-1, channels, heads, *grid).permute(0, 3, 4, 2, 1).reshape(x.shape)
+    return torch.cat((first, made.view(-1, size - 1, heads, channels)), 1).flatten(0, 1) if class_token else made
 
 
 class PrimalAttention(SelfAttention):
@@ -184,6 +213,7 @@ class PrimalAttention(SelfAttention):
         convolution: of queries and keys along the "sequence" (Attention-Conv1D), on a "grid" (Conv2D), or "none".
         convolution_size: of its kernel; None: 5 along a sequence, 2 on a grid.
         grid: height and width of the tokens of an item, for a grid.
+        class_token: the first token of an item stands outside its grid, and is not convolved.
         eps: of the linear kernel's denominator, and of the variance.
         device, dtype: of the parameters.
 
@@ -194,7 +224,7 @@ class PrimalAttention(SelfAttention):
         self, dim: int, num_heads: int = 4, *, kernel: str = "softmax", beta: float = 0.0, learn_beta: bool = False,
         share_beta: bool = False, variance: bool = False, pool: Sequence[int] | None = None, pooling: str = "average",
         mask: str = "none", mask_size: int = 16, convolution: str = "none", convolution_size: int | None = None,
-        grid: tuple[int, int] = (0, 0), eps: float = 1e-6, device=None, dtype=None
+        grid: tuple[int, int] = (0, 0), class_token: bool = False, eps: float = 1e-6, device=None, dtype=None
     ):
         super().__init__(dim, num_heads, device, dtype)
         for name, value, known in (("kernel", kernel, ("softmax", "linear")), ("pooling", pooling, _POOLINGS), ("mask", mask, _MASKS),
@@ -224,7 +254,7 @@ class PrimalAttention(SelfAttention):
         check_sizes(convolution_size=convolution_size)
         self.kernel, self.pool, self.eps, self.variance = kernel, None if pool is None else list(pool), eps, variance
         self.pooling, self.mask, self.mask_size = pooling, mask, mask_size
-        self.convolution_kind, self.grid = convolution, tuple(grid)
+        self.convolution_kind, self.grid, self.class_token = convolution, tuple(grid), bool(class_token)
         made = {"device": device, "dtype": dtype}
         start = torch.tensor(float(beta), device=device, dtype=dtype or torch.get_default_dtype())
         if learn_beta:
@@ -275,40 +305,37 @@ class PrimalAttention(SelfAttention):
         if plain and (self.pool is None or self.pooling == "average"):
             beta = None if self.beta is None else self.beta.to(x.dtype)
             return _ops.primal_attention(*self._heads(x), beta, self.pool, self.kernel, self.eps, layout.ptr, layout.ptr)
-        sizes = layout.sizes()
-        if sizes is None:
-            raise ValueError("ptr must be a sequence of integers while PrimalAttention with masks, convolutions, variance or pooling is compiled")
-        items = _Items.of(sizes, x.device)
-        mask = None if self.mask == "none" else _token_mask(self.mask, self.mask_size, items, relative)
-        q = self._convolved(self.query(x).view(x.shape[0], self.num_heads, -1), range(self.num_heads), sizes)
+        items = _Items.of(layout.pointers(x.device), layout.rows, layout.sizes())
+        mask = None if self.mask == "none" else _token_mask(self.mask, self.mask_size, items, layout, relative)
+        q = self._convolved(self.query(x).view(x.shape[0], self.num_heads, -1), range(self.num_heads), items)
         factors = self.pool or [1] * self.num_heads
         parts, order = [], []
         for factor in dict.fromkeys(factors):
             heads = [head for head, own in enumerate(factors) if own == factor]
-            parts.append(self._mix_group(x, q[:, heads], heads, factor, sizes, items, mask))
+            parts.append(self._mix_group(x, q[:, heads], heads, factor, items, mask))
             order += heads
         mixed = torch.cat(parts, 1)
         return mixed if order == sorted(order) else mixed[:, torch.tensor(order).argsort().to(x.device)]
 
-    def _convolved(self, x: Tensor, heads: Sequence[int], sizes: Sequence[int]) -> Tensor:
+    def _convolved(self, x: Tensor, heads: Sequence[int], items: _Items) -> Tensor:
         if self.convolution is None:
             return x
         weight = self.convolution[list(heads)]
         if self.convolution_kind == "sequence":
-            return _convolve_sequence(x, weight, sizes)
-        return _convolve_grid(x, weight, self.grid, sizes)
+            return _convolve_sequence(x, weight, items)
+        return _convolve_grid(x, weight, self.grid, self.class_token, items)
 
     def _mix_group(
-        self, x: Tensor, q: Tensor, heads: list[int], factor: int, sizes: list[int], items: _Items, mask: SparseMask | None
+        self, x: Tensor, q: Tensor, heads: list[int], factor: int, items: _Items, mask: SparseMask | None
     ) -> Tensor:
         """The attention of the heads of one pooling factor, [N, heads, c]."""
-        tokens = _Pooled(x, sizes, torch.arange(x.shape[0], device=x.device))
+        tokens = _Pooled(x, items, torch.arange(x.shape[0], device=x.device))
         if factor > 1:
             weight = getattr(self, f"pooling_{factor}") if self.pooling == "convolution" else None
-            tokens = _pool(x, sizes, items, factor, self.pooling, weight)
-        k = self._convolved(self._of_heads(self.key, tokens.x, heads), heads, tokens.sizes)
+            tokens = _pool(x, items, factor, self.pooling, weight)
+        k = self._convolved(self._of_heads(self.key, tokens.x, heads), heads, tokens.items)
         v = self._of_heads(self.value, tokens.x, heads)
-        keys = _Items.of(tokens.sizes, x.device)
+        keys = tokens.items
         if self.variance:
             mean = keys.mean(k)
             centred = k - mean[keys.item]
@@ -319,7 +346,7 @@ class PrimalAttention(SelfAttention):
         else:
             beta = (self.beta if self.beta.dim() == 0 else self.beta[heads]).to(q.dtype)
         if mask is not None and factor > 1:
-            mask = SparseMask.of_pairs(mask.rows(), tokens.group[mask.col], x.shape[0], sum(tokens.sizes))
+            mask = SparseMask.of_pairs(mask.rows(), tokens.group[mask.col], x.shape[0], keys.rows)
         seen = (None, None) if mask is None else tuple(mask)
         return _ops.primal_attention(q, k, v, beta, None, self.kernel, self.eps, items.ptr.cpu(), keys.ptr.cpu(), *seen)
 

@@ -61,6 +61,13 @@ def log_softplus(x: Tensor) -> Tensor:
     return torch.where(x < -30, x - 0.5 * x.clamp(max=0).exp(), middle)
 
 
+def random_integers(end: int, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
+    """int64 of `shape` on the CPU, uniform over 0 … end - 1. Without a generator the shape may be one that a trace does not know."""
+    if generator is None:
+        return torch.randint(end, shape, device="cpu")
+    return torch.randint(end, shape, generator=generator, device="cpu")
+
+
 class SamplingContext:
     """The random numbers of one forward pass. A module makes its own where none is given: :meth:`random` in training
     mode, :meth:`seeded` in evaluation mode.
@@ -105,7 +112,7 @@ class SamplingContext:
     def next_seeds(self, items: int, device: torch.device) -> Tensor:
         """Seeds int64 [items] on `device`. In seeded mode all items share one seed, so a sample does not depend on the batch."""
         if self.mode == "random":
-            return torch.randint(2**63 - 1, (items,), generator=self.generator, device="cpu").to(device)
+            return random_integers(2**63 - 1, (items,), self.generator).to(device)
         seed = self.seed_of(self.vote, self._samplings)
         self._samplings += 1
         return torch.full((items,), seed, dtype=torch.int64, device=device)
