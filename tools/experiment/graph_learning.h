@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/graph_model.h"
+#include "tools/experiment/graph_kernel.h"
 #include "tools/experiment/graph_settings.h"
 #include "tools/experiment/trained_run.h"
 
@@ -35,6 +36,7 @@ struct GraphLearning {
   using Settings = GraphSettings;
   using Outputs = ItemOutputs;
   using Model = GraphModel;
+  using Companion = GraphKernel;
 
   static constexpr const char* program = "geosft-graph";
   static Model make_model(const Settings& settings, const Outputs& outputs) {
