@@ -15,7 +15,8 @@
 namespace geosft {
 namespace {
 
-constexpr std::array<double, 5> all_shares = {0.05, 0.15, 0.4, 0.7, 1.0};
+constexpr std::array<double, 4> fingerprint_shares = {0.05, 0.15, 0.4, 0.7};  // beside descriptors
+constexpr std::array<double, 2> linear_shares = {0.0, 0.5};                   // of the descriptors' kernels
 constexpr std::array<double, 7> all_ridges = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0};
 constexpr int64_t left_out_parts = 5;
 constexpr int64_t max_knots = 256;
@@ -120,22 +121,37 @@ at::Tensor counts_of(const at::Tensor& logarithms) {
   return at::expm1(logarithms.to(at::kFloat).nan_to_num(0.0)).round().clamp(0, 255).to(at::kByte).contiguous();
 }
 
-// The two kernels between some rows and the stored ones; each undefined if there are no such columns.
-struct Kernels {
-  at::Tensor descriptors, fingerprints;  // float32 [n, m]
+// The shares of the kernels.
+struct Mixture {
+  double gaussian = 0, linear = 0, fingerprints = 0;
+};
 
-  Kernels rows(const at::Tensor& index) const {
-    return {descriptors.defined() ? descriptors.index_select(0, index) : descriptors,
-            fingerprints.defined() ? fingerprints.index_select(0, index) : fingerprints};
+// Lists the mixtures to choose from, for features with descriptors, fingerprints or both.
+std::vector<Mixture> all_mixtures(bool described, bool counted) {
+  std::vector<Mixture> mixtures;
+  const auto add = [&](double share) {
+    for (const double linear : linear_shares)
+      mixtures.push_back({(1 - share) * (1 - linear), (1 - share) * linear, share});
+  };
+  if (described && !counted) add(0);
+  if (described && counted) {
+    for (const double share : fingerprint_shares) add(share);
   }
-  // Returns the kernel of a target between some of the rows and some of the stored ones, float64.
-  at::Tensor mixed(double share, const at::Tensor& rows, const at::Tensor& columns) const {
-    const auto part = [&](const at::Tensor& all) {
-      return all.index_select(0, rows).index_select(1, columns).to(at::kDouble);
-    };
-    at::Tensor sum;
-    if (share < 1) sum = part(descriptors).mul_(1 - share);
-    if (share > 0) sum = sum.defined() ? sum.add_(part(fingerprints), share) : part(fingerprints).mul_(share);
+  if (counted) mixtures.push_back({0, 0, 1});
+  return mixtures;
+}
+
+// The kernels between some rows and the stored ones; each undefined if there are no such columns.
+struct Kernels {
+  at::Tensor gaussian, linear, fingerprints;  // float32 [n, m]
+
+  // Returns the mixture between some of the rows and some of the stored ones, float64.
+  at::Tensor mixed(const Mixture& mixture, const at::Tensor& rows, const at::Tensor& columns) const {
+    at::Tensor sum = at::zeros({rows.numel(), columns.numel()}, at::kDouble);
+    for (const auto& [kernel, share] : {std::pair(&gaussian, mixture.gaussian), std::pair(&linear, mixture.linear),
+                                        std::pair(&fingerprints, mixture.fingerprints)}) {
+      if (share > 0) sum.add_(kernel->index_select(0, rows).index_select(1, columns), share);
+    }
     return sum;
   }
 };
@@ -144,8 +160,8 @@ Kernels kernels_of(const at::Tensor& scores, const at::Tensor& counts, const std
   Kernels out;
   const at::Tensor &own_scores = state.at("scores"), &own_counts = state.at("counts");
   if (scores.size(1) > 0) {
-    out.descriptors = squared_distances(scores, own_scores).mul_(-state.at("gaussian").item<double>()).exp_();
-    out.descriptors.add_(scores.matmul(own_scores.t()), 1.0 / static_cast<double>(scores.size(1))).mul_(0.5);
+    out.gaussian = squared_distances(scores, own_scores).mul_(-state.at("gaussian").item<double>()).exp_();
+    out.linear = scores.matmul(own_scores.t()).div_(static_cast<double>(scores.size(1)));
   }
   if (counts.size(1) > 0) out.fingerprints = min_max_kernel(counts, own_counts, state.at("bits").item<int64_t>());
   return out;
@@ -169,7 +185,8 @@ at::Tensor solve_positive(at::Tensor a, const at::Tensor& b) {
 
 // The choice for one target, and the predictions for the left-out rows.
 struct Selection {
-  double share = 0, ridge = 1, error = std::numeric_limits<double>::infinity();
+  Mixture mixture;
+  double ridge = 1, error = std::numeric_limits<double>::infinity();
   at::Tensor predicted;
 };
 
@@ -206,21 +223,31 @@ std::vector<at::Tensor> parts_of_groups(const at::Tensor& groups) {
   return rows;
 }
 
-Selection select(const Kernels& kernels, const at::Tensor& rows, const at::Tensor& columns, const at::Tensor& target,
-                 const at::Tensor& groups) {
+// Chooses the mixture, and for each the ridge: from the best one so far up and down as long as the error falls.
+Selection select(const Kernels& kernels, const at::Tensor& rows, const at::Tensor& target, const at::Tensor& groups) {
   const std::vector<at::Tensor> parts = parts_of_groups(groups);
   Selection best;
-  for (const double share : all_shares) {
-    if (share < 1 && !kernels.descriptors.defined() && share != all_shares.back()) continue;
-    const double used = !kernels.fingerprints.defined() ? 0.0 : share;
-    const at::Tensor kernel = kernels.mixed(used, rows, columns);
-    for (const double ridge : all_ridges) {
+  int64_t start = static_cast<int64_t>(all_ridges.size()) / 2;
+  for (const Mixture& mixture : all_mixtures(kernels.gaussian.defined(), kernels.fingerprints.defined())) {
+    const at::Tensor kernel = kernels.mixed(mixture, rows, rows);
+    const int64_t from = start;
+    double lowest = std::numeric_limits<double>::infinity();  // of this mixture
+    const auto falls = [&](int64_t place) {
+      if (place < 0 || place >= static_cast<int64_t>(all_ridges.size())) return false;
+      const double ridge = all_ridges[static_cast<size_t>(place)];
       const std::optional<at::Tensor> residuals = left_out_residuals(with_ridge(kernel, ridge), target, parts);
-      if (!residuals) continue;
-      const double error = residuals->square().mean().item<double>();
-      if (error < best.error) best = {used, ridge, error, target - *residuals};
-    }
-    if (used == 0) break;
+      const double error = residuals ? residuals->square().mean().item<double>() : lowest;
+      if (error < best.error) {
+        best = {mixture, ridge, error, target - *residuals};
+        start = place;
+      }
+      return error < std::exchange(lowest, std::min(lowest, error));
+    };
+    falls(from);
+    int64_t place = from + 1;
+    while (falls(place)) ++place;
+    if (place > from + 1) continue;
+    for (place = from - 1; falls(place);) --place;
   }
   return best;
 }
@@ -310,7 +337,8 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
 
   const at::TensorOptions of_doubles = at::TensorOptions(at::kDouble);
   at::Tensor weights = at::zeros({kept.numel(), count}, of_doubles);
-  for (const char* name : {"share", "ridge", "slope", "offset"}) state[name] = at::zeros({count}, of_doubles);
+  for (const char* name : {"ridge", "slope", "offset"}) state[name] = at::zeros({count}, of_doubles);
+  state["mixture"] = at::zeros({3, count}, of_doubles);
   for (int64_t t = 0; t < count; ++t) {
     const at::Tensor of_all = targets.select(1, t).to(at::kDouble), target = of_all.index_select(0, kept);
     const at::Tensor known = target.isfinite().nonzero().flatten(), values = target.index_select(0, known);
@@ -324,29 +352,30 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
     }
     const at::Tensor chosen = known.index_select(0, some_rows(known.numel(), options.selection_rows, options.seed));
     const at::Tensor scaled = (of_all - mean) / deviation, of_kept = scaled.index_select(0, kept);
-    const Selection found = select(kernels, chosen, chosen, of_kept.index_select(0, chosen),
-                                   groups.index_select(0, kept).index_select(0, chosen));
+    const Selection found =
+        select(kernels, chosen, of_kept.index_select(0, chosen), groups.index_select(0, kept).index_select(0, chosen));
     if (!found.predicted.defined()) continue;
     at::Tensor solution;
     if (exact) {
-      const at::Tensor kernel = kernels.mixed(found.share, known, known);
+      const at::Tensor kernel = kernels.mixed(found.mixture, known, known);
       solution = solve_positive(with_ridge(kernel, found.ridge), of_kept.index_select(0, known));
       weights.select(1, t).index_copy_(0, known, solution);
     } else {
       // Nyström: the same predictions from the landmarks that fit all rows best.
       const at::Tensor all = at::arange(kept.numel(), at::kLong), learnt = scaled.isfinite().nonzero().flatten();
-      const at::Tensor own = kernels.mixed(found.share, all, all);
+      const at::Tensor own = kernels.mixed(found.mixture, all, all);
       at::Tensor matrix = own * found.ridge, right = at::zeros({kept.numel()}, of_doubles);
       for (int64_t begin = 0; begin < learnt.numel(); begin += chunk_rows) {
         const at::Tensor chunk = learnt.slice(0, begin, begin + chunk_rows);
         const Kernels here = kernels_of(scores.index_select(0, chunk), counts.index_select(0, chunk), state);
-        const at::Tensor between = here.mixed(found.share, at::arange(chunk.numel(), at::kLong), all);
+        const at::Tensor between = here.mixed(found.mixture, at::arange(chunk.numel(), at::kLong), all);
         matrix.add_(between.t().matmul(between));
         right.add_(between.t().mv(scaled.index_select(0, chunk)));
       }
       weights.select(1, t).copy_(solve_positive(with_ridge(matrix, 1e-6), right));
     }
-    state["share"][t] = found.share;
+    state["mixture"].select(1, t).copy_(
+        at::tensor({found.mixture.gaussian, found.mixture.linear, found.mixture.fingerprints}, at::kDouble));
     state["ridge"][t] = found.ridge;
     const auto [slope, offset] =
         options.labels ? logistic_fit(found.predicted, target.index_select(0, chosen)) : std::pair(deviation, mean);
@@ -362,15 +391,18 @@ at::Tensor KernelRidge::predict(const at::Tensor& features) const {
   TORCH_CHECK(features.dim() == 2 && features.size(1) == columns(), "features must have ", columns(), " columns, got ",
               features.sizes());
   const int64_t described = state_.at("scores").size(1), counted = state_.at("counts").size(1);
-  const at::Tensor &weights = state_.at("weights"), &share = fingerprint_share();
+  const at::Tensor& weights = state_.at("weights");
   std::vector<at::Tensor> parts = {at::zeros({0, targets()}, weights.options())};
   for (int64_t begin = 0; begin < features.size(0); begin += chunk_rows) {
     const at::Tensor some = features.slice(0, begin, begin + chunk_rows).cpu();
     const Kernels kernels = kernels_of(descriptor_scores(some.narrow(1, 0, described), state_),
                                        counts_of(some.narrow(1, described, counted)), state_);
     at::Tensor sum = at::zeros({some.size(0), targets()}, weights.options());
-    if (kernels.descriptors.defined()) sum = sum + kernels.descriptors.to(at::kDouble).matmul(weights * (1 - share));
-    if (kernels.fingerprints.defined()) sum = sum + kernels.fingerprints.to(at::kDouble).matmul(weights * share);
+    int64_t row = 0;
+    for (const at::Tensor* kernel : {&kernels.gaussian, &kernels.linear, &kernels.fingerprints}) {
+      const at::Tensor share = mixture()[row++];
+      if (kernel->defined()) sum.add_(kernel->to(at::kDouble).matmul(weights * share));
+    }
     parts.push_back(sum * state_.at("slope") + state_.at("offset"));
   }
   return at::cat(parts);
@@ -378,7 +410,7 @@ at::Tensor KernelRidge::predict(const at::Tensor& features) const {
 
 KernelRidge KernelRidge::from_state(std::map<std::string, at::Tensor> state) {
   for (const char* name : {"knot_values", "knot_scores", "knot_ptr", "scores", "counts", "bits", "gaussian", "weights",
-                           "share", "ridge", "slope", "offset"}) {
+                           "mixture", "ridge", "slope", "offset"}) {
     TORCH_CHECK(state.contains(name), "the state of a kernel ridge regression lacks ", name);
   }
   KernelRidge out;

@@ -22,12 +22,12 @@ struct KernelRidgeOptions {
 
 // A trained regression; one kernel for each target.
 //
-// The kernel is (1 - f) D + f M. M is the min-max kernel of counts, sum min(a, b) / sum max(a, b) (Ralaivola et al.,
-// "Graph kernels for chemical informatics", 2005), averaged over the fingerprints. D is the mean of a linear and a
-// Gaussian kernel of the descriptors, each mapped to normal scores of its rank in training: descriptors have heavy
-// tails. The share f and the ridge are those with the smallest squared error when whole groups of rows are left out, by
-// the closed form: the residuals of the rows b are (inv(K + ridge)_bb)^-1 (inv(K + ridge) y)_b. The same residuals fit
-// the logistic function that makes probabilities of labels.
+// The kernel is a mixture g G + l L + m M, g + l + m = 1. M is the min-max kernel of counts, sum min(a, b) /
+// sum max(a, b) (Ralaivola et al., "Graph kernels for chemical informatics", 2005), averaged over the fingerprints. G
+// is a Gaussian kernel, and L a linear one, of the descriptors, each mapped to normal scores of its rank in training:
+// descriptors have heavy tails. The mixture and the ridge are those with the smallest squared error when whole groups
+// of rows are left out, by the closed form: the residuals of the rows b are (inv(K + ridge)_bb)^-1 (inv(K + ridge)
+// y)_b. The same residuals fit the logistic function that makes probabilities of labels.
 class KernelRidge {
  public:
   // features: floating [n, columns], NaN where unknown. targets: floating [n, t], NaN where unknown, which are left
@@ -44,8 +44,8 @@ class KernelRidge {
 
   int64_t columns() const;
   int64_t targets() const;
-  // float64 [t] each: the share f of the fingerprints, and the ridge.
-  const at::Tensor& fingerprint_share() const { return state_.at("share"); }
+  // Return float64 [3, t], the shares g, l and m, and float64 [t].
+  const at::Tensor& mixture() const { return state_.at("mixture"); }
   const at::Tensor& ridge() const { return state_.at("ridge"); }
 
  private:

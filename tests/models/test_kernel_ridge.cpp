@@ -77,7 +77,7 @@ TEST_CASE("the ridge has the smallest error of regressions that were fitted with
   const KernelRidge found = KernelRidge::fit(at::log1p(counts), target.unsqueeze(1), groups, options_of(2));
   REQUIRE(found.targets() == 1);
   REQUIRE(found.columns() == 2 * bits);
-  REQUIRE(found.fingerprint_share()[0].item<double>() == 1.0);
+  require_equal(found.mixture(), at::tensor({0.0, 0.0, 1.0}, at::kDouble).unsqueeze(1), "mixture");
 
   const at::Tensor known = target.isfinite().nonzero().flatten(), of_known = groups.index_select(0, known);
   const at::Tensor values = target.index_select(0, known);
@@ -132,7 +132,8 @@ TEST_CASE("regressions have features of either kind alone, unknown ones too, and
   for (const at::Tensor& features : {descriptors, counts, at::cat({descriptors, counts}, 1)}) {
     const bool counted = features.size(1) > 5;
     const KernelRidge found = KernelRidge::fit(features, target, example_groups(), options_of(counted ? 2 : 0));
-    if (!counted) REQUIRE(found.fingerprint_share()[0].item<double>() == 0.0);
+    if (!counted) REQUIRE(found.mixture()[2][0].item<double>() == 0.0);
+    REQUIRE(found.mixture().sum().item<double>() == Approx(1));
     CHECK(r2_score(found.predict(features), target) > 0.4);
     require_equal(KernelRidge::from_state(found.state()).predict(features), found.predict(features), "from its state");
     const at::Tensor none = at::full({2, features.size(1)}, std::numeric_limits<double>::quiet_NaN());

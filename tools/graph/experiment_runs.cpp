@@ -75,7 +75,8 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
   GraphKernel kernel;
   kernel.regression = std::make_shared<const KernelRidge>(fit_graph_kernel(graphs, split.train, planned.settings));
   std::ostringstream text;
-  text << "its share of fingerprints " << kernel.regression->fingerprint_share().mean().item<double>() << ", ridge "
+  text << "kernel ridge regression: share of the fingerprints' kernel "
+       << kernel.regression->mixture()[2].mean().item<double>() << ", ridge "
        << kernel.regression->ridge().mean().item<double>();
   if (!split.validation.empty()) {
     GraphRun networks = load_graph_run(folder.path());

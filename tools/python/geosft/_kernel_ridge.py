@@ -37,20 +37,20 @@ class KernelRidge:
     def predict(self, features: Tensor) -> Tensor:
         """Targets in the unit of the data, or logits of labels, [B, outputs], from the `graph_features` [B, columns]."""
         state, features = self.state, features.detach().cpu().double()
-        described, bits, share = state["scores"].shape[1], int(state["bits"]), state["share"]
+        described, bits, (of_gaussian, of_linear, of_counts) = state["scores"].shape[1], int(state["bits"]), state["mixture"]
         known = state["scores"].double()
-        outputs = torch.zeros(len(features), len(share), dtype=torch.double)
+        outputs = torch.zeros(len(features), len(of_counts), dtype=torch.double)
         if described > 0:
             scores = self._scores(features[:, :described])
             gaussian = torch.exp(-float(state["gaussian"]) * torch.cdist(scores, known, compute_mode="donot_use_mm_for_euclid_dist") ** 2)
-            outputs += (gaussian + scores @ known.T / described) / 2 @ (state["weights"] * (1 - share))
+            outputs += gaussian @ (state["weights"] * of_gaussian) + scores @ known.T / described @ (state["weights"] * of_linear)
         counts = torch.expm1(features[:, described:].nan_to_num(0.0)).round().clamp(0, 255)
         blocks = counts.shape[1] // bits
         for block in range(blocks):
             a, b = (one[:, block * bits:(block + 1) * bits] for one in (counts, state["counts"].double()))
             total, difference = a.sum(1)[:, None] + b.sum(1), torch.cdist(a, b, p=1)
             similarity = torch.where(total > 0, (total - difference) / (total + difference), 1.0)  # sum of minima over that of maxima
-            outputs += similarity @ (state["weights"] * share) / blocks
+            outputs += similarity @ (state["weights"] * of_counts) / blocks
         return outputs * state["slope"] + state["offset"]
 
     def _scores(self, descriptors: Tensor) -> Tensor:
