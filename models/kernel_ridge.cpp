@@ -30,6 +30,21 @@ at::Tensor some_rows(int64_t total, int64_t count, uint64_t seed) {
   return std::get<0>(at::randperm(total, generator, at::kLong).slice(0, 0, count).sort());
 }
 
+// Returns the landmarks of a large set. Labels with few ones have them first, up to half of the rows, since only what
+// is near a landmark can be told apart.
+at::Tensor landmark_rows(const at::Tensor& targets, const KernelRidgeOptions& options) {
+  if (!options.labels) return some_rows(targets.size(0), options.landmarks, options.seed);
+  const at::Tensor known = targets.isfinite(), ones = targets.eq(1);
+  const at::Tensor rare = ones.sum(0) * 2 < known.sum(0);
+  const at::Tensor minority = at::where(rare, ones, targets.eq(0)).any(1);
+  const at::Tensor few = minority.nonzero().flatten(), others = minority.logical_not().nonzero().flatten();
+  const int64_t of_few = std::min(few.numel(), std::max(options.landmarks / 2, options.landmarks - others.numel()));
+  return std::get<0>(
+      at::cat({few.index_select(0, some_rows(few.numel(), of_few, options.seed)),
+               others.index_select(0, some_rows(others.numel(), options.landmarks - of_few, options.seed))})
+          .sort());
+}
+
 // The normal scores of the mid-ranks of a column, as a piecewise linear function through at most max_knots of its
 // values; a constant column has none.
 struct NormalScores {
@@ -252,6 +267,12 @@ Selection select(const Kernels& kernels, const at::Tensor& rows, const at::Tenso
   return best;
 }
 
+// Returns the logarithm of the odds of ones, with one more of either kind.
+double log_odds(const at::Tensor& labels) {
+  const double ones = labels.sum().item<double>();
+  return std::log((ones + 1) / (static_cast<double>(labels.numel()) - ones + 1));
+}
+
 // Fits labels = sigmoid(slope * score + offset) by Newton's method, with the targets of Platt ("Probabilistic outputs
 // for support vector machines", 1999) that keep separable labels finite.
 std::pair<double, double> logistic_fit(const at::Tensor& score, const at::Tensor& label) {
@@ -326,7 +347,7 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
   const at::Tensor scores = descriptor_scores(descriptors, state),
                    counts = counts_of(features.narrow(1, described, counted));
   const bool exact = rows <= options.max_exact;
-  const at::Tensor kept = some_rows(rows, exact ? rows : options.landmarks, options.seed);
+  const at::Tensor kept = exact ? at::arange(rows, at::kLong) : landmark_rows(targets, options);
   state["scores"] = scores.index_select(0, kept);
   state["counts"] = counts.index_select(0, kept);
   state["bits"] = at::scalar_tensor(std::max<int64_t>(options.fingerprint_bits, 1), at::kLong);
@@ -345,9 +366,7 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
     const double mean = known.numel() > 0 ? values.mean().item<double>() : 0.0;
     const double deviation = known.numel() > 0 ? values.std(0, /*unbiased=*/false).item<double>() : 0.0;
     if (deviation < 1e-12) {  // nothing to learn
-      const double ones = mean * static_cast<double>(known.numel());
-      const double odds = (ones + 1) / (static_cast<double>(known.numel()) - ones + 1);
-      state["offset"][t] = options.labels ? std::log(odds) : mean;
+      state["offset"][t] = options.labels ? log_odds(values) : mean;
       continue;
     }
     const at::Tensor chosen = known.index_select(0, some_rows(known.numel(), options.selection_rows, options.seed));
@@ -377,8 +396,11 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
     state["mixture"].select(1, t).copy_(
         at::tensor({found.mixture.gaussian, found.mixture.linear, found.mixture.fingerprints}, at::kDouble));
     state["ridge"][t] = found.ridge;
-    const auto [slope, offset] =
+    auto [slope, offset] =
         options.labels ? logistic_fit(found.predicted, target.index_select(0, chosen)) : std::pair(deviation, mean);
+    if (options.labels) {  // the rows that were chosen may have another share of ones than all
+      offset += log_odds(of_all.masked_select(of_all.isfinite())) - log_odds(target.index_select(0, chosen));
+    }
     state["slope"][t] = slope;
     state["offset"][t] = offset;
   }

@@ -126,6 +126,20 @@ TEST_CASE("with all rows as landmarks the Nystroem approximation is the exact re
   require_equal(KernelRidge::fit(features, target, example_groups(), options).predict(features), rough, "again");
 }
 
+TEST_CASE("landmarks have the rare label, and probabilities its share") {
+  constexpr int64_t many = 400;
+  const at::Tensor features = at::randn({many, 3}, generator(12), at::TensorOptions(at::kDouble));
+  const at::Tensor label = (features.select(1, 0) > 1.6).to(at::kDouble);  // of about one in twenty
+  KernelRidgeOptions options = options_of(0, /*labels=*/true);
+  options.max_exact = 100;
+  options.landmarks = 80;
+  const KernelRidge found = KernelRidge::fit(features, label.unsqueeze(1), at::arange(many, at::kLong), options);
+  REQUIRE(found.state().at("scores").size(0) == 80);
+  const at::Tensor logits = found.predict(features).select(1, 0);
+  CHECK(roc_auc_score(logits, label.to(at::kBool)) > 0.95);
+  CHECK(logits.sigmoid().mean().item<double>() < 3 * label.mean().item<double>());
+}
+
 TEST_CASE("regressions have features of either kind alone, unknown ones too, and come back from their state") {
   const at::Tensor descriptors = example_descriptors(rows, 7), counts = at::log1p(example_counts(rows, 8));
   const at::Tensor target = (descriptors.select(1, 1) + counts.select(1, 3)).unsqueeze(1);

@@ -50,13 +50,18 @@ void GraphKernel::load(const std::filesystem::path& run) {
 
 at::Tensor GraphKernel::averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
                                  const at::Tensor& graph_features) const {
-  const at::Tensor predicted = regression->predict(graph_features), own = outputs.to(at::kDouble);
+  return averaged_outputs(model, task, outputs, regression->predict(graph_features), weight);
+}
+
+at::Tensor averaged_outputs(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
+                            const at::Tensor& predictions, double weight) {
+  const at::Tensor own = outputs.to(at::kDouble);
   if (task == GraphTask::regression) {
     const at::Tensor mean = model->target_mean.cpu(), deviation = model->target_deviation.cpu();
-    return ((1 - weight) * own + weight * (predicted - mean) / deviation).to(outputs.scalar_type());
+    return ((1 - weight) * own + weight * (predictions - mean) / deviation).to(outputs.scalar_type());
   }
-  const at::Tensor share = (1 - weight) * own.sigmoid() + weight * predicted.sigmoid();
-  return at::logit(share, 1e-9).to(outputs.scalar_type());
+  const at::Tensor probability = (1 - weight) * own.sigmoid() + weight * predictions.sigmoid();
+  return at::logit(probability, 1e-9).to(outputs.scalar_type());
 }
 
 std::string kernel_obstacle(const PackedItems& graphs, int64_t training_items) {

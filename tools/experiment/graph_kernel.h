@@ -24,11 +24,15 @@ struct GraphKernel {
   void save(const std::filesystem::path& run) const;
   void load(const std::filesystem::path& run);
 
-  // Averages predictions with `outputs` [n, outputs], those of networks for items with these graph_features:
-  // probabilities of labels, and standardised targets. Returns outputs of the same kind.
+  // Averages the predictions with `outputs` [n, outputs], those of networks for items with these graph_features.
   at::Tensor averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
                       const at::Tensor& graph_features) const;
 };
+
+// Averages the outputs of networks with the predictions of a regression, [n, outputs] each: probabilities of labels, or
+// standardised targets. Returns outputs of the same kind.
+at::Tensor averaged_outputs(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
+                            const at::Tensor& predictions, double weight);
 
 // Returns the file of a RUN folder.
 std::filesystem::path kernel_file(const std::filesystem::path& run);

@@ -82,11 +82,12 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
     GraphRun networks = load_graph_run(folder.path());
     const GraphOutputs outputs = run_outputs(networks, graphs, split.validation, GraphSplit::validation);
     const at::Tensor features = graphs.graph_features.index_select(0, at::tensor(split.validation, at::kLong));
+    const at::Tensor predictions = kernel.regression->predict(features);
+    const GraphTask task = graphs.schema.task;
     const auto loss_with = [&](double weight) {
-      kernel.weight = weight;
-      const GraphOutputs both{kernel.averaged(networks.model, graphs.schema.task, outputs.outputs, features),
+      const GraphOutputs both{averaged_outputs(networks.model, task, outputs.outputs, predictions, weight),
                               outputs.targets};
-      return evaluation_loss(networks.model, graphs.schema.task, both, planned.settings.train.evaluation_loss());
+      return evaluation_loss(networks.model, task, both, planned.settings.train.evaluation_loss());
     };
     double best = 0.5;
     for (int64_t tenths = 2; tenths <= 8; ++tenths) {
