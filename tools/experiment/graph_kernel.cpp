@@ -66,6 +66,7 @@ at::Tensor averaged_outputs(const GraphModel& model, GraphTask task, const at::T
 
 std::string kernel_obstacle(const PackedItems& graphs, int64_t training_items) {
   const ItemSchema& schema = graphs.schema;
+  if (!graphs.graph_features.defined()) return "it needs fingerprints or descriptors";
   if (schema.task != GraphTask::regression && schema.task != GraphTask::multi_label) {
     return std::string("it is for labels and regression of whole molecules, found ") + task_name(schema.task);
   }

@@ -65,21 +65,25 @@ bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, 
 // with the smallest loss, between 0.2 and 0.8, since validation splits by scaffold are small.
 void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                 const RunFolder& folder) {
-  if (!planned.settings.molecules.kernel_ridge || std::filesystem::exists(kernel_file(folder.path()))) return;
+  if (!planned.settings.molecules.kernel_ridge) return;
   const std::string obstacle = kernel_obstacle(graphs, static_cast<int64_t>(split.train.size()));
   if (!obstacle.empty()) {
     std::cerr << "kernel_ridge is left out: " << obstacle << '\n';
     return;
   }
-  std::cerr << "fitting a kernel ridge regression to " << split.train.size() << " molecules\n";
   GraphKernel kernel;
-  kernel.regression = std::make_shared<const KernelRidge>(fit_graph_kernel(graphs, split.train, planned.settings));
+  kernel.load(folder.path());
+  if (!kernel.regression) {
+    std::cerr << "fitting a kernel ridge regression to " << split.train.size() << " molecules\n";
+    kernel.regression = std::make_shared<const KernelRidge>(fit_graph_kernel(graphs, split.train, planned.settings));
+  }
   std::ostringstream text;
   text << "kernel ridge regression: share of the fingerprints' kernel "
        << kernel.regression->mixture()[2].mean().item<double>() << ", ridge "
        << kernel.regression->ridge().mean().item<double>();
   if (!split.validation.empty()) {
     GraphRun networks = load_graph_run(folder.path());
+    networks.companion = {};
     const GraphOutputs outputs = run_outputs(networks, graphs, split.validation, GraphSplit::validation);
     const at::Tensor features = graphs.graph_features.index_select(0, at::tensor(split.validation, at::kLong));
     const at::Tensor predictions = kernel.regression->predict(features);
