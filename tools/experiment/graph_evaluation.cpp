@@ -168,6 +168,11 @@ GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std
     mean.outputs = mean.outputs + graph_outputs(model, graphs, items, part, settings, renumbering).outputs;
   }
   mean.outputs = mean.outputs / static_cast<double>(1 + trained.more_models.size());
+  if (trained.companion.regression) {
+    TORCH_CHECK(graphs.graph_features.defined(), "graphs must have the graph_features that the run was trained with");
+    const at::Tensor features = graphs.graph_features.index_select(0, at::tensor(items, at::kLong));
+    mean.outputs = trained.companion.averaged(trained.model, trained.schema.task, mean.outputs, features);
+  }
   return mean;
 }
 

@@ -39,7 +39,8 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const s
                            std::optional<uint64_t> renumbering = std::nullopt,
                            const std::function<void(int64_t)>& progress = {});
 
-// Same for a run: the mean over the models of an ensemble. `progress` receives the graphs done by the first model.
+// Same for a run: the mean over the models of an ensemble, averaged with the kernel regression if the run has one.
+// `progress` receives the graphs done by the first model.
 GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
                          GraphSplit part, std::optional<uint64_t> renumbering = std::nullopt,
                          const std::function<void(int64_t)>& progress = {});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/graph_model.h"
+#include "tools/experiment/graph_kernel.h"
 #include "tools/experiment/graph_settings.h"
 #include "tools/experiment/trained_run.h"
 
@@ -32,6 +33,8 @@ ItemSchema schema_of(const std::string& text, const std::string& file);
 
 // See TrainedRun.
 struct GraphLearning : TaskTypes<GraphSettings, ItemOutputs, GraphModel> {
+  using Companion = GraphKernel;
+
   static constexpr const char* program = "geosft-graph";
   static Model make_model(const Settings& settings, const Outputs& outputs) {
     return Model(settings.graph_model(outputs.schema));

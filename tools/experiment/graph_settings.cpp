@@ -41,7 +41,9 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
            "count fingerprints that the head gets, separated by commas: none, " + listed(fingerprint_names()))
       .add("molecules", "fingerprint_bits", &molecules.fingerprint_bits, "columns of each fingerprint",
            {.low = 1, .high = 1 << 20})
-      .add("molecules", "descriptors", &molecules.descriptors, "let the head see RDKit's 2-D descriptors");
+      .add("molecules", "descriptors", &molecules.descriptors, "let the head see RDKit's 2-D descriptors")
+      .add("molecules", "kernel_ridge", &molecules.kernel_ridge,
+           "average the predictions with those of a kernel ridge regression on the fingerprints and descriptors");
 }
 
 void add_pictures(Config& config, ViewOptions& view) {
@@ -319,6 +321,10 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
   // Missing data are reported when they are opened.
   const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
+  uses.push_back({{"kernel_ridge"},
+                  molecules.fingerprint != "none" || molecules.descriptors,
+                  "fingerprints or descriptors",
+                  "neither"});
   uses.push_back({{"fingerprint_bits"}, molecules.fingerprint != "none", "fingerprints", "fingerprint none"});
   const bool no_pictures = std::filesystem::exists(data) && !is_picture_folders(data);
   uses.push_back({{"image_size", "interpolation", "crop_fraction", "min_crop_area", "flip"},

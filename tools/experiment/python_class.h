@@ -48,6 +48,10 @@ class ServedRun : public torch::CustomClassHolder {
     TORCH_CHECK(run_.more_models.empty(),
                 "the state of a served model must be that of one model, found an ensemble of ",
                 1 + run_.more_models.size());
+    if constexpr (requires { run_.companion.regression; }) {
+      TORCH_CHECK(!run_.companion.regression,
+                  "the state of a served model must be that of one model, found a kernel regression beside it");
+    }
     return served_state(*run_.model, describe_run<Task>(run_.settings, run_).texts());
   }
   // Returns the names of the classes or targets.

@@ -35,6 +35,22 @@ struct TaskTypes {
   using Model = ModelType;
 };
 
+// What a task adds to the networks of a run, as Task::Companion: default constructible, with load(run folder).
+struct NoCompanion {
+  void load(const std::filesystem::path&) {}
+};
+template <class Task>
+struct CompanionOf {
+  using Type = NoCompanion;
+};
+template <class Task>
+requires requires {
+  typename Task::Companion;
+}
+struct CompanionOf<Task> {
+  using Type = typename Task::Companion;
+};
+
 // A trained model with its settings and the meaning of its outputs. A task has TaskTypes, the name of its program,
 // which checkpoints store as their kind, make_model(settings, outputs) and score(settings, outputs), the metric of its
 // learning curves.
@@ -43,6 +59,7 @@ struct TrainedRun : Task::Outputs {
   typename Task::Settings settings;
   typename Task::Model model{nullptr};
   std::vector<typename Task::Model> more_models = {};  // of an ensemble: outputs are averaged with those of `model`
+  typename CompanionOf<Task>::Type companion = {};     // from the RUN folder; a single checkpoint has none
 
   // Moves all models.
   void to(at::Device device) {
@@ -80,6 +97,7 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file);
   TrainedRun<Task> loaded = trained_run_of<Task>(checkpoint, file, tool);
+  if (std::filesystem::is_directory(run)) loaded.companion.load(run);
   if constexpr (requires { loaded.settings.ensemble; }) {
     if (!std::filesystem::is_directory(run)) return loaded;
     for (int64_t number = 1; number < loaded.settings.ensemble; ++number) {

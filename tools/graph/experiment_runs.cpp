@@ -61,6 +61,53 @@ bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, 
   return true;
 }
 
+// Fits the kernel regression of the run, unless it has one, and chooses its weight on the validation split: the one
+// with the smallest loss, between 0.2 and 0.8, since validation splits by scaffold are small.
+void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
+                const RunFolder& folder) {
+  if (!planned.settings.molecules.kernel_ridge) return;
+  const std::string obstacle = kernel_obstacle(graphs, static_cast<int64_t>(split.train.size()));
+  if (!obstacle.empty()) {
+    std::cerr << "kernel_ridge is left out: " << obstacle << '\n';
+    return;
+  }
+  GraphKernel kernel;
+  kernel.load(folder.path());
+  if (!kernel.regression) {
+    std::cerr << "fitting a kernel ridge regression to " << split.train.size() << " molecules\n";
+    kernel.regression = std::make_shared<const KernelRidge>(fit_graph_kernel(graphs, split.train, planned.settings));
+  }
+  std::ostringstream text;
+  text << "kernel ridge regression: share of the fingerprints' kernel "
+       << kernel.regression->mixture()[2].mean().item<double>() << ", ridge "
+       << kernel.regression->ridge().mean().item<double>();
+  if (!split.validation.empty()) {
+    GraphRun networks = load_graph_run(folder.path());
+    networks.companion = {};
+    const GraphOutputs outputs = run_outputs(networks, graphs, split.validation, GraphSplit::validation);
+    const at::Tensor features = graphs.graph_features.index_select(0, at::tensor(split.validation, at::kLong));
+    const at::Tensor predictions = kernel.regression->predict(features);
+    const GraphTask task = graphs.schema.task;
+    const auto loss_with = [&](double weight) {
+      const GraphOutputs both{averaged_outputs(networks.model, task, outputs.outputs, predictions, weight),
+                              outputs.targets};
+      return evaluation_loss(networks.model, task, both, planned.settings.train.evaluation_loss());
+    };
+    double best = 0.5;
+    for (int64_t tenths = 2; tenths <= 8; ++tenths) {
+      const double weight = static_cast<double>(tenths) / 10;
+      if (loss_with(weight) < loss_with(best)) best = weight;
+    }
+    text << "; loss on the validation part " << loss_with(0) << " of the networks, " << loss_with(1)
+         << " of the regression, " << loss_with(best) << " of both";
+    kernel.weight = best;
+  }
+  kernel.save(folder.path());
+  text << "; weight " << kernel.weight << '\n';
+  std::cerr << text.str();
+  folder.append_log(text.str());
+}
+
 // Evaluates the test split and writes the report to the folder.
 RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                     const RunFolder& folder, at::Device device) {
@@ -146,6 +193,7 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   };
   if (!train_or_clean(folder, processes, train)) stop_interrupted(folder, parent);
   if (!processes.is_root()) return std::nullopt;
+  fit_kernel(planned, graphs, split, folder);
   return result_of(planned, graphs, split, folder, device);
 }
 

@@ -8,7 +8,7 @@
 #include "data/seeds.h"
 #include "geometry/rotation.h"
 #include "tools/experiment/classification.h"
-#include "tools/view/surface.h"
+#include "tools/scene/surface.h"
 
 namespace geosft::view {
 namespace {

@@ -14,7 +14,7 @@
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/report_texts.h"
 #include "tools/experiment/segmentation.h"
-#include "tools/view/surface.h"
+#include "tools/scene/surface.h"
 
 namespace geosft::view {
 namespace {

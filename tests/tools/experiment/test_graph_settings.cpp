@@ -311,7 +311,8 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   settings.config().set_text(
       "data = 'x'\nensemble = 3\n[splits]\nsplit = 'random'\nsplit_folder = 'lists'\n[molecules]\nsmiles_column = "
       "'mol'\n"
-      "label_columns = 'a,\"b, c\"'\nfingerprint = 'ecfp4,path'\nfingerprint_bits = 512\ndescriptors = true\n"
+      "label_columns = 'a,\"b, c\"'\nfingerprint = 'ecfp4,path'\nfingerprint_bits = 512\ndescriptors = "
+      "true\nkernel_ridge = true\n"
       "[train]\nregression_loss = 'huber'\nlabel_smoothing = 0.25\nmetric = 'roc_auc,rmse'\nmax_steps = 7\n");
   settings.check();
   const GraphReadOptions reading = settings.reading();
@@ -322,6 +323,7 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   REQUIRE(vector.fingerprints == std::vector<std::string>{"ecfp4", "path"});
   REQUIRE(vector.fingerprint_bits == 512);
   REQUIRE(vector.descriptors);
+  REQUIRE(settings.molecules.kernel_ridge);
   REQUIRE(settings.train.loss().regression == RegressionLoss::huber);
   REQUIRE(settings.train.loss().label_smoothing == 0.25);
   ItemSchema schema{GraphTask::regression, {3, 4}, 0, {5}, 0, false, {"a"}};

@@ -198,6 +198,20 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
                                 .out);
   REQUIRE(regression.at("metrics").contains("rmse"));
   REQUIRE_THAT(read_text(shop / "sizes/config.toml"), Catch::Contains("epochs = 1\n"));
+  const auto averaged = shop.run_well(shop.train("averaged", Words{"--data", data, "--kernel-ridge"} + features));
+  REQUIRE_THAT(averaged.err, Catch::Contains("kernel ridge regression") && Catch::Contains("weight 0."));
+  REQUIRE(std::filesystem::exists(shop / "averaged/kernel.ckpt"));
+  const std::string both = (shop / "averaged").string(), alone = both + "/best.ckpt";
+  const auto fourth = [&](const std::string& of) {
+    return nlohmann::json::parse(shop.run_well({"predict", of, "--smiles", smiles[4], "--json"}).out)
+        .at("probabilities")
+        .at("nitrogen")
+        .get<double>();
+  };
+  CHECK(fourth(alone) != Approx(fourth(both)).margin(1e-7));
+  CHECK(fourth(alone) == Approx(fourth(run)).margin(1e-6));  // the networks are those of a training without it
+  REQUIRE(nlohmann::json::parse(shop.run_well({"eval", both, "--json"}).out).at("metrics") ==
+          nlohmann::json::parse(averaged.out).at("metrics"));
   shop.refuses(shop.train("none", {"--fingerprint", "ecfp4"}), 2, {"fingerprint", "SMILES"});
   shop.refuses(shop.train("none", {"--fingerprint", "ecfp5"}), 2, {"fingerprint", "ecfp4", "\"ecfp5\""});
 }

@@ -374,6 +374,23 @@ class Molecules(InFolder):
         self.assertEqual([name.split()[0] for name in names], list(self.SMILES[:5]))
         torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
 
+    def test_kernel_regressions(self):
+        for column in ("weight", "oxygen"):
+            place = self.folder / f"kernel_{column}"
+            run(GRAPH, "train", f"--data={self.folder / 'molecules.csv'}", f"--out={place}", "--split=folds", "--folds=3", *SMALL, "--head=sum",
+                "--fingerprint=ecfp2,torsion", "--fingerprint-bits=16", "--descriptors", "--kernel-ridge", f"--label-columns={column}",
+                "--head-layers=2", "--num-samples=3")
+            model = geosft.load(place)
+            self.assertIsNotNone(model.kernel)
+            key = "values" if column == "weight" else "probabilities"
+            file = self.folder / "all.csv"
+            write(file, ["smiles", *self.SMILES])
+            lines = [json.loads(line)[key][column] for line in run(GRAPH, "predict", place, file, "--json").splitlines()]
+            torch.testing.assert_close(model.predict_file(file).flatten().double(), torch.tensor(lines, dtype=torch.double), rtol=1e-4, atol=1e-4)
+            model.save(self.folder / f"kernel_{column}_again")
+            torch.testing.assert_close(geosft.load(self.folder / f"kernel_{column}_again").predict_file(file), model.predict_file(file))
+            self.assertFalse(torch.equal(geosft.load(place / "best.ckpt").predict_file(file), model.predict_file(file)))
+
 
 class Energies(InFolder):
     """Molecules with coordinates: messages within a cutoff, and references of atoms."""

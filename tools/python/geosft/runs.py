@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ._kernel_ridge import KernelRidge
 from .checkpoints import as_path, load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 from .nn.checks import check_sizes
@@ -357,6 +358,7 @@ class TrainedGraphModel(GraphModel, TrainedRun):
     output_names: list[str]
     schema: dict[str, Any]
     more_models: tuple[TrainedGraphModel, ...] = ()  # of an ensemble, whose outputs are averaged with those of this one
+    kernel: KernelRidge | None = None  # of a run of molecules, whose predictions are averaged with those of all models
 
     def _apply(self, *args, **kwargs):
         for model in self.more_models:
@@ -368,6 +370,8 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         super().save(folder)
         for number, model in enumerate(self.more_models, 1):
             model.save(pathlib.Path(folder) / f"model_{number}")
+        if self.kernel is not None:
+            self.kernel.save(pathlib.Path(folder))
 
     def encode(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs with the node encoding of the configuration, computed on the CPU."""
@@ -393,8 +397,13 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         outputs = torch.stack([model._outputs(graphs) for model in (self, *self.more_models)]).mean(0)
         with torch.no_grad():
             if self.task == "regression":
-                return outputs.double() * self.target_deviation + self.target_mean
-            return outputs.sigmoid() if self.task in ("multi_label", "node_multi_label") else outputs.softmax(1)
+                found = outputs.double() * self.target_deviation + self.target_mean
+            else:
+                found = outputs.sigmoid() if self.task in ("multi_label", "node_multi_label") else outputs.softmax(1)
+            if self.kernel is None:
+                return found
+            more = self.kernel.predict(graphs.graph_features).to(found)
+            return torch.lerp(found, more if self.task == "regression" else more.sigmoid(), self.kernel.weight)
 
     def _outputs(self, graphs: FeaturedGraphs) -> Tensor:
         """Logits or standardised targets, averaged over the votes."""
@@ -556,6 +565,8 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     loaded.config, loaded.texts = config, texts
     if path.is_dir() and config.get("ensemble", 1) > 1:
         loaded.more_models = tuple(load(path / f"model_{number}") for number in range(1, config["ensemble"]))
+    if path.is_dir() and kind == _GRAPH:
+        loaded.kernel = KernelRidge.of_run(path)
     return loaded.eval()
 
 

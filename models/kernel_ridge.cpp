@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/kernel_ridge.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace geosft {
+namespace {
+
+constexpr std::array<double, 4> fingerprint_shares = {0.05, 0.15, 0.4, 0.7};  // beside descriptors
+constexpr std::array<double, 2> linear_shares = {0.0, 0.5};                   // of the descriptors' kernels
+constexpr std::array<double, 7> all_ridges = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0};
+constexpr int64_t part_count = 5;
+constexpr int64_t large_group = 20;  // one with more than a share of 1 / large_group of the rows
+constexpr int64_t max_knots = 256;
+constexpr double gaussian_factor = 0.25;  // exponent at the median distance of two rows
+constexpr int64_t chunk_rows = 2048;
+
+// Returns the positions of `count` of `total` rows, ascending, which depend on the seed alone.
+at::Tensor some_rows(int64_t total, int64_t count, uint64_t seed) {
+  if (count >= total) return at::arange(total, at::kLong);
+  const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(seed);
+  return std::get<0>(at::randperm(total, generator, at::kLong).slice(0, 0, count).sort());
+}
+
+// Returns the landmarks of a large set. Labels with few ones have them first, up to half of the rows, since only what
+// is near a landmark can be told apart.
+at::Tensor landmark_rows(const at::Tensor& targets, const KernelRidgeOptions& options) {
+  if (!options.labels) return some_rows(targets.size(0), options.landmarks, options.seed);
+  const at::Tensor known = targets.isfinite(), ones = targets.eq(1);
+  const at::Tensor rare = ones.sum(0) * 2 < known.sum(0);
+  const at::Tensor minority = at::where(rare, ones, targets.eq(0)).any(1);
+  const at::Tensor few = minority.nonzero().flatten(), others = minority.logical_not().nonzero().flatten();
+  const int64_t of_few = std::min(few.numel(), std::max(options.landmarks / 2, options.landmarks - others.numel()));
+  return std::get<0>(
+      at::cat({few.index_select(0, some_rows(few.numel(), of_few, options.seed)),
+               others.index_select(0, some_rows(others.numel(), options.landmarks - of_few, options.seed))})
+          .sort());
+}
+
+// The normal scores of the mid-ranks of a column, as a piecewise linear function through at most max_knots of its
+// values; a constant column has none.
+struct NormalScores {
+  std::vector<double> values, scores;
+};
+
+NormalScores normal_scores(const at::Tensor& column) {
+  const at::Tensor known = std::get<0>(column.masked_select(column.isfinite()).to(at::kDouble).sort()).contiguous();
+  const double* const begin = known.const_data_ptr<double>();
+  const double* const end = begin + known.numel();
+  std::vector<double> distinct, ranks;
+  for (const double* at = begin; at != end;) {
+    const double* const next = std::upper_bound(at, end, *at);
+    distinct.push_back(*at);
+    ranks.push_back(0.5 * static_cast<double>((at - begin) + (next - begin)) / static_cast<double>(known.numel()));
+    at = next;
+  }
+  NormalScores out;
+  const auto count = static_cast<int64_t>(distinct.size());
+  if (count < 2) return out;
+  const int64_t knots = std::min(count, max_knots);
+  for (int64_t knot = 0; knot < knots; ++knot) {
+    const auto place = static_cast<size_t>(knot * (count - 1) / (knots - 1));
+    out.values.push_back(distinct[place]);
+    out.scores.push_back(std::clamp(ranks[place], 1e-3, 1 - 1e-3));
+  }
+  at::Tensor scores = at::special_ndtri(at::tensor(out.scores, at::kDouble));
+  out.scores.assign(scores.const_data_ptr<double>(), scores.const_data_ptr<double>() + knots);
+  return out;
+}
+
+double interpolated(const double* values, const double* scores, int64_t knots, double value) {
+  if (std::isnan(value)) return 0.0;
+  const double* const upper = std::upper_bound(values, values + knots, value);
+  if (upper == values) return scores[0];
+  if (upper == values + knots) return scores[knots - 1];
+  const int64_t right = upper - values;
+  const double part = (value - values[right - 1]) / (values[right] - values[right - 1]);
+  return scores[right - 1] + part * (scores[right] - scores[right - 1]);
+}
+
+// Maps descriptors [n, d] to their scores, float32 [n, d].
+at::Tensor descriptor_scores(const at::Tensor& descriptors, const std::map<std::string, at::Tensor>& state) {
+  const at::Tensor in = descriptors.to(at::kDouble).contiguous(), ptr = state.at("knot_ptr");
+  const int64_t rows = in.size(0), columns = in.size(1);
+  at::Tensor out = at::zeros({rows, columns}, at::kFloat);
+  const double* const from = in.const_data_ptr<double>();
+  const double* const values = state.at("knot_values").const_data_ptr<double>();
+  const double* const scores = state.at("knot_scores").const_data_ptr<double>();
+  const int64_t* const first = ptr.const_data_ptr<int64_t>();
+  float* const to = out.data_ptr<float>();
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t c = 0; c < columns; ++c) {
+      const int64_t begin = first[c], knots = first[c + 1] - begin;
+      if (knots == 0) continue;
+      to[i * columns + c] =
+          static_cast<float>(interpolated(values + begin, scores + begin, knots, from[i * columns + c]));
+    }
+  }
+  return out;
+}
+
+// Fits the scores to the descriptors of the training rows; those of a column have the deviation 1.
+void fit_scores(const at::Tensor& descriptors, std::map<std::string, at::Tensor>& state) {
+  std::vector<double> values, scores;
+  std::vector<int64_t> ptr = {0};
+  for (int64_t c = 0; c < descriptors.size(1); ++c) {
+    const NormalScores found = normal_scores(descriptors.select(1, c));
+    values.insert(values.end(), found.values.begin(), found.values.end());
+    scores.insert(scores.end(), found.scores.begin(), found.scores.end());
+    ptr.push_back(static_cast<int64_t>(values.size()));
+  }
+  state["knot_values"] = at::tensor(values, at::kDouble);
+  state["knot_scores"] = at::tensor(scores, at::kDouble);
+  state["knot_ptr"] = at::tensor(ptr, at::kLong);
+  const at::Tensor deviation = descriptor_scores(descriptors, state).std(0, /*unbiased=*/false).to(at::kDouble);
+  for (int64_t c = 0; c < descriptors.size(1); ++c) {
+    state["knot_scores"]
+        .slice(0, ptr[static_cast<size_t>(c)], ptr[static_cast<size_t>(c) + 1])
+        .div_(std::max(deviation[c].item<double>(), 1e-6));
+  }
+}
+
+at::Tensor squared_distances(const at::Tensor& a, const at::Tensor& b) {
+  return (a.square().sum(1).unsqueeze(1) + b.square().sum(1).unsqueeze(0) - 2 * a.matmul(b.t())).clamp_min(0);
+}
+
+at::Tensor counts_of(const at::Tensor& logarithms) {
+  return at::expm1(logarithms.to(at::kFloat).nan_to_num(0.0)).round().clamp(0, 255).to(at::kByte).contiguous();
+}
+
+// The shares of the kernels.
+struct Mixture {
+  double gaussian = 0, linear = 0, fingerprints = 0;
+};
+
+// Lists the mixtures to choose from, for features with descriptors, fingerprints or both.
+std::vector<Mixture> all_mixtures(bool described, bool counted) {
+  std::vector<Mixture> mixtures;
+  const auto add = [&](double share) {
+    for (const double linear : linear_shares)
+      mixtures.push_back({(1 - share) * (1 - linear), (1 - share) * linear, share});
+  };
+  if (described && !counted) add(0);
+  if (described && counted) {
+    for (const double share : fingerprint_shares) add(share);
+  }
+  if (counted) mixtures.push_back({0, 0, 1});
+  return mixtures;
+}
+
+// The kernels between some rows and the stored ones; each undefined if there are no such columns.
+struct Kernels {
+  at::Tensor gaussian, linear, fingerprints;  // float32 [n, m]
+
+  // Returns the mixture between some of the rows and some of the stored ones, float64.
+  at::Tensor mixed(const Mixture& mixture, const at::Tensor& rows, const at::Tensor& columns) const {
+    at::Tensor sum = at::zeros({rows.numel(), columns.numel()}, at::kDouble);
+    for (const auto& [kernel, share] : {std::pair(&gaussian, mixture.gaussian), std::pair(&linear, mixture.linear),
+                                        std::pair(&fingerprints, mixture.fingerprints)}) {
+      if (share > 0) sum.add_(kernel->index_select(0, rows).index_select(1, columns), share);
+    }
+    return sum;
+  }
+};
+
+Kernels kernels_of(const at::Tensor& scores, const at::Tensor& counts, const std::map<std::string, at::Tensor>& state) {
+  Kernels out;
+  const at::Tensor &own_scores = state.at("scores"), &own_counts = state.at("counts");
+  if (scores.size(1) > 0) {
+    out.gaussian = squared_distances(scores, own_scores).mul_(-state.at("gaussian").item<double>()).exp_();
+    out.linear = scores.matmul(own_scores.t()).div_(static_cast<double>(scores.size(1)));
+  }
+  if (counts.size(1) > 0) out.fingerprints = min_max_kernel(counts, own_counts, state.at("bits").item<int64_t>());
+  return out;
+}
+
+at::Tensor with_ridge(const at::Tensor& kernel, double ridge) {
+  at::Tensor out = kernel.clone();
+  out.diagonal().add_(ridge);
+  return out;
+}
+
+// Solves a x = b for a symmetric positive definite matrix, whose diagonal grows until rounding lets it be factorised.
+at::Tensor solve_positive(at::Tensor a, const at::Tensor& b) {
+  for (double more = 1e-8; more < 1; more *= 10) {
+    const auto [factor, info] = at::linalg_cholesky_ex(a);
+    if (info.item<int64_t>() == 0) return at::cholesky_solve(b.unsqueeze(1), factor).squeeze(1);
+    a = with_ridge(a, more * a.diagonal().mean().item<double>());
+  }
+  return at::zeros_like(b);
+}
+
+// The choice for one target, and the predictions for the left-out rows.
+struct Selection {
+  Mixture mixture;
+  double ridge = 1, error = std::numeric_limits<double>::infinity();
+  at::Tensor predicted;
+};
+
+// Returns the residuals of the rows if each part is left out; nullopt if the matrix cannot be inverted.
+std::optional<at::Tensor> left_out_residuals(const at::Tensor& kernel, const at::Tensor& target,
+                                             const std::vector<at::Tensor>& parts) {
+  const auto [factor, info] = at::linalg_cholesky_ex(kernel);
+  if (info.item<int64_t>() != 0) return std::nullopt;
+  const at::Tensor inverse = at::cholesky_inverse(factor), weights = inverse.mv(target);
+  at::Tensor residuals = at::zeros_like(target);
+  for (const at::Tensor& part : parts) {
+    if (part.numel() == 0) continue;
+    const at::Tensor block = inverse.index_select(0, part).index_select(1, part);
+    residuals.index_copy_(0, part, solve_positive(block, weights.index_select(0, part)));
+  }
+  return residuals;
+}
+
+// Chooses the mixture, and for each the ridge: from the best one so far up and down as long as the error falls.
+Selection select(const Kernels& kernels, const at::Tensor& rows, const at::Tensor& target, const at::Tensor& groups) {
+  const std::vector<at::Tensor> parts = left_out_parts(groups);
+  Selection best;
+  int64_t start = static_cast<int64_t>(all_ridges.size()) / 2;
+  for (const Mixture& mixture : all_mixtures(kernels.gaussian.defined(), kernels.fingerprints.defined())) {
+    const at::Tensor kernel = kernels.mixed(mixture, rows, rows);
+    const int64_t from = start;
+    double lowest = std::numeric_limits<double>::infinity();  // of this mixture
+    const auto falls = [&](int64_t place) {
+      if (place < 0 || place >= static_cast<int64_t>(all_ridges.size())) return false;
+      const double ridge = all_ridges[static_cast<size_t>(place)];
+      const std::optional<at::Tensor> residuals = left_out_residuals(with_ridge(kernel, ridge), target, parts);
+      const double error = residuals ? residuals->square().mean().item<double>() : lowest;
+      if (error < best.error) {
+        best = {mixture, ridge, error, target - *residuals};
+        start = place;
+      }
+      return error < std::exchange(lowest, std::min(lowest, error));
+    };
+    falls(from);
+    int64_t place = from + 1;
+    while (falls(place)) ++place;
+    if (place > from + 1) continue;
+    for (place = from - 1; falls(place);) --place;
+  }
+  return best;
+}
+
+// Returns the logarithm of the odds of ones, with one more of either kind.
+double log_odds(const at::Tensor& labels) {
+  const double ones = labels.sum().item<double>();
+  return std::log((ones + 1) / (static_cast<double>(labels.numel()) - ones + 1));
+}
+
+// Fits labels = sigmoid(slope * score + offset) by Newton's method, with the targets of Platt ("Probabilistic outputs
+// for support vector machines", 1999) that keep separable labels finite.
+std::pair<double, double> logistic_fit(const at::Tensor& score, const at::Tensor& label) {
+  const double ones = label.sum().item<double>(), zeros = static_cast<double>(label.numel()) - ones;
+  const at::Tensor wanted = label * ((ones + 1) / (ones + 2)) + (1 - label) * (1 / (zeros + 2));
+  const double scale = std::max(score.std(0, /*unbiased=*/false).item<double>(), 1e-9);
+  const at::Tensor x = at::stack({score / scale, at::ones_like(score)}, 1);
+  at::Tensor weights = at::tensor({0.0, std::log((ones + 1) / (zeros + 1))}, at::kDouble);
+  for (int64_t step = 0; step < 50; ++step) {
+    const at::Tensor p = x.mv(weights).sigmoid();
+    at::Tensor hessian = x.t().matmul(x * (p * (1 - p)).unsqueeze(1));
+    hessian.diagonal().add_(1e-6);
+    const at::Tensor move = solve_positive(hessian, x.t().mv(p - wanted)).clamp(-2, 2);
+    weights = weights - move;
+    if (move.abs().max().item<double>() < 1e-9) break;
+  }
+  return {std::max(weights[0].item<double>(), 0.0) / scale, weights[1].item<double>()};
+}
+
+}  // namespace
+
+std::vector<at::Tensor> left_out_parts(const at::Tensor& groups) {
+  TORCH_CHECK(groups.dim() == 1 && groups.scalar_type() == at::kLong, "groups must be int64 [n], got ",
+              groups.scalar_type(), " ", groups.sizes());
+  const int64_t rows = groups.size(0);
+  const auto [ids, place, count] = at::_unique2(groups, true, true, true);
+  const at::Tensor large = (count * large_group > rows).index_select(0, place);
+  const at::Tensor divided = at::where(large, ids.numel() + at::arange(rows, at::kLong), place);
+  const auto [all, unit, size] = at::_unique2(divided, true, true, true);
+  const at::Tensor order = std::get<1>(size.sort(/*stable=*/true, 0, /*descending=*/true));
+  std::array<int64_t, part_count> sizes = {};
+  at::Tensor part_of_unit = at::zeros_like(all);
+  for (int64_t i = 0; i < order.numel(); ++i) {
+    auto* const smallest = std::min_element(sizes.begin(), sizes.end());
+    const int64_t found = order[i].item<int64_t>();
+    *smallest += size[found].item<int64_t>();
+    part_of_unit[found] = smallest - sizes.begin();
+  }
+  const at::Tensor part = part_of_unit.index_select(0, unit);
+  std::vector<at::Tensor> parts;
+  for (int64_t i = 0; i < part_count; ++i) parts.push_back((part == i).nonzero().flatten());
+  return parts;
+}
+
+at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits) {
+  TORCH_CHECK(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(1) && bits > 0 && a.size(1) % bits == 0,
+              "min_max_kernel: a and b must have the same columns, a multiple of ", bits, ", got ", a.sizes(), " and ",
+              b.sizes());
+  TORCH_CHECK(a.scalar_type() == at::kByte && b.scalar_type() == at::kByte, "min_max_kernel: a and b must be uint8");
+  const int64_t rows = a.size(0), columns = b.size(0), blocks = a.size(1) / bits;
+  at::Tensor out = at::zeros({rows, columns}, at::kFloat);
+  for (int64_t block = 0; block < blocks; ++block) {
+    const at::Tensor left = a.narrow(1, block * bits, bits).contiguous();
+    const at::Tensor right = b.narrow(1, block * bits, bits).t().to(at::kFloat).contiguous();
+    const at::Tensor left_sum = left.to(at::kFloat).sum(1), right_sum = right.sum(0);
+    const auto* const from = left.const_data_ptr<uint8_t>();
+    const float *const other = right.const_data_ptr<float>(), *const from_sum = left_sum.const_data_ptr<float>();
+    const float* const other_sum = right_sum.const_data_ptr<float>();
+    float* const to = out.data_ptr<float>();
+    at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
+      std::vector<float> common(static_cast<size_t>(columns));
+      for (int64_t i = begin; i < end; ++i) {
+        std::fill(common.begin(), common.end(), 0.0F);
+        for (int64_t bit = 0; bit < bits; ++bit) {
+          const auto count = static_cast<float>(from[i * bits + bit]);
+          if (count == 0) continue;
+          const float* const each = other + bit * columns;
+          for (int64_t j = 0; j < columns; ++j) common[static_cast<size_t>(j)] += std::min(count, each[j]);
+        }
+        for (int64_t j = 0; j < columns; ++j) {
+          const float shared = common[static_cast<size_t>(j)], all = from_sum[i] + other_sum[j] - shared;
+          to[i * columns + j] += all > 0 ? shared / all : 1.0F;
+        }
+      }
+    });
+  }
+  return blocks > 0 ? out.div_(static_cast<double>(blocks)) : out;
+}
+
+KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targets, const at::Tensor& groups,
+                             const KernelRidgeOptions& options) {
+  at::NoGradGuard guard;
+  const int64_t rows = features.size(0), counted = options.fingerprints * options.fingerprint_bits;
+  TORCH_CHECK(features.dim() == 2 && features.size(1) >= counted && features.size(1) > 0,
+              "features must be [n, columns] with the ", counted, " columns of the fingerprints, got ",
+              features.sizes());
+  TORCH_CHECK(targets.dim() == 2 && targets.size(0) == rows && groups.dim() == 1 && groups.size(0) == rows,
+              "targets must be [n, t] and groups [n] for ", rows, " rows, got ", targets.sizes(), " and ",
+              groups.sizes());
+  KernelRidge out;
+  std::map<std::string, at::Tensor>& state = out.state_;
+  const int64_t described = features.size(1) - counted, count = targets.size(1);
+  const at::Tensor descriptors = features.narrow(1, 0, described);
+  fit_scores(descriptors, state);
+  const at::Tensor scores = descriptor_scores(descriptors, state),
+                   counts = counts_of(features.narrow(1, described, counted));
+  const bool exact = rows <= options.max_exact;
+  const at::Tensor kept = exact ? at::arange(rows, at::kLong) : landmark_rows(targets, options);
+  state["scores"] = scores.index_select(0, kept);
+  state["counts"] = counts.index_select(0, kept);
+  state["bits"] = at::scalar_tensor(std::max<int64_t>(options.fingerprint_bits, 1), at::kLong);
+  const at::Tensor sample = scores.index_select(0, some_rows(rows, 1000, options.seed));
+  const double median = squared_distances(sample, sample).median().item<double>();
+  state["gaussian"] = at::scalar_tensor(gaussian_factor / std::max(median, 1e-9), at::kDouble);
+  const Kernels kernels = kernels_of(state["scores"], state["counts"], state);
+
+  const at::TensorOptions of_doubles = at::TensorOptions(at::kDouble);
+  at::Tensor weights = at::zeros({kept.numel(), count}, of_doubles);
+  for (const char* name : {"ridge", "slope", "offset"}) state[name] = at::zeros({count}, of_doubles);
+  state["mixture"] = at::zeros({3, count}, of_doubles);
+  for (int64_t t = 0; t < count; ++t) {
+    const at::Tensor of_all = targets.select(1, t).to(at::kDouble), target = of_all.index_select(0, kept);
+    const at::Tensor known = target.isfinite().nonzero().flatten(), values = target.index_select(0, known);
+    const double mean = known.numel() > 0 ? values.mean().item<double>() : 0.0;
+    const double deviation = known.numel() > 0 ? values.std(0, /*unbiased=*/false).item<double>() : 0.0;
+    if (deviation < 1e-12) {  // nothing to learn
+      state["offset"][t] = options.labels ? log_odds(values) : mean;
+      continue;
+    }
+    const at::Tensor chosen = known.index_select(0, some_rows(known.numel(), options.selection_rows, options.seed));
+    const at::Tensor scaled = (of_all - mean) / deviation, of_kept = scaled.index_select(0, kept);
+    const Selection found =
+        select(kernels, chosen, of_kept.index_select(0, chosen), groups.index_select(0, kept).index_select(0, chosen));
+    if (!found.predicted.defined()) continue;
+    at::Tensor solution;
+    if (exact) {
+      const at::Tensor kernel = kernels.mixed(found.mixture, known, known);
+      solution = solve_positive(with_ridge(kernel, found.ridge), of_kept.index_select(0, known));
+      weights.select(1, t).index_copy_(0, known, solution);
+    } else {
+      // Nyström: the same predictions from the landmarks that fit all rows best.
+      const at::Tensor all = at::arange(kept.numel(), at::kLong), learnt = scaled.isfinite().nonzero().flatten();
+      const at::Tensor own = kernels.mixed(found.mixture, all, all);
+      at::Tensor matrix = own * found.ridge, right = at::zeros({kept.numel()}, of_doubles);
+      for (int64_t begin = 0; begin < learnt.numel(); begin += chunk_rows) {
+        const at::Tensor chunk = learnt.slice(0, begin, begin + chunk_rows);
+        const Kernels here = kernels_of(scores.index_select(0, chunk), counts.index_select(0, chunk), state);
+        const at::Tensor between = here.mixed(found.mixture, at::arange(chunk.numel(), at::kLong), all);
+        matrix.add_(between.t().matmul(between));
+        right.add_(between.t().mv(scaled.index_select(0, chunk)));
+      }
+      weights.select(1, t).copy_(solve_positive(with_ridge(matrix, 1e-6), right));
+    }
+    state["mixture"].select(1, t).copy_(
+        at::tensor({found.mixture.gaussian, found.mixture.linear, found.mixture.fingerprints}, at::kDouble));
+    state["ridge"][t] = found.ridge;
+    auto [slope, offset] =
+        options.labels ? logistic_fit(found.predicted, target.index_select(0, chosen)) : std::pair(deviation, mean);
+    if (options.labels) {  // the rows that were chosen may have another share of ones than all
+      offset += log_odds(of_all.masked_select(of_all.isfinite())) - log_odds(target.index_select(0, chosen));
+    }
+    state["slope"][t] = slope;
+    state["offset"][t] = offset;
+  }
+  state["weights"] = weights;
+  return out;
+}
+
+at::Tensor KernelRidge::predict(const at::Tensor& features) const {
+  at::NoGradGuard guard;
+  TORCH_CHECK(features.dim() == 2 && features.size(1) == columns(), "features must have ", columns(), " columns, got ",
+              features.sizes());
+  const int64_t described = state_.at("scores").size(1), counted = state_.at("counts").size(1);
+  const at::Tensor& weights = state_.at("weights");
+  std::vector<at::Tensor> parts = {at::zeros({0, targets()}, weights.options())};
+  for (int64_t begin = 0; begin < features.size(0); begin += chunk_rows) {
+    const at::Tensor some = features.slice(0, begin, begin + chunk_rows).cpu();
+    const Kernels kernels = kernels_of(descriptor_scores(some.narrow(1, 0, described), state_),
+                                       counts_of(some.narrow(1, described, counted)), state_);
+    at::Tensor sum = at::zeros({some.size(0), targets()}, weights.options());
+    int64_t row = 0;
+    for (const at::Tensor* kernel : {&kernels.gaussian, &kernels.linear, &kernels.fingerprints}) {
+      const at::Tensor share = mixture()[row++];
+      if (kernel->defined()) sum.add_(kernel->to(at::kDouble).matmul(weights * share));
+    }
+    parts.push_back(sum * state_.at("slope") + state_.at("offset"));
+  }
+  return at::cat(parts);
+}
+
+KernelRidge KernelRidge::from_state(std::map<std::string, at::Tensor> state) {
+  for (const char* name : {"knot_values", "knot_scores", "knot_ptr", "scores", "counts", "bits", "gaussian", "weights",
+                           "mixture", "ridge", "slope", "offset"}) {
+    TORCH_CHECK(state.contains(name), "the state of a kernel ridge regression lacks ", name);
+  }
+  KernelRidge out;
+  out.state_ = std::move(state);
+  return out;
+}
+
+int64_t KernelRidge::columns() const {
+  return state_.at("scores").size(1) + state_.at("counts").size(1);
+}
+
+int64_t KernelRidge::targets() const {
+  return state_.at("weights").size(1);
+}
+
+}  // namespace geosft

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel ridge regression on the vectors of molecules: descriptors and count fingerprints.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace geosft {
+
+struct KernelRidgeOptions {
+  int64_t fingerprints = 0;      // blocks of equally many columns, which come last
+  int64_t fingerprint_bits = 0;  // columns of each, log(1 + count)
+  bool labels = false;           // targets are 0 or 1, and predictions logits; otherwise both are values
+  int64_t max_exact = 6500;      // above so many rows, the Nyström approximation from `landmarks` rows
+  int64_t landmarks = 3000;
+  int64_t selection_rows = 1200;  // at most, of those that choose the hyperparameters
+  uint64_t seed = 0;              // of the rows above
+};
+
+// A trained regression; one kernel for each target.
+//
+// The kernel is a mixture g G + l L + m M, g + l + m = 1. M is the min-max kernel of counts, sum min(a, b) /
+// sum max(a, b) (Ralaivola et al., "Graph kernels for chemical informatics", 2005), averaged over the fingerprints. G
+// is a Gaussian kernel, and L a linear one, of the descriptors, each mapped to normal scores of its rank in training:
+// descriptors have heavy tails. The mixture and the ridge are those with the smallest squared error when whole groups
+// of rows are left out, by the closed form: the residuals of the rows b are (inv(K + ridge)_bb)^-1 (inv(K + ridge)
+// y)_b. The same residuals fit the logistic function that makes probabilities of labels.
+class KernelRidge {
+ public:
+  // features: floating [n, columns], NaN where unknown. targets: floating [n, t], NaN where unknown, which are left
+  // out. groups: int64 [n], such as scaffolds. Deterministic. Throws c10::Error for other shapes.
+  static KernelRidge fit(const at::Tensor& features, const at::Tensor& targets, const at::Tensor& groups,
+                         const KernelRidgeOptions& options);
+
+  // Returns float64 [m, t], in the unit of the targets, or logits.
+  at::Tensor predict(const at::Tensor& features) const;
+
+  // Return the state by name, for a checkpoint, and restore it. Throws c10::Error for a state that lacks a tensor.
+  const std::map<std::string, at::Tensor>& state() const { return state_; }
+  static KernelRidge from_state(std::map<std::string, at::Tensor> state);
+
+  int64_t columns() const;
+  int64_t targets() const;
+  // Return float64 [3, t], the shares g, l and m, and float64 [t].
+  const at::Tensor& mixture() const { return state_.at("mixture"); }
+  const at::Tensor& ridge() const { return state_.at("ridge"); }
+
+ private:
+  std::map<std::string, at::Tensor> state_;
+};
+
+// Returns the min-max kernel, averaged over blocks of `bits` columns: a [n, blocks * bits] and b [m, blocks * bits],
+// uint8; the result is float32 [n, m]. Two rows of zeros have the similarity 1.
+at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits);
+
+}  // namespace geosft

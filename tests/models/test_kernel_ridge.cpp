@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/kernel_ridge.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "models/training/metrics.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_kernel_ridge {
+namespace {
+
+constexpr int64_t rows = 60, bits = 24;
+
+// Counts of two fingerprints, some rows without any.
+at::Tensor example_counts(int64_t count, uint64_t seed) {
+  const at::Tensor drawn = at::rand({count, 2 * bits}, generator(seed), at::TensorOptions(at::kDouble));
+  at::Tensor counts = (drawn * 8 - 4).clamp_min(0).floor();
+  counts[0].zero_();
+  return counts;
+}
+
+at::Tensor example_descriptors(int64_t count, uint64_t seed) {
+  at::Tensor drawn = at::randn({count, 5}, generator(seed), at::TensorOptions(at::kDouble));
+  drawn.select(1, 2).exp_();      // heavy tail
+  drawn.select(1, 3).fill_(4.0);  // constant
+  drawn.select(1, 4).round_();    // ties
+  drawn[1][0] = std::numeric_limits<double>::quiet_NaN();
+  return drawn;
+}
+
+// Five groups, of 14, 13, 12, 11 and 10 rows.
+at::Tensor example_groups() {
+  return at::repeat_interleave(at::tensor({14, 13, 12, 11, 10}, at::kLong));
+}
+
+// The definition, entry by entry.
+at::Tensor slow_min_max(const at::Tensor& a, const at::Tensor& b) {
+  at::Tensor out = at::zeros({a.size(0), b.size(0)}, at::kDouble);
+  for (int64_t block = 0; block < 2; ++block) {
+    const at::Tensor left = a.narrow(1, block * bits, bits), right = b.narrow(1, block * bits, bits);
+    for (int64_t i = 0; i < a.size(0); ++i) {
+      for (int64_t j = 0; j < b.size(0); ++j) {
+        const double all = at::maximum(left[i], right[j]).sum().item<double>();
+        out[i][j] += all > 0 ? at::minimum(left[i], right[j]).sum().item<double>() / all / 2 : 0.5;
+      }
+    }
+  }
+  return out;
+}
+
+KernelRidgeOptions options_of(int64_t fingerprints, bool labels = false) {
+  KernelRidgeOptions options;
+  options.fingerprints = fingerprints;
+  options.fingerprint_bits = bits;
+  options.labels = labels;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("the min-max kernel is the ratio of shared and all counts, averaged over fingerprints") {
+  const at::Tensor a = example_counts(7, 1), b = example_counts(9, 2);
+  require_close(min_max_kernel(a.to(at::kByte), b.to(at::kByte), bits).to(at::kDouble), slow_min_max(a, b), 1e-6,
+                "kernel");
+  require_error([&] { min_max_kernel(a.to(at::kByte), b.to(at::kByte), 23); }, {"min_max_kernel", "23"});
+  require_error([&] { min_max_kernel(a, b, bits); }, {"uint8"});
+}
+
+TEST_CASE("the ridge has the smallest error of regressions that were fitted without each group") {
+  const at::Tensor counts = example_counts(rows, 3), groups = example_groups();
+  const at::Tensor kernel = min_max_kernel(counts.to(at::kByte), counts.to(at::kByte), bits).to(at::kDouble);
+  const at::Tensor noise = at::randn({rows}, generator(4), at::TensorOptions(at::kDouble));
+  at::Tensor target = counts.narrow(1, 0, 6).sum(1) + noise;
+  target[5] = std::numeric_limits<double>::quiet_NaN();
+  const KernelRidge found = KernelRidge::fit(at::log1p(counts), target.unsqueeze(1), groups, options_of(2));
+  REQUIRE(found.targets() == 1);
+  REQUIRE(found.columns() == 2 * bits);
+  require_equal(found.mixture(), at::tensor({0.0, 0.0, 1.0}, at::kDouble).unsqueeze(1), "mixture");
+
+  const at::Tensor known = target.isfinite().nonzero().flatten(), of_known = groups.index_select(0, known);
+  const at::Tensor values = target.index_select(0, known);
+  const at::Tensor mean = values.mean(), deviation = values.std(0, /*unbiased=*/false);
+  const at::Tensor scaled = (values - mean) / deviation;
+  const at::Tensor own = kernel.index_select(0, known).index_select(1, known);
+  const auto predicted = [&](const at::Tensor& from, const at::Tensor& to, double ridge) {
+    const at::Tensor matrix =
+        own.index_select(0, from).index_select(1, from) + ridge * at::eye(from.numel(), at::kDouble);
+    return own.index_select(0, to).index_select(1, from).mv(
+        at::linalg_solve(matrix, scaled.index_select(0, from).unsqueeze(1)).squeeze(1));
+  };
+  double best = std::numeric_limits<double>::infinity(), chosen = 0;
+  for (const double ridge : {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0}) {
+    double error = 0;
+    for (int64_t group = 0; group < 5; ++group) {
+      const at::Tensor left_out = (of_known == group).nonzero().flatten(),
+                       kept = (of_known != group).nonzero().flatten();
+      error += (predicted(kept, left_out, ridge) - scaled.index_select(0, left_out)).square().sum().item<double>();
+    }
+    if (error < best) {
+      best = error;
+      chosen = ridge;
+    }
+  }
+  REQUIRE(found.ridge()[0].item<double>() == chosen);
+  const at::Tensor all = at::arange(known.numel(), at::kLong);
+  require_close(found.predict(at::log1p(counts)).index_select(0, known).squeeze(1),
+                predicted(all, all, chosen) * deviation + mean, 1e-5, "predictions");
+}
+
+TEST_CASE("with all rows as landmarks the Nystroem approximation is the exact regression") {
+  const at::Tensor features = at::cat({example_descriptors(rows, 5), at::log1p(example_counts(rows, 6))}, 1);
+  const at::Tensor target =
+      at::stack({features.select(1, 0).nan_to_num() + features.select(1, 8), features.select(1, 1)}, 1);
+  KernelRidgeOptions options = options_of(2);
+  const KernelRidge exact = KernelRidge::fit(features, target, example_groups(), options);
+  options.max_exact = 10;
+  options.landmarks = rows;
+  const KernelRidge approximate = KernelRidge::fit(features, target, example_groups(), options);
+  require_close(approximate.predict(features), exact.predict(features), 1e-3, "predictions");
+  options.landmarks = 30;
+  options.selection_rows = 20;
+  const at::Tensor rough = KernelRidge::fit(features, target, example_groups(), options).predict(features);
+  CHECK(r2_score(rough, target) > 0.3);
+  require_equal(KernelRidge::fit(features, target, example_groups(), options).predict(features), rough, "again");
+}
+
+TEST_CASE("landmarks have the rare label, and probabilities its share") {
+  constexpr int64_t many = 400;
+  const at::Tensor features = at::randn({many, 3}, generator(12), at::TensorOptions(at::kDouble));
+  const at::Tensor label = (features.select(1, 0) > 1.6).to(at::kDouble);  // of about one in twenty
+  KernelRidgeOptions options = options_of(0, /*labels=*/true);
+  options.max_exact = 100;
+  options.landmarks = 80;
+  const KernelRidge found = KernelRidge::fit(features, label.unsqueeze(1), at::arange(many, at::kLong), options);
+  REQUIRE(found.state().at("scores").size(0) == 80);
+  const at::Tensor logits = found.predict(features).select(1, 0);
+  CHECK(roc_auc_score(logits, label.to(at::kBool)) > 0.95);
+  CHECK(logits.sigmoid().mean().item<double>() < 3 * label.mean().item<double>());
+}
+
+TEST_CASE("regressions have features of either kind alone, unknown ones too, and come back from their state") {
+  const at::Tensor descriptors = example_descriptors(rows, 7), counts = at::log1p(example_counts(rows, 8));
+  const at::Tensor target = (descriptors.select(1, 1) + counts.select(1, 3)).unsqueeze(1);
+  for (const at::Tensor& features : {descriptors, counts, at::cat({descriptors, counts}, 1)}) {
+    const bool counted = features.size(1) > 5;
+    const KernelRidge found = KernelRidge::fit(features, target, example_groups(), options_of(counted ? 2 : 0));
+    if (!counted) REQUIRE(found.mixture()[2][0].item<double>() == 0.0);
+    REQUIRE(found.mixture().sum().item<double>() == Approx(1));
+    CHECK(r2_score(found.predict(features), target) > 0.4);
+    require_equal(KernelRidge::from_state(found.state()).predict(features), found.predict(features), "from its state");
+    const at::Tensor none = at::full({2, features.size(1)}, std::numeric_limits<double>::quiet_NaN());
+    CHECK(found.predict(none).isfinite().all().item<bool>());
+    require_error([&] { found.predict(features.narrow(1, 1, 4)); }, {"features"});
+  }
+  std::map<std::string, at::Tensor> state = KernelRidge::fit(counts, target, example_groups(), options_of(2)).state();
+  state.erase("weights");
+  require_error([&] { KernelRidge::from_state(state); }, {"weights"});
+  require_error([&] { KernelRidge::fit(counts, target, example_groups().slice(0, 1), options_of(2)); }, {"groups"});
+  require_error([&] { KernelRidge::fit(descriptors, target, example_groups(), options_of(2)); }, {"features"});
+}
+
+TEST_CASE("predictions for labels are logits, of the share of ones where there is nothing to learn") {
+  const at::Tensor features = at::cat({example_descriptors(rows, 9), at::log1p(example_counts(rows, 10))}, 1);
+  const at::Tensor noise = at::randn({rows}, generator(11), at::TensorOptions(at::kDouble));
+  const at::Tensor label = (features.select(1, 1) + 0.5 * noise > 0.4).to(at::kDouble);
+  const at::Tensor unknown = at::full({rows}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
+  const at::Tensor targets = at::stack({label, at::ones_like(label), unknown}, 1);
+  const at::Tensor logits =
+      KernelRidge::fit(features, targets, example_groups(), options_of(2, /*labels=*/true)).predict(features);
+  REQUIRE(logits.isfinite().all().item<bool>());
+  CHECK(roc_auc_score(logits.select(1, 0), label.to(at::kBool)) > 0.8);
+  // The rows are those of the training: their mean probability is near the share of ones.
+  CHECK(std::abs((logits.select(1, 0).sigmoid().mean() - label.mean()).item<double>()) < 0.15);
+  require_close(logits.select(1, 1), at::full({rows}, std::log(61.0), at::kDouble), 1e-12, "all ones");
+  require_close(logits.select(1, 2), at::zeros({rows}, at::kDouble), 1e-12, "unknown");
+}
+
+}  // namespace geosft::test::test_kernel_ridge

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_kernel.h"
+
+#include <catch2/catch.hpp>
+
+#include "data/checkpoint.h"
+#include "tests/data/files.h"
+#include "tests/tools/experiment/small_graph_model.h"
+#include "tools/experiment/graph_evaluation.h"
+
+namespace geosft::test::test_graph_kernel {
+namespace {
+
+at::Tensor example_features(int64_t count) {
+  return at::randn({count, 4}, generator(3), at::TensorOptions(at::kDouble)).to(at::kFloat);
+}
+
+GraphKernel example_kernel(const PackedItems& graphs, double weight) {
+  KernelRidgeOptions options;
+  options.labels = graphs.schema.task == GraphTask::multi_label;
+  const at::Tensor groups = at::arange(graphs.size(), at::kLong);
+  return {std::make_shared<const KernelRidge>(
+              KernelRidge::fit(example_features(graphs.size()), graphs.target, groups, options)),
+          weight};
+}
+
+}  // namespace
+
+TEST_CASE("a kernel regression is averaged with networks: values, and probabilities of labels") {
+  for (const GraphTask task : {GraphTask::regression, GraphTask::multi_label}) {
+    PackedItems graphs = small_graphs(task);
+    GraphRun run = small_graph_run(graphs.schema);
+    if (task == GraphTask::regression) run.model->standardize(graphs, graphs.target);
+    graphs.graph_features = example_features(graphs.size());
+    const std::vector<int64_t> some = {4, 1, 2};
+    const at::Tensor alone = run_outputs(run, graphs, some, GraphSplit::test).outputs;
+    run.companion = example_kernel(graphs, 0.25);
+    const at::Tensor both = run_outputs(run, graphs, some, GraphSplit::test).outputs;
+    const at::Tensor of_kernel =
+        run.companion.regression->predict(graphs.graph_features.index_select(0, at::tensor(some, at::kLong)));
+    const auto meant = [&](const at::Tensor& outputs) {
+      return task == GraphTask::regression ? in_units(run.model, task, outputs) : outputs.to(at::kDouble).sigmoid();
+    };
+    const at::Tensor expected =
+        0.75 * meant(alone) + 0.25 * (task == GraphTask::regression ? of_kernel : of_kernel.sigmoid());
+    require_close(meant(both), expected, 1e-5, "average");
+    graphs.graph_features = at::Tensor();
+    require_error([&] { run_outputs(run, graphs, some, GraphSplit::test); }, {"graph_features"});
+  }
+}
+
+TEST_CASE("a kernel regression comes back from its RUN folder, and damage is named") {
+  const TemporaryFolder folder;
+  const PackedItems graphs = small_graphs(GraphTask::regression);
+  GraphKernel loaded;
+  loaded.load(folder.path());
+  REQUIRE_FALSE(loaded.regression);
+  const GraphKernel kernel = example_kernel(graphs, 0.7);
+  kernel.save(folder.path());
+  loaded.load(folder.path());
+  REQUIRE(loaded.weight == 0.7);
+  const at::Tensor features = example_features(graphs.size());
+  require_equal(loaded.regression->predict(features), kernel.regression->predict(features), "predictions");
+  Checkpoint damaged = load_checkpoint(kernel_file(folder.path()));
+  damaged.tensors.erase("scores");
+  save_checkpoint(kernel_file(folder.path()), damaged);
+  require_error([&] { GraphKernel().load(folder.path()); }, {"kernel.ckpt", "scores"});
+  damaged.texts["kind"] = "geosft-graph";
+  save_checkpoint(kernel_file(folder.path()), damaged);
+  require_error([&] { GraphKernel().load(folder.path()); }, {"kernel.ckpt", "another checkpoint"});
+}
+
+TEST_CASE("classes, many targets and very large sets have no kernel regression") {
+  PackedItems graphs = small_graphs(GraphTask::regression);
+  CHECK_THAT(kernel_obstacle(graphs, 1000), Catch::Contains("descriptors"));
+  graphs.graph_features = example_features(graphs.size());
+  REQUIRE(kernel_obstacle(graphs, 1000).empty());
+  REQUIRE(kernel_obstacle(graphs, 33000).empty());
+  REQUIRE_FALSE(kernel_obstacle(graphs, 1000000).empty());
+  graphs.schema.output_names.resize(60);
+  REQUIRE_FALSE(kernel_obstacle(graphs, 1000).empty());
+  graphs.schema.task = GraphTask::classification;
+  CHECK_THAT(kernel_obstacle(graphs, 1000), Catch::Contains("classification"));
+}
+
+}  // namespace geosft::test::test_graph_kernel

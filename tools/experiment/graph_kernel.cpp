@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_kernel.h"
+
+#include <utility>
+#include <vector>
+
+#include "data/checkpoint.h"
+#include "data/data_error.h"
+#include "data/graphs/molecule_inputs.h"
+#include "tools/experiment/graph_evaluation.h"
+
+namespace geosft {
+namespace {
+
+constexpr const char* kernel_kind = "geosft-graph kernel";
+constexpr int64_t max_targets = 40;              // each has a training of its own
+constexpr int64_t max_training_labels = 200000;  // of large sets, whose trainings take minutes
+
+}  // namespace
+
+std::filesystem::path kernel_file(const std::filesystem::path& run) {
+  return run / "kernel.ckpt";
+}
+
+void GraphKernel::save(const std::filesystem::path& run) const {
+  Checkpoint checkpoint;
+  checkpoint.tensors = regression->state();
+  checkpoint.tensors["weight"] = at::scalar_tensor(weight, at::kDouble);
+  checkpoint.texts["kind"] = kernel_kind;
+  save_checkpoint(kernel_file(run), checkpoint);
+}
+
+void GraphKernel::load(const std::filesystem::path& run) {
+  const std::filesystem::path file = kernel_file(run);
+  if (!std::filesystem::exists(file)) return;
+  Checkpoint checkpoint = load_checkpoint(file);
+  const auto kind = checkpoint.texts.find("kind");
+  const auto stored = checkpoint.tensors.find("weight");
+  if (kind == checkpoint.texts.end() || kind->second != kernel_kind || stored == checkpoint.tensors.end()) {
+    throw DataError(file.string(), "the kernel regression of a run", "another checkpoint");
+  }
+  weight = stored->second.item<double>();
+  checkpoint.tensors.erase(stored);
+  try {
+    regression = std::make_shared<const KernelRidge>(KernelRidge::from_state(std::move(checkpoint.tensors)));
+  } catch (const c10::Error& error) {
+    throw DataError(file.string(), "the kernel regression of a run", error.what_without_backtrace());
+  }
+}
+
+at::Tensor GraphKernel::averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
+                                 const at::Tensor& graph_features) const {
+  return averaged_outputs(model, task, outputs, regression->predict(graph_features), weight);
+}
+
+at::Tensor averaged_outputs(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
+                            const at::Tensor& predictions, double weight) {
+  const at::Tensor own = outputs.to(at::kDouble);
+  if (task == GraphTask::regression) {
+    const at::Tensor mean = model->target_mean.cpu(), deviation = model->target_deviation.cpu();
+    return ((1 - weight) * own + weight * (predictions - mean) / deviation).to(outputs.scalar_type());
+  }
+  const at::Tensor probability = (1 - weight) * own.sigmoid() + weight * predictions.sigmoid();
+  return at::logit(probability, 1e-9).to(outputs.scalar_type());
+}
+
+std::string kernel_obstacle(const PackedItems& graphs, int64_t training_items) {
+  const ItemSchema& schema = graphs.schema;
+  if (!graphs.graph_features.defined()) return "it needs fingerprints or descriptors";
+  if (schema.task != GraphTask::regression && schema.task != GraphTask::multi_label) {
+    return std::string("it is for labels and regression of whole molecules, found ") + task_name(schema.task);
+  }
+  const int64_t targets = schema.outputs();
+  if (targets > max_targets ||
+      (training_items > KernelRidgeOptions().max_exact && targets * training_items > max_training_labels)) {
+    return "it would take too long for " + std::to_string(targets) + " targets of " + std::to_string(training_items) +
+           " molecules";
+  }
+  return "";
+}
+
+KernelRidge fit_graph_kernel(const PackedItems& graphs, const std::vector<int64_t>& items,
+                             const GraphSettings& settings) {
+  const MoleculeVectorOptions vector = settings.molecules.vector();
+  KernelRidgeOptions options;
+  options.fingerprints = static_cast<int64_t>(vector.fingerprints.size());
+  options.fingerprint_bits = vector.fingerprint_bits;
+  options.labels = graphs.schema.task == GraphTask::multi_label;
+  options.seed = settings.seed;
+  std::vector<std::string> smiles;
+  smiles.reserve(items.size());
+  for (const int64_t item : items) smiles.push_back(graphs.smiles[static_cast<size_t>(item)]);
+  const at::Tensor rows = at::tensor(items, at::kLong);
+  return KernelRidge::fit(graphs.graph_features.index_select(0, rows), graphs.target.index_select(0, rows),
+                          at::tensor(scaffold_groups(smiles), at::kLong), options);
+}
+
+}  // namespace geosft

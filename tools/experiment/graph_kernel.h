@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel regression of a run of molecules, whose predictions are averaged with those of its networks.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "data/packed_items.h"
+#include "models/graph_model.h"
+#include "models/kernel_ridge.h"
+#include "tools/experiment/graph_settings.h"
+
+namespace geosft {
+
+struct GraphKernel {
+  std::shared_ptr<const KernelRidge> regression;  // nullptr: the networks predict alone
+  double weight = 0.5;                            // of its predictions, from 0 to 1
+
+  // Stores the regression in the RUN folder, and loads it from there if there is one. Throw DataError for a file that
+  // cannot be written, or is damaged.
+  void save(const std::filesystem::path& run) const;
+  void load(const std::filesystem::path& run);
+
+  // Averages the predictions with `outputs` [n, outputs], those of networks for items with these graph_features.
+  at::Tensor averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
+                      const at::Tensor& graph_features) const;
+};
+
+// Averages the outputs of networks with the predictions of a regression, [n, outputs] each: probabilities of labels, or
+// standardised targets. Returns outputs of the same kind.
+at::Tensor averaged_outputs(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
+                            const at::Tensor& predictions, double weight);
+
+// Returns the file of a RUN folder.
+std::filesystem::path kernel_file(const std::filesystem::path& run);
+
+// Says why a kernel regression is not fitted to such data; empty if it is. It has a training for each target, and
+// classes have none.
+std::string kernel_obstacle(const PackedItems& graphs, int64_t training_items);
+
+// Fits the regression to the training split; the groups that choose its hyperparameters are scaffolds.
+KernelRidge fit_graph_kernel(const PackedItems& graphs, const std::vector<int64_t>& items,
+                             const GraphSettings& settings);
+
+}  // namespace geosft

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions of the kernel ridge regression of a run of molecules, as models/kernel_ridge.h defines it."""
+
+from __future__ import annotations
+
+import pathlib
+
+import torch
+from torch import Tensor
+
+from .checkpoints import load_checkpoint, save_checkpoint
+
+_FILE, _KIND = "kernel.ckpt", "geosft-graph kernel"
+
+
+class KernelRidge:
+    """The regression in a RUN folder, and its `weight` beside the networks. Works on the CPU, in float64."""
+
+    def __init__(self, tensors: dict[str, Tensor], texts: dict[str, str]):
+        self.texts, self.weight = texts, float(tensors["weight"])
+        self.state = tensors
+
+    @classmethod
+    def of_run(cls, folder: pathlib.Path) -> KernelRidge | None:
+        """None for a RUN without one. Raises a ValueError that names a file of another kind."""
+        file = folder / _FILE
+        if not file.is_file():
+            return None
+        tensors, texts = load_checkpoint(file)
+        if texts.get("kind") != _KIND:
+            raise ValueError(f"{file}: expected the kernel regression of a run, found another checkpoint")
+        return cls(tensors, texts)
+
+    def save(self, folder: pathlib.Path) -> None:
+        save_checkpoint(folder / _FILE, self.state, self.texts)
+
+    def predict(self, features: Tensor) -> Tensor:
+        """Targets in the unit of the data, or logits of labels, [B, outputs], from the `graph_features` [B, columns]."""
+        state, features = self.state, features.detach().cpu().double()
+        described, bits, (of_gaussian, of_linear, of_counts) = state["scores"].shape[1], int(state["bits"]), state["mixture"]
+        known = state["scores"].double()
+        outputs = torch.zeros(len(features), len(of_counts), dtype=torch.double)
+        if described > 0:
+            scores = self._scores(features[:, :described])
+            gaussian = torch.exp(-float(state["gaussian"]) * torch.cdist(scores, known, compute_mode="donot_use_mm_for_euclid_dist") ** 2)
+            outputs += gaussian @ (state["weights"] * of_gaussian) + scores @ known.T / described @ (state["weights"] * of_linear)
+        counts = torch.expm1(features[:, described:].nan_to_num(0.0)).round().clamp(0, 255)
+        blocks = counts.shape[1] // bits
+        for block in range(blocks):
+            a, b = (one[:, block * bits:(block + 1) * bits] for one in (counts, state["counts"].double()))
+            total, difference = a.sum(1)[:, None] + b.sum(1), torch.cdist(a, b, p=1)
+            similarity = torch.where(total > 0, (total - difference) / (total + difference), 1.0)  # sum of minima over that of maxima
+            outputs += similarity @ (state["weights"] * of_counts) / blocks
+        return outputs * state["slope"] + state["offset"]
+
+    def _scores(self, descriptors: Tensor) -> Tensor:
+        """Normal scores of descriptors, 0 where they are unknown."""
+        scores, ptr = torch.zeros_like(descriptors), self.state["knot_ptr"].tolist()
+        for column, (begin, end) in enumerate(zip(ptr, ptr[1:])):
+            if begin == end:
+                continue
+            values, heights = self.state["knot_values"][begin:end], self.state["knot_scores"][begin:end]
+            given = descriptors[:, column].contiguous()
+            right = torch.searchsorted(values, given, right=True).clamp(1, end - begin - 1)
+            part = ((given - values[right - 1]) / (values[right] - values[right - 1])).clamp(0, 1)
+            found = heights[right - 1] + part * (heights[right] - heights[right - 1])
+            scores[:, column] = torch.where(given.isnan(), 0.0, found)
+        return scores
