@@ -18,7 +18,16 @@ import pathlib
 import sys
 import zlib
 
-import numpy
+try:
+    import numpy
+
+    import h5py  # noqa: F401 - of write_hdf5: missed before the meshes are read
+except ImportError as missing:
+    sys.exit(
+        f"{os.path.basename(sys.argv[0])}: {sys.executable} has no {missing.name}: run it with Debian's Python, "
+        f"/usr/bin/python3 {sys.argv[0]}, which has it after apt-get install python3-numpy python3-h5py, or do "
+        f"{sys.executable} -m pip install numpy h5py"
+    )
 
 from convert_graphs import write_atomically, write_hdf5
 

@@ -104,4 +104,19 @@ TEST_CASE("convert_parts: broken files are refused in one line") {
   require_refused(interpreter, folder, {"psb", "ID.off"});
 }
 
+TEST_CASE("convert_parts: a Python without NumPy is named in one line, with one that has it") {
+  const std::string interpreter = find_python();
+  if (interpreter.empty()) return;
+  const TemporaryFolder folder;
+  write_text(folder / "numpy.py", "raise ModuleNotFoundError('no', name='numpy')\n");
+  const ProcessResult result = run_process(
+      "/usr/bin/env", Words{"PYTHONPATH=" + folder.path().string(), interpreter, "-B",
+                            GEOSFT_SOURCE_DIR "/tools/convert_parts.py", folder / "psb", "--out", folder / "set"});
+  INFO(result.err);
+  CHECK(result.exit == 1);
+  REQUIRE(lines_of(result.err).size() == 1);
+  CHECK_THAT(result.err, Catch::Contains("has no numpy") && Catch::Contains("/usr/bin/python3") &&
+                             Catch::Contains("python3-numpy"));
+}
+
 }  // namespace geosft::test::test_convert_parts

@@ -82,7 +82,10 @@ std::string unknown_option_message(const CLI::App& app, const std::string& argum
   const bool is_option = argument.rfind('-', 0) == 0;
   const std::string name = is_option ? argument.substr(0, argument.find('=')) : argument;
   const std::vector<std::string> subcommands = subcommand_names(app);
-  if (!is_option && subcommands.empty()) return "unexpected argument '" + name + "'";
+  if (!is_option && subcommands.empty()) {
+    const bool takes_data = app.get_option_no_throw("--data") != nullptr;
+    return "unexpected argument '" + name + "'" + (takes_data ? "; did you mean --data " + name + "?" : "");
+  }
   return std::string("unknown ") + (is_option ? "option" : "command") + " '" + name + "'" +
          nearest_hint(name, is_option ? option_names(app) : subcommands);
 }

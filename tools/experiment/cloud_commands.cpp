@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "data/data_error.h"
 #include "data/formats/shape_file.h"
 
 namespace geosft {
@@ -29,6 +30,12 @@ void CloudReading::add_to(CLI::App& subcommand, const ItemWords&) {
 void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken) {
   subcommand.add_flag("--skip-broken", skip_broken,
                       "leave out files of the dataset that cannot be read, and name them");
+}
+
+void require_something_at(const std::filesystem::path& path, const std::string& kinds) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return;
+  throw DataError(path.string(), "one of: " + kinds, "nothing of this name");
 }
 
 void print_shape_file(const std::filesystem::path& file, const FileOptions& options, bool json) {

@@ -152,6 +152,8 @@ struct CloudReading {
 };
 // Adds --skip-broken, of eval and report.
 void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken);
+// Throws DataError if there is neither a file nor a folder; `kinds` says what is expected.
+void require_something_at(const std::filesystem::path& path, const std::string& kinds);
 // Prints what a file with a shape holds.
 void print_shape_file(const std::filesystem::path& file, const FileOptions& options, bool json);
 
@@ -201,6 +203,7 @@ struct CloudExperiment {
   }
   static std::string info_help() { return "RUN folder, checkpoint (*.ckpt), file with a shape, or " + data_help(); }
   static void print_data(const std::filesystem::path& path, const CloudReading& reading, bool json) {
+    if (!Experiment::holds_data(path)) require_something_at(path, info_help());
     if (Experiment::holds_data(path) || std::filesystem::is_directory(path)) {
       Experiment::print_dataset(path, reading, json);
     } else {

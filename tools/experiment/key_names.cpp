@@ -36,7 +36,7 @@ constexpr NamePair former_values[] = {{"split_order", "name"}, {"normal_orientat
 // Shorter names of options; those of a key of clouds are the names that `eval` has.
 constexpr NamePair aliases[] = {{"validation_fraction", "--validation"}, {"rotate_training", "--rotate"}};
 
-// What other libraries call an option, and what it is called here.
+// What other libraries call an option or a subcommand, and what it is called here.
 constexpr NamePair synonyms[] = {
     {"ema", "ema_decay"},
     {"swa", "ema_decay"},
@@ -76,6 +76,15 @@ constexpr NamePair synonyms[] = {
     {"gpus", "device"},
     {"npoints", "points"},
     {"num_point", "points"},
+    {"grid_size", "points"},
+    {"voxel_size", "points"},
+    {"test", "eval"},
+    {"evaluate", "eval"},
+    {"validate", "eval"},
+    {"fit", "train"},
+    {"infer", "predict"},
+    {"inference", "predict"},
+    {"download", "fetch"},
     {"num_workers", "workers"},
     {"scheduler", "schedule"},
     {"lr_scheduler", "schedule"},

@@ -31,7 +31,8 @@ TEST_CASE("info counts the clouds of a dataset") {
   REQUIRE(json.at("classes")[0] == nlohmann::json{{"name", "cube"}, {"train", 5}, {"test", 0}});
   REQUIRE(json.at("warnings").size() == 1);
   REQUIRE_THAT(json.at("warnings")[0].get<std::string>(), Catch::Contains("test with: cube"));
-  shop.refuses({"info", (shop / "cache").parent_path().string() + "/none"}, 1, {"none"});
+  shop.refuses({"info", (shop / "cache").parent_path().string() + "/none"}, 1,
+               {"none", "RUN folder", "or a folder", "nothing of this name"});
 }
 
 TEST_CASE("info prints JSON of runs and shapes") {

@@ -89,12 +89,25 @@ TEST_CASE("help of a subcommand shows the subcommand's options") {
   CHECK(out.str().find("--epochs") != std::string::npos);
 }
 
+TEST_CASE("a folder that is no argument of a command with --data is probably that option's") {
+  std::ostringstream out;
+  Tool tool;
+  std::string data;
+  tool.app.get_subcommand("train")->add_option("--data", data);
+  require_error(
+      [&] {
+        tool.parse({"train", "folder", "scans"}, out);
+      },
+      {"unexpected argument 'scans'; did you mean --data scans?"});
+}
+
 TEST_CASE("wrong use is explained in one line") {
   require_refused({"train", "folder", "--epoch", "7"}, {"unknown option '--epoch'", "'--epochs'"});
   require_refused({"train", "folder", "--epoch=7"}, {"unknown option '--epoch'", "'--epochs'"});
   require_refused({"train", "--epoch", "7"}, {"unknown option '--epoch'", "'--epochs'"});
   require_refused({"trian", "folder"}, {"unknown command 'trian'", "'train'"});
   require_refused({"train", "folder", "more"}, {"unexpected argument 'more'"});
+  require_refused({"test", "folder"}, {"unknown command 'test'", "'eval'"});
   require_refused({"train", "folder", "--epochs", "many"}, {"--epochs", "many"});
   require_refused({"train"}, {"run is required"});
   require_refused({}, {"subcommand is required"});

@@ -47,6 +47,11 @@ TEST_CASE("hints know the words of other libraries, and former names") {
     require_error([&, word = word] { config.assign(word, "1"); }, {"unknown key", std::string("'") + key + "'"});
   }
   CHECK(nearest_name("--pretrained", {"--out", "--resume"}) == "--resume");
+  CHECK(nearest_name("--max_epoch", {"--out", "--epochs"}) == "--epochs");
+  CHECK(nearest_name("--grid_size", {"--out", "--points"}) == "--points");
+  CHECK(nearest_name("test", {"train", "eval"}) == "eval");
+  CHECK(former_value("split_order") == "name");
+  CHECK(former_value("lr").empty());
   CHECK(nearest_name("--learning-rat", {"--lr", "--learning-rate"}) == "--lr");
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("geosft-sequence lists its models, and says whose a pretrained model o
   const SequenceShop shop;
   const ProcessResult list = shop.run_well({"list"});
   CHECK(list.out.empty());
-  CHECK_THAT(list.err, Catch::Contains("no pretrained models of geosft-sequence are installed"));
+  CHECK_THAT(list.err, Catch::Contains("no pretrained model of geosft-sequence is shipped"));
   CHECK(nlohmann::json::parse(shop.run_well({"list", "--json"}).out).at("models").empty());
   shop.require_failure(shop.run({"info", "furniture"}), 1,
                        {"a checkpoint of geosft-sequence", "one of geosft-classify"});
