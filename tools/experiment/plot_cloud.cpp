@@ -186,7 +186,7 @@ std::string place_names(const Scene& scene, const std::vector<std::pair<std::str
     script << "set label " << 10 + i << ' ' << gnuplot_string(names[i].first) << " at screen "
            << 1.0 - double(scene.key_room - key_indent / 2) / scene.width() << ", screen "
            << 1.0 - double(top + 30 + static_cast<int>(i) * key_line) / scene.height()
-           << " left point pt 7 ps 1.3 lc rgb " << colour.data() << " offset 1.4,0\n";
+           << " left point pt 7 ps 1.3 lc rgb " << colour.data() << " offset 1.4,-0.3\n";
   }
   return script.str();
 }
