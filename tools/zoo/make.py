@@ -78,14 +78,17 @@ def run(words, **options):
 
 
 def scores_of(program, folder, model, data):
-    """Evaluations of the test split, under any rotation first where the tool rotates."""
-    rotations = [[]] if model["tool"] == "geosft-graph" else [["--rotate", "so3"], ["--rotate", "none"]]
+    """Evaluations of the test split. Clouds come under any rotation first, and with estimated normals last: as scans."""
+    clouds = model["tool"] != "geosft-graph"
+    takes_normals = clouds and tomllib.loads((folder / "config.toml").read_text())["clouds"]["normals"]
+    variants = [["--rotate", "so3"], ["--rotate", "none"]] if clouds else [[]]
     scores = []
-    for rotation in rotations:
+    for variant in variants + ([["--estimated-normals"]] if takes_normals else []):
         place = ["--data", data] if data else []
-        result = json.loads(run([program, "eval", str(folder), *place, *rotation, "--json"], capture_output=True, text=True).stdout)
-        scores.append({"metric": model["metric"], "unit": model["unit"], "split": result["split"],
-                       "count": result["count"], "rotation": result.get("rotation", "none"), "metrics": result["metrics"]})
+        result = json.loads(run([program, "eval", str(folder), *place, *variant, "--json"], capture_output=True, text=True).stdout)
+        score = {"metric": model["metric"], "unit": model["unit"], "split": result["split"], "count": result["count"],
+                 "rotation": result.get("rotation", "none"), "metrics": result["metrics"]}
+        scores.append(score | ({"normals": "estimated"} if variant == ["--estimated-normals"] else {}))
     return scores
 
 

@@ -22,7 +22,8 @@ nlohmann::json small_card(const std::string& name, const std::string& tool) {
           {"data", {{"name", "balls"}, {"licence", "CC0"}}},
           {"scores",
            {{{"metric", "accuracy"}, {"unit", "%"}, {"rotation", "so3"}, {"metrics", {{"accuracy", 0.875}}}},
-            {{"metric", "accuracy"}, {"unit", "%"}, {"metrics", {{"accuracy", 0.5}}}}}},
+            {{"metric", "accuracy"}, {"unit", "%"}, {"metrics", {{"accuracy", 0.5}}}},
+            {{"metric", "accuracy"}, {"unit", "%"}, {"normals", "estimated"}, {"metrics", {{"accuracy", 0.75}}}}}},
           {"sha256", nlohmann::json::object()}};
 }
 
@@ -88,7 +89,7 @@ TEST_CASE("list prints a line for each model of the tool, or one card") {
   const SmallZoo zoo;
   const Words lines = lines_of(run_process(GEOSFT_CLASSIFY, {"list"}).out);
   REQUIRE(lines.size() == 2);
-  REQUIRE(lines[0] == "a  two classes; accuracy 87.5 % (so3); 0.0 MB; data: CC0");
+  REQUIRE(lines[0] == "a  two classes; accuracy 87.5 % (so3), 75.0 % with estimated normals; 0.0 MB; data: CC0");
   const nlohmann::json all = nlohmann::json::parse(run_process(GEOSFT_GRAPH, {"list", "--json"}).out);
   REQUIRE(all.at("models") == nlohmann::json{small_card("graphs", "geosft-graph")});
   const ProcessResult none = run_process(GEOSFT_SEGMENT, {"list"});
