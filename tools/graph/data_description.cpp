@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "data/graphs/graph_formats.h"
+#include "data/graphs/molecule_table.h"
 #include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/graph/graph_experiment.h"
@@ -175,7 +176,7 @@ nlohmann::json dataset_json(const std::string& source, const PackedItems& graphs
 void GraphExperiment::print_data(const std::filesystem::path& data, const Reading& reading, bool json) {
   const std::string source = data.string();
   const GraphReadOptions& options = reading.options;
-  if (is_graph_file(source)) return describe_single_graph(source, options, json);
+  if (!is_molecule_table(source, options) && is_graph_file(source)) return describe_single_graph(source, options, json);
   const PackedItems graphs = open_graphs(source, options);
   if (graphs.pictures) return describe_pictures(source, graphs, json);
   const bool sequences = is_sequence_dataset(source);
