@@ -125,7 +125,10 @@ int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, co
 std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedItems& graphs, const RunFolder& parent,
                                       bool resume, at::Device device, const Communicator& processes) {
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
-  if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
+  if (!planned.name.empty() && processes.is_root()) {
+    std::cerr << "\nrun " << planned.name << ", " << planned.number << " of " << planned.count
+              << "; the time left is that of this run\n";
+  }
   DatasetSplit split = checked_split(graphs, planned.settings.splits);
   if (processes.is_root()) {
     for (const std::string& warning : empty_classes_warnings(graphs, split)) {
@@ -174,6 +177,8 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
         run.settings.splits.split = SplitKind::folds;
         run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
       }
+      run.number = static_cast<int64_t>(runs.size()) + 1;
+      run.count = settings.num_seeds * folds;
       runs.push_back(run);
     }
   }
@@ -181,13 +186,16 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 }
 
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
-                                      at::Device device, const Communicator& processes) {
+                                      at::Device device, const Communicator& processes, const std::string& note) {
   TrainingGraphs opened = root_first(processes, [&] { return open_training_graphs(settings); });
   const PackedItems& graphs = opened.graphs;
-  if (!opened.derived.empty() && processes.is_root()) std::cerr << opened.derived << '\n';
   score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
   opened.settings.graph_model(graphs.schema);              // validates the model before training
   const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
+  checked_split(graphs, planned.front().settings.splits);
+  for (const std::string& said : {note, opened.derived}) {
+    if (!said.empty() && processes.is_root()) std::cerr << said << '\n';
+  }
   GraphSettings shown = opened.settings;
   if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());
   std::vector<RunResult> results;
