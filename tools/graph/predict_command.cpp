@@ -6,6 +6,7 @@
 #include "data/atomic_file.h"
 #include "data/data_error.h"
 #include "data/graphs/molecule_features.h"
+#include "data/graphs/molecule_table.h"
 #include "data/graphs/tu_dataset.h"
 #include "data/graphs/unlabelled_graphs.h"
 #include "data/sequences/picture_folders.h"
@@ -191,6 +192,18 @@ struct Predictor {
     });
   }
 
+  // Throws DataError unless the model takes the molecules of SMILES.
+  void require_smiles(const std::string& source) const {
+    const ItemSchema& schema = trained.schema;
+    if (schema.node_vocabulary == atom_vocabulary) return;
+    throw DataError(source,
+                    schema.node_labels.empty()
+                        ? "graphs as the model was trained on, which are no molecules of SMILES"
+                        : "graphs of a set in TU's form, as the model was trained on: the labels "
+                          "of its nodes are not those of SMILES",
+                    "SMILES");
+  }
+
   // Throws DataError for a file that a model of molecules would read as a list of edges, because of its ending.
   void require_molecules(const std::string& file, const GraphReadOptions& reading) const {
     const bool molecules = trained.schema.node_vocabulary == atom_vocabulary;
@@ -201,12 +214,19 @@ struct Predictor {
                     graph_file_format(file).name);
   }
 
+  static bool is_smiles_file(const std::string& file, const GraphReadOptions& reading) {
+    if (!std::filesystem::is_regular_file(file)) return false;
+    const GraphFileFormat* const format = find_graph_file_format(file);
+    return is_molecule_table(file, reading) || (format != nullptr && format->kind == GraphFileFormat::smiles);
+  }
+
   void predict_file(const std::string& file) {
     if (!words.edges && is_picture_name(file)) return predict_picture(file);
     if (!words.edges) return predict_unlabelled(unlabelled_series(file), file);
     GraphReadOptions reading = trained.settings.reading();
     if (!options.smiles_column.empty()) reading.smiles_column = options.smiles_column;
     require_molecules(file, reading);
+    if (is_smiles_file(file, reading)) require_smiles(file);
     predict_unlabelled(read_unlabelled_graphs(file, trained.schema, reading), file);
   }
 
@@ -288,6 +308,7 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
                                      : InputKind{".ts, .arff, .tsv, .jpg, .jpeg or .png", has_sequence_ending});
   if (files.empty() && smiles.empty()) predictor.predict_dataset();
   if (!smiles.empty()) {
+    predictor.require_smiles("--smiles");
     predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
   }
   int code = for_each_file(
