@@ -157,6 +157,15 @@ void require_edges(const std::string& source) {
   }
 }
 
+// Throws DataError for a list of SMILES, and for a table of molecules that its name does not tell.
+void require_labels(const std::string& source) {
+  if (!std::filesystem::is_regular_file(source)) return;
+  const GraphFileFormat* const format = find_graph_file_format(source);
+  if (format == nullptr || format->kind != GraphFileFormat::smiles) return;
+  throw DataError(source, "graphs with labels: of molecules a table *.csv, or any whose column --smiles-column names",
+                  "SMILES without a known label");
+}
+
 }  // namespace
 
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
@@ -174,7 +183,10 @@ PackedItems open_graphs(const std::string& source, GraphReadOptions options, int
     require_edges(source);
     throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
   }
-  if (!is_molecule_table(source, options)) check_known_format(source);
+  if (!is_molecule_table(source, options)) {
+    check_known_format(source);
+    require_labels(source);
+  }
   std::unique_ptr<ProgressBar> bar;
   options.progress = [&](int64_t done, int64_t total) {
     if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
