@@ -18,9 +18,12 @@
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/graph/graph_experiment.h"
+#include "tools/graph/label_counts.h"
 
 namespace geosft {
 namespace {
+
+constexpr int64_t max_described = 3;  // labels that are counted before a training
 
 // Limits the epochs, so that the run takes about max_steps steps.
 void limit_epochs(GraphTrainSettings& train, const PackedItems& graphs, const std::vector<int64_t>& items) {
@@ -192,9 +195,12 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
   score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
   opened.settings.graph_model(graphs.schema);              // validates the model before training
   const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
-  checked_split(graphs, planned.front().settings.splits);
+  const DatasetSplit split = checked_split(graphs, planned.front().settings.splits);
   for (const std::string& said : {note, opened.derived}) {
     if (!said.empty() && processes.is_root()) std::cerr << said << '\n';
+  }
+  if (processes.is_root() && graphs.schema.outputs() <= max_described) {
+    for (const std::string& line : label_lines(graphs, split, max_described)) std::cerr << line << '\n';
   }
   GraphSettings shown = opened.settings;
   if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());
