@@ -154,7 +154,7 @@ FileGraph read_graph_file(const fs::path& file, bool directed) {
 
 UnlabelledGraphs molecule_graphs(const SmilesFile& file) {
   SmilesGraphs read = graphs_from_smiles(file.column);
-  UnlabelledGraphs given{std::move(read.packed), {}, {}};
+  UnlabelledGraphs given{std::move(read.packed), {}, {}, file, std::move(read.errors)};
   for (const int64_t row : read.rows) {
     const auto place = static_cast<size_t>(row);
     const std::string &smiles = file.column.smiles[place], &name = file.names[place];

@@ -14,9 +14,11 @@
 namespace geosft {
 
 struct UnlabelledGraphs {
-  PackedItems packed;              // no target, output names or split
-  std::vector<std::string> names;  // display name of each graph: a SMILES and its name, or empty
-  at::Tensor node_ids;             // int64 [N], node numbers in an edge list or matrix; otherwise undefined
+  PackedItems packed;                    // no target, output names or split
+  std::vector<std::string> names;        // display name of each graph: a SMILES and its name, or empty
+  at::Tensor node_ids;                   // int64 [N], node numbers in an edge list or matrix; otherwise undefined
+  SmilesFile input = {};                 // the rows of a file of SMILES, those that are invalid too; otherwise empty
+  std::vector<std::string> errors = {};  // of each row of `input`; empty for the rows that are graphs, in their order
 };
 
 struct GraphFileFormat {

@@ -101,7 +101,7 @@ TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>
   const auto two_valued = static_cast<size_t>(
       std::count_if(columns.begin(), columns.end(), [](const LabelColumn& column) { return column.two_valued(); }));
   if (two_valued > 0 && two_valued < columns.size() && !named) {
-    throw DataError(table.file + ":1", "labels of one kind, or the ones to learn as label_columns",
+    throw DataError(table.file + ":1", "labels of one kind, or the ones to learn by --label-columns",
                     "columns of two values, " + names_of(columns, true) + ", and of more, " + names_of(columns, false));
   }
   const bool classes = two_valued == columns.size();
@@ -119,6 +119,10 @@ TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>
   for (size_t row = 0; row < table.lines.size(); ++row) out.rows.push_back(static_cast<int64_t>(row));
   out.note = (columns.size() == 1 ? "label " : "labels ") + quoted_list(out.names) +
              (classes ? ", of two values: classification" : ", numbers: regression");
+  if (!classes && two_valued > 0) {
+    out.note += "; " + names_of(columns, true) + (two_valued == 1 ? " has" : " have") +
+                " two values, learned as numbers because of the others";
+  }
   return out;
 }
 
@@ -178,7 +182,7 @@ TableLabels found_labels(const TextTable& table, size_t smiles) {
     columns.push_back(std::move(numbers));
   }
   if (columns.empty()) {
-    throw DataError(table.file + ":1", "a column of numbers to learn, or a name in label_columns",
+    throw DataError(table.file + ":1", "a column of numbers to learn, or its name by --label-columns",
                     "none beside column \"" + table.names[smiles] + "\"");
   }
   return number_labels(table, columns, /*named=*/false);

@@ -70,9 +70,13 @@ void read_list(const std::string& text, SmilesFile& out) {
 
 void read_table(const std::string& text, const std::string& column, SmilesFile& out) {
   TextTable table = text_table(text, out.column.file);
-  out.column.smiles = std::move(table.columns[smiles_column(table, column)]);
-  out.column.lines = std::move(table.lines);
+  const auto place = static_cast<std::ptrdiff_t>(smiles_column(table, column));
+  out.column.smiles = std::move(table.columns[static_cast<size_t>(place)]);
+  out.column.lines = table.lines;
   out.names.resize(out.column.smiles.size());
+  table.names.erase(table.names.begin() + place);
+  table.columns.erase(table.columns.begin() + place);
+  out.others = std::move(table);
 }
 
 struct ParsedSmiles {
@@ -109,8 +113,10 @@ std::vector<std::string> remarks_on(const SmilesColumn& column, const std::vecto
                        smiles.substr(0, longest) + (smiles.size() > longest ? "…" : "") + "\": " + parsed[i].error);
   }
   if (!warnings.empty()) {
-    warnings.insert(warnings.begin(), column.file + ": " + std::to_string(warnings.size()) + " of " +
-                                          std::to_string(parsed.size()) + " SMILES are invalid and left out");
+    warnings.insert(
+        warnings.begin(),
+        column.file + ": " + std::to_string(warnings.size()) + " of " + std::to_string(parsed.size()) +
+            (warnings.size() == 1 ? " SMILES is invalid and left out" : " SMILES are invalid and left out"));
   }
   return warnings;
 }
@@ -221,6 +227,7 @@ SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptio
   SmilesGraphs out;
   JoinedMolecules joined;
   for (size_t i = 0; i < parsed.size(); ++i) {
+    out.errors.push_back(parsed[i].error);
     if (!parsed[i].error.empty()) continue;
     out.rows.push_back(static_cast<int64_t>(i));
     out.packed.smiles.push_back(column.smiles[i]);

@@ -21,11 +21,6 @@ struct SmilesColumn {
   std::vector<int64_t> lines;
 };
 
-struct SmilesFile {
-  SmilesColumn column;
-  std::vector<std::string> names;  // of the molecules; empty strings if the file has no names
-};
-
 // Returns whether the first line of a text, without a byte-order mark, names one column "smiles" (in any letter case),
 // as in a CSV table.
 bool begins_smiles_table(std::string_view text);
@@ -36,6 +31,12 @@ struct TextTable {
   std::vector<std::string> names;                 // of the columns
   std::vector<std::vector<std::string>> columns;  // [columns][rows]
   std::vector<int64_t> lines;                     // line number of each row
+};
+
+struct SmilesFile {
+  SmilesColumn column;
+  std::vector<std::string> names;  // of the molecules; empty strings if the file has no names
+  TextTable others = {};           // the other columns of a CSV table, which have the same rows
 };
 
 // Parses at most `max_rows` rows. Throws DataError, naming `file` and line, for text without a header and for rows
@@ -66,6 +67,7 @@ SmilesFile read_smiles_file(const std::filesystem::path& file, const std::string
 struct SmilesGraphs {
   PackedItems packed;         // atoms, bonds and SMILES, as in molecule_features.h; no target, no output names
   std::vector<int64_t> rows;  // rows of the column with a valid SMILES, one per graph
+  std::vector<std::string> errors = {};  // of each row of the column; empty if its SMILES is valid
 };
 
 // Computes features in parallel. `warnings` counts the invalid SMILES and lists each with its line and the reason.

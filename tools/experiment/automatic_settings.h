@@ -13,6 +13,8 @@ namespace geosft {
 struct DataSizes {
   int64_t items = 1;         // to train on, before any are held out
   int64_t longest = 1;       // of them: steps or nodes
+  int64_t examples = 1;      // what has a target: items, or the nodes of all items
+  double mean = 1.0;         // mean number of nodes or steps of all items
   int64_t values = 0;        // numbers per step or node
   int64_t common_class = 1;  // items of the most common class; all items if there are no classes
   bool series = true;        // numbers in order: may be grouped into patches
@@ -24,8 +26,13 @@ DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits);
 //   per
 //                         token (at least one step); 1 for data other than series
 //   batch_size            items / 32, rounded down to a power of two from 16 to 64
-//   epochs                as many as 600 optimiser steps take, from 30 to 200
-//   validation_fraction   0.2; 0 if no class has three items, of which one could be held out: the last epoch is taken
+//   epochs                as many as 600 optimiser steps take, from 30 to 200; for graphs 3,000 steps, from 20 to 200
+//   validation_fraction   0.2; 0 if no class has three items, of which one could be held out: the last epoch is taken.
+//                         For graphs 0.1; 0 if these are fewer than 5, or if nodes are split
+//   dim, num_heads, depth 32, 8 channels per head, and 3; for more than 400 examples 64 and for more than 4,000 also 4
+//                         layers
+//   num_samples           a third of the mean number of nodes, rounded up to a power of two from 4 to 64
+//   ema_decay             average_decay_of the steps
 //   token_dropout, feed_forward_dropout   0.1; 0.2 if a token has more numbers than there are items
 //   beta                  of beta_by_set for the name of the set of series (its second number for the bn_sh
 //   attentions),

@@ -38,11 +38,13 @@ std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSe
   const int64_t steps = std::max<int64_t>((clouds + train.batch_size - 1) / train.batch_size, 1);
   keys.resolve("epochs", train.epochs,
                [&] { return std::clamp<int64_t>((wanted_steps + steps - 1) / steps, min_epochs, max_epochs); });
-  keys.resolve("ema_decay", train.optimization.average_decay, [&] {
-    const auto all = static_cast<double>(steps * train.epochs);
-    return all < static_cast<double>(min_averaged) ? 0.0 : std::round(1000 * (1 - 20 / all)) / 1000;
-  });
+  keys.resolve("ema_decay", train.optimization.average_decay, [&] { return average_decay_of(steps * train.epochs); });
   return keys.text();
+}
+
+double average_decay_of(int64_t steps) {
+  if (steps < min_averaged) return 0.0;
+  return std::round(1000 * (1 - 20 / static_cast<double>(steps))) / 1000;
 }
 
 bool has_automatic_sizes(const EncoderSettings& model, const int64_t* head_samples, const TrainSettings& train) {

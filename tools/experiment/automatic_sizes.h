@@ -25,6 +25,9 @@ struct SmallSizes {
 std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSettings& train, int64_t clouds,
                           const SmallSizes& small);
 
+// Returns the decay of a running average that spans the last twentieth of `steps`; 0 for fewer than 400.
+double average_decay_of(int64_t steps);
+
 // Returns whether resolve_sizes would replace a setting.
 bool has_automatic_sizes(const EncoderSettings& model, const int64_t* head_samples, const TrainSettings& train);
 

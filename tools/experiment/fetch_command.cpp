@@ -69,8 +69,13 @@ struct FetchCommand {
       throw UsageError("furniture is a package of Debian: apt-get install sweethome3d-furniture");
     }
     const PublishedSet* const set = find_published(program, name);
-    if (set == nullptr)
-      throw UsageError("no set '" + name + "' to fetch" + nearest_hint(name, published_names(program)));
+    if (set == nullptr) {
+      std::string known;
+      for (const std::string& one : published_names(program)) known += (known.empty() ? "" : ", ") + one;
+      const std::string page = program.substr(program.find('-') + 1);
+      throw UsageError("no set '" + name + "' to fetch" + nearest_hint(name, published_names(program)) +
+                       "; known are " + known + "; tools/" + page + "/README.md says where others are from");
+    }
     fetch(*set);
     return 0;
   }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "data/data_error.h"
 #include "data/folds.h"
 #include "data/formats/compression.h"
+#include "data/formats/text_lines.h"
 #include "data/graphs/encoding_cache.h"
 #include "data/graphs/graph_dataset.h"
 #include "data/graphs/graph_formats.h"
@@ -160,6 +162,32 @@ std::string taken_variant(const std::filesystem::path& folder) {
   return {};
 }
 
+// Throws DataError for a text that is read as a list of edges because of its ending alone, and begins with words: a
+// table of molecules, most often.
+void require_edges(const std::string& source) {
+  if (graph_file_format(source).kind != GraphFileFormat::edge_list) return;
+  constexpr size_t enough = size_t{1} << 16;
+  const std::string head = gz_file_head(source, enough);
+  TextLines lines(head, source);
+  while (lines.next_raw()) {
+    const std::string_view line = lines.rest();
+    if (line.empty() || line.front() == '#' || line.front() == '%') continue;
+    if (std::isalpha(static_cast<unsigned char>(line.front())) == 0 && line.front() != '"') return;
+    throw DataError(source + ":" + std::to_string(lines.line_number()),
+                    "a list of edges, \"source target [weight]\" (--smiles-column NAME reads a table of molecules)",
+                    "\"" + std::string(line.substr(0, 60)) + "\"");
+  }
+}
+
+// Throws DataError for a list of SMILES, and for a table of molecules that its name does not tell.
+void require_labels(const std::string& source) {
+  if (!std::filesystem::is_regular_file(source)) return;
+  const GraphFileFormat* const format = find_graph_file_format(source);
+  if (format == nullptr || format->kind != GraphFileFormat::smiles) return;
+  throw DataError(source, "graphs with labels: of molecules a table *.csv, or any whose column --smiles-column names",
+                  "SMILES without a known label");
+}
+
 }  // namespace
 
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
@@ -178,9 +206,13 @@ bool is_single_graph(const std::string& source, const GraphReadOptions& options)
 
 PackedItems open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
   if (is_single_graph(source, options)) {
+    require_edges(source);
     throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
   }
-  if (!is_molecule_table(source, options)) check_known_format(source);
+  if (!is_molecule_table(source, options)) {
+    check_known_format(source);
+    require_labels(source);
+  }
   std::unique_ptr<ProgressBar> bar;
   options.progress = [&](int64_t done, int64_t total) {
     if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
@@ -196,6 +228,7 @@ PackedItems open_graphs(const std::string& source, GraphReadOptions options, int
 
 OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options) {
   if (!is_single_graph(source, options)) return {open_graphs(source, options).graphs, {}};
+  require_edges(source);
   const FileGraph found = read_graph_file(source, options.directed);
   return {{found.graph, offsets_tensor({0, found.graph.nodes()})}, found.ids};
 }
@@ -263,6 +296,7 @@ TrainingGraphs open_training_graphs(GraphSettings settings) {
   PackedItems graphs = open_for(settings);
   std::string derived = resolve_automatic(settings, graphs);
   if (!derived.empty()) {
+    settings.check();
     const DataSizes sizes = data_sizes(graphs, settings.splits);
     derived = "automatic, for " + std::to_string(sizes.items) + " training " + graphs.schema.items + " of at most " +
               std::to_string(sizes.longest) + (graphs.schema.items == "graphs" ? " nodes: " : " steps: ") + derived;

@@ -146,7 +146,8 @@ void check_layers(const GraphModelSettings& model) {
   if (model.encoding_signs == EncodingSigns::invariant && model.encoding_channels == 0) {
     throw UsageError("encoding_signs invariant needs a network: encoding_channels must be at least 1, found 0");
   }
-  if (model.encoding != NodeEncoding::none && model.encoding_channels >= model.dim) {
+  const bool known = !is_automatic(model.dim);  // otherwise checked once it is
+  if (known && model.encoding != NodeEncoding::none && model.encoding_channels >= model.dim) {
     throw UsageError("encoding_channels must be below dim: " + std::to_string(model.encoding_channels) + " and " +
                      std::to_string(model.dim));
   }
@@ -280,8 +281,8 @@ Config GraphSettings::config() {
            "what validation goes by: the first of these, separated by commas, that the task has, of " +
                listed(all_metric_names(), " and ") + "; auto: the task's first");
   evaluation.add_keys(keys, "graphs");
-  keys.allow_automatic(
-      {"patch_size", "validation_fraction", "beta", "token_dropout", "feed_forward_dropout", "epochs", "batch_size"});
+  keys.allow_automatic({"patch_size", "validation_fraction", "beta", "token_dropout", "feed_forward_dropout", "epochs",
+                        "batch_size", "dim", "num_heads", "depth", "num_samples", "ema_decay"});
   return keys;
 }
 
@@ -331,6 +332,7 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
                   !no_pictures,
                   "folders of pictures",
                   "other data in " + data});
+  uses.push_back({{"fold"}, !cross_validation, "a run of one fold", "--cross-validation, which runs every fold"});
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   return uses;
 }

@@ -26,8 +26,8 @@ class TrainCommand : protected TrainArguments {
 
   // `example` shows some configuration keys as options.
   void add_to(CLI::App& subcommand, const std::string& example) {
-    if constexpr (has_preset()) {
-      config_.set_text(Settings::small_preset());  // shown as the defaults
+    if (const std::string small = small_preset(config_); !small.empty()) {
+      config_.set_text(small);  // shown as the defaults
       add_preset_option(subcommand);
     }
     add_options(subcommand, config_, example);
@@ -40,6 +40,20 @@ class TrainCommand : protected TrainArguments {
   // Evaluates the trained model, and writes and prints the result. Called on rank 0 only.
   virtual void report(const RunFolder& folder) = 0;
 
+  // Returns the values, as TOML, of a training without a configuration file, whose sizes fit its data; an empty text if
+  // it has the defaults of the keys. `options` has the command line, once that is parsed.
+  virtual std::string small_preset(const Config& options) const {
+    if constexpr (requires { Settings::small_preset(); }) {
+      return Settings::small_preset();
+    } else {
+      return "";
+    }
+  }
+  // Returns whether a new run begins with small_preset.
+  bool begins_small() const {
+    return !resume && (preset ? *preset == Preset::small : config_file.empty()) && !small_preset(config_).empty();
+  }
+
   // Calls evaluate(); if interrupted, the message says that the training is saved.
   template <class Evaluate>
   auto final_evaluation(const RunFolder& folder, const Evaluate& evaluate) const;
@@ -48,12 +62,6 @@ class TrainCommand : protected TrainArguments {
   at::Device device = at::kCPU;
 
  private:
-  // Tells whether a training without a configuration file has sizes that fit its data: Settings::small_preset().
-  static constexpr bool has_preset() {
-    return requires {
-      Settings::small_preset();
-    };
-  }
   // Begins with the values that `preset` names; without it, with the small ones unless a file gives the values.
   void load_preset();
   RunFolder prepare();
@@ -65,12 +73,10 @@ class TrainCommand : protected TrainArguments {
 
 template <class Settings>
 void TrainCommand<Settings>::load_preset() {
-  if constexpr (has_preset()) {
-    settings = Settings();
-    if (resume) return;
-    const bool small = preset ? *preset == Preset::small : config_file.empty();
-    if (small) config_.set_text(Settings::small_preset());
-  }
+  const std::string small = small_preset(config_);
+  if (small.empty()) return;
+  settings = Settings();
+  if (begins_small()) config_.set_text(small);
 }
 
 template <class Settings>

@@ -4,9 +4,12 @@
 #include <iostream>
 
 #include "data/graphs/graph_formats.h"
+#include "data/graphs/molecule_features.h"
+#include "data/graphs/molecule_table.h"
 #include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/graph/graph_experiment.h"
+#include "tools/graph/label_counts.h"
 
 namespace geosft {
 namespace {
@@ -33,7 +36,10 @@ void describe_targets(const PackedItems& graphs) {
   const bool classes = has_classes(schema.task);
   at::Tensor counts;
   if (classes) counts = class_counts(graphs);
-  std::cout << "task: " << task_name(schema.task) << ", " << schema.outputs() << (classes ? " classes" : " targets");
+  std::cout << "task: " << task_name(schema.task) << ", " << schema.outputs()
+            << (classes                 ? " classes"
+                : schema.outputs() == 1 ? " target"
+                                        : " targets");
   for (size_t i = 0; i < std::min(schema.output_names.size(), names_shown); ++i) {
     std::cout << (i == 0 ? ": " : ", ") << schema.output_names[i];
     if (classes) std::cout << " (" << counts[static_cast<int64_t>(i)].item<int64_t>() << ')';
@@ -127,6 +133,17 @@ void describe_pictures(const std::string& source, const PackedItems& pictures, b
   for (const std::string& message : broken) std::cout << "  " << message << '\n';
 }
 
+// Counts the labels of graphs, in the splits that a training has where it names none: published, or by scaffold.
+void describe_labels(const PackedItems& graphs) {
+  std::optional<DatasetSplit> split = graphs.split;
+  const bool by_scaffold = !split && !graphs.smiles.empty() && !molecule_library().empty();
+  if (by_scaffold) split = split_of(graphs, SplitSettings());
+  const std::vector<std::string> lines = label_lines(graphs, split, names_shown);
+  if (lines.empty()) return;
+  std::cout << "labels" << (by_scaffold ? ", as a training splits them by scaffold" : "") << ":\n";
+  for (const std::string& line : lines) std::cout << "  " << line << '\n';
+}
+
 nlohmann::json dataset_json(const std::string& source, const PackedItems& graphs, bool sequences) {
   const ItemSchema& schema = graphs.schema;
   const std::string part = sequences ? "step" : "node";
@@ -200,6 +217,7 @@ void GraphExperiment::print_data(const std::filesystem::path& data, const Readin
   }
   if (graphs.node_split.defined()) describe_node_split(graphs.node_split);
   std::cout << '\n';
+  describe_labels(graphs);
 }
 
 }  // namespace geosft

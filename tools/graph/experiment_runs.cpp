@@ -18,9 +18,12 @@
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/graph/graph_experiment.h"
+#include "tools/graph/label_counts.h"
 
 namespace geosft {
 namespace {
+
+constexpr int64_t max_described = 3;  // labels that are counted before a training
 
 // Limits the epochs, so that the run takes about max_steps steps.
 void limit_epochs(GraphTrainSettings& train, const PackedItems& graphs, const std::vector<int64_t>& items) {
@@ -172,7 +175,10 @@ int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, co
 std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedItems& graphs, const RunFolder& parent,
                                       bool resume, at::Device device, const Communicator& processes) {
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
-  if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
+  if (!planned.name.empty() && processes.is_root()) {
+    std::cerr << "\nrun " << planned.name << ", " << planned.number << " of " << planned.count
+              << "; the time left is that of this run\n";
+  }
   DatasetSplit split = checked_split(graphs, planned.settings.splits);
   if (processes.is_root()) {
     for (const std::string& warning : empty_classes_warnings(graphs, split)) {
@@ -222,6 +228,8 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
         run.settings.splits.split = SplitKind::folds;
         run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
       }
+      run.number = static_cast<int64_t>(runs.size()) + 1;
+      run.count = settings.num_seeds * folds;
       runs.push_back(run);
     }
   }
@@ -229,13 +237,19 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 }
 
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
-                                      at::Device device, const Communicator& processes) {
+                                      at::Device device, const Communicator& processes, const std::string& note) {
   TrainingGraphs opened = root_first(processes, [&] { return open_training_graphs(settings); });
   const PackedItems& graphs = opened.graphs;
-  if (!opened.derived.empty() && processes.is_root()) std::cerr << opened.derived << '\n';
   score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
   opened.settings.graph_model(graphs.schema);              // validates the model before training
   const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
+  const DatasetSplit split = checked_split(graphs, planned.front().settings.splits);
+  for (const std::string& said : {note, opened.derived}) {
+    if (!said.empty() && processes.is_root()) std::cerr << said << '\n';
+  }
+  if (processes.is_root() && graphs.schema.outputs() <= max_described) {
+    for (const std::string& line : label_lines(graphs, split, max_described)) std::cerr << line << '\n';
+  }
   GraphSettings shown = opened.settings;
   if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());
   std::vector<RunResult> results;

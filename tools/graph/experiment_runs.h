@@ -19,6 +19,7 @@ namespace geosft {
 struct PlannedRun {
   std::string name;  // folder name: "seed_1", "fold_3", "seed_1_fold_3"; empty for a single run
   GraphSettings settings;
+  int64_t number = 1, count = 1;  // its place among the runs, from 1
 };
 
 // Lists the runs for `repeats` and `every_fold`. Throws UsageError for folds of data with a published split.
@@ -38,10 +39,11 @@ struct RunResult {
 // Trains the rest of the experiment in `folder` (created or opened by the caller), evaluates every run on its test
 // split, and writes result.json and pictures to its folder; several runs use subfolders, with a table of all runs in
 // table.md and table.csv. With `refit` a run has a subfolder `selection`, trained without the validation split.
-// Finished runs are evaluated again. Throws Interrupted if a signal arrives. In distributed training only rank 0
-// evaluates: other ranks return no results.
+// `note` is printed before the training begins. Finished runs are evaluated again. Throws Interrupted if a signal
+// arrives. In distributed training only rank 0 evaluates: other ranks return no results.
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
-                                      at::Device device = at::kCPU, const Communicator& processes = one_process());
+                                      at::Device device = at::kCPU, const Communicator& processes = one_process(),
+                                      const std::string& note = "");
 
 // Returns the epoch that a validation split of `items` items chooses: the last whose score is within one standard error
 // of the best up to it, or one item if that is more; for scores that are no shares, the last of the best ones. A small

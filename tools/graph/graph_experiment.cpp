@@ -8,10 +8,16 @@
 
 #include "data/read_file.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/graph_presets.h"
 #include "tools/experiment/plots.h"
 
 namespace geosft {
 namespace {
+
+// Options that ask for a model with attention.
+constexpr const char* attention_keys[] = {
+    "attention", "num_heads",         "num_samples", "score", "probability", "weighting",     "tau",       "degree",
+    "tolerance", "distance_channels", "encoding",    "mask",  "mlp_ratio",   "score_dropout", "positions", "init_from"};
 
 constexpr size_t max_classes = 40;  // more do not fit in a table or picture
 
@@ -130,8 +136,24 @@ std::string report_text(const GraphReport& report, const ItemOutputs& outputs) {
   return out.str();
 }
 
+std::string GraphTrainCommand::small_preset(const Config& options) const {
+  const auto given = [&](const char* key) { return options.option_text(key).has_value(); };
+  GraphReadOptions reading;
+  reading.smiles_column = options.option_text("smiles_column").value_or("");
+  const bool attends = std::any_of(std::begin(attention_keys), std::end(attention_keys), given);
+  const std::string data = options.option_text("data").value_or("");
+  return !attends && !data.empty() && names_molecules(data, reading) ? small_molecule_preset() : small_graph_preset();
+}
+
 bool GraphTrainCommand::train(const RunFolder& folder) {
-  results_ = run_experiment(settings, folder, resume, device, processes());
+  std::string note;
+  if (begins_small()) {
+    note = settings.model.attention == "none" && settings.molecules.descriptors
+               ? "without --config: a graph network with fingerprints and descriptors of molecules; five of them are "
+                 "--ensemble 5, and --attention sampling is the transformer"
+               : "without --config: a small model that fits the data; --preset paper has the sizes of the paper";
+  }
+  results_ = run_experiment(settings, folder, resume, device, processes(), note);
   return true;
 }
 
@@ -141,7 +163,9 @@ void GraphTrainCommand::report(const RunFolder& folder) {
   } else if (json) {
     std::cout << read_file(folder.result());
   } else {
-    std::cout << metrics_text(results_.front().metrics) << " on the test part\n";
+    const RunResult& result = results_.front();
+    std::cout << metrics_text(result.metrics) << " on the test split\n"
+              << chosen_checkpoint(folder.best_checkpoint()).text(result.epochs);
   }
 }
 

@@ -45,6 +45,8 @@ std::string metrics_text(const NamedValues& metrics);
 // The subcommand train: all runs of the experiment, each of which leaves its report in its own folder.
 class GraphTrainCommand : public TrainCommand<GraphSettings> {
  protected:
+  // Returns that of molecules for data with SMILES, unless an option is given that is for attention.
+  std::string small_preset(const Config& options) const override;
   bool train(const RunFolder& folder) override;
   void report(const RunFolder& folder) override;
 
@@ -52,9 +54,15 @@ class GraphTrainCommand : public TrainCommand<GraphSettings> {
   std::vector<RunResult> results_;
 };
 
+// The same for sequences, whose defaults are those of the keys.
+class SequenceTrainCommand : public GraphTrainCommand {
+ protected:
+  std::string small_preset(const Config&) const override { return ""; }
+};
+
 // The options of predict, which takes items of the dataset, or graphs, molecules or series in its place.
 struct GraphPredictOptions : RunArguments {
-  std::string split = "all", csv;
+  std::string split = "all", csv, smiles_column;
   std::vector<std::string> files, smiles;
   std::vector<int64_t> chosen;  // of the dataset
   int64_t top = 3;              // classes that are shown
@@ -148,6 +156,7 @@ struct GraphExperiment {
 
 // Sequences are graphs without edges whose nodes stand in their order.
 struct SequenceExperiment : GraphExperiment {
+  using Train = SequenceTrainCommand;
   using Predict = GraphPredictCommand<SequenceExperiment>;
 
   static constexpr TrainerHelp help{

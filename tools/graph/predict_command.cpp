@@ -3,7 +3,10 @@
 #include <iostream>
 #include <numeric>
 
+#include "data/atomic_file.h"
 #include "data/data_error.h"
+#include "data/graphs/molecule_features.h"
+#include "data/graphs/molecule_table.h"
 #include "data/graphs/tu_dataset.h"
 #include "data/graphs/unlabelled_graphs.h"
 #include "data/sequences/picture_folders.h"
@@ -13,6 +16,7 @@
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
 #include "tools/graph/graph_experiment.h"
+#include "tools/graph/prediction_table.h"
 
 namespace geosft {
 namespace {
@@ -21,7 +25,8 @@ namespace {
 struct ItemTitle {
   std::string text;
   nlohmann::json fields;
-  at::Tensor node_ids = {};  // as in UnlabelledGraphs
+  at::Tensor node_ids = {};                                      // as in UnlabelledGraphs
+  std::vector<std::pair<std::string, std::string>> others = {};  // as in PredictedRow
 };
 
 // Predicts by a trained model, prints, and collects the rows of a CSV file.
@@ -29,22 +34,42 @@ struct Predictor {
   const GraphPredictOptions& options;
   GraphRun& trained;
   const ItemWords& words;
-  PredictionTable table{options.csv, columns()};
+  std::vector<PredictedRow> rows = {};
+  bool broken = false;  // a row of a file could not be read
 
-  std::vector<std::string> columns() const {
-    std::vector<std::string> names{"file", words.item, "name"};
-    for (const std::string& column : prediction_columns(trained.schema, options.top)) names.push_back(column);
-    return names;
+  PredictedRow row_of(const ItemTitle& title) const {
+    const nlohmann::json& fields = title.fields;
+    PredictedRow row{fields.at("file"), fields.value(words.item, nlohmann::json(0)).dump(), fields.value("name", "")};
+    if (fields.contains("line")) row.line = fields.at("line").dump();
+    row.smiles = fields.value("smiles", "");
+    row.others = title.others;
+    return row;
   }
 
   void add_rows(const at::Tensor& outputs, const ItemTitle& title) {
-    if (!table.wanted()) return;
-    for (const auto& prediction : prediction_rows(trained.schema, outputs, options.top, title.node_ids)) {
-      std::vector<std::string> row{title.fields.at("file"), title.fields.value(words.item, nlohmann::json(0)).dump(),
-                                   title.fields.value("name", "")};
-      row.insert(row.end(), prediction.begin(), prediction.end());
-      table.add(std::move(row));
+    if (options.csv.empty()) return;
+    PredictedRow row = row_of(title);
+    for (auto& prediction : prediction_rows(trained.schema, outputs, options.top, title.node_ids)) {
+      row.prediction = std::move(prediction);
+      rows.push_back(row);
     }
+  }
+
+  void add_error(const std::string& file, const std::string& error) {
+    PredictedRow& row = rows.emplace_back();
+    row.file = file;
+    row.error = error;
+  }
+
+  // Reports a row of a file that is no graph.
+  void add_broken(const ItemTitle& title, const std::string& error) {
+    broken = true;
+    rows.push_back(row_of(title));
+    rows.back().error = error;
+    if (!options.json) return;  // the warnings of the file have said it
+    nlohmann::json line = title.fields;
+    line["error"] = error;
+    std::cout << json_line(line);
   }
 
   std::vector<int64_t> chosen(const PackedItems& graphs) const {
@@ -76,9 +101,9 @@ struct Predictor {
     std::cout << json_line(line);
   }
 
-  // Predicts some items in their order.
-  template <class TitleOf>
-  void predict(const PackedItems& graphs, const std::vector<int64_t>& wanted, const TitleOf& title_of) {
+  // Predicts some items, and calls each(item, outputs) for them in their order.
+  template <class Each>
+  void predict(const PackedItems& graphs, const std::vector<int64_t>& wanted, const Each& each) {
     const GraphTask task = trained.schema.task;
     const GraphOutputs found = run_outputs(trained, graphs, wanted, GraphSplit::test);
     const at::Tensor outputs = in_units(trained.model, task, found.outputs);
@@ -87,29 +112,58 @@ struct Predictor {
     int64_t row = 0;
     for (const int64_t item : wanted) {
       const int64_t nodes = (ptr[item + 1] - ptr[item]).item<int64_t>();
-      print(of_nodes ? outputs.narrow(0, row, nodes) : outputs[row], title_of(item));
+      each(item, of_nodes ? outputs.narrow(0, row, nodes) : outputs[row]);
       row += of_nodes ? nodes : 1;
     }
+  }
+
+  // Returns the title of a row of a file of SMILES.
+  ItemTitle title_of_row(const SmilesFile& input, size_t row) const {
+    const std::string &smiles = input.column.smiles[row], &id = input.names[row], &file = input.column.file;
+    const std::string name = id.empty() ? smiles : smiles + " " + id;
+    ItemTitle title{
+        name,
+        {{"file", file}, {words.item, row}, {"name", name}, {"line", input.column.lines[row]}, {"smiles", smiles}}};
+    if (!id.empty()) title.others.emplace_back("id", id);
+    for (size_t column = 0; column < input.others.names.size(); ++column) {
+      title.others.emplace_back(input.others.names[column], input.others.columns[column][row]);
+    }
+    for (const auto& [key, value] : title.others) title.fields["input"][key] = value;
+    return title;
+  }
+
+  // Predicts the molecules of a file of SMILES. Its rows keep their numbers, and those that are invalid are reported in
+  // their places.
+  void predict_rows(const PackedItems& graphs, const SmilesFile& input, const std::vector<std::string>& errors) {
+    size_t next = 0;
+    const auto report_broken = [&] {
+      for (; next < errors.size() && !errors[next].empty(); ++next) {
+        add_broken(title_of_row(input, next), "invalid SMILES: " + errors[next]);
+      }
+    };
+    predict(graphs, all_of(graphs), [&](int64_t, const at::Tensor& outputs) {
+      report_broken();
+      print(outputs, title_of_row(input, next++));
+    });
+    report_broken();
   }
 
   void predict_unlabelled(UnlabelledGraphs given, const std::string& source) {
     for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
     take_molecule_inputs(given.packed, trained.settings.molecules, source);
     const PackedItems graphs = unlabelled_items(trained, given.packed);
-    const auto title_of = [&](int64_t item) {
-      const std::string& name = given.names[static_cast<size_t>(item)];
-      ItemTitle title{name.empty() ? source : name, {{"file", source}, {words.item, item}}};
-      if (name.empty() && graphs.size() > 1) title.text += " " + std::to_string(item);
-      if (!name.empty()) title.fields["name"] = name;
+    if (!given.errors.empty()) return predict_rows(graphs, given.input, given.errors);
+    predict(graphs, all_of(graphs), [&](int64_t item, const at::Tensor& outputs) {
+      ItemTitle title{source, {{"file", source}, {words.item, item}}};
+      if (graphs.size() > 1) title.text += " " + std::to_string(item);
       const at::Tensor& ids = given.node_ids;
       if (ids.defined() && is_of_nodes(trained.schema.task)) {
         title.node_ids = ids;
         title.fields["nodes"] =
             std::vector<int64_t>(ids.const_data_ptr<int64_t>(), ids.const_data_ptr<int64_t>() + ids.numel());
       }
-      return title;
-    };
-    predict(graphs, all_of(graphs), title_of);
+      print(outputs, title);
+    });
   }
 
   UnlabelledGraphs unlabelled_series(const std::string& file) const {
@@ -133,14 +187,47 @@ struct Predictor {
       throw DataError(file, "what the model was trained on, " + schema.items, "a picture");
     }
     picture.schema = schema;
-    predict(picture, all_of(picture), [&](int64_t) { return ItemTitle{file, {{"file", file}}}; });
+    predict(picture, all_of(picture), [&](int64_t, const at::Tensor& outputs) {
+      print(outputs, {file, {{"file", file}}});
+    });
+  }
+
+  // Throws DataError unless the model takes the molecules of SMILES.
+  void require_smiles(const std::string& source) const {
+    const ItemSchema& schema = trained.schema;
+    if (schema.node_vocabulary == atom_vocabulary) return;
+    throw DataError(source,
+                    schema.node_labels.empty()
+                        ? "graphs as the model was trained on, which are no molecules of SMILES"
+                        : "graphs of a set in TU's form, as the model was trained on: the labels "
+                          "of its nodes are not those of SMILES",
+                    "SMILES");
+  }
+
+  // Throws DataError for a file that a model of molecules would read as a list of edges, because of its ending.
+  void require_molecules(const std::string& file, const GraphReadOptions& reading) const {
+    const bool molecules = trained.schema.node_vocabulary == atom_vocabulary;
+    if (!molecules || !reading.smiles_column.empty() || is_csv(file) || !is_graph_file(file)) return;
+    throw DataError(file,
+                    "molecules, as the model was trained on: SMILES in a file *.smi, or in a table *.csv; "
+                    "--smiles-column NAME reads any file as such a table",
+                    graph_file_format(file).name);
+  }
+
+  static bool is_smiles_file(const std::string& file, const GraphReadOptions& reading) {
+    if (!std::filesystem::is_regular_file(file)) return false;
+    const GraphFileFormat* const format = find_graph_file_format(file);
+    return is_molecule_table(file, reading) || (format != nullptr && format->kind == GraphFileFormat::smiles);
   }
 
   void predict_file(const std::string& file) {
     if (!words.edges && is_picture_name(file)) return predict_picture(file);
-    predict_unlabelled(words.edges ? read_unlabelled_graphs(file, trained.schema, trained.settings.reading())
-                                   : unlabelled_series(file),
-                       file);
+    if (!words.edges) return predict_unlabelled(unlabelled_series(file), file);
+    GraphReadOptions reading = trained.settings.reading();
+    if (!options.smiles_column.empty()) reading.smiles_column = options.smiles_column;
+    require_molecules(file, reading);
+    if (is_smiles_file(file, reading)) require_smiles(file);
+    predict_unlabelled(read_unlabelled_graphs(file, trained.schema, reading), file);
   }
 
   void predict_dataset() {
@@ -148,8 +235,10 @@ struct Predictor {
     const std::vector<int64_t> wanted = chosen(graphs);
     if (wanted.empty()) throw UsageError("--split " + options.split + ": the data have no such part");
     const std::string& data = trained.settings.data;
-    predict(graphs, wanted, [&](int64_t item) {
-      return ItemTitle{std::to_string(item), {{"file", data}, {words.item, item}}};
+    predict(graphs, wanted, [&](int64_t item, const at::Tensor& outputs) {
+      ItemTitle title{std::to_string(item), {{"file", data}, {words.item, item}}};
+      if (!graphs.smiles.empty()) title.fields["smiles"] = graphs.smiles[static_cast<size_t>(item)];
+      print(outputs, title);
     });
   }
 };
@@ -206,6 +295,7 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
   replaces_dataset(given);
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first FILE that cannot be read")->needs(given);
   if (!words.edges) return;
+  subcommand.add_option("--smiles-column", smiles_column, "column of SMILES of a FILE that is a table")->needs(given);
   auto* molecules = subcommand.add_option("--smiles", smiles, "a molecule in place of the dataset; may be repeated");
   molecules->allow_extra_args(false);  // the next argument is a FILE
   replaces_dataset(molecules);
@@ -218,10 +308,17 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
                                      : InputKind{".ts, .arff, .tsv, .jpg, .jpeg or .png", has_sequence_ending});
   if (files.empty() && smiles.empty()) predictor.predict_dataset();
   if (!smiles.empty()) {
+    predictor.require_smiles("--smiles");
     predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
   }
-  return predictor.table.predict(program, inputs.files, fail_fast,
-                                 [&](size_t i) { predictor.predict_file(inputs.files[i]); });
+  int code = for_each_file(
+      program, inputs.files.size(), fail_fast, [&](size_t i) { predictor.predict_file(inputs.files[i]); },
+      [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
+  if (predictor.broken) code = 1;
+  if (!csv.empty()) {
+    write_file_atomically(csv, prediction_table(words.item, prediction_columns(trained.schema, top), predictor.rows));
+  }
+  return code;
 }
 
 }  // namespace geosft

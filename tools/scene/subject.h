@@ -52,6 +52,8 @@ class Gallery {
  public:
   virtual ~Gallery() = default;
   virtual int64_t size() const = 0;
+  // Returns whether the items lie in the plane z = 0, which is seen from the front.
+  virtual bool flat() const { return false; }
   // Returns item 0 … size - 1, with its rotated copy if `beside`.
   virtual Subject get(int64_t item, bool beside) = 0;
 };

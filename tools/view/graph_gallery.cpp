@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "data/graphs/molecule_depiction.h"
+#include "data/graphs/molecule_features.h"
 #include "graph/random_walk_pe.h"
 #include "models/summary.h"
 #include "tools/experiment/arguments.h"
@@ -28,6 +30,12 @@ std::pair<at::Tensor, at::Tensor> single_edges(const CsrGraph& graph) {
   return {edges, at::empty({edges.size(0)}, at::kLong).index_copy_(0, place, kept)};
 }
 
+// Returns a SMILES as it fits into a title.
+std::string shortened(const std::string& smiles) {
+  constexpr size_t longest = 60;
+  return smiles.size() > longest ? smiles.substr(0, longest) + "…" : smiles;
+}
+
 std::string truth_of(const PackedItems& graphs, int64_t item) {
   const ItemSchema& schema = graphs.schema;
   if (schema.task == GraphTask::classification) {
@@ -39,32 +47,46 @@ std::string truth_of(const PackedItems& graphs, int64_t item) {
   return text.str();
 }
 
+GraphLayout layout_for(const PackedItems& graphs, GraphLayout wanted) {
+  if (wanted != GraphLayout::automatic) return wanted;
+  if (graphs.schema.coordinates) return GraphLayout::coordinates;
+  const bool drawn = !graphs.smiles.empty() && !molecule_library().empty();
+  return drawn ? GraphLayout::depiction : GraphLayout::force_directed;
+}
+
 }  // namespace
 
 GraphLayout graph_layout_of(const std::string& name) {
   if (name == "automatic") return GraphLayout::automatic;
   if (name == "coordinates") return GraphLayout::coordinates;
+  if (name == "depiction") return GraphLayout::depiction;
   if (name == "spectral") return GraphLayout::spectral;
-  TORCH_CHECK(name == "spring", "layout must be automatic, coordinates, spectral or spring, not ", name);
+  TORCH_CHECK(name == "spring", "layout must be automatic, coordinates, depiction, spectral or spring, not ", name);
   return GraphLayout::force_directed;
 }
 
 GraphGallery::GraphGallery(PackedItems graphs, std::string name, std::optional<GraphRun> trained,
                            const GraphGalleryOptions& options)
-    : graphs_(std::move(graphs)), name_(std::move(name)), trained_(std::move(trained)), options_(options) {
+    : graphs_(std::move(graphs)),
+      name_(std::move(name)),
+      trained_(std::move(trained)),
+      options_(options),
+      layout_(layout_for(graphs_, options.layout)) {
   if (options.layout == GraphLayout::coordinates && !graphs_.schema.coordinates) {
     throw UsageError("--layout coordinates: " + name_ + " has none; take spring or spectral");
   }
+  if (options.layout == GraphLayout::depiction && graphs_.smiles.empty()) {
+    throw UsageError("--layout depiction: " + name_ + " has no molecules with SMILES; take spring or spectral");
+  }
 }
 
-at::Tensor GraphGallery::places(const FeaturedGraphs& one) const {
+at::Tensor GraphGallery::places(const FeaturedGraphs& one, int64_t item) const {
   const CsrGraph& graph = one.graphs.graph;
-  GraphLayout layout = options_.layout;
-  if (layout == GraphLayout::automatic) {
-    layout = graphs_.schema.coordinates ? GraphLayout::coordinates : GraphLayout::force_directed;
+  if (layout_ == GraphLayout::coordinates) return one.coordinates.to(at::kDouble);
+  if (layout_ == GraphLayout::depiction) {
+    return at::constant_pad_nd(molecule_depiction(graphs_.smiles[static_cast<size_t>(item)]), {0, 1});
   }
-  if (layout == GraphLayout::coordinates) return one.coordinates.to(at::kDouble);
-  if (layout == GraphLayout::spectral) return spectral_layout(graph);
+  if (layout_ == GraphLayout::spectral) return spectral_layout(graph);
   return graph.nodes() <= max_exact_nodes ? force_directed_layout(graph, options_.seed)
                                           : large_layout(graph, options_.seed);
 }
@@ -78,7 +100,7 @@ void GraphGallery::explain(const FeaturedGraphs& one, int64_t item, Subject& sub
   for (int64_t vote = 0; vote < evaluation.votes; ++vote) {
     SamplingContext context = evaluation.context(static_cast<uint64_t>(vote));
     if (vote == 0) context.trace_into(trace);
-    const at::Tensor outputs = trained_->model->forward(there, context).cpu();
+    const at::Tensor outputs = trained_->model->forward(there, context, there.graph_features).cpu();
     sum = vote == 0 ? outputs : sum + outputs;
   }
   subject.trace = on_host(std::move(trace));
@@ -87,7 +109,7 @@ void GraphGallery::explain(const FeaturedGraphs& one, int64_t item, Subject& sub
   if (!is_of_nodes(trained_->schema.task)) {
     subject.prediction = prediction_text(trained_->schema, in_unit[0], 1).substr(2);
   }
-  if (trained_->schema.task == GraphTask::classification) {
+  if (options_.labelled && trained_->schema.task == GraphTask::classification) {
     subject.right = in_unit[0].argmax().item<int64_t>() == graphs_.target[item].item<int64_t>();
   }
 }
@@ -96,9 +118,11 @@ Subject GraphGallery::get(int64_t item, bool beside) {
   if (beside) throw UsageError("--beside is for clouds");
   const FeaturedGraphs one = items_of(graphs_, {item});
   Subject subject;
-  subject.name = name_ + " " + std::to_string(item);
-  subject.truth = truth_of(graphs_, item);
-  subject.points = places(one);
+  const auto number = static_cast<size_t>(item);
+  subject.name = options_.names.empty() ? name_ + " " + std::to_string(item) : options_.names[number];
+  if (options_.names.empty() && !graphs_.smiles.empty()) subject.name += ": " + shortened(graphs_.smiles[number]);
+  if (options_.labelled) subject.truth = truth_of(graphs_, item);
+  subject.points = places(one, item);
   const auto [edges, rows] = single_edges(one.graphs.graph);
   subject.edges = edges;
   subject.elements = elements_of(graphs_.schema, one);

@@ -10,12 +10,16 @@
 #include <sstream>
 
 #include "data/formats/shape_file.h"
+#include "data/graphs/molecule_features.h"
+#include "data/graphs/molecule_table.h"
+#include "data/graphs/unlabelled_graphs.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/classification.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/eval_options.h"
 #include "tools/experiment/gnuplot.h"
 #include "tools/experiment/graph_data.h"
+#include "tools/experiment/graph_prediction.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/run_folder.h"
@@ -35,13 +39,14 @@ constexpr const char* view_description =
     "Looks at clouds, meshes and graphs, and at what a trained model makes of them";
 constexpr const char* view_footer =
     "Without --screenshot, --html, --turntable, --animation, --frame-rate or --ply a window opens; H shows its keys.";
+constexpr const char* front_view = "0,0,1";
 constexpr const char* animation_log = "animation.log";
 constexpr int turn_milliseconds = 80, layer_milliseconds = 1200;  // of a frame
 
 struct ViewOptions {
-  std::vector<std::string> files;
-  std::string run, split = "test", colour, map = "viridis", layout = "automatic", size = "1280x960", view = "35,20,1",
-                   projection = "perspective", background;
+  std::vector<std::string> files, smiles, label_columns;
+  std::string smiles_column, run, split = "test", colour, map = "viridis", layout = "automatic", size = "1280x960",
+                                  view = "35,20,1", projection = "perspective", background;
   std::string screenshot, html, turntable_folder, animation, grid, ply, category;
   std::optional<int64_t> points, layer, head, query, component;
   int64_t item = 0, frames = 36;
@@ -66,16 +71,26 @@ struct ViewOptions {
   std::unique_ptr<Gallery> clouds() const;
   std::unique_ptr<Gallery> segments() const;
   std::unique_ptr<Gallery> graphs() const;
+  UnlabelledGraphs unlabelled(const std::optional<GraphRun>& trained) const;
 };
 
 void add_what(CLI::App& app, ViewOptions& options) {
-  app.add_option("FILE", options.files, "meshes or clouds: " + shape_extensions());
+  app.add_option("FILE", options.files,
+                 "meshes or clouds: " + shape_extensions() +
+                     "; with --graph one file of graphs, as geosft-graph predict takes it, such as *.smi");
+  app.add_option("--smiles", options.smiles, "with --graph: a molecule; may be repeated")->allow_extra_args(false);
+  app.add_option("--smiles-column", options.smiles_column, "column of SMILES of a CSV table");
+  app.add_option("--label-columns", options.label_columns, "columns of labels of a --data that is a CSV table")
+      ->delimiter(',');
   app.add_option("--run", options.run, "RUN folder or checkpoint of the model to look into");
   app.add_option("--split", options.split, "of --data")->check(CLI::IsMember({"train", "test"}))->capture_default_str();
   app.add_option("--item", options.item, "item to begin with, from 0")->capture_default_str();
   app.add_flag("--graph", options.graph, "the data are graphs, and RUN one of geosft-graph");
-  app.add_option("--layout", options.layout, "layout of nodes: coordinates, spring (force-directed) or spectral")
-      ->check(CLI::IsMember({"automatic", "coordinates", "spectral", "spring"}))
+  app.add_option(
+         "--layout", options.layout,
+         "layout of nodes: coordinates, depiction (of molecules with SMILES, in the plane), spring (force-directed) or "
+         "spectral")
+      ->check(CLI::IsMember({"automatic", "coordinates", "depiction", "spectral", "spring"}))
       ->capture_default_str();
   app.add_flag("--beside", options.beside, "beside each cloud a rotated copy, with the difference of the logits");
   app.add_option("--points", options.points, "that the model sees; without a RUN: that are sampled from a mesh")
@@ -159,10 +174,13 @@ void ViewOptions::check_used(const CLI::App& app) const {
   const bool drawn = pictured || (ply.empty() && html.empty());
   const OptionUse uses[] = {
       {"--split", files.empty() && !graph, "clouds of a dataset"},
-      {"--columns", !files.empty(), "a FILE"},
-      {"--drop-invalid", !files.empty(), "a FILE"},
+      {"--columns", !files.empty() && !graph, "a FILE with a cloud"},
+      {"--drop-invalid", !files.empty() && !graph, "a FILE with a cloud"},
+      {"--smiles", graph, "--graph"},
+      {"--smiles-column", graph, "--graph"},
+      {"--label-columns", graph && files.empty() && smiles.empty(), "--graph with --data"},
       {"--points", !graph, "clouds, not for --graph"},
-      {"--surface", !files.empty(), "a FILE with a mesh"},
+      {"--surface", !files.empty() && !graph, "a FILE with a mesh"},
       {"--category", finds_parts && !files.empty(), "a FILE with a --run of geosft-segment"},
       {"--discs", !graph, "clouds, not for --graph"},
       {"--layout", graph, "--graph"},
@@ -229,21 +247,63 @@ std::unique_ptr<Gallery> ViewOptions::clouds() const {
                                         std::move(dataset), std::move(trained), of_files);
 }
 
+// Returns the graphs of a file, or molecules by their SMILES, without labels.
+UnlabelledGraphs ViewOptions::unlabelled(const std::optional<GraphRun>& trained) const {
+  if (files.size() + (smiles.empty() ? 0 : 1) > 1) throw UsageError("--graph takes one FILE, or --smiles");
+  ItemSchema molecules;  // what is read without a model
+  molecules.node_vocabulary = atom_vocabulary;
+  molecules.edge_vocabulary = bond_vocabulary;
+  const ItemSchema& schema = trained ? trained->schema : molecules;
+  if (files.empty()) return unlabelled_molecules(smiles, schema, "--smiles");
+  GraphReadOptions options = trained ? trained->settings.reading() : GraphReadOptions{};
+  if (!smiles_column.empty()) options.smiles_column = smiles_column;
+  const bool table = is_molecule_table(files.front(), options);
+  if (trained || table || std::filesystem::is_directory(files.front())) {
+    return read_unlabelled_graphs(files.front(), schema, options);
+  }
+  UnlabelledGraphs given = graph_file_format(files.front()).read(files.front(), options.directed);
+  given.names.resize(static_cast<size_t>(given.packed.size()));
+  return given;
+}
+
 std::unique_ptr<Gallery> ViewOptions::graphs() const {
-  if (!files.empty()) throw UsageError("--graph takes a dataset: --data DIR, and --item for a graph of it");
   std::optional<GraphRun> trained;
   if (!run.empty()) trained = load_graph_run(run);
   GraphSettings settings = trained ? trained->settings : GraphSettings{};
+  const bool given = !files.empty() || !smiles.empty();
+  if (given) settings.data.clear();
   overrides.apply(settings.data, settings.seed, settings.evaluation);
+  if (given && !settings.data.empty()) throw UsageError("either FILE and --smiles or --data, not both");
+  if (!smiles_column.empty()) settings.molecules.smiles_column = smiles_column;
+  if (!label_columns.empty()) {
+    const std::string line = csv_line(label_columns);
+    settings.molecules.label_columns = line.substr(0, line.size() - 1);
+  }
   if (trained) {
     trained->settings = settings;
     trained->model->to(device);
   }
-  PackedItems set = open_encoded_graphs(settings);
-  if (trained) trained->check_same({set.schema}, settings.data);
   GraphGalleryOptions options;
   options.layout = graph_layout_of(layout);
   options.seed = settings.seed;
+  if (given) {
+    UnlabelledGraphs read = unlabelled(trained);
+    for (const std::string& warning : read.packed.warnings) std::cerr << warning << '\n';
+    const std::string name = files.empty() ? "molecule" : std::filesystem::path(files.front()).filename().string();
+    options.labelled = false;
+    for (size_t i = 0; i < read.names.size(); ++i) {
+      options.names.push_back(read.names[i].empty() ? name + " " + std::to_string(i) : read.names[i]);
+    }
+    if (trained) {
+      take_molecule_inputs(read.packed, settings.molecules, name);
+      PackedItems items = unlabelled_items(*trained, read.packed);
+      items.smiles = read.packed.smiles;
+      read.packed = std::move(items);
+    }
+    return std::make_unique<GraphGallery>(std::move(read.packed), name, std::move(trained), options);
+  }
+  PackedItems set = open_encoded_graphs(settings);
+  if (trained) trained->check_same({set.schema}, settings.data);
   const std::string name = std::filesystem::path(settings.data).lexically_normal().filename().string();
   return std::make_unique<GraphGallery>(std::move(set), name, std::move(trained), options);
 }
@@ -366,11 +426,10 @@ std::string draw_layers(const ViewOptions& options, const Viewer& viewer, Displa
 }
 
 // Draws and writes a contact sheet. Returns what is on it.
-std::string draw_sheet(const ViewOptions& options, Display& display,
+std::string draw_sheet(const ViewOptions& options, Gallery& gallery, Display& display,
                        const std::function<bool(const std::string&)>& given) {
-  const std::unique_ptr<Gallery> gallery = options.gallery();
   const ContactSheet sheet =
-      contact_sheet(*gallery, options.item, grid_of(options.grid), options.choices(), options.colour.empty());
+      contact_sheet(gallery, options.item, grid_of(options.grid), options.choices(), options.colour.empty());
   check_takes(sheet.choices.colouring, given);
   if (!options.html.empty()) write_sheet_page(sheet, options.camera(), options.html);
   if (!options.screenshot.empty())
@@ -404,17 +463,20 @@ int run_view(int argc, const char* const* argv, Display& display) {
   ViewOptions options;
   options.add_to(app);
   if (!parse_arguments(app, argc, argv, std::cout)) return 0;
-  const Camera camera = options.camera();
+  options.camera();  // checks it before anything is opened
   const PictureSize size = size_of(options.size);
   options.device = options.overrides.apply_runtime();
   options.check_run();
   options.check_used(app);
   const auto given = [&](const std::string& option) { return app.count(option) > 0; };
+  std::unique_ptr<Gallery> gallery = options.gallery();
+  if (gallery->flat() && !given("--view")) options.view = front_view;
+  const Camera camera = options.camera();
   if (!options.grid.empty()) {
-    std::cout << draw_sheet(options, display, given);
+    std::cout << draw_sheet(options, *gallery, display, given);
     return 0;
   }
-  Viewer viewer(options.gallery(), options.item, options.choices(), options.beside, /*usual=*/options.colour.empty());
+  Viewer viewer(std::move(gallery), options.item, options.choices(), options.beside, /*usual=*/options.colour.empty());
   check_takes(viewer.colouring(), given);
   const Scene& scene = viewer.scene();
   const bool quiet = !options.screenshot.empty() || !options.html.empty() || !options.turntable_folder.empty() ||

@@ -81,7 +81,7 @@ TEST_CASE("the column of SMILES is found by its contents, or named") {
 TEST_CASE("labels are named, also of both kinds, or one of texts") {
   if (!has_rdkit()) return;
   const std::string text = "id,smiles,A,B,C\n7,CO,0,1.5,yes\n9,CN,1,2.5,no\n11,CCC,0,3.5,\n13,CC,1,4,no\n";
-  require_error([&] { read(text); }, {"m.csv:1", "label_columns", "\"A\"", "\"B\""});
+  require_error([&] { read(text); }, {"m.csv:1", "--label-columns", "\"A\"", "\"B\""});
   REQUIRE(read(text, {"", {"b"}}).schema.task == GraphTask::regression);
   const PackedItems mixed = read(text, {"", {"B", "A"}});
   REQUIRE(mixed.schema.task == GraphTask::regression);
@@ -101,7 +101,7 @@ TEST_CASE("indices, constants and texts are no labels") {
   if (!has_rdkit()) return;
   const PackedItems packed = read("row,smiles,same,text,y\n3,CO,1,x,0\n4,CN,1,y,1\n5,CCC,1,z,1\n");
   REQUIRE(packed.schema.output_names == Names{"y"});
-  require_error([] { read("row,smiles,same\n3,CO,1\n4,CN,1\n5,CCC,1\n"); }, {"m.csv:1", "label_columns", "none"});
+  require_error([] { read("row,smiles,same\n3,CO,1\n4,CN,1\n5,CCC,1\n"); }, {"m.csv:1", "--label-columns", "none"});
   require_error([] { read("smiles,y\nC,1\nCC\n"); }, {"m.csv:3", "2 columns"});
 }
 

@@ -43,6 +43,8 @@ TEST_CASE("a table has a column of SMILES") {
   CHECK(file.column.smiles == std::vector<std::string>{"CCO", "C#N"});
   CHECK(file.names == std::vector<std::string>{"", ""});
   CHECK(file.column.lines == Lines{2, 4});
+  CHECK(file.others.names == std::vector<std::string>{"id"});
+  CHECK(file.others.columns == std::vector<std::vector<std::string>>{{"1", "2"}});
 }
 
 TEST_CASE("a column of SMILES with another name is found by its contents, or named") {
@@ -81,6 +83,8 @@ TEST_CASE("SMILES become packed graphs, invalid ones are counted and named by li
   const SmilesGraphs out = graphs_from_smiles(column, {"", [&](int64_t i, int64_t) { done = std::max(done, i); }});
   CHECK(done == 5);
   CHECK(out.rows == std::vector<int64_t>{0, 2, 4});
+  REQUIRE(out.errors.size() == 5);
+  for (size_t row = 0; row < 5; ++row) CHECK(out.errors[row].empty() == (row % 2 == 0));
   REQUIRE(out.packed.smiles == std::vector<std::string>{"CO", "C", "C=CN"});
   const PackedItems& packed = out.packed;
   check_batch(packed.graphs);

@@ -131,4 +131,28 @@ TEST_CASE("graphs have no patches, and folds count as they are trained on", "[au
   REQUIRE(data_sizes(graphs, splits).items == graphs.size() - graphs.size() / 2);
 }
 
+TEST_CASE("models of graphs grow with their number and size", "[automatic_settings]") {
+  const auto sizes = [](int64_t items, int64_t nodes) {
+    PackedItems graphs = series_of(std::vector<int64_t>(static_cast<size_t>(items), nodes), items);
+    graphs.split.reset();
+    graphs.schema.items = "graphs";
+    GraphSettings settings;
+    settings.config().set_text(
+        "[splits]\nvalidation_fraction = 'auto'\n[model]\ndim = 'auto'\nnum_heads = 'auto'\ndepth = 'auto'\n"
+        "num_samples = 'auto'\n[train]\nepochs = 'auto'\nbatch_size = 'auto'\nema_decay = 'auto'\n");
+    resolve_automatic(settings, graphs);
+    settings.check();
+    return settings;
+  };
+  const GraphSettings few = sizes(188, 18), some = sizes(600, 33), many = sizes(12000, 151);
+  CHECK((few.model.dim == 32 && few.model.num_heads == 4 && few.model.depth == 3));
+  CHECK((few.model.sampling.num_samples == 8 && few.train.batch_size == 16 && few.train.epochs == 200));
+  CHECK((few.splits.validation_fraction == 0.1 && few.train.optimization.average_decay == 0.991));
+  CHECK((some.model.dim == 64 && some.model.num_heads == 8 && some.model.sampling.num_samples == 16));
+  CHECK((some.train.batch_size == 16 && some.train.epochs == 89));
+  CHECK((many.model.depth == 4 && many.model.sampling.num_samples == 64 && many.train.batch_size == 64));
+  CHECK((many.train.epochs == 20 && sizes(40, 5).splits.validation_fraction == 0.0));
+  CHECK(sizes(40, 5).model.sampling.num_samples == 4);
+}
+
 }  // namespace geosft::test::test_automatic_settings

@@ -58,6 +58,7 @@ TEST_CASE("sets that can be fetched are listed, and others refused") {
   const GraphShop shop;
   CHECK_THAT(shop.run_well({"fetch"}).out, Catch::Contains("MUTAG: 188 molecules") && Catch::Contains("https://"));
   shop.refuses({"fetch", "MUTAGG"}, 2, {"MUTAGG", "MUTAG"});
+  shop.refuses({"fetch", "peptides-func"}, 2, {"known are MUTAG, ENZYMES", "tools/graph/README.md"});
 }
 
 }  // namespace geosft::test::test_graph_fetch_command

@@ -139,16 +139,22 @@ TEST_CASE("a hundred molecules are trained on, evaluated and predicted from thei
   for (const std::string& molecule : smiles) list += molecule + "\n";
   write_text(shop / "new.smi", list);
   const std::string file = (shop / "new.smi").string();
-  const auto result = shop.run_well({"predict", run, file, "--json"});
+  const auto result = shop.run({"predict", run, file, "--json"});
+  REQUIRE(result.exit == 1);
   CHECK_THAT(result.err, Catch::Contains("new.smi:1: invalid SMILES \"C(C\""));
   const Words given = lines_of(result.out);
-  REQUIRE(given.size() == 100);
-  for (size_t i = 0; i < given.size(); ++i) {
-    const nlohmann::json line = nlohmann::json::parse(given[i]);
+  REQUIRE(given.size() == 101);
+  const nlohmann::json broken = nlohmann::json::parse(given[0]);
+  CHECK((broken.at("graph") == 0 && broken.at("line") == 1 && broken.at("smiles") == "C(C"));
+  CHECK(broken.at("input").at("id") == "broken");
+  CHECK_THAT(broken.at("error").get<std::string>(), Catch::StartsWith("invalid SMILES: "));
+  for (size_t i = 0; i < smiles.size(); ++i) {
+    const nlohmann::json line = nlohmann::json::parse(given[i + 1]);
+    CHECK((line.at("graph") == i + 1 && line.at("line") == i + 2));
     CHECK(line.at("name") == smiles[i]);
     CHECK(line.at("probabilities") == nlohmann::json::parse(lines[i]).at("probabilities"));
   }
-  const Words typed = lines_of(shop.run_well({"predict", run, "--smiles", smiles[3], "--smiles", smiles[5], file}).out);
+  const Words typed = lines_of(shop.run({"predict", run, "--smiles", smiles[3], "--smiles", smiles[5], file}).out);
   REQUIRE(typed.size() == 102);
   CHECK_THAT(typed[1], Catch::StartsWith(smiles[5] + ":  antifungal "));
   shop.refuses({"predict", run, "--smiles", "C(C"}, 1, {"--smiles:1", "C(C"});
@@ -191,6 +197,27 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
     REQUIRE(probability(rows[i]) == Approx(probability(items[i])).margin(1e-6));
     if (i == 4) REQUIRE(probability(rows[i]) == Approx(probability(typed[0])).margin(1e-6));
   }
+  // Another table keeps its rows and columns, and a broken molecule has a row with the error.
+  write_text(shop / "other.csv", "drug,nitrogen,id\nCCN,1,a\nC(C,0,b\nCCO,,c\n");
+  const std::string other = (shop / "other.csv").string(), table = (shop / "table.csv").string();
+  const auto joined = shop.run({"predict", run, other, "--csv", table});
+  REQUIRE(joined.exit == 1);
+  REQUIRE_THAT(joined.err, Catch::Contains("other.csv: 1 of 3 SMILES is invalid"));
+  REQUIRE(lines_of(joined.out).size() == 2);
+  const Words kept = lines_of(read_text(table));
+  REQUIRE(kept.size() == 4);
+  REQUIRE(kept[0] == "file,graph,name,line,smiles,input_nitrogen,id,nitrogen,error");
+  REQUIRE_THAT(kept[1], Catch::StartsWith(other + ",0,CCN,2,CCN,1,a,0."));
+  REQUIRE_THAT(kept[2], Catch::StartsWith(other + ",1,C(C,3,C(C,0,b,,") && Catch::Contains("invalid SMILES: "));
+  REQUIRE_THAT(kept[3], Catch::StartsWith(other + ",2,CCO,4,CCO,,c,0."));
+  write_text(shop / "other.txt", "drug,nitrogen,id\nCCN,1,a\n");
+  const std::string text = (shop / "other.txt").string();
+  shop.refuses({"predict", run, text}, 1, {"other.txt", "SMILES", "*.csv", "--smiles-column", "an edge list"});
+  REQUIRE(lines_of(shop.run_well({"predict", run, text, "--smiles-column", "drug"}).out).size() == 1);
+  REQUIRE_THAT(shop.run_well({"info", data}).out, Catch::Contains("100 graphs") && Catch::Contains("nitrogen"));
+  shop.refuses({"info", text}, 1, {"other.txt:1", "--smiles-column", "drug,nitrogen,id"});
+  REQUIRE_THAT(shop.run_well({"info", text, "--smiles-column", "drug", "--label-columns", "nitrogen"}).out,
+               Catch::Contains("1 graphs"));
   const nlohmann::json regression =
       nlohmann::json::parse(shop.run_well(shop.train("sizes", Words{"--data", (shop / "numbers.csv").string(),
                                                                     "--regression-loss", "mse", "--max-steps", "20"} +

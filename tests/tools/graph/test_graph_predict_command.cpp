@@ -69,6 +69,10 @@ TEST_CASE("predict answers to graphs that are in no dataset") {
   write_text(shop / "edges.txt", "0 1\n");
   shop.refuses({"predict", run, (shop / "edges.txt").string()}, 1, {"edges.txt", "categories of nodes (3)"});
   shop.refuses({"predict", run, (shop / "absent").string()}, 1, {"absent"});
+  write_text(shop / "m.smi", "CCO\n");
+  for (const Words& molecules : {Words{"--smiles", "CCO"}, Words{(shop / "m.smi").string()}}) {
+    shop.refuses(Words{"predict", run} + molecules, 1, {"TU's form", "not those of SMILES", "found SMILES"});
+  }
   const Words several = {"predict", run, (shop / "absent").string(), folder, "--json"};
   const ProcessResult after = shop.run(several), first = shop.run(several + Words{"--fail-fast"});
   CHECK((after.exit == 1 && lines_of(after.out).size() == known.size()));

@@ -24,6 +24,24 @@ TEST_CASE("train on graphs leaves a complete run and prints the evaluation") {
   for (const char* name : {"learning_curves.svg", "confusion_test.svg"}) CHECK(fs::exists(run / name) == drawn);
 }
 
+TEST_CASE("a training of graphs without a configuration has sizes that fit its data, and a validation split") {
+  const GraphShop shop;
+  const fs::path large = shop / "large";
+  write_tiny_graphs(large, "TINY", 12);
+  const Words words = {"train", "--data", large.string(), "--out", (shop / "run").string(), "--epochs", "1"};
+  const ProcessResult small = shop.run_well(words + Words{"--validation-fraction", "0.2"});
+  CHECK_THAT(small.err, Catch::Contains("without --config: a small model that fits the data; --preset paper") &&
+                            Catch::Contains("automatic, for 22 training graphs of at most 17 nodes: dim 32, num_heads "
+                                            "4, depth 3, num_samples 8, batch_size 16, ema_decay 0.0"));
+  CHECK_THAT(small.out,
+             Catch::Contains(" on the test split\ntest figures are of best.ckpt: epoch 1 of 1, the best on"));
+  CHECK_THAT(read_text(shop / "run/config.toml"),
+             Catch::Contains("norm = \"pre\"") && Catch::Contains("encoding = \"rwpe\""));
+  CHECK_THAT(shop.run_well({"train", "--list-keys"}).out, Catch::Contains("--dim \"auto\""));
+  CHECK_THAT(shop.run_well({"train", "--list-keys", "--preset", "paper"}).out, Catch::Contains("--dim 144"));
+  CHECK_THAT(shop.run_well({"train", "--list-keys", "--data", "mine.csv"}).out, Catch::Contains("--dim \"auto\""));
+}
+
 TEST_CASE("training on graphs learns what tells them apart") {
   const GraphShop shop;
   const Words more = {"--json", "--epochs", "60", "--drop-token-rate", "0", "--feed-forward-dropout", "0"};
@@ -148,6 +166,8 @@ TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
   refused(shop.train("run", {"--epoch", "3"}), 2, {"'--epoch'", "'--epochs'"});
   refused(shop.train("run", {"--num-heads", "3"}), 2, {"num_heads", "dim", "3", "16"});
   refused(shop.train("run", {"--fold", "4"}), 2, {"fold", "4"});
+  refused(shop.train("run", {"--fold", "1", "--cross-validation"}), 2,
+          {"--fold is for a run of one fold, not for --cross-validation"});
   refused(shop.train("run", {"--folds", "25"}), 2, {"folds", "24", "25"});
   refused(shop.train("run", {"--encoding-walks", "1"}), 2, {"encoding_walks", "1"});
   refused(shop.train("run", {"--encoding", "lappe", "--encoding-walks", "9"}), 2, {"encoding_walks", "lappe"});

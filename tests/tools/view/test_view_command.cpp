@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "data/read_file.h"
+#include "tests/data/graphs/molecules.h"
 #include "tests/tools/scene/looked_at.h"
 #include "tests/tools/segment/segment_tool.h"
 #include "tests/tools/view/view_tool.h"
@@ -82,6 +83,28 @@ TEST_CASE("a file is shown in a window, or drawn, from where the options say") {
   const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
   REQUIRE(run_with(display, {cube, "--points", "77", "--screenshot", "x.png"}) == 0);
   CHECK(display.points == 77);
+}
+
+TEST_CASE("molecules of one's own are drawn in the plane, from the front, with what a model predicts") {
+  if (!has_rdkit()) return;
+  const GraphShop shop;
+  write_text(shop / "mine.smi", "CCO ethanol\nc1ccccc1C(=O)O\n");
+  const std::string file = (shop / "mine.smi").string();
+  RememberingDisplay display;
+  REQUIRE(run_with(display, {"--graph", "--smiles", "CCO", "--smiles", "C", "--screenshot", "x.png"}) == 0);
+  CHECK((display.points == 3 && display.cameras.at(0).azimuth == 0 && display.cameras.at(0).elevation == 0));
+  REQUIRE(run_with(display, {"--graph", file, "--item", "1", "--screenshot", "x.png", "--view", "10,20"}) == 0);
+  CHECK((display.points == 9 && display.cameras.at(0).azimuth == 10));
+  write_text(shop / "train.csv", "drug,active\nCCO,1\nCCN,0\nCCC,1\nCC,0\nCCCC,1\nCCCN,0\n");
+  shop.run_well(shop.train("run", {"--data", (shop / "train.csv").string(), "--split", "folds", "--folds", "2"}));
+  const Words run = {"--graph", "--run", (shop / "run").string(), "--ply", (shop / "p.ply").string()};
+  const ProcessResult told = run_view_tool(run + Words{file}, shop.process());
+  CHECK_THAT(told.out, Catch::Contains("CCO ethanol") && Catch::Contains("active"));
+  CHECK(told.exit == 0);
+  require_view_failure(run_view_tool({"--graph", "--data", file, "--ply", "x.ply"}, shop.process()), 1,
+                       {"mine.smi", "with labels", "SMILES without"});
+  require_view_failure(run_view_tool({"--graph", file, "--smiles", "C", "--ply", "x.ply"}, shop.process()), 2,
+                       {"one FILE, or --smiles"});
 }
 
 TEST_CASE("a turntable goes round once") {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/graph_presets.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/data/graphs/molecules.h"
+#include "tests/data/graphs/small_graphs.h"
+#include "tools/experiment/automatic_settings.h"
+
+namespace geosft::test::test_graph_presets {
+
+TEST_CASE("presets of graphs and of molecules hold permitted values", "[graph_presets]") {
+  GraphSettings graphs;
+  graphs.config().set_text(small_graph_preset());
+  graphs.check();
+  resolve_automatic(graphs, small_graphs());
+  graphs.check();
+  CHECK((graphs.model.dim == 32 && graphs.model.num_heads == 4 && graphs.model.depth == 3));
+  CHECK(graphs.model.sampling.num_samples == 4);
+  CHECK(graphs.splits.validation_fraction == 0.0);  // of fewer than five graphs
+  GraphSettings molecules;
+  molecules.config().set_text(small_molecule_preset());
+  molecules.check();
+  CHECK(molecules.ensemble == 1);
+}
+
+TEST_CASE("molecules are told by their SMILES", "[graph_presets]") {
+  const TemporaryFolder folder;
+  write_text(folder / "m.csv", "name,SMILES,y\na,CO,1\n");
+  write_text(folder / "edges.csv", "0,1\n1,2\n");
+  write_text(folder / "table.txt", "structure,y\nCO,1\n");
+  write_text(folder / "ogb/mapping/mol.csv.gz", "");
+  CHECK(names_molecules((folder / "m.csv").string(), {}));
+  CHECK_FALSE(names_molecules((folder / "edges.csv").string(), {}));
+  CHECK_FALSE(names_molecules((folder / "table.txt").string(), {}));
+  GraphReadOptions named;
+  named.smiles_column = "structure";
+  CHECK(names_molecules((folder / "table.txt").string(), named));
+  CHECK(names_molecules((folder / "ogb").string(), {}));
+  CHECK_FALSE(names_molecules((folder / "absent").string(), {}));
+}
+
+}  // namespace geosft::test::test_graph_presets

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of a training of graphs without a configuration file: small models that fit the data.
+#pragma once
+
+#include <string>
+
+#include "data/graphs/graph_cache.h"
+
+namespace geosft {
+
+// Returns whether the graphs of a dataset are molecules whose SMILES are read: a table, or an OGB set with
+// mapping/mol.csv.
+bool names_molecules(const std::string& data, const GraphReadOptions& options);
+
+// Returns, as TOML, a transformer whose sizes, epochs and validation split are derived from the data
+// (automatic_settings.h).
+std::string small_graph_preset();
+
+// Returns, as TOML, one model of the ensemble of tools/configs/graph/molecules.toml: a graph network whose head also
+// gets fingerprints and descriptors.
+std::string small_molecule_preset();
+
+}  // namespace geosft
