@@ -18,7 +18,8 @@ namespace {
 constexpr std::array<double, 4> fingerprint_shares = {0.05, 0.15, 0.4, 0.7};  // beside descriptors
 constexpr std::array<double, 2> linear_shares = {0.0, 0.5};                   // of the descriptors' kernels
 constexpr std::array<double, 7> all_ridges = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0};
-constexpr int64_t left_out_parts = 5;
+constexpr int64_t part_count = 5;
+constexpr int64_t large_group = 20;  // one with more than a share of 1 / large_group of the rows
 constexpr int64_t max_knots = 256;
 constexpr double gaussian_factor = 0.25;  // exponent at the median distance of two rows
 constexpr int64_t chunk_rows = 2048;
@@ -220,27 +221,9 @@ std::optional<at::Tensor> left_out_residuals(const at::Tensor& kernel, const at:
   return residuals;
 }
 
-// Divides rows into parts of whole groups, the largest group first, each into the smallest part.
-std::vector<at::Tensor> parts_of_groups(const at::Tensor& groups) {
-  const auto [ids, place, count] = at::_unique2(groups, true, true, true);
-  const at::Tensor order = std::get<1>(count.sort(/*stable=*/true, 0, /*descending=*/true));
-  std::array<int64_t, left_out_parts> sizes = {};
-  at::Tensor part_of_group = at::zeros_like(ids);
-  for (int64_t i = 0; i < order.numel(); ++i) {
-    const auto smallest = std::min_element(sizes.begin(), sizes.end());
-    const int64_t group = order[i].item<int64_t>();
-    *smallest += count[group].item<int64_t>();
-    part_of_group[group] = smallest - sizes.begin();
-  }
-  const at::Tensor part = part_of_group.index_select(0, place);
-  std::vector<at::Tensor> rows;
-  for (int64_t i = 0; i < left_out_parts; ++i) rows.push_back((part == i).nonzero().flatten());
-  return rows;
-}
-
 // Chooses the mixture, and for each the ridge: from the best one so far up and down as long as the error falls.
 Selection select(const Kernels& kernels, const at::Tensor& rows, const at::Tensor& target, const at::Tensor& groups) {
-  const std::vector<at::Tensor> parts = parts_of_groups(groups);
+  const std::vector<at::Tensor> parts = left_out_parts(groups);
   Selection best;
   int64_t start = static_cast<int64_t>(all_ridges.size()) / 2;
   for (const Mixture& mixture : all_mixtures(kernels.gaussian.defined(), kernels.fingerprints.defined())) {
@@ -293,6 +276,29 @@ std::pair<double, double> logistic_fit(const at::Tensor& score, const at::Tensor
 }
 
 }  // namespace
+
+std::vector<at::Tensor> left_out_parts(const at::Tensor& groups) {
+  TORCH_CHECK(groups.dim() == 1 && groups.scalar_type() == at::kLong, "groups must be int64 [n], got ",
+              groups.scalar_type(), " ", groups.sizes());
+  const int64_t rows = groups.size(0);
+  const auto [ids, place, count] = at::_unique2(groups, true, true, true);
+  const at::Tensor large = (count * large_group > rows).index_select(0, place);
+  const at::Tensor divided = at::where(large, ids.numel() + at::arange(rows, at::kLong), place);
+  const auto [all, unit, size] = at::_unique2(divided, true, true, true);
+  const at::Tensor order = std::get<1>(size.sort(/*stable=*/true, 0, /*descending=*/true));
+  std::array<int64_t, part_count> sizes = {};
+  at::Tensor part_of_unit = at::zeros_like(all);
+  for (int64_t i = 0; i < order.numel(); ++i) {
+    auto* const smallest = std::min_element(sizes.begin(), sizes.end());
+    const int64_t found = order[i].item<int64_t>();
+    *smallest += size[found].item<int64_t>();
+    part_of_unit[found] = smallest - sizes.begin();
+  }
+  const at::Tensor part = part_of_unit.index_select(0, unit);
+  std::vector<at::Tensor> parts;
+  for (int64_t i = 0; i < part_count; ++i) parts.push_back((part == i).nonzero().flatten());
+  return parts;
+}
 
 at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits) {
   TORCH_CHECK(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(1) && bits > 0 && a.size(1) % bits == 0,
