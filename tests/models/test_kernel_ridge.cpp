@@ -135,7 +135,7 @@ TEST_CASE("with all rows as landmarks the Nystroem approximation is the exact re
   options.max_exact = 10;
   options.landmarks = rows;
   const KernelRidge approximate = KernelRidge::fit(features, target, example_groups(), options);
-  require_close(approximate.predict(features), exact.predict(features), 1e-3, "predictions");
+  require_close(approximate.predict(features), exact.predict(features), 1e-2, "predictions");
   options.landmarks = 30;
   options.selection_rows = 20;
   const at::Tensor rough = KernelRidge::fit(features, target, example_groups(), options).predict(features);
