@@ -368,13 +368,11 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
   state["mixture"] = at::zeros({3, count}, of_doubles);
   for (int64_t t = 0; t < count; ++t) {
     const at::Tensor of_all = targets.select(1, t).to(at::kDouble), target = of_all.index_select(0, kept);
-    const at::Tensor known = target.isfinite().nonzero().flatten(), values = target.index_select(0, known);
-    const double mean = known.numel() > 0 ? values.mean().item<double>() : 0.0;
-    const double deviation = known.numel() > 0 ? values.std(0, /*unbiased=*/false).item<double>() : 0.0;
-    if (deviation < 1e-12) {  // nothing to learn
-      state["offset"][t] = options.labels ? log_odds(values) : mean;
-      continue;
-    }
+    const at::Tensor known = target.isfinite().nonzero().flatten(), values = of_all.masked_select(of_all.isfinite());
+    const double mean = values.numel() > 0 ? values.mean().item<double>() : 0.0;
+    const double deviation = values.numel() > 0 ? values.std(0, /*unbiased=*/false).item<double>() : 0.0;
+    state["offset"][t] = options.labels ? log_odds(values) : mean;
+    if (deviation < 1e-12 || known.numel() == 0) continue;  // nothing to learn
     const at::Tensor chosen = known.index_select(0, some_rows(known.numel(), options.selection_rows, options.seed));
     const at::Tensor scaled = (of_all - mean) / deviation, of_kept = scaled.index_select(0, kept);
     const Selection found =
@@ -397,7 +395,7 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
         matrix.add_(between.t().matmul(between));
         right.add_(between.t().mv(scaled.index_select(0, chunk)));
       }
-      weights.select(1, t).copy_(solve_positive(with_ridge(matrix, 1e-6), right));
+      weights.select(1, t).copy_(solve_positive(matrix, right));
     }
     state["mixture"].select(1, t).copy_(
         at::tensor({found.mixture.gaussian, found.mixture.linear, found.mixture.fingerprints}, at::kDouble));
@@ -405,7 +403,7 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
     auto [slope, offset] =
         options.labels ? logistic_fit(found.predicted, target.index_select(0, chosen)) : std::pair(deviation, mean);
     if (options.labels) {  // the rows that were chosen may have another share of ones than all
-      offset += log_odds(of_all.masked_select(of_all.isfinite())) - log_odds(target.index_select(0, chosen));
+      offset += log_odds(values) - log_odds(target.index_select(0, chosen));
     }
     state["slope"][t] = slope;
     state["offset"][t] = offset;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace geosft {
 
@@ -25,9 +26,10 @@ struct KernelRidgeOptions {
 // The kernel is a mixture g G + l L + m M, g + l + m = 1. M is the min-max kernel of counts, sum min(a, b) /
 // sum max(a, b) (Ralaivola et al., "Graph kernels for chemical informatics", 2005), averaged over the fingerprints. G
 // is a Gaussian kernel, and L a linear one, of the descriptors, each mapped to normal scores of its rank in training:
-// descriptors have heavy tails. The mixture and the ridge are those with the smallest squared error when whole groups
-// of rows are left out, by the closed form: the residuals of the rows b are (inv(K + ridge)_bb)^-1 (inv(K + ridge)
-// y)_b. The same residuals fit the logistic function that makes probabilities of labels.
+// descriptors have heavy tails. The mixture and the ridge are those with the smallest squared error when the rows of a
+// part (left_out_parts) are left out, by the closed form: the residuals of the rows b are
+// (inv(K + ridge)_bb)^-1 (inv(K + ridge) y)_b. The same residuals fit the logistic function that makes probabilities of
+// labels.
 class KernelRidge {
  public:
   // features: floating [n, columns], NaN where unknown. targets: floating [n, t], NaN where unknown, which are left
@@ -51,6 +53,11 @@ class KernelRidge {
  private:
   std::map<std::string, at::Tensor> state_;
 };
+
+// Divides rows into five parts of whole groups, int64 [n] each, ascending: the largest group first, each into the
+// smallest part. The rows of a group with more than a twentieth of all are divided one by one: such a group, as that of
+// the molecules without rings, is not alike within, and is never absent from the training part of a scaffold split.
+std::vector<at::Tensor> left_out_parts(const at::Tensor& groups);
 
 // Returns the min-max kernel, averaged over blocks of `bits` columns: a [n, blocks * bits] and b [m, blocks * bits],
 // uint8; the result is float32 [n, m]. Two rows of zeros have the similarity 1.
