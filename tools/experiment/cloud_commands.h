@@ -55,7 +55,7 @@ struct TrainingClouds {
     text += "training on " + std::to_string(data.train().size()) + " clouds of " + outputs.size_text();
     if (held_out()) text += ", " + std::to_string(data.validation()->size()) + " more choose the best checkpoint";
     if (data.broken() > 0) text += ", " + broken_files_text(data.broken());
-    return text;
+    return text + ", " + std::to_string(data.test_size()) + " to test with";
   }
   bool held_out() const { return data.held_out(); }
 };
@@ -131,9 +131,10 @@ struct CloudPredictCommand {
     std::vector<std::string> head = output.csv_head(trained);
     head.emplace_back("error");
     std::string rows = csv_line(head);
+    FileNotes notes;
     const auto each = [&, &files = files](size_t i) {
       const auto prediction = output.predict(trained, files[i], given.reading);
-      for (const std::string& warning : prediction.warnings) std::cerr << warning << '\n';
+      notes.add(files[i], prediction.warnings);
       std::cout << (given.json ? json_line(output.json(files[i], prediction, trained))
                                : output.text(files[i], prediction, trained) + "\n");
       if (plys.wanted()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
@@ -152,6 +153,7 @@ struct CloudPredictCommand {
       rows += csv_line(row);
     };
     const int code = for_each_file(Experiment::Task::program, files.size(), given.fail_fast, each, failed);
+    notes.finish();
     if (!given.csv.empty()) write_file_atomically(given.csv, rows);
     return code;
   }
