@@ -35,8 +35,12 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
   if (available <= wanted) return;
   const at::Tensor rows = random_subset(available, wanted, make_generator(settings.seed));
   keep_rows(shape, rows);
-  warnings.push_back(shape.name + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
-                     ", drawn at random, are used");
+  std::string note = shape.name + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
+                     " are taken at random";
+  if (settings.clouds.points < wanted) {
+    note += ", of which the model sees " + std::to_string(settings.clouds.points) + " at a time";
+  }
+  warnings.push_back(note);
 }
 
 // See evaluation_transform; in double precision.

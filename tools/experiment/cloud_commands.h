@@ -55,7 +55,7 @@ struct TrainingClouds {
     text += "training on " + std::to_string(data.train().size()) + " clouds of " + outputs.size_text();
     if (held_out()) text += ", " + std::to_string(data.validation()->size()) + " more choose the best checkpoint";
     if (data.broken() > 0) text += ", " + broken_files_text(data.broken());
-    return text;
+    return text + ", " + std::to_string(data.test_size()) + " to test with";
   }
   bool held_out() const { return data.held_out(); }
 };
@@ -129,9 +129,10 @@ struct CloudPredictCommand {
         pictures("--picture", given.picture, files, "", several);
     output.begin(files, several);
     PredictionTable table(given.csv, output.csv_head(trained));
-    return table.predict(Experiment::Task::program, files, given.fail_fast, [&, &files = files](size_t i) {
+    FileNotes notes;
+    const auto each = [&, &files = files](size_t i) {
       const auto prediction = output.predict(trained, files[i], given.reading);
-      for (const std::string& warning : prediction.warnings) std::cerr << warning << '\n';
+      notes.add(files[i], prediction.warnings);
       std::cout << (given.json ? json_line(output.json(files[i], prediction, trained))
                                : output.text(files[i], prediction, trained) + "\n");
       if (plys.wanted()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
@@ -139,7 +140,10 @@ struct CloudPredictCommand {
       output.write_more(i, prediction);
       if (!table.wanted()) return;
       for (auto& row : output.csv_rows(files[i], prediction, trained)) table.add(std::move(row));
-    });
+    };
+    const int code = table.predict(Experiment::Task::program, files, given.fail_fast, each);
+    notes.finish();
+    return code;
   }
 };
 

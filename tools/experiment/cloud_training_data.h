@@ -27,6 +27,8 @@ class CloudTrainingData {
   bool held_out() const { return held_out_ != nullptr; }
   // Returns the fraction that was held out: that of the settings, unless it is automatic.
   double validation_fraction() const { return validation_fraction_; }
+  // Returns the number of clouds to test with.
+  int64_t test_size() const { return test_->size(); }
   // Returns how many broken files were left out of the training and the test set.
   size_t broken() const { return broken_; }
   // Returns a sentence for the user: that normals are estimated. Empty if they are not.

@@ -109,6 +109,13 @@ Command info_command(CLI::App& subcommand, const std::string& what_help, bool& j
   };
 }
 
+std::string evaluated_text(const std::filesystem::path& run, int64_t epochs) {
+  fs::path file;
+  load_run_checkpoint(run, file);
+  const std::string choice = chosen_checkpoint(file).choice(epochs);
+  return "evaluated: " + file.string() + (choice.empty() ? "" : ", " + choice) + "\n";
+}
+
 Command list_command(CLI::App& subcommand, const std::string& tool) {
   auto command = std::make_shared<ListCommand>();
   command->tool = tool;

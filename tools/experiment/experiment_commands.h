@@ -98,6 +98,10 @@ nlohmann::json leave_report(const RunFolder& folder, const Report& report, const
   return result;
 }
 
+// Returns a line that says which file and epoch of a run an evaluation is of: "evaluated: RUN/best.ckpt, epoch 7 of 10,
+// the best on the validation split\n".
+std::string evaluated_text(const std::filesystem::path& run, int64_t epochs);
+
 template <class Experiment>
 Command add_train_command(CLI::App& subcommand) {
   auto command = std::make_shared<typename Experiment::Train>();
@@ -123,7 +127,12 @@ Command add_eval_command(CLI::App& subcommand) {
       if (!report.note.empty()) std::cerr << report.note << '\n';
     }
     if (RunFolder::holds_run(given->run)) Experiment::draw(report, trained, RunFolder::open(given->run));
-    std::cout << (given->json ? report_json(report, trained).dump() + "\n" : report_text(report, trained));
+    if (given->json) {
+      std::cout << report_json(report, trained).dump() << '\n';
+      return 0;
+    }
+    std::cout << report_text(report, trained);
+    if constexpr (requires { report.note; }) std::cout << evaluated_text(given->run, trained.settings.train.epochs);
     return 0;
   };
 }

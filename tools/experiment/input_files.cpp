@@ -5,6 +5,7 @@
 
 #include <glob.h>
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -114,6 +115,27 @@ int for_each_file(const char* tool, size_t count, bool fail_fast, const std::fun
     }
   }
   return code;
+}
+
+void FileNotes::add(const std::string& file, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    const std::string text = note.starts_with(file + ": ") ? note.substr(file.size() + 2) : note;
+    std::string kind = text;
+    std::erase_if(kind, [](unsigned char letter) { return std::isdigit(letter) != 0; });
+    const auto [known, is_new] = kinds_.try_emplace(kind, Kind{text});
+    if (is_new) {
+      std::cerr << note << '\n';
+    } else {
+      ++known->second.more;
+    }
+  }
+}
+
+void FileNotes::finish() const {
+  for (const auto& [kind, notes] : kinds_) {
+    if (notes.more == 0) continue;
+    std::cerr << notes.more << (notes.more == 1 ? " more file: " : " more files: ") << notes.text << '\n';
+  }
 }
 
 std::string csv_line(const std::vector<std::string>& fields) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,23 @@ InputFiles input_shape_files(const std::vector<std::string>& given);
 // otherwise 0.
 int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each,
                   const std::function<void(size_t, const std::string& error)>& failed = {});
+
+// Prints notes on files: of notes that differ only in the file and in numbers the first, and in the end one line on all
+// others.
+class FileNotes {
+ public:
+  // Takes the notes on a file; each begins with its name, as `FILE: `.
+  void add(const std::string& file, const std::vector<std::string>& notes);
+  // Prints how many more files have each note: "3 more files: a mesh, of which 4096 points are sampled".
+  void finish() const;
+
+ private:
+  struct Kind {
+    std::string text;  // of the first note, without the file
+    size_t more = 0;
+  };
+  std::map<std::string, Kind> kinds_;  // by the text without numbers
+};
 
 // Formats a line of a CSV file (RFC 4180): fields with commas, quotes or line breaks are quoted.
 std::string csv_line(const std::vector<std::string>& fields);

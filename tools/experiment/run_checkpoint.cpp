@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <system_error>
 
 #include "data/points/shape.h"
 #include "models/training/module_state.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/key_names.h"
+#include "tools/experiment/metrics_csv.h"
 #include "tools/experiment/run_folder.h"
 #include "tools/experiment/zoo.h"
 
@@ -32,6 +34,19 @@ void from_file(const std::filesystem::path& file, const char* expected, const st
     throw DataError(file.string(), expected, error.what());
   } catch (const c10::Error& error) {
     throw DataError(file.string(), expected, error.what_without_backtrace());
+  }
+}
+
+// Returns how many epochs a file of metrics tells of; 0 if it cannot be read.
+int64_t epochs_of(const std::filesystem::path& metrics) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(metrics, error)) return 0;
+  try {
+    int64_t epochs = 0;
+    for (const MetricsRow& row : read_metrics(metrics)) epochs = std::max(epochs, row.epoch);
+    return epochs;
+  } catch (const DataError&) {
+    return 0;
   }
 }
 
@@ -115,13 +130,23 @@ ChosenCheckpoint chosen_checkpoint(const std::filesystem::path& file) {
   if (epoch == checkpoint.texts.end() || by == checkpoint.texts.end()) return chosen;
   std::from_chars(epoch->second.data(), epoch->second.data() + epoch->second.size(), chosen.epoch);
   chosen.by = by->second;
+  if (const auto score = checkpoint.texts.find("chosen_score"); score != checkpoint.texts.end()) {
+    chosen.score = score->second;
+  }
+  chosen.epochs_done = epochs_of(file.parent_path() / "metrics.csv");
   return chosen;
 }
 
 std::string ChosenCheckpoint::choice(int64_t epochs) const {
   if (epoch == 0) return "";
-  return "epoch " + std::to_string(epoch) + " of " + std::to_string(epochs) +
-         (by == "validation" ? ", the best on the validation split" : ", the last one (no validation split)");
+  std::string text = "epoch " + std::to_string(epoch) + " of " + std::to_string(epochs);
+  if (by != "validation") {
+    text += epoch == epochs ? ", the last one (no validation split)" : ", the last one saved (no validation split)";
+  } else {
+    text += ", the best on the validation split" + (score.empty() ? "" : " (" + score + ")");
+  }
+  if (epochs_done == 0 || epochs_done >= epochs) return text;
+  return text + "; the run stopped after epoch " + std::to_string(epochs_done);
 }
 
 std::string ChosenCheckpoint::text(int64_t epochs) const {

@@ -45,10 +45,13 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
 struct ChosenCheckpoint {
   int64_t epoch = 0;
   std::string by;
+  std::string score = {};   // on the validation split, as text; empty if there is none, or an earlier version wrote it
+  int64_t epochs_done = 0;  // of the run in whose folder the file is; 0: not known
 
-  // Returns "epoch 7 of 10, the best on the validation split"; empty for epoch 0.
+  // Returns "epoch 7 of 10, the best on the validation split (accuracy 81.2 %)", and that the run stopped before its
+  // end, if it did; empty for epoch 0.
   std::string choice(int64_t epochs) const;
-  // Returns "test figures are of best.ckpt: epoch 7 of 10, the best on the validation split\n"; empty for epoch 0.
+  // Returns "test figures are of best.ckpt: ", that, and a line break; empty for epoch 0.
   std::string text(int64_t epochs) const;
 };
 ChosenCheckpoint chosen_checkpoint(const std::filesystem::path& file);

@@ -142,6 +142,7 @@ void RunObserver::on_epoch(const EpochReport& report) {
     const double score = run_.score.value(report.validation->mean_score());
     validation_text_ =
         std::string("  ") + split + " " + (run_.score.share ? fixed(100 * score, 1) + " %" : fixed(score, 4));
+    score_text_ = run_.score.text(score);
   }
   if (run_.tensorboard) write_events(report);
   ++epochs_seen_;
@@ -208,6 +209,7 @@ void RunObserver::save_best(int64_t epoch) {
   std::map<std::string, std::string> texts = run_.texts();
   texts.emplace("epoch", std::to_string(epoch));
   texts.emplace("chosen_by", run_.held_out ? "validation" : "last epoch");
+  if (run_.held_out) texts.emplace("chosen_score", score_text_);
   save_checkpoint(folder_.best_checkpoint(), {std::move(tensors), std::move(texts)});
 }
 

@@ -82,6 +82,7 @@ class RunObserver : public TrainingObserver {
   double seconds_before_ = 0.0;                        // of the run before it was resumed
   int64_t items_before_ = 0;                           // of this epoch before the run was resumed
   std::string validation_text_;
+  std::string score_text_;  // of the last validation: "accuracy 81.2 %"
 };
 
 }  // namespace geosft

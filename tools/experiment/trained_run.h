@@ -90,6 +90,18 @@ inline std::filesystem::path ensemble_folder(const std::filesystem::path& run, i
   return run / ("model_" + std::to_string(number));
 }
 
+// Returns the epochs of a RUN folder, which a resumed run may have changed after its best checkpoint was written: those
+// of its configuration, or of `settings` if that cannot be read.
+template <class Task>
+int64_t present_epochs(const std::filesystem::path& run, typename Task::Settings settings) {
+  try {
+    settings.config().load_run_toml(RunFolder::open(run).config());
+  } catch (const std::runtime_error&) {
+    // `settings` are those of the checkpoint.
+  }
+  return settings.train.epochs;
+}
+
 // Loads a RUN folder (its best checkpoint), with all models of an ensemble, or a checkpoint file. Throws DataError if
 // another program wrote it; `tool` as above.
 template <class Task>
@@ -97,7 +109,10 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file);
   TrainedRun<Task> loaded = trained_run_of<Task>(checkpoint, file, tool);
-  if (std::filesystem::is_directory(run)) loaded.companion.load(run);
+  if (std::filesystem::is_directory(run)) {
+    loaded.companion.load(run);
+    loaded.settings.train.epochs = present_epochs<Task>(run, loaded.settings);
+  }
   if constexpr (requires { loaded.settings.ensemble; }) {
     if (!std::filesystem::is_directory(run)) return loaded;
     for (int64_t number = 1; number < loaded.settings.ensemble; ++number) {

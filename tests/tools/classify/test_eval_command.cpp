@@ -42,6 +42,8 @@ TEST_CASE("eval measures a run upright and rotated") {
   for (const char* word : {"6 clouds of the test set, upright", "accuracy", "cube", "sphere", "tetrahedron"}) {
     CHECK_THAT(text, Catch::Contains(word));
   }
+  CHECK_THAT(text,
+             Catch::EndsWith("evaluated: " + run + "/best.ckpt, epoch 3 of 3, the last one (no validation split)\n"));
   const std::string train = shop.run_well({"eval", run, "--split", "train", "--json", "--points", "32"}).out;
   CHECK(nlohmann::json::parse(train).at("count") == 15);
 }

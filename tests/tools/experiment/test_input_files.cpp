@@ -102,6 +102,18 @@ TEST_CASE("a table of predictions has the rows of each file, or its error") {
   REQUIRE(none.predict("tool", {}, false, [](size_t) {}) == 0);
 }
 
+TEST_CASE("notes on several files are printed once, with the number of the other files") {
+  const CapturedStderr captured;
+  FileNotes notes;
+  notes.add("a.ply", {"a.ply: has no normals", "a.ply: of its 8000 points 4096 are used"});
+  notes.add("b.ply", {"b.ply: has no normals", "b.ply: of its 9000 points 4096 are used"});
+  notes.add("c.ply", {"c.ply: has no normals", "c.ply: something else"});
+  notes.finish();
+  REQUIRE(captured.text() ==
+          "a.ply: has no normals\na.ply: of its 8000 points 4096 are used\nc.ply: something else\n"
+          "2 more files: has no normals\n1 more file: of its 8000 points 4096 are used\n");
+}
+
 TEST_CASE("fields of a CSV line are quoted where they must be") {
   REQUIRE(csv_line({"a", "b c", "1.5", ""}) == "a,b c,1.5,\n");
   REQUIRE(csv_line({"a,b", "say \"x\"", "two\nlines"}) == "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\"\n");

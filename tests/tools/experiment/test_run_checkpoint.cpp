@@ -9,6 +9,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/metrics_csv.h"
 #include "tools/experiment/run_folder.h"
 
 namespace geosft::test::test_run_checkpoint {
@@ -49,6 +50,31 @@ TEST_CASE("a folder of runs names the first of them") {
   std::filesystem::path file;
   require_error([&] { load_run_checkpoint(all, file); }, {all.string(), "2 runs", (all / "fold_0").string()});
   require_error([&] { load_run_checkpoint(all / "fold_0", file); }, {"best.ckpt"});
+}
+
+TEST_CASE("a best checkpoint says its epoch, what chose it by which score, and whether the run ended early") {
+  const TemporaryFolder folder;
+  Checkpoint checkpoint = example();
+  CHECK(ChosenCheckpoint().choice(10).empty());
+  checkpoint.texts["epoch"] = "5";
+  checkpoint.texts["chosen_by"] = "validation";
+  save_checkpoint(folder / "best.ckpt", checkpoint);
+  CHECK(chosen_checkpoint(folder / "best.ckpt").choice(10) == "epoch 5 of 10, the best on the validation split");
+  checkpoint.texts["chosen_score"] = "accuracy 0.0 %";
+  save_checkpoint(folder / "best.ckpt", checkpoint);
+  MetricsWriter metrics(folder / "metrics.csv", ScoreStyle());
+  metrics.append({.step = 7, .epoch = 7});
+  CHECK(chosen_checkpoint(folder / "best.ckpt").text(10) ==
+        "test figures are of best.ckpt: epoch 5 of 10, the best on the validation split (accuracy 0.0 %); the run "
+        "stopped after epoch 7\n");
+  metrics.append({.step = 10, .epoch = 10});
+  CHECK(chosen_checkpoint(folder / "best.ckpt").choice(10) ==
+        "epoch 5 of 10, the best on the validation split (accuracy 0.0 %)");
+  checkpoint.texts["chosen_by"] = "last epoch";
+  save_checkpoint(folder / "best.ckpt", checkpoint);
+  CHECK(chosen_checkpoint(folder / "best.ckpt").choice(10) ==
+        "epoch 5 of 10, the last one saved (no validation split)");
+  CHECK(chosen_checkpoint(folder / "best.ckpt").choice(5) == "epoch 5 of 5, the last one (no validation split)");
 }
 
 TEST_CASE("a run is resumed with the outputs and texts that it was begun with") {

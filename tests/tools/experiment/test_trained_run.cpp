@@ -47,6 +47,19 @@ TEST_CASE("a model comes back from its checkpoint as it was") {
   }
 }
 
+TEST_CASE("a run that was given other epochs has those, whatever its best checkpoint says") {
+  const test::TemporaryFolder folder;
+  const Checkpoint saved = example();
+  const RunFolder run = RunFolder::create(folder / "run");
+  run.write_config("[train]\nepochs = 7\n");
+  save_checkpoint(run.best_checkpoint(), saved);
+  CHECK(load_run_model(run.path()).settings.train.epochs == 7);
+  CHECK(load_run_model(run.path()).settings.seed == 11);
+  CHECK(load_run_model(run.best_checkpoint()).settings.train.epochs == ClassifySettings().train.epochs);
+  run.write_config("[train]\nepochs = many\n");
+  CHECK(load_run_model(run.path()).settings.train.epochs == ClassifySettings().train.epochs);
+}
+
 TEST_CASE("other checkpoints are refused by name") {
   const test::TemporaryFolder folder;
   const std::filesystem::path file = folder / "x.ckpt";
