@@ -336,31 +336,26 @@ class PointBias {
     const Tag<T> d;
     const bool rows_wanted = to_->x_grad.defined();
     const Vector<T> xs = hn::Set(d, xs_[j * 3 + axis]);
-    sum_over_queries(channel_gradient_.get() + j * kQueryBlock, key_to, [&](int64_t i, Vector<T> g, Vector<T> key) {
+    Vector<T> key = hn::Zero(d);
+    for (int64_t i = 0; i < padded_; i += lanes()) {
+      const Vector<T> g = hn::Load(d, channel_gradient_.get() + j * kQueryBlock + i);
       const Vector<T> part = hn::Mul(hn::Add(g, g), hn::Sub(row(axis, i), xs));
+      key = hn::Sub(key, part);
       if (rows_wanted) add_to_row(axis, i, part);
-      return hn::Sub(key, part);
-    });
+    }
+    if (key_to) *key_to += lane_sum<T>(key);
   }
 
   void back_through_product(int64_t j, int axis, T* key_to) const {
     const Tag<T> d;
     const bool rows_wanted = to_->m_grad.defined();
     const Vector<T> ms = hn::Set(d, ms_[j * 3 + axis]);
-    const T* const from = channel_gradient_.get() + kTile + j * kQueryBlock;
-    sum_over_queries(from, key_to, [&](int64_t i, Vector<T> g, Vector<T> key) {
-      if (rows_wanted) add_to_row(3 + axis, i, hn::Mul(g, ms));
-      return hn::MulAdd(g, row(3 + axis, i), key);
-    });
-  }
-
-  // Adds to key_to, if that is not null, the sum over the queries that begins at zero and goes on as
-  // next(i, gradients, sum).
-  template <class Next>
-  HWY_INLINE void sum_over_queries(const T* gradients, T* key_to, const Next& next) const {
-    const Tag<T> d;
     Vector<T> key = hn::Zero(d);
-    for (int64_t i = 0; i < padded_; i += lanes()) key = next(i, hn::Load(d, gradients + i), key);
+    for (int64_t i = 0; i < padded_; i += lanes()) {
+      const Vector<T> g = hn::Load(d, channel_gradient_.get() + kTile + j * kQueryBlock + i);
+      key = hn::MulAdd(g, row(3 + axis, i), key);
+      if (rows_wanted) add_to_row(3 + axis, i, hn::Mul(g, ms));
+    }
     if (key_to) *key_to += lane_sum<T>(key);
   }
 
