@@ -61,14 +61,6 @@ double dropout_of(const DataSizes& sizes, int64_t patch) {
   return patch * sizes.values > sizes.items ? 0.2 : 0.1;
 }
 
-// Returns the largest number of heads that divides `dim` and leaves each at least head_channels.
-int64_t heads_of(int64_t dim) {
-  for (int64_t heads = dim / head_channels; heads > 1; --heads) {
-    if (dim % heads == 0) return heads;
-  }
-  return 1;
-}
-
 int64_t samples_of(const DataSizes& sizes) {
   const auto third = static_cast<uint64_t>(std::ceil(sizes.mean / 3));
   return std::clamp<int64_t>(static_cast<int64_t>(std::bit_ceil(third)), 4, 64);
@@ -78,7 +70,7 @@ int64_t samples_of(const DataSizes& sizes) {
 void resolve_model(AutomaticKeys& keys, GraphModelSettings& model, const DataSizes& sizes) {
   const int64_t examples = sizes.examples;
   keys.resolve("dim", model.dim, [&] { return examples > some_examples ? int64_t{64} : int64_t{32}; });
-  keys.resolve("num_heads", model.num_heads, [&] { return heads_of(model.dim); });
+  keys.resolve("num_heads", model.num_heads, [&] { return heads_of(model.dim, head_channels); });
   keys.resolve("depth", model.depth, [&] { return examples > many_examples ? int64_t{4} : int64_t{3}; });
   keys.resolve("num_samples", model.sampling.num_samples, [&] { return samples_of(sizes); });
 }

@@ -9,16 +9,16 @@ namespace geosft {
 namespace {
 
 constexpr int64_t many_clouds = 4000, wanted_steps = 4000, min_epochs = 20, max_epochs = 200, min_averaged = 400;
+constexpr int64_t min_channels = 16;
 
-// Returns the largest number of heads that divides `dim` and leaves each at least 16 channels.
-int64_t heads_of(int64_t dim) {
-  for (int64_t heads = dim / 16; heads > 1; --heads) {
+}  // namespace
+
+int64_t heads_of(int64_t dim, int64_t min_channels) {
+  for (int64_t heads = dim / min_channels; heads > 1; --heads) {
     if (dim % heads == 0) return heads;
   }
   return 1;
 }
-
-}  // namespace
 
 std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSettings& train, int64_t clouds,
                           const SmallSizes& small) {
@@ -26,7 +26,7 @@ std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSe
   const int64_t factor = many ? 2 : 1;
   AutomaticKeys keys;
   keys.resolve("dim", model.dim, [&] { return 64 * factor; });
-  keys.resolve("num_heads", model.num_heads, [&] { return heads_of(model.dim); });
+  keys.resolve("num_heads", model.num_heads, [&] { return heads_of(model.dim, min_channels); });
   keys.resolve("depth", model.depth, [&] { return many ? int64_t{4} : int64_t{3}; });
   keys.resolve("num_samples", model.sampling.num_samples, [&] { return small.num_samples * factor; });
   if (head_samples != nullptr)

@@ -25,6 +25,9 @@ struct SmallSizes {
 std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSettings& train, int64_t clouds,
                           const SmallSizes& small);
 
+// Returns the largest number of heads that divides `dim` and leaves each at least `min_channels` channels; else 1.
+int64_t heads_of(int64_t dim, int64_t min_channels);
+
 // Returns the decay of a running average that spans the last twentieth of `steps`; 0 for fewer than 400.
 double average_decay_of(int64_t steps);
 

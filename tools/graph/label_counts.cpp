@@ -31,9 +31,9 @@ std::vector<std::string> label_lines(const PackedItems& graphs, const std::optio
   std::vector<std::string> lines;
   for (size_t label = 0; label < std::min(schema.output_names.size(), max_lines); ++label) {
     const at::Tensor column = graphs.target.select(1, static_cast<int64_t>(label));
-    const auto [known, positive] = counts_of(column);
+    const auto [known, ones] = counts_of(column);
     std::string line = "\"" + schema.output_names[label] + "\": " + std::to_string(known) + " known";
-    if (classes) line += " (" + std::to_string(positive) + " of 1, " + std::to_string(known - positive) + " of 0)";
+    if (classes) line += " (" + std::to_string(ones) + " of 1, " + std::to_string(known - ones) + " of 0)";
     line += ", " + std::to_string(column.numel() - known) + " unknown";
     if (split) {
       line += "; " + split_text("train", column, split->train, classes) + ", " +
