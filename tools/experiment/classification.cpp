@@ -19,15 +19,6 @@
 namespace geosft {
 namespace {
 
-// Prints a line unless it was printed before: both splits of a tree have the same warnings, and a split may be opened
-// again.
-void say_once(const std::string& line) {
-  static std::mutex mutex;
-  static std::set<std::string> said;
-  const std::lock_guard lock(mutex);
-  if (said.insert(line).second) std::cerr << line << '\n';
-}
-
 // Subsamples a large cloud to the number of points sampled from a mesh, which bounds the time for large scans.
 void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::string>& warnings) {
   const int64_t available = shape.points.size(0);
@@ -81,6 +72,13 @@ std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Spl
   if (bar) bar->finish();
   for (const std::string& warning : dataset->warnings()) say_once(warning);
   return dataset;
+}
+
+void say_once(const std::string& line) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (said.insert(line).second) std::cerr << line << '\n';
 }
 
 void with_broken_hint(const std::function<void()>& open) {
