@@ -36,6 +36,33 @@ bool given(const ConfigEntry& entry) {
   return named(entry.option) || named(entry.former_option);
 }
 
+// Returns the words that a key permits; none if it is not a choice.
+std::vector<std::string> words_of(const ConfigEntry& entry) {
+  if (const auto* target = std::get_if<NamedTarget>(&entry.target)) return {target->names.begin(), target->names.end()};
+  return entry.choices;
+}
+
+// Returns "; --normalization takes 'batch'" if a word that this choice does not permit is one of other choices.
+std::string other_choice_hint(const std::vector<ConfigEntry>& entries, const ConfigEntry& entry,
+                              const std::string& text) {
+  if (words_of(entry).empty()) return "";
+  std::string names;
+  for (const ConfigEntry& other : entries) {
+    const std::vector<std::string> words = words_of(other);
+    if (std::find(words.begin(), words.end(), text) == words.end()) continue;
+    names += (names.empty() ? "" : " and ") + other.option_name();
+  }
+  return names.empty() ? ""
+                       : "; " + names + (names.find(' ') == std::string::npos ? " takes '" : " take '") + text + "'";
+}
+
+// Returns the permitted words of a choice with few of them, for the help of its option.
+std::string words_text(const ConfigEntry& entry) {
+  constexpr size_t few = 8;
+  const std::vector<std::string> words = words_of(entry);
+  return words.empty() || words.size() > few ? "" : " (" + entry.expected() + ")";
+}
+
 // Reads one TOML document into the entries.
 struct Reader {
   const std::vector<ConfigEntry>& entries;
@@ -217,7 +244,8 @@ void Config::assign(const std::string& key, const std::string& text) const {
   const ConfigEntry& entry = entry_of(key);
   const std::optional<ConfigValue> value = entry.parse(text);
   if (!value || !entry.assign(*value)) {
-    throw UsageError(key + ": expected " + entry.expected() + ", found '" + text + "'");
+    throw UsageError(key + ": expected " + entry.expected() + ", found '" + text + "'" +
+                     other_choice_hint(entries_, entry, text));
   }
 }
 
@@ -225,7 +253,10 @@ void Config::add_options(CLI::App& app, bool listed) {
   for (ConfigEntry& entry : entries_) {
     const std::string name = entry.option_name();
     // const: CLI11 takes a mutable string for the variable that stores the value.
-    const std::string help = entry.help + (!entry.is_bool() ? "" : entry.value_text() == "true" ? " [on]" : " [off]");
+    const std::string help = entry.help + words_text(entry) +
+                             (!entry.is_bool()               ? ""
+                              : entry.value_text() == "true" ? " [on]"
+                                                             : " [off]");
     const auto add = [&](const std::string& option, const std::string& group) {
       const std::string alias = option == name ? option_alias(entry.key) : "";
       CLI::Option* const added = entry.is_bool() ? app.add_flag(option + ",!--no-" + option.substr(2), help)
@@ -255,7 +286,8 @@ void Config::apply_options() const {
     const std::string text = entry.is_bool() ? (option->as<bool>() ? "true" : "false") : option->results().back();
     const std::optional<ConfigValue> value = entry.parse(text);
     if (!value || !entry.assign(*value)) {
-      throw UsageError(entry.option_name() + ": expected " + entry.expected() + ", found '" + text + "'");
+      throw UsageError(entry.option_name() + ": expected " + entry.expected() + ", found '" + text + "'" +
+                       other_choice_hint(entries_, entry, text));
     }
   }
 }

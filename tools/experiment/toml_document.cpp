@@ -13,6 +13,11 @@ toml::table parse_toml(const std::string& text, const std::string& source) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
+    if (source.ends_with(".yaml") || source.ends_with(".yml")) {
+      throw UsageError(source +
+                       ": expected a configuration in TOML, as those of tools/configs, found YAML; "
+                       "tools/MIGRATING.md has the names of keys");
+    }
     throw UsageError(source + ":" + std::to_string(error.source().begin.line) + ": " +
                      std::string(error.description()));
   }

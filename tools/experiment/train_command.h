@@ -110,6 +110,13 @@ void TrainCommand<Settings>::check() {
       !hint.empty()) {
     throw DataError(settings.data, "a dataset", "nothing of this name" + hint);
   }
+  const std::filesystem::path data = settings.data;
+  const bool configured = !config_file.empty() && !config_.option_text("data");
+  std::error_code error;
+  if (configured && data.is_absolute() && !std::filesystem::exists(data, error)) {
+    throw DataError(settings.data, "a dataset",
+                    "nothing of this name, which " + config_file + " has; --data DIR names another");
+  }
 }
 
 template <class Settings>
@@ -130,6 +137,8 @@ int TrainCommand<Settings>::run() {
 
 template <class Settings>
 int TrainCommand<Settings>::train_and_report() {
+  if (out.empty() && !resume && !config_file.empty())
+    config_.load_toml(config_file);  // what is wrong there comes first
   if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
   device = begin();
   const RunFolder folder = prepare();

@@ -169,13 +169,21 @@ void GraphTrainCommand::report(const RunFolder& folder) {
   }
 }
 
+CLI::Option* take_short_split_names(CLI::Option* option) {
+  const auto whole = [](std::string& split) {
+    if (split == "val" || split == "valid") split = name_of(GraphSplit::validation);
+    return std::string();
+  };
+  return option->transform(CLI::Validator(whole, ""), "");
+}
+
 void GraphExperiment::Overrides::add_to(CLI::App& subcommand, const ItemWords& words) {
   if (!words.edges) return;
   subcommand.add_option("--split-name", split_name, "which of several published splits of an OGB set");
 }
 
 void GraphExperiment::EvalOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
-  subcommand.add_option("--split", split, "which part of the dataset, as the run was trained")
+  take_short_split_names(subcommand.add_option("--split", split, "which split of the dataset, as the run was trained"))
       ->check(CLI::IsMember(enum_names<GraphSplit>()))
       ->capture_default_str();
   if (words.edges) {

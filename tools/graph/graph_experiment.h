@@ -14,6 +14,10 @@
 #include "tools/graph/experiment_runs.h"
 #include "tools/graph/graph_task.h"
 
+namespace CLI {
+class Option;
+}
+
 namespace geosft {
 
 struct GraphReport {
@@ -41,6 +45,9 @@ nlohmann::json report_json(const GraphReport& report, const ItemOutputs& outputs
 std::string report_text(const GraphReport& report, const ItemOutputs& outputs);
 // Returns "accuracy 87.9 %  macro_f1 …".
 std::string metrics_text(const NamedValues& metrics);
+
+// Lets an option that names a split take val and valid for the validation split. Called before its other checks.
+CLI::Option* take_short_split_names(CLI::Option* option);
 
 // The subcommand train: all runs of the experiment, each of which leaves its report in its own folder.
 class GraphTrainCommand : public TrainCommand<GraphSettings> {

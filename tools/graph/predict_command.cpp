@@ -266,7 +266,9 @@ void GraphPredictOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
       ->check(CLI::Range(0, 1000000000));
   std::vector<std::string> splits = enum_names<GraphSplit>();
   splits.insert(splits.begin(), "all");
-  subcommand.add_option("--split", split, "without --" + names + ": which part of the dataset, as the run was trained")
+  take_short_split_names(
+      subcommand.add_option("--split", split,
+                            "without --" + names + ": which split of the dataset, as the run was trained"))
       ->check(CLI::IsMember(splits))
       ->capture_default_str();
   subcommand.add_option("--top", top, "classes to show a " + name)

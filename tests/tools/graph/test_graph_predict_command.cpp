@@ -35,7 +35,7 @@ TEST_CASE("predict refuses graphs that are not there") {
   const std::string run = shop.trained();
   shop.refuses({"predict", run, "--graphs", "24"}, 2, {"--graphs", "0 … 23", "24"});
   shop.refuses({"predict", run, "--graphs=-1"}, 2, {"--graphs"});
-  shop.refuses({"predict", run, "--split", "validation"}, 2, {"validation"});
+  for (const char* name : {"validation", "val"}) shop.refuses({"predict", run, "--split", name}, 2, {"validation"});
   shop.refuses({"predict", run, "--data", (shop / "absent").string()}, 1, {"absent"});
 }
 

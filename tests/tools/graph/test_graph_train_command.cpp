@@ -174,6 +174,19 @@ TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
   refused(shop.train("run", {"--max-length", "3"}), 2, {"--max-length is for sequences", shop.data().string()});
   refused(shop.train("run", {"--head-num-samples", "3"}), 2,
           {"--head-num-samples is for head sample_max, not for head softmax_pool"});
+  refused(shop.train("run", {"--norm", "batch"}), 2,
+          {"--norm: expected one of pre, post", "--normalization takes 'batch'"});
+  refused(shop.train("run", {"--pooling", "mean"}), 2, {"--pooling", "--head takes 'mean'"});
+  refused(shop.train("run", {"--max_epoch", "3"}), 2, {"'--max_epoch'", "'--epochs'"});
+  refused(shop.train("run", {"--base_lr", "3"}), 2, {"'--base_lr'", "'--lr'"});
+  refused(shop.train("run", {"--cfg", "x.yaml"}), 2, {"'--cfg'", "'--config'"});
+  write_text(shop / "gps.yaml", "optim:\n  max_epoch: 3\n");
+  refused(shop.train("run", {"--config", (shop / "gps.yaml").string()}), 2,
+          {"gps.yaml", "TOML", "YAML", "MIGRATING.md"});
+  refused({"train", "--config", (shop / "absent.toml").string()}, 2, {"absent.toml"});
+  write_text(shop / "elsewhere.toml", "data = \"/absent/set\"\n");
+  refused({"train", "--config", (shop / "elsewhere.toml").string(), "--out", (shop / "run").string()}, 1,
+          {"/absent/set", "nothing of this name, which", "elsewhere.toml has; --data DIR"});
   refused(shop.train("run", {"--metric", "mae"}), 2, {"mae", "classification", "accuracy"});
   refused(shop.train("run", {"--validation-fraction", "0.001"}), 2, {"validation_fraction", "18"});
   refused(shop.train("run", {"--device", "cuda"}), 2, {"cuda", "cpu"});
