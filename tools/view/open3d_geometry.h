@@ -20,7 +20,8 @@ inline constexpr int64_t max_finest_balls = 200, max_fine_balls = 3'000;
 inline constexpr int64_t max_discs = 200'000;  // beyond this, points with normals are squares, too
 inline constexpr int64_t max_discs_while_moving = 20'000;
 inline constexpr int fine_disc_corners = 20, disc_corners = 8;  // of at most as many points as there are fine balls
-inline constexpr double ambience = 0.3;  // of discs and surfaces, light from everywhere: their colours are values
+// Light from everywhere on discs and surfaces, and of the lamps on them and on balls (Open3D's own).
+inline constexpr double ambience = 0.35, lamp_power_of_flat = 0.33, lamp_power = 0.66;
 inline constexpr int64_t max_points_while_moving = 100'000;  // of a large cloud
 inline constexpr int64_t max_tubes = 20'000;                 // beyond this, edges are drawn as lines
 inline constexpr Colour edge_colour = {0.62, 0.62, 0.62};

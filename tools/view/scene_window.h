@@ -94,7 +94,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
     for (const auto* group : {&made.always, &made.at_rest, &made.moving}) {
       for (const Geometry& geometry : *group) AddGeometry(geometry, /*reset_bounding_box=*/false);
     }
-    GetRenderOption().light_ambient_color_.setConstant(scene.normals.defined() || scene.surface ? ambience : 0.0);
+    light(scene.normals.defined() || scene.surface);
     at_rest_ = made.at_rest;
     moving_ = made.moving;
     moving_points_ = made.moving_points;
@@ -239,6 +239,14 @@ class SceneWindow : public open3d::visualization::Visualizer {
   }
 
  private:
+  // Lights discs and surfaces from everywhere, and less from the four lamps, so that steep and facing ones keep
+  // colours.
+  void light(bool flat) {
+    auto& option = GetRenderOption();
+    option.light_ambient_color_.setConstant(flat ? ambience : 0.0);
+    for (double& power : option.light_diffuse_power_) power = flat ? lamp_power_of_flat : lamp_power;
+  }
+
   // Returns the labels of the points in front of the eye at their places, the nearest last.
   std::vector<PlacedLabel> placed_labels(const Scene& scene) const {
     const at::Tensor ones = at::ones({points_.size(0), 1}, at::kDouble), matrix = projection();
