@@ -9,7 +9,7 @@ namespace geosft {
 namespace {
 
 constexpr int64_t many_clouds = 4000, wanted_steps = 4000, min_epochs = 20, max_epochs = 200, min_averaged = 400;
-constexpr int64_t min_channels = 16;
+constexpr int64_t channels_of_head = 16;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSe
   const int64_t factor = many ? 2 : 1;
   AutomaticKeys keys;
   keys.resolve("dim", model.dim, [&] { return 64 * factor; });
-  keys.resolve("num_heads", model.num_heads, [&] { return heads_of(model.dim, min_channels); });
+  keys.resolve("num_heads", model.num_heads, [&] { return heads_of(model.dim, channels_of_head); });
   keys.resolve("depth", model.depth, [&] { return many ? int64_t{4} : int64_t{3}; });
   keys.resolve("num_samples", model.sampling.num_samples, [&] { return small.num_samples * factor; });
   if (head_samples != nullptr)

@@ -52,4 +52,12 @@ TEST_CASE("what was chosen is said") {
   CHECK(settings.resolve(285, SegmentSettings::kSmallSizes).empty());
 }
 
+TEST_CASE("as many heads as divide the width and leave each its channels") {
+  CHECK(heads_of(64, 16) == 4);
+  CHECK(heads_of(64, 8) == 8);
+  CHECK(heads_of(96, 40) == 2);
+  CHECK(heads_of(50, 16) == 2);
+  CHECK(heads_of(7, 16) == 1);
+}
+
 }  // namespace geosft::test::test_automatic_sizes
