@@ -129,7 +129,7 @@ void fit_scores(const at::Tensor& descriptors, std::map<std::string, at::Tensor>
   }
 }
 
-at::Tensor squared_distances(const at::Tensor& a, const at::Tensor& b) {
+at::Tensor squared_row_distances(const at::Tensor& a, const at::Tensor& b) {
   return (a.square().sum(1).unsqueeze(1) + b.square().sum(1).unsqueeze(0) - 2 * a.matmul(b.t())).clamp_min(0);
 }
 
@@ -158,7 +158,7 @@ std::vector<Mixture> all_mixtures(bool described, bool counted) {
 }
 
 // The kernels between some rows and the stored ones; each undefined if there are no such columns.
-struct Kernels {
+struct KernelMatrices {
   at::Tensor gaussian, linear, fingerprints;  // float32 [n, m]
 
   // Returns the mixture between some of the rows and some of the stored ones, float64.
@@ -172,11 +172,12 @@ struct Kernels {
   }
 };
 
-Kernels kernels_of(const at::Tensor& scores, const at::Tensor& counts, const std::map<std::string, at::Tensor>& state) {
-  Kernels out;
+KernelMatrices kernels_of(const at::Tensor& scores, const at::Tensor& counts,
+                          const std::map<std::string, at::Tensor>& state) {
+  KernelMatrices out;
   const at::Tensor &own_scores = state.at("scores"), &own_counts = state.at("counts");
   if (scores.size(1) > 0) {
-    out.gaussian = squared_distances(scores, own_scores).mul_(-state.at("gaussian").item<double>()).exp_();
+    out.gaussian = squared_row_distances(scores, own_scores).mul_(-state.at("gaussian").item<double>()).exp_();
     out.linear = scores.matmul(own_scores.t()).div_(static_cast<double>(scores.size(1)));
   }
   if (counts.size(1) > 0) out.fingerprints = min_max_kernel(counts, own_counts, state.at("bits").item<int64_t>());
@@ -222,7 +223,8 @@ std::optional<at::Tensor> left_out_residuals(const at::Tensor& kernel, const at:
 }
 
 // Chooses the mixture, and for each the ridge: from the best one so far up and down as long as the error falls.
-Selection select(const Kernels& kernels, const at::Tensor& rows, const at::Tensor& target, const at::Tensor& groups) {
+Selection select(const KernelMatrices& kernels, const at::Tensor& rows, const at::Tensor& target,
+                 const at::Tensor& groups) {
   const std::vector<at::Tensor> parts = left_out_parts(groups);
   Selection best;
   int64_t start = static_cast<int64_t>(all_ridges.size()) / 2;
@@ -358,9 +360,9 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
   state["counts"] = counts.index_select(0, kept);
   state["bits"] = at::scalar_tensor(std::max<int64_t>(options.fingerprint_bits, 1), at::kLong);
   const at::Tensor sample = scores.index_select(0, some_rows(rows, 1000, options.seed));
-  const double median = squared_distances(sample, sample).median().item<double>();
+  const double median = squared_row_distances(sample, sample).median().item<double>();
   state["gaussian"] = at::scalar_tensor(gaussian_factor / std::max(median, 1e-9), at::kDouble);
-  const Kernels kernels = kernels_of(state["scores"], state["counts"], state);
+  const KernelMatrices kernels = kernels_of(state["scores"], state["counts"], state);
 
   const at::TensorOptions of_doubles = at::TensorOptions(at::kDouble);
   at::Tensor weights = at::zeros({kept.numel(), count}, of_doubles);
@@ -390,7 +392,7 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
       at::Tensor matrix = own * found.ridge, right = at::zeros({kept.numel()}, of_doubles);
       for (int64_t begin = 0; begin < learnt.numel(); begin += chunk_rows) {
         const at::Tensor chunk = learnt.slice(0, begin, begin + chunk_rows);
-        const Kernels here = kernels_of(scores.index_select(0, chunk), counts.index_select(0, chunk), state);
+        const KernelMatrices here = kernels_of(scores.index_select(0, chunk), counts.index_select(0, chunk), state);
         const at::Tensor between = here.mixed(found.mixture, at::arange(chunk.numel(), at::kLong), all);
         matrix.add_(between.t().matmul(between));
         right.add_(between.t().mv(scaled.index_select(0, chunk)));
@@ -421,8 +423,8 @@ at::Tensor KernelRidge::predict(const at::Tensor& features) const {
   std::vector<at::Tensor> parts = {at::zeros({0, targets()}, weights.options())};
   for (int64_t begin = 0; begin < features.size(0); begin += chunk_rows) {
     const at::Tensor some = features.slice(0, begin, begin + chunk_rows).cpu();
-    const Kernels kernels = kernels_of(descriptor_scores(some.narrow(1, 0, described), state_),
-                                       counts_of(some.narrow(1, described, counted)), state_);
+    const KernelMatrices kernels = kernels_of(descriptor_scores(some.narrow(1, 0, described), state_),
+                                              counts_of(some.narrow(1, described, counted)), state_);
     at::Tensor sum = at::zeros({some.size(0), targets()}, weights.options());
     int64_t row = 0;
     for (const at::Tensor* kernel : {&kernels.gaussian, &kernels.linear, &kernels.fingerprints}) {
