@@ -59,7 +59,7 @@ void TrainArguments::add_options(CLI::App& subcommand, Config& config, const std
 void TrainArguments::add_preset_option(CLI::App& subcommand) {
   add_enum_option(subcommand, "--preset", &preset,
                   "values of the keys that nothing else sets: small, which fits the data, without --config; paper, the "
-                  "sizes of the paper (dim 256, depth 8, 600 epochs), with it");
+                  "sizes of the paper (600 epochs), with it");
 }
 
 std::string TrainArguments::program() const {
