@@ -7,6 +7,7 @@
 
 #include "models/training/training_loop.h"
 #include "tests/data/files.h"
+#include "tests/environment.h"
 #include "tests/support.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/run_folder.h"
@@ -49,6 +50,15 @@ TEST_CASE("a folder of runs names the first of them") {
   std::filesystem::path file;
   require_error([&] { load_run_checkpoint(all, file); }, {all.string(), "2 runs", (all / "fold_0").string()});
   require_error([&] { load_run_checkpoint(all / "fold_0", file); }, {"best.ckpt"});
+}
+
+TEST_CASE("a name that does not exist is answered with the pretrained models of the tool") {
+  const TemporaryFolder zoo;
+  const EnvironmentVariable place("GEOSFT_ZOO", zoo.path().string());
+  std::filesystem::path file;
+  require_error([&] { load_run_checkpoint("parts", file, "geosft-segment"); },
+                {"parts", "nothing of this name; geosft-segment has no pretrained models"});
+  require_error([&] { load_run_checkpoint("parts", file); }, {"parts", "nothing of this name"});
 }
 
 TEST_CASE("a run is resumed with the outputs and texts that it was begun with") {
