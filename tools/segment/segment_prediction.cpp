@@ -30,7 +30,7 @@ PartPrediction predict_parts(SegmentRun& trained, const at::Tensor& points, cons
   Shape shape = input_cloud(points, normals);
   prepare(trained, shape, prediction.warnings);
   prediction.labels = part_logits(trained, shape, label, kind).argmax(1);
-  prediction.points = points.detach().cpu();
+  prediction.points = points.detach().cpu().clone();  // the caller may free its memory
   return prediction;
 }
 

@@ -30,7 +30,7 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
 
 // Returns the same for a cloud in memory: points float32 or float64 [n, 3], n >= 1, in any unit, and normals of the
 // same shape, on any device. Undefined normals are estimated if the model needs them. Given ones are scaled to unit
-// length; those that are not finite, or 0, are estimated. `points` of the prediction are the given ones, on the CPU; it
+// length; those that are not finite, or 0, are estimated. `points` of the prediction are a copy, on the CPU; it
 // has no mesh. Gradients are not recorded. Thread-safe for a shared `trained`. Throws UsageError as above, and
 // c10::Error naming the argument: for other dtypes, for shapes that are not [n, 3], for a cloud without points, for
 // normals of another length than the points, and for coordinates that are not finite
