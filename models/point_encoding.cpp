@@ -2,6 +2,7 @@
 #include "models/point_encoding.h"
 
 #include "geometry/farthest_point_sampling.h"
+#include "geometry/points.h"
 #include "models/layers/forward_trace.h"
 
 namespace geosft {
@@ -13,6 +14,20 @@ void note_neighbours(SamplingContext& context, const at::Tensor& index, const st
   const at::Tensor row = at::arange(index.size(0), index.options()).repeat_interleave(index.size(1));
   const auto pairs = ptr.has_value() ? std::optional(*ptr * index.size(1)) : std::nullopt;
   context.note_choice(row, index.flatten(), pairs);
+}
+
+// Throws an error that names points or normals unless the model can take them. Reads no values.
+void check_inputs(const torch::nn::Linear& embed, const at::Tensor& points, const at::Tensor& normals) {
+  check_points(points, "points");
+  const at::ScalarType weights = embed->weight.scalar_type();
+  const bool fits = (points.scalar_type() == at::kDouble) == (weights == at::kDouble);
+  TORCH_CHECK(fits, "points must have the dtype of the model's weights, ", weights, ", got ", points.scalar_type(),
+              " (points.to(at::k", weights, "))");
+  if (!normals.defined()) return;
+  check_points(normals, "normals");
+  check_same_kind(points, "points", normals, "normals");
+  TORCH_CHECK(normals.sym_sizes() == points.sym_sizes(), "normals must have the shape of points, ", points.sym_sizes(),
+              ", got ", normals.sym_sizes());
 }
 
 }  // namespace
@@ -41,6 +56,7 @@ int64_t input_token_channels(PointTokens kind, bool normals, const PointPairToke
 EncodedPoints encode_points(PointPairTokens& learned, torch::nn::Linear& embed, Encoder& encoder, PointTokens kind,
                             bool canonical_order, at::Tensor points, at::Tensor normals, at::Tensor features,
                             const std::optional<at::Tensor>& ptr, SamplingContext& context) {
+  check_inputs(embed, points, normals);
   at::Tensor order;
   if (canonical_order && context.mode() != SampleMode::random) {
     // In double precision, so that only the rounding of the coordinates of a moved cloud can change the order of

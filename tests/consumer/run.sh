@@ -36,7 +36,7 @@ for wanted in 0.2 1.0 "0.1 COMPONENTS models nonsense"; do
   if cmake -S "$folder/other" -B "$folder/other/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$folder/other.log" 2>&1; then
     say "find_package(geosft $wanted) was satisfied" && exit 1
   fi
-  grep -qE 'requested version|no component .nonsense' "$folder/other.log" || { cat "$folder/other.log" && exit 1; }
+  grep -qE 'requested version|no component .nonsense. here, but geometry, .* wait_policy' <(tr -s '\n ' ' ' <"$folder/other.log") || { cat "$folder/other.log" && exit 1; }
 done
 
 say "the caller's policies change nothing, and are left alone"
@@ -87,6 +87,11 @@ XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-classify" train --config "$pref
 if "$folder/build/1_classify_a_cloud" "$folder/nowhere" 2>"$folder/error.txt"; then say "a missing RUN was accepted" && exit 1; fi
 cat "$folder/error.txt"
 
+say "clouds in memory, by the twelfth example, whose waiting threads sleep"
+OMP_DISPLAY_ENV=TRUE "$folder/build/12_classify_points_in_memory" "$folder/run" 1 2>"$folder/display.txt" ||
+  { cat "$folder/display.txt" && exit 1; }
+grep -qF "OMP_WAIT_POLICY = 'PASSIVE'" "$folder/display.txt" || { cat "$folder/display.txt" && exit 1; }
+
 say "a pretrained model, found from the moved install by a program and by the first example"
 "$prefix/bin/geosft-classify" list | grep -q '^furniture '
 shape=$(find "$folder/shapes" -type f | sort | head -1)
@@ -120,6 +125,17 @@ flags=$(PKG_CONFIG_PATH="$folder/a blank/lib/pkgconfig" pkg-config --cflags --li
 grep -qF 'a\ blank' <<<"$flags" || { say "pkg-config does not name that folder: $flags" && exit 1; }
 eval "c++ '$examples/3_layer_on_the_sampler.cpp' -o '$folder/by_pkg_config' $flags"
 "$folder/by_pkg_config"
+
+say "the sixth and the twelfth example, by pkg-config"
+by_pkg_config() {
+  flags=$(PKG_CONFIG_PATH="$folder/a blank/lib/pkgconfig" pkg-config --cflags --libs "${@:2}")
+  eval "c++ '$examples/$1.cpp' -o '$folder/by_pkg_config' $flags"
+}
+by_pkg_config 6_predict_graphs_and_parts geosft_segment geosft_graph_tool
+"$folder/by_pkg_config" "${served[@]}"
+by_pkg_config 12_classify_points_in_memory geosft_classify geosft_wait_policy
+OMP_DISPLAY_ENV=TRUE "$folder/by_pkg_config" "$folder/run" 1 2>"$folder/display.txt"
+grep -qF "OMP_WAIT_POLICY = 'PASSIVE'" "$folder/display.txt" || { cat "$folder/display.txt" && exit 1; }
 
 if [[ -n $python ]]; then
   say "the operators, from Python"

@@ -199,6 +199,11 @@ TEST_CASE("the classifier names what does not fit", "[point_classifier]") {
   PointClassifier with = classifier(PointTokens::radial, true), without = classifier(PointTokens::radial, false);
   require_error([&] { with->forward(clouds.points, {}, clouds.ptr, context); }, {"normals"});
   require_error([&] { without->forward(clouds.points, clouds.normals, clouds.ptr, context); }, {"normals"});
+  const at::Tensor single = clouds.points.to(at::kFloat);
+  require_error([&] { without->forward(single, {}, clouds.ptr, context); }, {"points", "Double", "Float", "kDouble"});
+  require_error([&] { with->forward(clouds.points, single, clouds.ptr, context); }, {"points and normals", "dtype"});
+  require_error([&] { with->forward(clouds.points, clouds.normals.slice(0, 0, 7), clouds.ptr, context); },
+                {"normals", "[20, 3]", "[7, 3]"});
   require_error([] { PointClassifier(PointClassifierOptions{.classes = 1}); }, {"classes", "1"});
 }
 

@@ -10,7 +10,9 @@
 namespace geosft {
 
 void TracedRun::add_to(CLI::App& subcommand) {
-  subcommand.add_option("RUN", run, "RUN folder of geosft-classify, or a checkpoint file")->required();
+  subcommand
+      .add_option("RUN", run, "RUN folder of geosft-classify, a checkpoint file, or the name of a pretrained model")
+      ->required();
   add_integer(subcommand, "--items", items, "clouds of the test split to average over", 1, 1000000);
   overrides.add_to(subcommand, "dataset: furniture, or a folder (default: the one trained on)", "of the samples",
                    /*votes=*/false);

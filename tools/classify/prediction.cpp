@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
-namespace geosft {
+#include "tools/experiment/input_cloud.h"
 
-Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top, const FileOptions& options) {
-  Prediction prediction;
-  const Shape shape = read_prepared(trained.settings, file, prediction.warnings, options);
+namespace geosft {
+namespace {
+
+// Adds what the model makes of a prepared shape.
+void predict_shape(RunModel& trained, const Shape& shape, int64_t top, Prediction& prediction) {
   const ShapeExplanation found = explain_shape(trained, shape, Rotation::none, 0);
   prediction.points = found.seen.points;
   const at::Tensor exact = file_coordinates(found.seen);
@@ -19,6 +21,22 @@ Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t
   for (int64_t i = 0; i < shown; ++i) {
     prediction.ranking.emplace_back(static_cast<size_t>(labels[i].item<int64_t>()), values[i].item<double>());
   }
+}
+
+}  // namespace
+
+Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top, const FileOptions& options) {
+  Prediction prediction;
+  predict_shape(trained, read_prepared(trained.settings, file, prediction.warnings, options), top, prediction);
+  return prediction;
+}
+
+Prediction predict(RunModel& trained, const at::Tensor& points, const at::Tensor& normals, int64_t top) {
+  TORCH_CHECK(top >= 1, "top must be at least 1, got ", top);
+  Prediction prediction;
+  Shape shape = input_cloud(points, normals);
+  prepare(trained.settings, shape, prediction.warnings);
+  predict_shape(trained, shape, top, prediction);
   return prediction;
 }
 

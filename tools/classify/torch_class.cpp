@@ -3,10 +3,12 @@
 //   run = torch.classes.geosft.Classifier("runs/furniture")
 //   run.class_names()           list of str
 //   run.predict_file(path, 3)   list of (class, probability), the 3 most probable ones
-//   run.predict(points, None)   probabilities float32 [classes] of a cloud [n, 3]; optional normals [n, 3]
+//   run.predict(points, None)   probabilities float32 [classes] of a cloud [n, 3]; optional normals [n, 3], which are
+//                               scaled to unit length
 // The methods release the GIL, and threads may share an object. It can be pickled and deep-copied: its state is the
 // configuration and the weights, not the path of the RUN.
 #include "tools/classify/prediction.h"
+#include "tools/experiment/input_cloud.h"
 #include "tools/experiment/python_class.h"
 
 namespace geosft {
@@ -26,7 +28,7 @@ class Classifier final : public ServedRun<Classification> {
   }
 
   at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
-    Shape shape = input_cloud(points, normals);
+    Shape shape = input_cloud(points, normals.value_or(at::Tensor()));
     std::vector<std::string> warnings;
     prepare(run_.settings, shape, warnings);
     return explain_shape(run_, shape, Rotation::none, 0).logits.softmax(0);

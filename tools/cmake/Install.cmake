@@ -6,8 +6,11 @@ include(CMakePackageConfigHelpers)
 set(libraries geosft_ops geosft_models geosft_data)
 set(programs)
 if(GEOSFT_TOOLS)
-  list(APPEND libraries geosft_experiment geosft_classify geosft_segment geosft_graph_tool)
+  list(APPEND libraries geosft_experiment geosft_classify geosft_segment geosft_graph_tool geosft_wait_policy)
   list(APPEND programs geosft-classify geosft-segment geosft-graph geosft-sequence geosft-view geosft-analyze)
+endif()
+if(GEOSFT_TOOLS)
+  set_target_properties(geosft_wait_policy PROPERTIES EXPORT_NAME wait_policy_library)
 endif()
 foreach(name IN ITEMS ops models data experiment classify segment graph_tool)
   if(TARGET geosft_${name})
@@ -42,7 +45,7 @@ set(run_headers classify/prediction.h experiment/arguments.h experiment/automati
                 experiment/cloud_transforms.h experiment/config.h experiment/config_entry.h experiment/enum_names.h
                 experiment/event_file.h experiment/experiment_settings.h experiment/graph_learning.h
                 experiment/graph_metrics.h experiment/graph_prediction.h experiment/graph_settings.h
-                experiment/input_files.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
+                experiment/input_cloud.h experiment/input_files.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
                 experiment/run_folder.h experiment/run_observer.h experiment/segment_settings.h
                 experiment/segmentation.h experiment/trained_run.h segment/segment_prediction.h)
 if(GEOSFT_TOOLS)
@@ -59,3 +62,12 @@ install(FILES "${PROJECT_BINARY_DIR}/geosftConfig.cmake" "${PROJECT_BINARY_DIR}/
               tools/cmake/Torch.cmake DESTINATION ${folder})
 configure_file(tools/cmake/install/geosft.pc.in geosft.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/geosft.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# geosft_classify.pc and the like for the tools' libraries, which bring geosft.pc.
+if(GEOSFT_TOOLS)
+  foreach(tool IN ITEMS classify segment graph_tool)
+    configure_file(tools/cmake/install/geosft_tool.pc.in geosft_${tool}.pc @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/geosft_${tool}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endforeach()
+  configure_file(tools/cmake/install/geosft_wait_policy.pc.in geosft_wait_policy.pc @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/geosft_wait_policy.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -23,7 +23,7 @@ endfunction()
 # machine with them, the next loop included. In the programs they sleep. libgomp reads the environment in its constructor:
 # a library that depends on nothing and comes after it is initialised before it.
 add_library(geosft_wait_policy SHARED "${PROJECT_SOURCE_DIR}/tools/experiment/wait_policy.c")
-install(TARGETS geosft_wait_policy LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Other programs choose it as geosft::wait_policy (tools/cmake/install/geosftConfig.cmake.in); Install.cmake installs it.
 
 function(geosft_link_wait_policy target)
   target_link_libraries(${target} PRIVATE "-Wl,--push-state,--no-as-needed" gomp geosft_wait_policy "-Wl,--pop-state")

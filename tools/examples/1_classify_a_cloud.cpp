@@ -11,6 +11,9 @@ int main(int argc, char** argv) try {
     const auto [label, probability] = geosft::predict(run, argv[i], 1).ranking.at(0);
     std::cout << argv[i] << ": " << run.class_names.at(label) << " (" << probability << ")\n";
   }
+} catch (const c10::Error& error) {  // of LibTorch; what() has a backtrace, too
+  std::cerr << error.what_without_backtrace() << "\n";
+  return 1;
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";
   return 1;

@@ -22,7 +22,11 @@ void answer_graphs(const char* run, const char* dataset) {
 
 void count_parts(const char* run, const char* file, const char* category) {
   geosft::SegmentRun trained = geosft::load_segment_run(run);
-  const at::Tensor parts = geosft::predict_parts(trained, file, category, geosft::BlockKind::spread).labels;
+  const geosft::PartPrediction found = geosft::predict_parts(trained, file, category, geosft::BlockKind::spread);
+  const at::Tensor& parts = found.labels;
+  // A cloud in memory: float32 or float64 [n, 3], with normals [n, 3] or without.
+  const at::Tensor again = geosft::predict_parts(trained, found.points, {}, category).labels;
+  if (again.sizes() != parts.sizes()) throw std::runtime_error("two ways, two numbers of parts");
   for (size_t part = 0; part < trained.parts.size(); ++part) {
     const auto count = parts.eq(static_cast<int64_t>(part)).sum().item<int64_t>();
     std::cout << trained.part_name(static_cast<int64_t>(part)) << ": " << count << " points\n";

@@ -13,6 +13,7 @@
 #include "geometry/normalize.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
+#include "tools/experiment/input_cloud.h"
 #include "tools/experiment/progress.h"
 #include "tools/experiment/shape_folders.h"
 
@@ -26,7 +27,7 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
   if (available <= wanted) return;
   const at::Tensor rows = random_subset(available, wanted, make_generator(settings.seed));
   keep_rows(shape, rows);
-  std::string note = shape.name + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
+  std::string note = cloud_name(shape) + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
                      " are taken at random";
   if (settings.clouds.points < wanted) {
     note += ", of which the model sees " + std::to_string(settings.clouds.points) + " at a time";
@@ -105,6 +106,7 @@ ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation 
 }
 
 void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings) {
+  repair_cloud(shape);
   thin(shape, settings, warnings);
   if (settings.clouds.normals) estimate_missing_normals(shape, settings.clouds.normal_orientation, warnings);
 }
@@ -123,8 +125,11 @@ Shape read_prepared(const ClassifySettings& settings, const std::filesystem::pat
   return shape;
 }
 
-ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation rotation, uint64_t seed) {
+ShapeExplanation explain_shape(RunModel& trained, const Shape& input_shape, Rotation rotation, uint64_t seed) {
   at::NoGradGuard guard;
+  if (trained.model->is_training()) trained.model->eval();  // threads may share a loaded model
+  Shape shape = input_shape;
+  check_cloud(shape);
   ShapeExplanation found;
   const at::Device device = device_of(*trained.model);
   const int64_t votes = trained.settings.evaluation.votes;

@@ -28,7 +28,8 @@ struct Classification : TaskTypes<ClassifySettings, ClassNames, PointClassifier>
 
 using RunModel = TrainedRun<Classification>;
 
-// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws DataError if another tool wrote it.
+// Loads a RUN folder (its best checkpoint), a checkpoint file or a pretrained model by its name (zoo.h). Throws
+// DataError if another tool wrote it.
 inline RunModel load_run_model(const std::filesystem::path& run) {
   return load_trained_run<Classification>(run);
 }
@@ -52,7 +53,9 @@ ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation r
 ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote);
 
 // Prepares a shape for the model and adds a sentence to `warnings` for each change: a cloud with more points than are
-// sampled from a mesh is subsampled; missing normals are estimated if the model needs them.
+// sampled from a mesh is subsampled; missing normals are estimated if the model needs them. Normals that are not finite
+// are missing; others get unit length. Throws DataError for a shape without points, of another type than [n, 3] in
+// float32 or float64, with coordinates that are not finite, or with normals of another length than the points.
 void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings);
 // Reads a file and prepares the shape.
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
@@ -65,7 +68,10 @@ struct ShapeExplanation {
   at::Tensor importance;  // [n], scores of the head's sampler
   ForwardTrace trace;
 };
-// The rotation is sampled with `seed`. Thread-safe for a shared `trained`.
+// The shape is prepared (see prepare), from a file or from memory (tools/experiment/input_cloud.h); predict
+// (tools/classify/prediction.h) does that. The rotation is sampled with `seed`. Gradients are not recorded. Thread-safe
+// for a shared `trained`. Throws DataError as prepare does, for normals that are not finite, and without normals that
+// the model needs.
 ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation rotation, uint64_t seed);
 
 }  // namespace geosft

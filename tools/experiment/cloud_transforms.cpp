@@ -9,6 +9,7 @@
 #include "geometry/normals.h"
 #include "geometry/rotation.h"
 #include "models/training/host_copy.h"
+#include "tools/experiment/input_cloud.h"
 
 namespace geosft {
 namespace {
@@ -76,7 +77,9 @@ void prepare_normals(Shape& shape, bool wanted) {
   if (!wanted) {
     shape.normals = at::Tensor();
   } else if (!shape.normals.defined()) {
-    throw DataError(shape.name, "normals (or --no-normals)", "coordinates alone");
+    const bool of_file = !shape.name.empty();
+    throw DataError(cloud_name(shape), of_file ? "normals (or --no-normals)" : "normals, which prepare() estimates",
+                    "coordinates alone");
   }
 }
 
@@ -88,11 +91,11 @@ at::Tensor estimated_normals(const Shape& shape, NormalOrientation orientation) 
 void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::vector<std::string>& warnings) {
   if (shape.normals.defined()) {
     const int64_t filled = fill_missing_normals(shape);
-    if (filled > 0) warnings.push_back(shape.name + ": " + missing_normals_text(shape, filled));
+    if (filled > 0) warnings.push_back(cloud_name(shape) + ": " + missing_normals_text(shape, filled));
     return;
   }
   shape.normals = estimated_normals(shape, orientation);
-  warnings.push_back(shape.name + ": has no normals: they are estimated");
+  warnings.push_back(cloud_name(shape) + ": has no normals: they are estimated");
 }
 
 ShapeTransform plain_clouds(bool normals) {

@@ -28,7 +28,7 @@ void SizeOption::add_to(CLI::App& subcommand, std::optional<int64_t>& size) cons
 }
 
 void RunArguments::add_run_to(CLI::App& subcommand) {
-  subcommand.add_option("RUN", run, "RUN folder, or a checkpoint file")->required();
+  subcommand.add_option("RUN", run, "RUN folder, a checkpoint file, or the name of a pretrained model")->required();
 }
 
 void RunArguments::add_json_to(CLI::App& subcommand, const std::string& help) {

@@ -12,7 +12,6 @@
 #include <tuple>
 
 #include "data/checkpoint.h"
-#include "data/points/shape.h"
 #include "tools/experiment/trained_run.h"
 
 namespace geosft {
@@ -69,10 +68,5 @@ bool register_served_run(const std::string& name, const Define& define) {
     define(served);
   });
 }
-
-// Checks a cloud passed in memory instead of a file: points float [n, 3] with n >= 1, optional normals float [n, 3],
-// both on any device; normals that are not finite are missing (0). A float64 cloud far from the origin is centred
-// before it is cast (set_points). Throws an error naming the argument for wrong shapes, dtypes and non-finite values.
-Shape input_cloud(const at::Tensor& points, const std::optional<at::Tensor>& normals);
 
 }  // namespace geosft

@@ -109,11 +109,13 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
   }
 }
 
-Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file) {
+Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file, const std::string& tool) {
   const std::filesystem::path found = resolve_run(run);
   if (!std::filesystem::exists(found)) {
+    const std::vector<std::string> known = zoo_models(tool);
+    const std::string none = known.empty() && !tool.empty() ? "; " + tool + " has no pretrained models" : "";
     throw DataError(run.string(), "a RUN folder, a checkpoint or a pretrained model",
-                    "nothing of this name" + nearest_hint(run.string(), zoo_models()));
+                    "nothing of this name" + none + nearest_hint(run.string(), known));
   }
   file = found;
   if (std::filesystem::is_directory(found)) {

@@ -37,8 +37,10 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
                         const std::filesystem::path& file, const std::string& data);
 
 // Loads the best checkpoint of a RUN folder or a pretrained model (zoo.h), or a checkpoint file; sets `file` to its
-// path.
-Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file);
+// path. The hint of the DataError for a name that does not exist is about the pretrained models of `tool`; empty: of
+// all tools.
+Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file,
+                               const std::string& tool = {});
 
 // Which epoch a best.ckpt is of, and what chose it: "validation", or "last epoch" without a validation split. Epoch 0:
 // an earlier version wrote the file, without that information.

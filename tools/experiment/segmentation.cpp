@@ -13,6 +13,7 @@
 #include "tools/experiment/batch_size_finder.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/colour_map.h"
+#include "tools/experiment/input_cloud.h"
 
 namespace geosft {
 namespace {
@@ -140,10 +141,11 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
   for (const std::string& one : known) names += " " + one;
   throw UsageError((name.empty() ? "--category is required: the model is told the class of a shape, one of"
                                  : "unknown class '" + name + "' for --category; the model knows") +
-                   names);
+                   names + " (in a program: the argument category)");
 }
 
 void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings) {
+  repair_cloud(shape);
   const bool normals = trained.settings.clouds.normals;
   if (normals) estimate_missing_normals(shape, trained.settings.clouds.normal_orientation, warnings);
   prepare_normals(shape, normals);
@@ -161,8 +163,10 @@ Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file
   return shape;
 }
 
-at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category, BlockKind kind,
+at::Tensor part_logits(SegmentRun& trained, const Shape& input_shape, int64_t category, BlockKind kind,
                        const std::function<void(int64_t, int64_t)>& progress) {
+  Shape shape = input_shape;
+  check_cloud(shape);
   const int64_t count = shape.points.size(0), total = count * trained.settings.evaluation.votes;
   PackedClouds clouds{shape.points, shape.normals, at::tensor({int64_t{0}, count}, at::kLong), {}};
   if (trained.model->options.categories > 0) clouds.category = at::tensor({category}, at::kLong);

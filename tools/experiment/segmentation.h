@@ -44,7 +44,8 @@ struct Segmentation : TaskTypes<SegmentSettings, PartNames, PointSegmenter> {
 
 using SegmentRun = TrainedRun<Segmentation>;
 
-// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws DataError if another tool wrote it.
+// Loads a RUN folder (its best checkpoint), a checkpoint file or a pretrained model by its name (zoo.h). Throws
+// DataError if another tool wrote it.
 inline SegmentRun load_segment_run(const std::filesystem::path& run) {
   return load_trained_run<Segmentation>(run);
 }
@@ -80,7 +81,9 @@ at::Tensor masked_logits(const at::Tensor& logits, const at::Tensor& allowed);
 int64_t category_of(const SegmentRun& trained, const std::string& name);
 
 // Prepares a shape for the model and adds a sentence to `warnings` for each change: missing normals are estimated if
-// the model needs them.
+// the model needs them. Normals that are not finite are missing; others get unit length. Throws DataError for a shape
+// without points, of another type than [n, 3] in float32 or float64, with coordinates that are not finite, or with
+// normals of another length than the points.
 void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings);
 // Reads a file and prepares it for the model, with a sentence in `warnings` for each change: points are sampled from a
 // mesh, and missing normals are estimated if the model needs them.
@@ -88,7 +91,8 @@ Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file
                     FileShape* content = nullptr, const FileOptions& options = {});
 
 // Returns logits [n, parts] of a prepared shape, averaged over the votes; if the class is known (`category` >= 0),
-// parts of other classes are masked. `progress` receives the points done and the total, points x votes.
+// parts of other classes are masked. `progress` receives the points done and the total, points x votes. Throws
+// DataError as prepare does, and for normals that are not finite.
 at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category, BlockKind kind,
                        const std::function<void(int64_t, int64_t)>& progress = {});
 

@@ -107,7 +107,7 @@ int64_t present_epochs(const std::filesystem::path& run, typename Task::Settings
 template <class Task>
 TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::string& tool = Task::program) {
   std::filesystem::path file;
-  const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  const Checkpoint checkpoint = load_run_checkpoint(run, file, tool);
   TrainedRun<Task> loaded = trained_run_of<Task>(checkpoint, file, tool);
   if (std::filesystem::is_directory(run)) {
     loaded.companion.load(run);

@@ -2,6 +2,7 @@
 #include "tools/segment/segment_prediction.h"
 
 #include "geometry/knn.h"
+#include "tools/experiment/input_cloud.h"
 
 namespace geosft {
 
@@ -19,6 +20,17 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
   prediction.mesh = {vertices.to(content.precision), content.mesh.faces};
   prediction.vertex_labels =
       labels_of_nearest(shape.points, prediction.labels, shape.offset.defined() ? vertices - shape.offset : vertices);
+  return prediction;
+}
+
+PartPrediction predict_parts(SegmentRun& trained, const at::Tensor& points, const at::Tensor& normals,
+                             const std::string& category, BlockKind kind) {
+  const int64_t label = category_of(trained, category);
+  PartPrediction prediction;
+  Shape shape = input_cloud(points, normals);
+  prepare(trained, shape, prediction.warnings);
+  prediction.labels = part_logits(trained, shape, label, kind).argmax(1);
+  prediction.points = points.detach().cpu().clone();  // the caller may free its memory
   return prediction;
 }
 

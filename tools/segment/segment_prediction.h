@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicts the parts of the shape in a file.
+// Predicts the parts of the shape in a file, or of a cloud in memory.
 #pragma once
 
 #include <filesystem>
@@ -27,6 +27,16 @@ struct PartPrediction {
 PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
                              BlockKind kind, const std::function<void(int64_t, int64_t)>& progress = {},
                              const FileOptions& options = {});
+
+// Returns the same for a cloud in memory: points float32 or float64 [n, 3], n >= 1, in any unit, and normals of the
+// same shape, on any device. Undefined normals are estimated if the model needs them. Given ones are scaled to unit
+// length; those that are not finite, or 0, are estimated. `points` of the prediction are a copy, on the CPU; it
+// has no mesh. Gradients are not recorded. Thread-safe for a shared `trained`. Throws UsageError as above, and
+// c10::Error naming the argument: for other dtypes, for shapes that are not [n, 3], for a cloud without points, for
+// normals of another length than the points, and for coordinates that are not finite
+// (points.index({points.isfinite().all(1)}) has the others).
+PartPrediction predict_parts(SegmentRun& trained, const at::Tensor& points, const at::Tensor& normals,
+                             const std::string& category, BlockKind kind = BlockKind::spread);
 
 // Returns int64 [V]: for each of `vertices` [V, 3], the label of the nearest of `points` [n, 3].
 at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices);

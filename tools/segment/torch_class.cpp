@@ -10,6 +10,7 @@
 // The class may be "" for a model without class input. Clouds are split into blocks as in training ("spread").
 // The methods release the GIL, and threads may share an object. It can be pickled and deep-copied: its state is the
 // configuration and the weights, not the path of the RUN.
+#include "tools/experiment/input_cloud.h"
 #include "tools/experiment/python_class.h"
 #include "tools/segment/segment_prediction.h"
 
@@ -33,7 +34,7 @@ class Segmenter final : public ServedRun<Segmentation> {
   }
 
   at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals, const std::string& category) {
-    Shape shape = input_cloud(points, normals);
+    Shape shape = input_cloud(points, normals.value_or(at::Tensor()));
     std::vector<std::string> warnings;
     prepare(run_, shape, warnings);
     return part_logits(run_, shape, category_of(run_, category), BlockKind::spread).softmax(1);

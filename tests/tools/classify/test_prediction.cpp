@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <thread>
 
 #include "tests/data/points/utm_chair.h"
@@ -213,6 +214,87 @@ TEST_CASE("a cloud of more points than a mesh gets is thinned to as many, and th
   CHECK(predict(run, write_sphere(folder, 101), 3).ranking == predict(run, write_sphere(folder, 101), 3).ranking);
   run.settings.clouds.points = 101;  // asked for explicitly
   CHECK(predict(run, write_sphere(folder, 101), 1).warnings.empty());
+}
+
+TEST_CASE("a cloud in memory has the prediction of its file, of any precision and with normals of any length") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = write_sphere(folder, 60);
+  const Shape shape = read_shape(file);
+  RunModel run = small_run(small_settings());
+  run.model->train();  // predict sets eval()
+  const Prediction wanted = predict(run, file, 3);
+  const auto require_same = [&](const Prediction& found) {
+    REQUIRE(found.ranking.size() == 3);
+    for (size_t i = 0; i < 3; ++i) {
+      CHECK(found.ranking[i].first == wanted.ranking[i].first);
+      CHECK(found.ranking[i].second == Approx(wanted.ranking[i].second).epsilon(1e-4));
+    }
+    CHECK(found.warnings.empty());
+    require_close(found.file_points.to(at::kFloat), wanted.file_points, 1e-5, "points");
+  };
+  require_same(predict(run, shape.points, shape.normals, 3));
+  require_same(predict(run, shape.points.to(at::kDouble), shape.normals * 7, 3));
+  const at::Tensor wide = at::cat({shape.points, at::zeros({60, 1})}, 1).requires_grad_(true);
+  const Prediction strided = predict(run, wide.slice(1, 0, 3), shape.normals, 3);
+  require_same(strided);
+  CHECK_FALSE(strided.importance.requires_grad());
+  CHECK(predict(run, shape.points, shape.normals).ranking == std::vector{predict(run, file, 1).ranking.at(0)});
+}
+
+TEST_CASE("normals that a cloud in memory lacks are estimated, and that is said") {
+  const TemporaryFolder folder;
+  const Shape shape = read_shape(write_sphere(folder, 60));
+  ClassifySettings settings = small_settings();
+  RunModel run = small_run(settings);
+  const Prediction bare = predict(run, shape.points, {}, 3);
+  REQUIRE(bare.warnings.size() == 1);
+  CHECK_THAT(bare.warnings[0], Catch::Contains("points: has no normals"));
+  at::Tensor some = shape.normals.clone();
+  some[3][1] = std::numeric_limits<float>::quiet_NaN();
+  const Prediction partly = predict(run, shape.points, some, 3);
+  REQUIRE(partly.warnings.size() == 1);
+  CHECK_THAT(partly.warnings[0], Catch::Contains("1 of its 60 points have no normals"));
+  settings.clouds.normals = false;
+  RunModel without = small_run(settings);
+  CHECK(predict(without, shape.points).ranking == predict(without, shape.points, shape.normals).ranking);
+}
+
+TEST_CASE("a tensor that is no cloud is refused by predict and explain_shape, which name what is wrong") {
+  const TemporaryFolder folder;
+  const Shape shape = read_shape(write_sphere(folder, 60));
+  const at::Tensor points = shape.points, normals = shape.normals;
+  RunModel run = small_run(small_settings());
+  require_error([&] { predict(run, points.slice(0, 0, 0)); }, {"points", "at least one row"});
+  require_error([&] { predict(run, points.slice(1, 0, 2)); }, {"points", "[60, 2]"});
+  require_error([&] { predict(run, points / 0.0); }, {"points", "finite"});
+  require_error([&] { predict(run, points, normals.slice(0, 0, 7)); }, {"normals", "[60, 3]", "[7, 3]"});
+  require_error([&] { predict(run, points, normals, 0); }, {"top", "0"});
+  const auto refused = [&](const at::Tensor& rows, const at::Tensor& directions,
+                           const std::vector<std::string>& words) {
+    const Shape given{.points = rows, .normals = directions, .name = ""};
+    require_error([&] { explain_shape(run, given, Rotation::none, 0); }, words);
+  };
+  refused(points.slice(0, 0, 0), {}, {"the cloud: ", "at least one row"});
+  refused(points, normals.slice(0, 0, 7), {"the cloud: ", "normals", "[7, 3]"});
+  refused(points, normals / 0.0, {"the cloud: ", "finite normals"});
+  refused(points, {}, {"the cloud: ", "normals", "prepare()"});
+  const Shape longer{.points = points, .normals = normals * 7, .name = ""};
+  require_close(explain_shape(run, longer, Rotation::none, 0).logits,
+                explain_shape(run, shape, Rotation::none, 0).logits, 1e-4, "logits");
+}
+
+TEST_CASE("threads that share a model predict clouds in memory as one does") {
+  const TemporaryFolder folder;
+  RunModel run = small_run(small_settings());
+  const Shape shape = read_shape(write_sphere(folder, 60));
+  const auto alone = predict(run, shape.points, shape.normals, 3).ranking;
+  std::vector<std::vector<std::pair<size_t, double>>> together(4);
+  std::vector<std::thread> threads;
+  for (auto& ranking : together) {
+    threads.emplace_back([&] { ranking = predict(run, shape.points, shape.normals, 3).ranking; });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& ranking : together) CHECK(ranking == alone);
 }
 
 }  // namespace geosft::test::test_prediction

@@ -119,6 +119,9 @@ TEST_CASE("farthest points of a cloud are the same ones in any pose, with their 
 TEST_CASE("normals are left out, demanded, or estimated") {
   Shape bare = example(false), full = example();
   test::require_error([&] { prepare_normals(bare, true); }, {"example", "normals", "--no-normals"});
+  Shape unnamed = bare;
+  unnamed.name = "";
+  test::require_error([&] { prepare_normals(unnamed, true); }, {"the cloud: ", "normals, which prepare() estimates"});
   prepare_normals(full, false);
   CHECK_FALSE(full.normals.defined());
   std::vector<std::string> warnings;

@@ -7,6 +7,7 @@
 
 #include "models/training/training_loop.h"
 #include "tests/data/files.h"
+#include "tests/environment.h"
 #include "tests/support.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/metrics_csv.h"
@@ -75,6 +76,15 @@ TEST_CASE("a best checkpoint says its epoch, what chose it by which score, and w
   CHECK(chosen_checkpoint(folder / "best.ckpt").choice(10) ==
         "epoch 5 of 10, the last one saved (no validation split)");
   CHECK(chosen_checkpoint(folder / "best.ckpt").choice(5) == "epoch 5 of 5, the last one (no validation split)");
+}
+
+TEST_CASE("a name that does not exist is answered with the pretrained models of the tool") {
+  const TemporaryFolder zoo;
+  const EnvironmentVariable place("GEOSFT_ZOO", zoo.path().string());
+  std::filesystem::path file;
+  require_error([&] { load_run_checkpoint("parts", file, "geosft-segment"); },
+                {"parts", "nothing of this name; geosft-segment has no pretrained models"});
+  require_error([&] { load_run_checkpoint("parts", file); }, {"parts", "nothing of this name"});
 }
 
 TEST_CASE("a run is resumed with the outputs and texts that it was begun with") {

@@ -121,6 +121,31 @@ TEST_CASE("logits of parts of other classes are impossible, unless the class is 
   CHECK(part_logits(untold, shape, -1, BlockKind::spread).abs().max().item<double>() < 100);
 }
 
+TEST_CASE("a cloud in memory has the parts of its file, and what is no cloud is named") {
+  Example example;
+  SegmentRun trained = small_segment_run(example.settings);
+  const PartPrediction wanted = predict_parts(trained, example.folder / "a.xyz", "mug", BlockKind::spread);
+  std::vector<std::string> warnings;
+  const Shape shape = read_prepared(trained, example.folder / "a.xyz", warnings);
+  const at::Tensor points = shape.points, normals = shape.normals;
+  const PartPrediction found = predict_parts(trained, points, normals, "mug");
+  require_equal(found.labels, wanted.labels, "labels");
+  require_equal(found.points, points, "points");
+  CHECK(found.warnings.empty());
+  CHECK_FALSE(found.mesh.vertices.defined());
+  CHECK(predict_parts(trained, points.to(at::kDouble), {}, "mug").warnings.size() == 1);
+  require_error([&] { predict_parts(trained, points, normals, "sofa"); }, {"sofa", "lamp mug", "argument category"});
+  require_error([&] { predict_parts(trained, points.slice(0, 0, 0), {}, "mug"); }, {"points", "at least one row"});
+  require_error([&] { predict_parts(trained, points, normals.slice(0, 0, 7), "mug"); }, {"normals", "[60, 3]"});
+  const auto refused = [&](const at::Tensor& rows, const at::Tensor& directions, const std::string& word) {
+    const Shape given{.points = rows, .normals = directions, .name = ""};
+    require_error([&] { part_logits(trained, given, 1, BlockKind::spread); }, {"the cloud: ", word});
+  };
+  refused(points.slice(0, 0, 0), {}, "at least one row");
+  refused(points, normals.slice(0, 0, 7), "[7, 3]");
+  refused(points, normals / 0.0, "finite normals");
+}
+
 TEST_CASE("normals are estimated where the model needs them, meshes are sampled") {
   Example example;
   write_text(example.folder / "bare.xyz", "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 0\n");
