@@ -106,8 +106,8 @@ TEST_CASE("normals: outward ones point away from the centroid of their item, as 
   const at::Tensor normals = outward(at::cat({box, other}), ptr);
   const at::Tensor consistent = estimate_normals(at::cat({box, other}), 12, ptr);
   require_equal(normals.abs(), consistent.abs(), "all but the signs");
-  for (const auto& [points, found] : {std::pair{box, normals.slice(0, 0, box.size(0))},
-                                      std::pair{other, normals.slice(0, box.size(0))}}) {
+  for (const auto& [points, found] :
+       {std::pair{box, normals.slice(0, 0, box.size(0))}, std::pair{other, normals.slice(0, box.size(0))}}) {
     REQUIRE(((points - points.mean(0)) * found).sum(1).min().item<double>() >= 0);
   }
   // The two sheets of a wall agree.

@@ -17,7 +17,7 @@ namespace {
 
 struct SamplingCommand : TrainingAnalysis {
   std::vector<int64_t> snapshots = {0, 1, 2, 4, 8};
-  int64_t item = 0, num_samples = 32;
+  int64_t item = 0, repeats = 32;
 
   int execute() {
     refuse_given({"--epochs"}, "training ends with the last of --snapshots");
@@ -34,7 +34,7 @@ struct SamplingCommand : TrainingAnalysis {
     std::vector<SamplingSnapshot> taken;
     train_in_memory(settings, *training, device, [&](int64_t epochs, RunModel& model) {
       if (std::find(snapshots.begin(), snapshots.end(), epochs) == snapshots.end()) return;
-      taken.push_back(sampling_snapshot(model, shape, epochs, num_samples));
+      taken.push_back(sampling_snapshot(model, shape, epochs, repeats));
       std::cout << "after " << epochs << " epochs: " << snapshot_text(taken.back()) << '\n';
     });
     write(taken, shape.name);
@@ -70,7 +70,7 @@ Command add_sampling_command(CLI::App& subcommand) {
   add_integers(subcommand, "--snapshots", command->snapshots, "epochs after which to look, separated by commas", 0,
                1000000);
   subcommand.add_option("--item", command->item, "cloud of the test split")->check(CLI::Range(0, 1000000000));
-  add_integer(subcommand, "--num-samples", command->num_samples, "samples of the head's sampler", 1, 100000, "--draws");
+  add_integer(subcommand, "--repeats", command->repeats, "times that the head's sampler samples", 1, 100000, "--draws");
   command->add_to(subcommand, "TOML file of the experiment (see tools/configs)", ". Writes OUT and OUT_curves.");
   return [command] { return command->execute(); };
 }

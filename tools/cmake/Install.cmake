@@ -43,7 +43,7 @@ endforeach()
 set(run_headers classify/prediction.h experiment/arguments.h experiment/automatic_sizes.h experiment/blocks.h
                 experiment/classification.h experiment/classify_settings.h experiment/cloud_settings.h
                 experiment/cloud_transforms.h experiment/config.h experiment/config_entry.h experiment/enum_names.h
-                experiment/event_file.h experiment/experiment_settings.h experiment/graph_learning.h
+                experiment/event_file.h experiment/experiment_settings.h experiment/graph_kernel.h experiment/graph_learning.h
                 experiment/graph_metrics.h experiment/graph_prediction.h experiment/graph_settings.h
                 experiment/input_cloud.h experiment/input_files.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
                 experiment/run_folder.h experiment/run_observer.h experiment/segment_settings.h

@@ -105,8 +105,18 @@ def definitions(file, names):
     imported = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
     if file.endswith("__init__.py"):
         return [one for node in imported for one in definitions(f"{file.rpartition('/')[0]}/{node.module}.py", [a.name for a in node.names])]
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    for node in classes.values():
+        node.init = init_of(node, classes)
     found = {node.name: node for node in tree.body if public(node)}
     return [found[name] for name in found if names is None or name in names]
+
+
+def init_of(node, classes):
+    """The __init__ of a class, or of the first of its bases in the same file that has one; None if there is none."""
+    own = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+    bases = [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
+    return next((found for found in [*own, *(init_of(base, classes) for base in bases)] if found), None)
 
 
 def call_of(node, name, method):
@@ -126,8 +136,7 @@ def entry(node, prefix, level):
         signature = call_of(node, node.name, method and not static)
         members = []
     else:
-        init = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
-        signature = call_of(init[0], node.name, True) if init else f"class {node.name}"
+        signature = call_of(node.init, node.name, True) if node.init else f"class {node.name}"
         members = [one for one in node.body if public(one) and ast.get_docstring(one)]
     text = ast.get_docstring(node) or ""
     lines = [f"{'#' * level} {prefix}.{node.name}", "", "```text", signature, *["", text] * bool(text), "```", ""]

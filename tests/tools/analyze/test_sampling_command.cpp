@@ -45,7 +45,7 @@ void write_caps(const std::filesystem::path& root) {
 TEST_CASE("the sampler is looked at while a classifier is trained") {
   const AnalysisShop shop;
   const Words lines = lines_of(
-      shop.analyze_well(Words{"sampling", "--snapshots", "2,0", "--item", "1", "--num-samples", "4"} + shop.tiny()));
+      shop.analyze_well(Words{"sampling", "--snapshots", "2,0", "--item", "1", "--repeats", "4"} + shop.tiny()));
   REQUIRE(lines.size() == 2);
   CHECK_THAT(lines[0], Catch::StartsWith("after 0 epochs: "));
   CHECK_THAT(lines[1], Catch::StartsWith("after 2 epochs: "));
@@ -98,7 +98,7 @@ TEST_CASE("a trained sampler keeps the points that tell the classes apart") {
                          Words{"--token-dropout", "0", "--feed-forward-dropout", "0"};
   const Words model = Words{"--data", (shop / "caps").string(), "--points", "64", "--dim", "16", "--num-heads", "2"} +
                       Words{"--depth", "1", "--num-samples", "2", "--head-num-samples", "4"};
-  const Words seen = {"--snapshots", "0,40", "--item", "2", "--num-samples", "100", "--seed", "3"};
+  const Words seen = {"--snapshots", "0,40", "--item", "2", "--repeats", "100", "--seed", "3"};
   shop.analyze_well(Words{"sampling"} + model + learning + seen);
   const Words csv = shop.csv();
   REQUIRE(csv.size() == 1 + 2 * cap_cloud_points);
