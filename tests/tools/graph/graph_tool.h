@@ -41,7 +41,7 @@ class GraphShop : public Workshop {
   GraphShop()
       : Workshop(
             "geosft-graph", GEOSFT_GRAPH, [](const auto& folder) { write_tiny_graphs(folder); },
-            Words{"--seed", "3", "--folds", "4", "--epochs", "3", "--batch-size", "4"} +
+            Words{"--preset", "paper", "--seed", "3", "--folds", "4", "--epochs", "3", "--batch-size", "4"} +
                 Words{"--lr", "3e-3", "--dim", "16", "--num-heads", "2", "--depth", "1"} +
                 Words{"--num-samples", "4", "--encoding", "rwpe", "--encoding-columns", "4", "--drop-token-rate",
                       "0.1"}) {}
