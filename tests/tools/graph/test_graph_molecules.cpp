@@ -249,7 +249,7 @@ TEST_CASE("a table of molecules whose column of SMILES has another name is descr
   const std::string data = (shop / "t.csv").string(), out = (shop / "pe.h5").string();
   write_text(shop / "t.csv", "structure,y\nCC,1.5\nCCO,2\nCCN,3\n");
   CHECK_THAT(shop.run_well({"info", data}).out,
-             Catch::Contains("3 graphs, 8 nodes") && Catch::Contains("task: regression, 1 targets: y"));
+             Catch::Contains("3 graphs, 8 nodes") && Catch::Contains("task: regression, 1 target: y"));
   CHECK_THAT(shop.run_well({"encode", data, "--out", out, "--steps", "4"}).out, Catch::Contains("3 graphs"));
 }
 
