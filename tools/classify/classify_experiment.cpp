@@ -190,7 +190,7 @@ void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const 
     for (const auto* messages : {&check->warnings, &check->broken}) {
       for (const std::string& message : *messages) std::cout << message << '\n';
     }
-    std::cout << check->files << " files were read, " << check->broken.size() << " of them are broken\n";
+    std::cout << check->files << " files were read, " << check->broken.size() << " broken\n";
     refuse_broken(check);
   } else if (!found.normals && !holds_data(data)) {
     std::cerr << "the files were counted, not read: --check reads them, and names the broken ones\n";

@@ -85,7 +85,7 @@ TEST_CASE("info --check reads all files, names the broken ones and fails; withou
   CHECK(broken.exit == 1);
   CHECK_THAT(lines_of(broken.err).back(),
              Catch::StartsWith("geosft-classify: error: 1 of 21 files are broken") && Catch::Contains("--skip-broken"));
-  CHECK_THAT(broken.out, Catch::Contains("cube_1.off: expected") && Catch::Contains("15 clouds to train with"));
+  CHECK_THAT(broken.out, Catch::Contains("cube_1.off:1: expected") && Catch::Contains("15 clouds to train with"));
   const nlohmann::json json = nlohmann::json::parse(shop.run({"info", data, "--check", "--json"}).out);
   CHECK(json.at("check").at("files") == 21);
   CHECK(json.at("check").at("broken").size() == 1);
