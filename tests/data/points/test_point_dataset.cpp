@@ -47,7 +47,7 @@ TEST_CASE("open_point_dataset knows every kind of source") {
   CHECK(open("tree")->get(0).points.size(0) == 20);
   CHECK(open("tree")->get(1).points.size(0) == 1);
   test::require_error([&] { open("absent"); }, {"absent", "nothing of this name"});
-  test::require_error([&] { open("tree/bed"); }, {"tree/bed", "none of these"});
+  test::require_error([&] { open("tree/bed"); }, {"tree/bed", "1 file with shapes in no class folder, such as a.obj"});
   test::require_error([&] { open("tree/bed/a.obj"); }, {"a.obj", "a folder of shapes"});
 }
 

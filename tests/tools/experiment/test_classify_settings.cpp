@@ -21,7 +21,10 @@ allow_missing = true
 drop_background = true
 columns = "x,y,z,r,g,b"
 drop_invalid = true
+skip_broken = true
+normal_orientation = "consistent"
 [augment]
+estimated_normals = 0.25
 scale_low = 0.5
 scale_high = 1.5
 stretch = 0.125

@@ -29,9 +29,10 @@ GraphKernel example_kernel(const PackedItems& graphs, double weight) {
 TEST_CASE("a kernel regression is averaged with networks: values, and probabilities of labels") {
   for (const GraphTask task : {GraphTask::regression, GraphTask::multi_label}) {
     PackedItems graphs = small_graphs(task);
+    graphs.graph_features = example_features(graphs.size());
+    graphs.schema.graph_features = graphs.graph_features.size(1);
     GraphRun run = small_graph_run(graphs.schema);
     if (task == GraphTask::regression) run.model->standardize(graphs, graphs.target);
-    graphs.graph_features = example_features(graphs.size());
     const std::vector<int64_t> some = {4, 1, 2};
     const at::Tensor alone = run_outputs(run, graphs, some, GraphSplit::test).outputs;
     run.companion = example_kernel(graphs, 0.25);

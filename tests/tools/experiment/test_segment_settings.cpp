@@ -18,7 +18,9 @@ block = 60
 published_validation = true
 columns = "x,y,z,r,g,b"
 drop_invalid = true
+normal_orientation = "consistent"
 [augment]
+estimated_normals = 0.25
 drop_token_rate = 0.75
 [model]
 tokens = "local"

@@ -35,7 +35,7 @@ TEST_CASE("broken files are left out of a dataset, and each is named") {
   CHECK(train->class_names().size() == 3);
   const std::vector<std::string> broken = broken_files(train->warnings());
   REQUIRE(broken.size() == 1);
-  CHECK_THAT(broken[0], Catch::StartsWith((place.data() / "train/cube/cube_1.off").string() + ": expected"));
+  CHECK_THAT(broken[0], Catch::StartsWith((place.data() / "train/cube/cube_1.off").string() + ":1: expected"));
   for (int64_t row = 0; row < train->size(); ++row) CHECK(train->get(row).points.size(0) >= 30);
   CHECK(open_readable_shapes(place.data(), Split::test, place.options)->size() == 5);
   CHECK(broken_files_text(0).empty());
