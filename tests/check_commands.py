@@ -32,7 +32,7 @@ OTHER_PAGES = {"CHANGELOG.md", "tools/python/REFERENCE.md"}
 # Options of programs that are not ours, in running text.
 FOREIGN = {
     "--allow-run-as-root", "--use-hwthread-cpus", "--oversubscribe", "--max-restarts", "--nnodes", "--gpus-per-task",
-    "--signal=TERM@120", "--help", "--mca", "--find-links", "--strict", "--index-url", "--no-index", "--privileged",
+    "--signal=TERM@120", "--help", "--mca", "--find-links", "--strict", "--index-url", "--no-index", "--privileged", "--repeat",
 }
 FURNITURE = pathlib.Path("/usr/share/sweethome3d/furniture")
 
