@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -190,14 +191,15 @@ at::Tensor with_ridge(const at::Tensor& kernel, double ridge) {
   return out;
 }
 
-// Solves a x = b for a symmetric positive definite matrix, whose diagonal grows until rounding lets it be factorised.
-at::Tensor solve_positive(at::Tensor a, const at::Tensor& b) {
+// Solves a x = b for a symmetric positive definite matrix, whose diagonal grows until rounding lets it be factorised;
+// nullopt if that would change it beyond rounding.
+std::optional<at::Tensor> solve_positive(at::Tensor a, const at::Tensor& b) {
   for (double more = 1e-8; more < 1; more *= 10) {
     const auto [factor, info] = at::linalg_cholesky_ex(a);
     if (info.item<int64_t>() == 0) return at::cholesky_solve(b.unsqueeze(1), factor).squeeze(1);
     a = with_ridge(a, more * a.diagonal().mean().item<double>());
   }
-  return at::zeros_like(b);
+  return std::nullopt;
 }
 
 // The choice for one target, and the predictions for the left-out rows.
@@ -217,7 +219,9 @@ std::optional<at::Tensor> left_out_residuals(const at::Tensor& kernel, const at:
   for (const at::Tensor& part : parts) {
     if (part.numel() == 0) continue;
     const at::Tensor block = inverse.index_select(0, part).index_select(1, part);
-    residuals.index_copy_(0, part, solve_positive(block, weights.index_select(0, part)));
+    const std::optional<at::Tensor> of_part = solve_positive(block, weights.index_select(0, part));
+    if (!of_part) return std::nullopt;
+    residuals.index_copy_(0, part, *of_part);
   }
   return residuals;
 }
@@ -262,7 +266,7 @@ double log_odds(const at::Tensor& labels) {
 // for support vector machines", 1999) that keep separable labels finite.
 std::pair<double, double> logistic_fit(const at::Tensor& score, const at::Tensor& label) {
   const double ones = label.sum().item<double>(), zeros = static_cast<double>(label.numel()) - ones;
-  const at::Tensor wanted = label * ((ones + 1) / (ones + 2)) + (1 - label) * (1 / (zeros + 2));
+  const at::Tensor platt_targets = label * ((ones + 1) / (ones + 2)) + (1 - label) * (1 / (zeros + 2));
   const double scale = std::max(score.std(0, /*unbiased=*/false).item<double>(), 1e-9);
   const at::Tensor x = at::stack({score / scale, at::ones_like(score)}, 1);
   at::Tensor weights = at::tensor({0.0, std::log((ones + 1) / (zeros + 1))}, at::kDouble);
@@ -270,11 +274,57 @@ std::pair<double, double> logistic_fit(const at::Tensor& score, const at::Tensor
     const at::Tensor p = x.mv(weights).sigmoid();
     at::Tensor hessian = x.t().matmul(x * (p * (1 - p)).unsqueeze(1));
     hessian.diagonal().add_(1e-6);
-    const at::Tensor move = solve_positive(hessian, x.t().mv(p - wanted)).clamp(-2, 2);
-    weights = weights - move;
-    if (move.abs().max().item<double>() < 1e-9) break;
+    const std::optional<at::Tensor> move = solve_positive(hessian, x.t().mv(p - platt_targets));
+    if (!move) break;
+    weights = weights - move->clamp(-2, 2);
+    if (move->abs().max().item<double>() < 1e-9) break;
   }
   return {std::max(weights[0].item<double>(), 0.0) / scale, weights[1].item<double>()};
+}
+
+// Returns the offset with which the mean of sigmoid(slope * score + offset) is the share of ones, of labels with one
+// more of either kind.
+double offset_for_share(double slope, const at::Tensor& score, const at::Tensor& label) {
+  const double share = (label.sum().item<double>() + 1) / (static_cast<double>(label.numel()) + 2);
+  const at::Tensor scaled = score * slope;
+  // Beyond these limits all probabilities are above or below the share.
+  double low = -40 - scaled.max().item<double>(), high = 40 - scaled.min().item<double>();
+  for (int64_t step = 0; step < 100; ++step) {
+    const double middle = 0.5 * (low + high);
+    ((scaled + middle).sigmoid().mean().item<double>() < share ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+// Throws c10::Error for tensors of other types or sizes than those of a regression, as in a damaged file.
+void check_state(std::map<std::string, at::Tensor>& state) {
+  const auto require = [](bool right, const char* name) {
+    TORCH_CHECK(right, "the state of a kernel ridge regression has a wrong ", name);
+  };
+  const std::tuple<const char*, at::ScalarType, int64_t> forms[] = {
+      {"knot_values", at::kDouble, 1}, {"knot_scores", at::kDouble, 1}, {"knot_ptr", at::kLong, 1},
+      {"scores", at::kFloat, 2},       {"counts", at::kByte, 2},        {"bits", at::kLong, 0},
+      {"gaussian", at::kDouble, 0},    {"weights", at::kDouble, 2},     {"mixture", at::kDouble, 2},
+      {"ridge", at::kDouble, 1},       {"slope", at::kDouble, 1},       {"offset", at::kDouble, 1}};
+  for (const auto& [name, type, dims] : forms) {
+    at::Tensor& tensor = state.at(name);
+    require(tensor.scalar_type() == type && tensor.dim() == dims, name);
+    tensor = tensor.contiguous();
+  }
+  const at::Tensor &ptr = state.at("knot_ptr"), &scores = state.at("scores"), &counts = state.at("counts");
+  const int64_t knots = state.at("knot_values").numel(), rows = scores.size(0), targets = state.at("weights").size(1);
+  require(state.at("knot_scores").numel() == knots, "knot_scores");
+  require(ptr.numel() == scores.size(1) + 1 && ptr[0].item<int64_t>() == 0 && ptr[-1].item<int64_t>() == knots,
+          "knot_ptr");
+  // A column has no knots, or two and more.
+  const at::Tensor lengths = ptr.diff();
+  require(lengths.ge(0).logical_and(lengths.ne(1)).all().item<bool>(), "knot_ptr");
+  const auto bits = state.at("bits").item<int64_t>();
+  require(bits > 0 && counts.size(1) % bits == 0, "bits");
+  require(counts.size(0) == rows, "counts");
+  require(state.at("weights").size(0) == rows, "weights");
+  require(state.at("mixture").size(0) == 3 && state.at("mixture").size(1) == targets, "mixture");
+  for (const char* name : {"ridge", "slope", "offset"}) require(state.at(name).numel() == targets, name);
 }
 
 }  // namespace
@@ -380,33 +430,42 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
     const Selection found =
         select(kernels, chosen, of_kept.index_select(0, chosen), groups.index_select(0, kept).index_select(0, chosen));
     if (!found.predicted.defined()) continue;
-    at::Tensor solution;
+    auto [slope, offset] =
+        options.labels ? logistic_fit(found.predicted, target.index_select(0, chosen)) : std::pair(deviation, mean);
+    std::optional<at::Tensor> solution;
     if (exact) {
       const at::Tensor kernel = kernels.mixed(found.mixture, known, known);
       solution = solve_positive(with_ridge(kernel, found.ridge), of_kept.index_select(0, known));
-      weights.select(1, t).index_copy_(0, known, solution);
+      if (solution) weights.select(1, t).index_copy_(0, known, *solution);
+      // The rows that were chosen may have another share of ones than all.
+      if (options.labels) offset += log_odds(values) - log_odds(target.index_select(0, chosen));
     } else {
       // Nyström: the same predictions from the landmarks that fit all rows best.
       const at::Tensor all = at::arange(kept.numel(), at::kLong), learnt = scaled.isfinite().nonzero().flatten();
-      const at::Tensor own = kernels.mixed(found.mixture, all, all);
-      at::Tensor matrix = own * found.ridge, right = at::zeros({kept.numel()}, of_doubles);
-      for (int64_t begin = 0; begin < learnt.numel(); begin += chunk_rows) {
-        const at::Tensor chunk = learnt.slice(0, begin, begin + chunk_rows);
-        const KernelMatrices here = kernels_of(scores.index_select(0, chunk), counts.index_select(0, chunk), state);
-        const at::Tensor between = here.mixed(found.mixture, at::arange(chunk.numel(), at::kLong), all);
+      const auto each_chunk = [&](const auto& take) {
+        for (const at::Tensor& chunk : learnt.split(chunk_rows)) {
+          const KernelMatrices here = kernels_of(scores.index_select(0, chunk), counts.index_select(0, chunk), state);
+          take(chunk, here.mixed(found.mixture, at::arange(chunk.numel(), at::kLong), all));
+        }
+      };
+      at::Tensor matrix = kernels.mixed(found.mixture, all, all) * found.ridge,
+                 right = at::zeros({kept.numel()}, of_doubles);
+      each_chunk([&](const at::Tensor& chunk, const at::Tensor& between) {
         matrix.add_(between.t().matmul(between));
         right.add_(between.t().mv(scaled.index_select(0, chunk)));
+      });
+      solution = solve_positive(matrix, right);
+      if (solution) weights.select(1, t).copy_(*solution);
+      if (solution && options.labels) {  // landmarks have more rare labels than all rows, of which these scores are
+        std::vector<at::Tensor> fitted;
+        each_chunk([&](const at::Tensor&, const at::Tensor& between) { fitted.push_back(between.mv(*solution)); });
+        offset = offset_for_share(slope, at::cat(fitted), values);
       }
-      weights.select(1, t).copy_(solve_positive(matrix, right));
     }
+    TORCH_CHECK(solution, "the kernel of target ", t, " cannot be factorised");
     state["mixture"].select(1, t).copy_(
         at::tensor({found.mixture.gaussian, found.mixture.linear, found.mixture.fingerprints}, at::kDouble));
     state["ridge"][t] = found.ridge;
-    auto [slope, offset] =
-        options.labels ? logistic_fit(found.predicted, target.index_select(0, chosen)) : std::pair(deviation, mean);
-    if (options.labels) {  // the rows that were chosen may have another share of ones than all
-      offset += log_odds(values) - log_odds(target.index_select(0, chosen));
-    }
     state["slope"][t] = slope;
     state["offset"][t] = offset;
   }
@@ -441,6 +500,7 @@ KernelRidge KernelRidge::from_state(std::map<std::string, at::Tensor> state) {
                            "mixture", "ridge", "slope", "offset"}) {
     TORCH_CHECK(state.contains(name), "the state of a kernel ridge regression lacks ", name);
   }
+  check_state(state);
   KernelRidge out;
   out.state_ = std::move(state);
   return out;

@@ -26,21 +26,24 @@ struct KernelRidgeOptions {
 // The kernel is a mixture g G + l L + m M, g + l + m = 1. M is the min-max kernel of counts, sum min(a, b) /
 // sum max(a, b) (Ralaivola et al., "Graph kernels for chemical informatics", 2005), averaged over the fingerprints. G
 // is a Gaussian kernel, and L a linear one, of the descriptors, each mapped to normal scores of its rank in training:
-// descriptors have heavy tails. The mixture and the ridge are those with the smallest squared error when the rows of a
-// part (left_out_parts) are left out, by the closed form: the residuals of the rows b are
-// (inv(K + ridge)_bb)^-1 (inv(K + ridge) y)_b. The same residuals fit the logistic function that makes probabilities of
-// labels.
+// descriptors have heavy tails. For each mixture, ridges are tried upwards, then
+// downwards, as long as the squared error falls, and the best pair is taken. The error is that of at most
+// selection_rows rows, each predicted while its part (left_out_parts) is left out, by the closed form: the residuals of
+// the rows b are (inv(K + ridge)_bb)^-1 (inv(K + ridge) y)_b. The same residuals fit the logistic function that makes
+// probabilities of labels.
 class KernelRidge {
  public:
   // features: floating [n, columns], NaN where unknown. targets: floating [n, t], NaN where unknown, which are left
-  // out. groups: int64 [n], such as scaffolds. Deterministic. Throws c10::Error for other shapes.
+  // out. groups: int64 [n], such as scaffolds. Deterministic. Throws c10::Error for other shapes, and for a kernel that
+  // cannot be factorised.
   static KernelRidge fit(const at::Tensor& features, const at::Tensor& targets, const at::Tensor& groups,
                          const KernelRidgeOptions& options);
 
   // Returns float64 [m, t], in the unit of the targets, or logits.
   at::Tensor predict(const at::Tensor& features) const;
 
-  // Return the state by name, for a checkpoint, and restore it. Throws c10::Error for a state that lacks a tensor.
+  // Return the state by name, for a checkpoint, and restore it. Throws c10::Error for a state that lacks a tensor
+  // or has one of another type or size.
   const std::map<std::string, at::Tensor>& state() const { return state_; }
   static KernelRidge from_state(std::map<std::string, at::Tensor> state);
 

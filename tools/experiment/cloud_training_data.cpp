@@ -2,6 +2,7 @@
 #include "tools/experiment/cloud_training_data.h"
 
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "tools/experiment/estimated_normals.h"
@@ -23,7 +24,12 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
       held_out_(std::move(published)),
       test_(std::move(test)),
       monitor_test_(clouds.monitor_test) {
-  for (const auto* split : {&training_, &test_}) broken_ += broken_files((*split)->warnings()).size();
+  std::set<std::string> broken;  // once, also where two splits have the same files
+  for (const auto* split : {&training_, &held_out_, &test_}) {
+    if (!*split) continue;
+    for (const std::string& one : broken_files((*split)->warnings())) broken.insert(one);
+  }
+  broken_ = broken.size();
   if (clouds.normals) {
     for (auto* split : {&training_, &held_out_, &test_}) {
       if (!*split) continue;

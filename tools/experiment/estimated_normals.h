@@ -15,8 +15,8 @@ namespace geosft {
 // not.
 class EstimatedNormals final : public PointDataset {
  public:
-  // Estimates the normals of all clouds, in parallel, with progress on stderr. Throws Interrupted if a signal arrives
-  // meanwhile. `data` names the dataset in the note.
+  // Estimates the normals of all clouds, one after the other, the points of each in parallel, with progress on stderr.
+  // Throws Interrupted if a signal arrives meanwhile. `data` names the dataset in the note.
   EstimatedNormals(std::unique_ptr<PointDataset> clouds, const std::string& data, NormalOrientation orientation);
 
   int64_t size() const override { return clouds_->size(); }
@@ -44,6 +44,7 @@ std::unique_ptr<PointDataset> with_estimated_normals(std::unique_ptr<PointDatase
 
 // Returns a transform that gives clouds of the dataset their estimated normals with probability `share`, drawn anew
 // each time, and leaves the others as they are. All are estimated before this returns, with progress on stderr.
+// Throws c10::Error if two clouds have one name.
 ShapeTransform share_of_estimated_normals(const PointDataset& dataset, double share, NormalOrientation orientation);
 
 // Returns the note of a dataset with estimated normals; empty for others.

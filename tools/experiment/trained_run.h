@@ -109,15 +109,14 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file, tool);
   TrainedRun<Task> loaded = trained_run_of<Task>(checkpoint, file, tool);
-  if (std::filesystem::is_directory(run)) {
-    loaded.companion.load(run);
-    loaded.settings.train.epochs = present_epochs<Task>(run, loaded.settings);
-  }
+  if (std::filesystem::is_regular_file(run)) return loaded;
+  const std::filesystem::path folder = file.parent_path();  // also of a pretrained model
+  loaded.companion.load(folder);
+  loaded.settings.train.epochs = present_epochs<Task>(folder, loaded.settings);
   if constexpr (requires { loaded.settings.ensemble; }) {
-    if (!std::filesystem::is_directory(run)) return loaded;
     for (int64_t number = 1; number < loaded.settings.ensemble; ++number) {
-      const TrainedRun<Task> more = load_trained_run<Task>(ensemble_folder(run, number), tool);
-      loaded.check_same(more, ensemble_folder(run, number).string());
+      const TrainedRun<Task> more = load_trained_run<Task>(ensemble_folder(folder, number), tool);
+      loaded.check_same(more, ensemble_folder(folder, number).string());
       loaded.more_models.push_back(more.model);
     }
   }

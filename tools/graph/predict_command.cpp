@@ -277,7 +277,7 @@ void GraphPredictOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
   add_json_to(subcommand, "print one JSON object a " + name);
   subcommand
       .add_option("--csv", csv,
-                  "write the predictions to this file, a row for each " + name + "" + (words.edges ? " or node" : ""))
+                  "write the predictions to this file, a row for each " + name + (words.edges ? " or node" : ""))
       ->check(unwritable);
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("hints know the words of other libraries, and former names") {
   }
   CHECK(nearest_name("--pretrained", {"--out", "--resume"}) == "--resume");
   CHECK(nearest_name("--max_epoch", {"--out", "--epochs"}) == "--epochs");
-  CHECK(nearest_name("--grid_size", {"--out", "--points"}) == "--points");
+  CHECK(nearest_name("--grid_size", {"--out", "--points"}).empty());  // there are no voxels
   CHECK(nearest_name("test", {"train", "eval"}) == "eval");
   CHECK(former_value("split_order") == "name");
   CHECK(former_value("lr").empty());

@@ -382,6 +382,8 @@ class _Graphs(nn.Module):
 
 def _function_of(model: nn.Module) -> _Clouds | _Graphs:
     if isinstance(model, GraphModel):
+        if getattr(model, "more_models", ()) or getattr(model, "kernel", None) is not None:
+            raise ValueError("model must be one network: an ensemble, or one with a kernel regression, is not exported")
         return _Graphs(model)
     if isinstance(model, (PointClassifier, PointSegmenter)):
         return _Clouds(model)

@@ -170,7 +170,10 @@ class TrainedRun(nn.Module):
 
     def save_safetensors(self, file: str | pathlib.Path) -> None:
         """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
-        :func:`geosft.load` reads too."""
+        :func:`geosft.load` reads too. Raises a ValueError for an ensemble, and for a model with a kernel regression, of
+        which :meth:`save` keeps all."""
+        if getattr(self, "more_models", ()) or getattr(self, "kernel", None) is not None:
+            raise ValueError("the model is an ensemble, or has a kernel regression: save() keeps all of it")
         save_safetensors(as_path(file, "file"), {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
 
     def _votes(self):
@@ -218,11 +221,20 @@ def _centred(points: Tensor) -> Tensor:
     return (wide - wide[0]).float()
 
 
+def _unit_normals(normals: Tensor) -> Tensor:
+    """Normals of unit length, or zero: as they are if all lengths are 1, to 0.001."""
+    exact = normals.double()
+    length = exact.norm(dim=1, keepdim=True)
+    if not (((length - 1).abs() > 1e-3) & (length > 0)).any():
+        return normals
+    return torch.where(length > 0, exact / length, 0.0).to(normals.dtype)
+
+
 def _with_normals(points: Tensor, normals: Tensor | None, clouds: dict) -> Tensor:
     """The normals [n, 3], estimated as the settings of clouds say where they are missing: None, zeros, or not finite."""
     if normals is not None:
         normals = normals.detach().to("cpu", torch.float32)
-        normals = torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0)
+        normals = _unit_normals(torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0))
         missing = (normals == 0).all(1, keepdim=True)
         if not missing.any():
             return normals
