@@ -560,7 +560,8 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     path = as_path(run, "run")
     file = path / "best.ckpt" if path.is_dir() else path
     if not file.is_file():
-        raise FileNotFoundError(f"{run}: expected a RUN folder with best.ckpt, a checkpoint or a file of safetensors")
+        raise FileNotFoundError(f"{run}: expected a RUN folder with best.ckpt, a checkpoint or a file of safetensors (from_pretrained takes the name "
+                                "of a pretrained model)")
     tensors, texts = load_safetensors(file) if file.suffix == ".safetensors" else load_checkpoint(file)
     kind = texts.get("kind")
     if kind not in _LOADERS:

@@ -116,7 +116,8 @@ class _PointModel(nn.Module):
 
     def _packed(self, points: Tensor, normals: Tensor | None, ptr, mask: Tensor | None):
         if (normals is not None) != self.normals:
-            raise ValueError("normals must be given exactly when the model was built for them")
+            raise ValueError("normals must be given: the model was built with normals=True" if self.normals else
+                             "normals must be None: the model was built with normals=False")
         check_like(points, "points", self.embed.weight)
         if normals is not None:
             check_like(normals, "normals", self.embed.weight)
@@ -167,7 +168,8 @@ class PointClassifier(_PointModel):
         mask: Tensor | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
         """points and normals [N, 3] packed by ptr int64 [B + 1], or [B, N, 3] with a mask, bool [B, N]; the random numbers
-        `sampling` of the pass: logits [B, num_classes]."""
+        `sampling` of the pass: logits [B, num_classes]. They depend on the scale: models are trained on clouds of the unit
+        ball (centroid 0, largest distance 1)."""
         (points, normals), layout, _ = self._packed(points, normals, ptr, mask)
         sampling = context_of(self, sampling)
         tokens, _ = self._encode(points, normals, None, layout, sampling)
