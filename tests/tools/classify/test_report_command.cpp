@@ -17,7 +17,8 @@ TEST_CASE("the report of a run is one page with its worst mistakes") {
   CHECK_THAT(text, Catch::Contains("6 clouds of the test set") && Catch::Contains("accuracy") &&
                        Catch::Contains("epoch 1 of 1") && Catch::Contains("dim = 16") &&
                        Catch::Contains("<td>tetrahedron</td>") && Catch::Contains("Worst mistakes") &&
-                       Catch::Contains("<a href=\"#mistake-1\">item ") && Catch::Contains("geosft-view --run RUN --item N"));
+                       Catch::Contains("<a href=\"#mistake-1\">item ") &&
+                       Catch::Contains("geosft-view --run RUN --item N"));
   CHECK(count_of(text, "<section ") >= 2);
   CHECK(count_of(text, "<section ") == count_of(text, "<svg "));
   CHECK(count_of(text, "class=\"scene\"") == count_of(text, "<section "));
