@@ -70,7 +70,7 @@ int main(int argc, char** argv) try {
   for (at::Tensor points : {from_pcl(padded.data(), count), from_eigen(columns.data(), count),
                             from_ros(message.data(), count, static_cast<int64_t>(point_step))}) {
     points = points.index({points.isfinite().all(1)});  // leaves out what the sensor did not see
-    // With normals [n, 3] of the same points: geosft::predict(run, points, normals). Without, they are estimated.
+    // Estimates the normals; geosft::predict(run, points, normals) takes those [n, 3] of the same points.
     const auto begin = std::chrono::steady_clock::now();
     const geosft::Prediction found = geosft::predict(run, points);
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;

@@ -10,7 +10,7 @@ namespace {
 PointLoaderOptions with_transforms(PointLoaderOptions options, const PointDataset& dataset, const CloudSettings& clouds,
                                    const AugmentSettings& augment, AugmentedBy by) {
   options.transform = training_clouds(clouds);
-  // Of a dataset without normals all are estimated already.
+  // A dataset without normals has estimated ones already.
   if (augment.estimated_normals > 0 && estimation_note(dataset).empty()) {
     options.transform = [first =
                              share_of_estimated_normals(dataset, augment.estimated_normals, clouds.normal_orientation),

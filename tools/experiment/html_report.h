@@ -21,7 +21,7 @@ struct DrawnCloud {
   at::Tensor points, colours;
 };
 
-// What the page of tools/scene/page.h shows of one item, as texts that stand in that page.
+// Holds what the page of tools/scene/page.h shows of one item, as texts that stand in that page.
 struct PageScene {
   std::string title;   // HTML
   std::string scene;   // JSON without "<"

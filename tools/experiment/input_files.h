@@ -66,7 +66,7 @@ std::string csv_line(const std::vector<std::string>& fields);
 // Predictions for input files, which are printed as they come, collected for a CSV file whose last column are errors.
 class PredictionTable {
  public:
-  // Without a file nothing is collected.
+  // Collects nothing without a file.
   PredictionTable(std::string file, std::vector<std::string> columns);
   bool wanted() const { return !file_.empty(); }
   // Adds the row of a prediction.

@@ -36,7 +36,7 @@ constexpr NamePair former_values[] = {{"split_order", "name"}, {"normal_orientat
 // Shorter names of options; those of a key of clouds are the names that `eval` has.
 constexpr NamePair aliases[] = {{"validation_fraction", "--validation"}, {"rotate_training", "--rotate"}};
 
-// What other libraries call an option or a subcommand, and what it is called here.
+// Maps what other libraries call an option or a subcommand to what it is called here.
 constexpr NamePair synonyms[] = {
     {"ema", "ema_decay"},
     {"swa", "ema_decay"},

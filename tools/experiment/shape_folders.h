@@ -23,7 +23,7 @@ std::vector<std::string> broken_files(const std::vector<std::string>& warnings);
 // Returns "1 broken file is left out", or of several; empty if there is none.
 std::string broken_files_text(size_t count);
 
-// What reading all files of a dataset with a file per shape has found.
+// Holds what reading all files of a dataset with a file per shape has found.
 struct ShapeFilesCheck {
   size_t files = 0;
   std::vector<std::string> broken;    // the errors

@@ -35,7 +35,8 @@ struct TaskTypes {
   using Model = ModelType;
 };
 
-// What a task adds to the networks of a run, as Task::Companion: default constructible, with load(run folder).
+// Stands for what a task adds to the networks of a run, as Task::Companion: default constructible, with load(run
+// folder).
 struct NoCompanion {
   void load(const std::filesystem::path&) {}
 };

@@ -76,7 +76,7 @@ TEST_CASE("folder tree: the hashed split is fixed, ignores formats, and an added
   }
   const std::set<std::string> before = tests();
   REQUIRE(before.size() == 8);
-  // What every fifth name would be, all of one format, is not the test set.
+  // The test set is not every fifth name, which would be all of one format.
   size_t ply = 0;
   for (const DatasetItem& item : list_folder_tree(folder.path(), Split::test, 5).items) {
     ply += item.file.extension() == ".ply" ? 1 : 0;

@@ -13,7 +13,7 @@
 namespace geosft::test::test_socket_communicator {
 namespace {
 
-// What two processes, here threads, that connect through a store find as the sums of so many ones, or why they fail.
+// Connects two processes, here threads, through a store; returns the sums of so many ones, or why they fail.
 std::string sums_of_two(uint16_t port, const std::string& round, const std::vector<int64_t>& sizes) {
   std::vector<std::string> found(2);
   const auto join_and_sum = [&](size_t rank) {
@@ -31,7 +31,7 @@ std::string sums_of_two(uint16_t port, const std::string& round, const std::vect
   return found[0] + " " + found[1] + " ";
 }
 
-// Of three processes one is lost: `reporter` says so, and the third one ends silently.
+// Loses one of three processes: `reporter` says so, and the third one ends silently.
 void require_loss_reported(const std::vector<ProcessResult>& results, size_t lost, size_t reporter) {
   REQUIRE(results[reporter].exit == 3);
   REQUIRE(results[reporter].err ==
