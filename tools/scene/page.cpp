@@ -357,7 +357,7 @@ std::optional<PageScene> report_scene(const Subject& subject, int64_t count, int
   const int64_t place = max_bytes / std::max<int64_t>(count, 1), attention = attention_bytes(subject);
   Choices choices;
   choices.colouring = usual_colouring(subject);
-  // Without its attention, a scene must be small enough, too.
+  // Tries the scene with its attention, then without it.
   for (const bool with_attention : {true, false}) {
     if (with_attention && (attention == 0 || attention > place)) continue;
     ArrayBlock block;

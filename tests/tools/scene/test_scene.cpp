@@ -31,7 +31,7 @@ Scene scene_of_cloud(const at::Tensor& points) {
 }  // namespace
 
 TEST_CASE("balls are closed, round, coloured, and face outwards") {
-  const Balls balls{doubles({5, 3}, 1), at::linspace(0.1, 0.5, 5, at::kDouble), at::rand({5, 3}, at::kDouble)};
+  const Balls balls{doubles({5, 3}, 1), at::linspace(0.1, 0.5, 5, at::kDouble), doubles({5, 3}, 5).sigmoid()};
   const view::ColouredMesh mesh = mesh_of_balls(balls, 2);
   REQUIRE(mesh.vertices.size(0) == 5 * 66);  // V = 4^r 4 + 2
   REQUIRE(mesh.triangles.size(0) == 5 * 128);
@@ -45,7 +45,7 @@ TEST_CASE("balls are closed, round, coloured, and face outwards") {
 }
 
 TEST_CASE("discs lie across their normals, and face along them") {
-  const Balls discs{doubles({4, 3}, 3), at::linspace(0.1, 0.4, 4, at::kDouble), at::rand({4, 3}, at::kDouble)};
+  const Balls discs{doubles({4, 3}, 3), at::linspace(0.1, 0.4, 4, at::kDouble), doubles({4, 3}, 6).sigmoid()};
   at::Tensor normals = doubles({4, 3}, 4);
   normals[2].zero_();  // no direction, no disc
   const view::ColouredMesh mesh = mesh_of_discs(discs, normals, 6);
