@@ -63,5 +63,7 @@ if(GEOSFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 find_program(GEOSFT_MOLD mold)
 if(GEOSFT_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
-  add_link_options(-fuse-ld=mold)
+  # Data that is protected after relocation begins on a page of its own. Otherwise mold 1.10 counts a thread-local
+  # variable in front of it in, whose page is missing where it happens to be the one before: such a program does not load.
+  add_link_options(-fuse-ld=mold "LINKER:-z,separate-loadable-segments")
 endif()
