@@ -30,10 +30,10 @@ class IdleReaders {
     return reader;
   }
   void leave(std::unique_ptr<ReaderProcess> reader) {
-    constexpr size_t most = 4;
+    constexpr size_t maximum = 4;
     const std::lock_guard<std::mutex> lock(mutex_);
     clear();
-    if (readers_.size() < most) readers_.push_back(std::move(reader));
+    if (readers_.size() < maximum) readers_.push_back(std::move(reader));
   }
 
  private:

@@ -75,10 +75,10 @@ class Checker {
 
   void check_range(const at::Tensor& numbers, const char* member, int64_t low, int64_t end) const {
     if (numbers.numel() == 0) return;
-    const int64_t least = numbers.min().item<int64_t>(), most = numbers.max().item<int64_t>();
-    if (least >= low && most < end) return;
+    const int64_t minimum = numbers.min().item<int64_t>(), maximum = numbers.max().item<int64_t>();
+    if (minimum >= low && maximum < end) return;
     fail(member, "numbers from " + std::to_string(low) + " to " + std::to_string(end - 1),
-         std::to_string(least < low ? least : most));
+         std::to_string(minimum < low ? minimum : maximum));
   }
 
   void check_categories(const at::Tensor& categories, const char* member, int64_t rows,
@@ -174,8 +174,8 @@ class Checker {
   void check_split() const {
     if (!packed_.split) return;
     std::vector<bool> seen(static_cast<size_t>(packed_.size()), false);
-    for (const auto* part : {&packed_.split->train, &packed_.split->validation, &packed_.split->test}) {
-      for (const int64_t item : *part) {
+    for (const auto* items : {&packed_.split->train, &packed_.split->validation, &packed_.split->test}) {
+      for (const int64_t item : *items) {
         if (item < 0 || item >= packed_.size()) {
           fail("split", "graphs 0 … " + std::to_string(packed_.size() - 1), std::to_string(item));
         }

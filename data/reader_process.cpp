@@ -154,9 +154,9 @@ bool idle(int socket) {
 
 // Files per child. A new child is then forked from the current state of the parent.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-constexpr int64_t most_files = 100000;
+constexpr int64_t max_files = 100000;
 #else
-constexpr int64_t most_files = 100;
+constexpr int64_t max_files = 100;
 #endif
 
 }  // namespace
@@ -262,7 +262,7 @@ ReaderProcess::Outcome ReaderProcess::ask(const std::string& request, std::strin
 bool ReaderProcess::end() {
   // Also releases the shared memory of the answers.
   Message answer;
-  return ++files_ < most_files && Message{Kind::end}.send(socket_) && answer.receive(socket_) &&
+  return ++files_ < max_files && Message{Kind::end}.send(socket_) && answer.receive(socket_) &&
          answer.kind == Kind::answer && ::ftruncate(memory_, 0) == 0;
 }
 

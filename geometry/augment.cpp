@@ -119,8 +119,8 @@ struct Augmentation {
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> augment_clouds_cpu(
     const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& ptr, const at::Tensor& seeds,
-    int64_t most, int64_t rotation, at::ArrayRef<double> numbers) {
-  const AugmentOptions options = augment_options(most, rotation, numbers);
+    int64_t max_points, int64_t rotation, at::ArrayRef<double> numbers) {
+  const AugmentOptions options = augment_options(max_points, rotation, numbers);
   const CloudOffsets offsets = check_augmentation(points, normals, ptr, seeds, options);
   const at::Tensor from = points.contiguous(), turned = given(normals) ? normals->contiguous() : at::Tensor();
   check_finite(from, "points");
@@ -146,7 +146,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> augment_clouds_cpu(
 
 GEOSFT_OPERATORS(m) {
   m.def(
-      "_augment_clouds(Tensor points, Tensor? normals, Tensor ptr, Tensor seeds, int most, int rotation, "
+      "_augment_clouds(Tensor points, Tensor? normals, Tensor ptr, Tensor seeds, int max_points, int rotation, "
       "float[] numbers) -> (Tensor points, Tensor normals, Tensor ptr, Tensor rows)");
 }
 
@@ -169,10 +169,10 @@ CloudOffsets check_augmentation(const at::Tensor& points, const std::optional<at
   return offsets;
 }
 
-AugmentOptions augment_options(int64_t most, int64_t rotation, at::ArrayRef<double> numbers) {
+AugmentOptions augment_options(int64_t max_points, int64_t rotation, at::ArrayRef<double> numbers) {
   TORCH_CHECK(numbers.size() == 6, "numbers must be stretch, scale_low, scale_high, jitter, jitter_clip and drop, got ",
               numbers.size());
-  return {most,       numbers[0], static_cast<Rotation>(rotation), numbers[1], numbers[2], numbers[3],
+  return {max_points, numbers[0], static_cast<Rotation>(rotation), numbers[1], numbers[2], numbers[3],
           numbers[4], numbers[5]};
 }
 

@@ -37,7 +37,7 @@ CloudOffsets check_augmentation(const at::Tensor& points, const std::optional<at
 // stretch, scale_low, scale_high, jitter, jitter_clip and drop.
 using AugmentSignature = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>(
     const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& ptr, const at::Tensor& seeds,
-    int64_t most, int64_t rotation, at::ArrayRef<double> numbers);
-AugmentOptions augment_options(int64_t most, int64_t rotation, at::ArrayRef<double> numbers);
+    int64_t max_points, int64_t rotation, at::ArrayRef<double> numbers);
+AugmentOptions augment_options(int64_t max_points, int64_t rotation, at::ArrayRef<double> numbers);
 
 }  // namespace geosft

@@ -66,13 +66,13 @@ std::optional<std::vector<Place>> flattened(const std::vector<std::array<double,
 // The signed areas of the triangles of a fan add up to the area of the polygon: without negative ones, they cover it
 // once.
 bool is_covered_by_fan(const std::vector<Place>& places) {
-  double total = 0, least = 0;
+  double total = 0, minimum = 0;
   for (size_t i = 2; i < places.size(); ++i) {
     const double area = turn(places[0], places[i - 1], places[i]);
     total += area;
-    least = std::min(least, area);
+    minimum = std::min(minimum, area);
   }
-  return least >= -fan_tolerance * total;
+  return minimum >= -fan_tolerance * total;
 }
 
 // The corners that are left, as a ring. Triangles whose orientation is that of the polygon, and which are cut off one

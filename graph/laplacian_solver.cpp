@@ -136,8 +136,8 @@ std::optional<Eigenpairs> solve_iteratively(const SparseMatrix& similarity, cons
   Operator op(similarity, inverse);
   MatrixXd known = trivial;
   std::vector<double> values;
-  const int64_t most = std::min(similarity.rows() - 1, count + max_copies);
-  for (int64_t wanted = count; static_cast<int64_t>(values.size()) < most && !complete(values, count); wanted = 1) {
+  const int64_t maximum = std::min(similarity.rows() - 1, count + max_copies);
+  for (int64_t wanted = count; static_cast<int64_t>(values.size()) < maximum && !complete(values, count); wanted = 1) {
     op.remove(known);
     const std::optional<MatrixXd> found = iterate(op, known.cols(), wanted);
     if (!found.has_value()) return std::nullopt;

@@ -59,7 +59,7 @@ class KernelRidge {
 
 // Divides rows into five parts of whole groups, int64 [n] each, ascending: the largest group first, each into the
 // smallest part. The rows of a group with more than a twentieth of all are divided one by one: such a group, as that of
-// the molecules without rings, is not alike within, and is never absent from the training part of a scaffold split.
+// the molecules without rings, is not alike within, and is never absent from the training split of a scaffold split.
 std::vector<at::Tensor> left_out_parts(const at::Tensor& groups);
 
 // Returns the min-max kernel, averaged over blocks of `bits` columns: a [n, blocks * bits] and b [m, blocks * bits],

@@ -75,12 +75,12 @@ Hdf5Chunks::Hdf5Chunks(const ChunkedDataset& of)
   size_.assign(sizes.begin(), sizes.end());
   auto bytes = static_cast<double>(H5Tget_size(of.type));
   for (const uint64_t size : size_) bytes *= static_cast<double>(size);
-  const uint64_t most = max_unpacked(of.file_bytes);
-  if (bytes > static_cast<double>(most)) fail("chunks of at most " + std::to_string(most) + " bytes", bytes);
+  const uint64_t maximum = max_unpacked(of.file_bytes);
+  if (bytes > static_cast<double>(maximum)) fail("chunks of at most " + std::to_string(maximum) + " bytes", bytes);
   // Each chunk takes space in the file.
-  constexpr double few = 65536, least_bytes = 16;
+  constexpr double few = 65536, min_bytes = 16;
   const double chunks = chunk_count();
-  if (chunks > few + static_cast<double>(of.file_bytes) / least_bytes) fail("fewer chunks", chunks);
+  if (chunks > few + static_cast<double>(of.file_bytes) / min_bytes) fail("fewer chunks", chunks);
   count_ = product(size_);
   if (count_ == 0) fail("chunks that hold something", 0);
   bytes_ = count_ * H5Tget_size(of.type);

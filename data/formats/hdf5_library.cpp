@@ -71,8 +71,8 @@ bool holds_all(hid_t layout, const std::vector<int64_t>& shape, size_t number_si
 
 // Returns whether some numbers of a type are rounded by a cast to float32.
 bool exceeds_float(hid_t type) {
-  const size_t most = H5Tget_class(type) == H5T_FLOAT ? sizeof(float) : sizeof(int16_t);
-  return H5Tget_size(type) > most;
+  const size_t maximum = H5Tget_class(type) == H5T_FLOAT ? sizeof(float) : sizeof(int16_t);
+  return H5Tget_size(type) > maximum;
 }
 
 hid_t type_in_memory(at::ScalarType type) {

@@ -69,14 +69,14 @@ struct Decoder {
   jpeg_progress_mgr progress;
 };
 
-Outcome begin(Decoder& decoder, const unsigned char* bytes, size_t size, uint64_t most) {
+Outcome begin(Decoder& decoder, const unsigned char* bytes, size_t size, uint64_t maximum) {
   if (setjmp(decoder.errors.jump) != 0) return Outcome::failed;
   jpeg_create_decompress(&decoder.state);
   decoder.progress.progress_monitor = on_progress;
   decoder.state.progress = &decoder.progress;
   jpeg_mem_src(&decoder.state, bytes, size);
   jpeg_read_header(&decoder.state, TRUE);
-  if (uint64_t{decoder.state.image_width} * decoder.state.image_height > most) return Outcome::too_large;
+  if (uint64_t{decoder.state.image_width} * decoder.state.image_height > maximum) return Outcome::too_large;
   const J_COLOR_SPACE space = decoder.state.jpeg_color_space;
   decoder.state.out_color_space = space == JCS_CMYK || space == JCS_YCCK ? JCS_CMYK : JCS_RGB;
   jpeg_start_decompress(&decoder.state);
@@ -150,11 +150,12 @@ ColourImage read_jpeg(std::string_view bytes, const std::string& file) {
   Decoder decoder{};
   install(decoder.errors, decoder.state.err);
   const Destroyer destroyer{decoder};
-  const uint64_t most = std::min<uint64_t>(max_pixels, max_pixels_per_byte * bytes.size());
-  const Outcome begun = begin(decoder, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), most);
+  const uint64_t maximum = std::min<uint64_t>(max_pixels, max_pixels_per_byte * bytes.size());
+  const Outcome begun = begin(decoder, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), maximum);
   if (begun == Outcome::failed) throw DataError(file, "a JPEG", decoder.errors.message.data());
   if (begun == Outcome::too_large) {
-    throw DataError(file, "at most " + std::to_string(most) + " pixels in " + std::to_string(bytes.size()) + " bytes",
+    throw DataError(file,
+                    "at most " + std::to_string(maximum) + " pixels in " + std::to_string(bytes.size()) + " bytes",
                     std::to_string(decoder.state.image_width) + " x " + std::to_string(decoder.state.image_height));
   }
   const bool inks = decoder.state.out_color_space == JCS_CMYK;

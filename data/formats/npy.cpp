@@ -115,12 +115,12 @@ std::string npy_shape_text(const NpyArray& array) {
 
 // Throws DataError unless the sizes multiply to what the data hold. More data than that are ignored.
 void check_npy_size(const NpyArray& array) {
-  auto most = static_cast<int64_t>(array.data.size() / array.item_size);
+  auto maximum = static_cast<int64_t>(array.data.size() / array.item_size);
   for (const int64_t size : array.shape) {
     if (size == 0) throw DataError(array.name, "at least one point", "shape " + npy_shape_text(array));
-    most /= size;
+    maximum /= size;
   }
-  if (most < 1) {
+  if (maximum < 1) {
     throw DataError(array.name, "numbers for the shape " + npy_shape_text(array),
                     std::to_string(array.data.size()) + " bytes");
   }

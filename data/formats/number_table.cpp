@@ -13,9 +13,9 @@ namespace geosft {
 namespace {
 
 bool is_category(std::string_view word) {
-  constexpr int64_t most = int64_t{1} << 20;
+  constexpr int64_t maximum = int64_t{1} << 20;
   const std::optional<int64_t> number = parse_integer(word);
-  return number && *number >= 0 && *number < most;
+  return number && *number >= 0 && *number < maximum;
 }
 
 void check_width(const CsvRows& rows, int64_t width) {

@@ -48,10 +48,10 @@ class OffWords {
     pass_edges();
     // A vertex takes at least 6 bytes ("0 0 0\n") and a face 2, so larger counts are invalid.
     const size_t left = lines_.bytes_left() + lines_.rest().size();
-    const auto most = static_cast<int64_t>(left / 6 + 1);
+    const auto maximum = static_cast<int64_t>(left / 6 + 1);
     const auto max_faces = static_cast<int64_t>(left / 2 + 1);
-    if (vertices < 1 || faces < 0 || vertices > most || faces > max_faces) {
-      lines_.fail("numbers of vertices and faces from 1 and 0 to " + std::to_string(most) + " and " +
+    if (vertices < 1 || faces < 0 || vertices > maximum || faces > max_faces) {
+      lines_.fail("numbers of vertices and faces from 1 and 0 to " + std::to_string(maximum) + " and " +
                       std::to_string(max_faces) + ", for a file of this size",
                   std::to_string(vertices) + " and " + std::to_string(faces));
     }

@@ -55,8 +55,8 @@ void check_points(const PcdHeader& header, int64_t width, int64_t height, size_t
   const auto left = static_cast<int64_t>(total - header.size);
   // A number takes at least two bytes of text ("0 "), the last one in the file one byte.
   const bool is_text = header.encoding == PcdEncoding::text;
-  const int64_t most = is_text ? (left + 1) / (2 * header.point_columns) : left / header.point_size;
-  const bool fits = header.encoding == PcdEncoding::compressed || header.points <= most;
+  const int64_t maximum = is_text ? (left + 1) / (2 * header.point_columns) : left / header.point_size;
+  const bool fits = header.encoding == PcdEncoding::compressed || header.points <= maximum;
   if (header.points < 1 || !fits) {
     throw DataError(file, "points that fit into the " + std::to_string(left) + " bytes after the header",
                     std::to_string(header.points) + " points");

@@ -31,9 +31,10 @@ Image decoded(std::string_view bytes, const std::string& file, png_uint_32 forma
     throw DataError(file, "a PNG", png.image.message);
   }
   // A pixel takes at least one bit.
-  const uint64_t most = std::min(max_pixels, 8 * deflate_ratio * bytes.size());
-  if (uint64_t{png.image.width} * png.image.height > most) {
-    throw DataError(file, "at most " + std::to_string(most) + " pixels in " + std::to_string(bytes.size()) + " bytes",
+  const uint64_t maximum = std::min(max_pixels, 8 * deflate_ratio * bytes.size());
+  if (uint64_t{png.image.width} * png.image.height > maximum) {
+    throw DataError(file,
+                    "at most " + std::to_string(maximum) + " pixels in " + std::to_string(bytes.size()) + " bytes",
                     std::to_string(png.image.width) + " x " + std::to_string(png.image.height));
   }
   png.image.format = format;

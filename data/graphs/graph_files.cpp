@@ -157,10 +157,10 @@ FileGraph read_matrix_market(const std::filesystem::path& file) {
   if (found != header.entries) {
     throw DataError(file.string(), std::to_string(header.entries) + " entries", std::to_string(found));
   }
-  const int64_t most = (int64_t{1} << 20) + 64 * found;
-  if (header.nodes > most) {
+  const int64_t maximum = (int64_t{1} << 20) + 64 * found;
+  if (header.nodes > maximum) {
     throw DataError(file.string() + ":" + std::to_string(header_line),
-                    "at most " + std::to_string(most) + " rows with " + std::to_string(found) + " entries",
+                    "at most " + std::to_string(maximum) + " rows with " + std::to_string(found) + " entries",
                     std::to_string(header.nodes));
   }
   return {edges.graph(header.nodes), at::arange(1, header.nodes + 1, at::kLong)};

@@ -73,13 +73,13 @@ DatasetSplit grouped_split(const std::vector<int64_t>& group, double train_fract
   DatasetSplit split;
   for (const std::vector<int64_t>& items : groups) {
     const size_t trained = split.train.size() + items.size(), validated = trained + split.validation.size();
-    std::vector<int64_t>& part = static_cast<double>(trained) <= train_end          ? split.train
-                                 : static_cast<double>(validated) <= validation_end ? split.validation
-                                                                                    : split.test;
-    part.insert(part.end(), items.begin(), items.end());
+    std::vector<int64_t>& chosen = static_cast<double>(trained) <= train_end          ? split.train
+                                   : static_cast<double>(validated) <= validation_end ? split.validation
+                                                                                      : split.test;
+    chosen.insert(chosen.end(), items.begin(), items.end());
   }
-  for (std::vector<int64_t>* part : {&split.train, &split.validation, &split.test})
-    std::sort(part->begin(), part->end());
+  for (std::vector<int64_t>* items : {&split.train, &split.validation, &split.test})
+    std::sort(items->begin(), items->end());
   return split;
 }
 

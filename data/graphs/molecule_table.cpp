@@ -197,8 +197,8 @@ std::optional<DatasetSplit> split_by_column(const TextTable& table) {
       const std::string word = lower_case(table.columns[column][row]);
       const bool validation = word == "valid" || word == "validation" || word == "val";
       if (!validation && word != "train" && word != "test") return std::nullopt;
-      std::vector<int64_t>& part = validation ? split.validation : word == "train" ? split.train : split.test;
-      part.push_back(static_cast<int64_t>(row));
+      std::vector<int64_t>& chosen = validation ? split.validation : word == "train" ? split.train : split.test;
+      chosen.push_back(static_cast<int64_t>(row));
     }
     return split;
   }

@@ -30,15 +30,15 @@ bool has_table(const fs::path& folder, const char* name) {
 }
 
 // Reads one count per graph and returns the cumulative sums.
-std::vector<int64_t> read_offsets_of(const fs::path& file, int64_t least, const char* what) {
-  constexpr int64_t most = int64_t{1} << 40;
+std::vector<int64_t> read_offsets_of(const fs::path& file, int64_t minimum, const char* what) {
+  constexpr int64_t maximum = int64_t{1} << 40;
   const IntegerTable counts = read_integer_table(file, 1, what);
   std::vector<int64_t> offsets = {0};
   for (int64_t i = 0; i < counts.rows(); ++i) {
     const int64_t count = counts.values[static_cast<size_t>(i)];
-    if (count < least || count > most - offsets.back()) {
+    if (count < minimum || count > maximum - offsets.back()) {
       fail_row(counts.file, counts.lines[static_cast<size_t>(i)],
-               std::string(what) + " of at least " + std::to_string(least), std::to_string(count));
+               std::string(what) + " of at least " + std::to_string(minimum), std::to_string(count));
     }
     offsets.push_back(offsets.back() + count);
   }
@@ -54,11 +54,11 @@ void check_rows(const fs::path& file, int64_t found, int64_t expected, const cha
 
 // Limits the number of nodes relative to the edges, because nodes without features also take memory.
 void check_plausible_nodes(const fs::path& folder, int64_t nodes, int64_t edges) {
-  const int64_t most = (int64_t{1} << 20) + 64 * edges;
-  if (nodes <= most) return;
+  const int64_t maximum = (int64_t{1} << 20) + 64 * edges;
+  if (nodes <= maximum) return;
   throw DataError(
       file_or_gz(folder / "raw/num-node-list.csv").string(),
-      "at most " + std::to_string(most) + " nodes without features among " + std::to_string(edges) + " edges",
+      "at most " + std::to_string(maximum) + " nodes without features among " + std::to_string(edges) + " edges",
       std::to_string(nodes));
 }
 
@@ -90,8 +90,9 @@ OgbEdges read_ogb_edges(const fs::path& folder, const std::vector<int64_t>& node
 // Returns the standard vocabulary of molecules if the table fits it, so that molecule datasets can share a model.
 std::vector<int64_t> vocabulary_of(const NumberTable& table, const std::vector<int64_t>& usual) {
   const std::vector<int64_t> sizes = table.column_sizes();
-  const bool fits = sizes.size() == usual.size() && std::equal(sizes.begin(), sizes.end(), usual.begin(),
-                                                               [](int64_t size, int64_t most) { return size <= most; });
+  const bool fits =
+      sizes.size() == usual.size() && std::equal(sizes.begin(), sizes.end(), usual.begin(),
+                                                 [](int64_t size, int64_t maximum) { return size <= maximum; });
   return fits ? usual : sizes;
 }
 
@@ -194,7 +195,7 @@ void take_node_labels(const NumberTable& labels, PackedItems& packed) {
 
 // Lists OGB's other tables, which are not features (e.g. the species of proteins and the year of papers, used for
 // splits).
-std::vector<std::string> remarks_on(const fs::path& folder) {
+std::vector<std::string> left_out_warnings(const fs::path& folder) {
   std::vector<std::string> warnings;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder / "raw")) {
     const std::string name = entry.path().filename().string();
@@ -226,8 +227,8 @@ DatasetSplit read_ogb_split(const fs::path& folder, const std::string& name, int
 at::Tensor node_split_of(const DatasetSplit& split, int64_t nodes) {
   at::Tensor out = at::full({nodes}, -1, at::kLong);
   int64_t number = 0;
-  for (const std::vector<int64_t>* part : {&split.train, &split.validation, &split.test}) {
-    out.index_fill_(0, at::tensor(*part, at::kLong), number++);
+  for (const std::vector<int64_t>* items : {&split.train, &split.validation, &split.test}) {
+    out.index_fill_(0, at::tensor(*items, at::kLong), number++);
   }
   return out;
 }
@@ -261,7 +262,7 @@ PackedItems make_ogb_dataset(const fs::path& folder, const GraphReadOptions& opt
     }
     packed.node_split = node_split_of(read_ogb_split(folder, options.split, nodes), nodes);
   }
-  packed.warnings = remarks_on(folder);
+  packed.warnings = left_out_warnings(folder);
   check_packed_items(packed, folder.string());
   return packed;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* packed_version_name = "geosft_packed_graphs";
 constexpr int64_t packed_version = 1;
-constexpr std::pair<const char*, std::vector<int64_t> DatasetSplit::*> split_parts[] = {
+constexpr std::pair<const char*, std::vector<int64_t> DatasetSplit::*> named_splits[] = {
     {"split_train", &DatasetSplit::train},
     {"split_validation", &DatasetSplit::validation},
     {"split_test", &DatasetSplit::test}};
@@ -53,7 +53,7 @@ class PackedFile {
     if (file_.has("node_split")) out.node_split = integers("node_split");
     if (has_split()) {
       out.split.emplace();
-      for (const auto& [name, part] : split_parts) *out.split.*part = list(name);
+      for (const auto& [name, split] : named_splits) *out.split.*split = list(name);
     }
     return out;
   }
@@ -91,7 +91,7 @@ class PackedFile {
 
   bool has_split() const {
     int found = 0;
-    for (const auto& [name, part] : split_parts) found += file_.has(name);
+    for (const auto& [name, split] : named_splits) found += file_.has(name);
     if (found != 0 && found != 3) throw DataError(name_, "split_train, split_validation and split_test", "not all");
     return found == 3;
   }
@@ -142,9 +142,9 @@ at::Tensor as_text(const std::vector<std::string>& lines) {
 // Converts integers to the narrowest type that holds them; other tensors are unchanged.
 at::Tensor narrowed(const at::Tensor& tensor) {
   if (tensor.scalar_type() != at::kLong || tensor.numel() == 0) return tensor;
-  const int64_t least = tensor.min().item<int64_t>(), most = tensor.max().item<int64_t>();
-  if (least >= 0 && most <= std::numeric_limits<uint8_t>::max()) return tensor.to(at::kByte);
-  const bool narrow = least >= std::numeric_limits<int32_t>::min() && most <= std::numeric_limits<int32_t>::max();
+  const int64_t minimum = tensor.min().item<int64_t>(), maximum = tensor.max().item<int64_t>();
+  if (minimum >= 0 && maximum <= std::numeric_limits<uint8_t>::max()) return tensor.to(at::kByte);
+  const bool narrow = minimum >= std::numeric_limits<int32_t>::min() && maximum <= std::numeric_limits<int32_t>::max();
   return narrow ? tensor.to(at::kInt) : tensor;
 }
 
@@ -181,8 +181,8 @@ void write_packed_graphs(const std::filesystem::path& file, const PackedItems& p
                                             {"node_split", packed.node_split}};
   if (packed.node_categories.defined()) sets["node_vocabulary"] = at::tensor(schema.node_vocabulary, at::kLong);
   if (packed.edge_categories.defined()) sets["edge_vocabulary"] = at::tensor(schema.edge_vocabulary, at::kLong);
-  for (const auto& [name, part] : split_parts) {
-    if (packed.split) sets[name] = at::tensor(*packed.split.*part, at::kLong);
+  for (const auto& [name, split] : named_splits) {
+    if (packed.split) sets[name] = at::tensor(*packed.split.*split, at::kLong);
   }
   if (!packed.smiles.empty()) sets["smiles"] = as_text(packed.smiles);
   if (!packed.warnings.empty()) sets["remarks"] = as_text(packed.warnings);

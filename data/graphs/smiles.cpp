@@ -103,7 +103,7 @@ std::vector<ParsedSmiles> parse_all(const SmilesColumn& column, const GraphReadO
   return parsed;
 }
 
-std::vector<std::string> remarks_on(const SmilesColumn& column, const std::vector<ParsedSmiles>& parsed) {
+std::vector<std::string> warnings_of(const SmilesColumn& column, const std::vector<ParsedSmiles>& parsed) {
   std::vector<std::string> warnings;
   for (size_t i = 0; i < parsed.size(); ++i) {
     if (parsed[i].error.empty()) continue;
@@ -234,7 +234,7 @@ SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptio
     joined.add(parsed[i].molecule);
   }
   PackedItems& packed = out.packed;
-  packed.warnings = remarks_on(column, parsed);
+  packed.warnings = warnings_of(column, parsed);
   if (out.rows.empty()) {
     throw DataError(column.file, "a valid SMILES", packed.warnings.empty() ? "no rows" : packed.warnings.at(1));
   }

@@ -9,9 +9,10 @@ namespace geosft {
 namespace {
 
 // Reads the items of one file; `seen` marks the items of all files.
-std::vector<int64_t> read_part(const std::filesystem::path& path, std::vector<bool>& seen) {
+std::vector<int64_t> read_items(const std::filesystem::path& path, std::vector<bool>& seen) {
   const std::filesystem::path file = file_or_gz(path);
-  if (!std::filesystem::exists(file)) throw DataError(file.string() + " or .gz", "a part of the split", "no such file");
+  if (!std::filesystem::exists(file))
+    throw DataError(file.string() + " or .gz", "the items of a split", "no such file");
   const std::string text = read_gz_file(file);
   TextLines lines(text, file.string());
   std::vector<int64_t> items;
@@ -33,23 +34,23 @@ std::vector<int64_t> read_part(const std::filesystem::path& path, std::vector<bo
 DatasetSplit read_split(const SplitFiles& files, int64_t count) {
   std::vector<bool> seen(static_cast<size_t>(count), false);
   DatasetSplit split;
-  split.train = read_part(files.train, seen);
-  split.validation = read_part(files.validation, seen);
-  split.test = read_part(files.test, seen);
+  split.train = read_items(files.train, seen);
+  split.validation = read_items(files.validation, seen);
+  split.test = read_items(files.test, seen);
   return split;
 }
 
 DatasetSplit restricted_split(const DatasetSplit& split, const std::vector<int64_t>& kept, int64_t count) {
   std::vector<int64_t> place(static_cast<size_t>(count), -1);
   for (size_t i = 0; i < kept.size(); ++i) place[static_cast<size_t>(kept[i])] = static_cast<int64_t>(i);
-  const auto part = [&](const std::vector<int64_t>& items) {
+  const auto kept_of = [&](const std::vector<int64_t>& items) {
     std::vector<int64_t> out;
     for (const int64_t item : items) {
       if (const int64_t now = place[static_cast<size_t>(item)]; now >= 0) out.push_back(now);
     }
     return out;
   };
-  return {part(split.train), part(split.validation), part(split.test)};
+  return {kept_of(split.train), kept_of(split.validation), kept_of(split.test)};
 }
 
 }  // namespace geosft

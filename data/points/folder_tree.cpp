@@ -138,7 +138,7 @@ class TreeScan {
  public:
   TreeScan(const fs::path& root, SplitRule rule) : root_(root) {
     const Entries top = entries_of(root);
-    remark_loose_files(root, top);
+    warn_of_loose_files(root, top);
     if (has_split_folders(top)) {
       take_splits(top);
     } else {
@@ -146,8 +146,8 @@ class TreeScan {
         if (!leaves_out(folder)) take_class(folder, rule);
       }
     }
-    remark_variants();
-    remark_passed_by();
+    warn_of_variants();
+    warn_of_passed_by();
   }
 
   // Says why no class has a file to test with, which holds for few files that are split by their number; else empty.
@@ -178,7 +178,7 @@ class TreeScan {
 
  private:
   // Warns about shape files directly in `folder`, which belong to no class.
-  void remark_loose_files(const fs::path& folder, const Entries& entries) {
+  void warn_of_loose_files(const fs::path& folder, const Entries& entries) {
     count_others(entries);
     if (entries.shapes.empty()) return;
     const size_t count = entries.shapes.size();
@@ -243,7 +243,7 @@ class TreeScan {
     return shapes;
   }
 
-  void remark_variants() {
+  void warn_of_variants() {
     if (variants_ == 0) return;
     warnings.push_back(root_.string() + ": " + std::to_string(variants_) +
                        (variants_ == 1 ? " file is another format" : " files are other formats") +
@@ -285,7 +285,7 @@ class TreeScan {
         continue;
       }
       const Entries split = entries_of(folder);
-      remark_loose_files(folder, split);
+      warn_of_loose_files(folder, split);
       for (const fs::path& of_class : split.folders) {
         if (leaves_out(of_class)) continue;
         ClassFiles& files = classes[of_class.filename()];
@@ -320,7 +320,7 @@ class TreeScan {
     to.insert(to.end(), files.begin(), files.end());
   }
 
-  void remark_passed_by() {
+  void warn_of_passed_by() {
     std::string text;
     const auto add = [&](size_t count, const std::string& one, const std::string& more) {
       if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + (count == 1 ? one : one + "s") + more;
@@ -341,8 +341,8 @@ class TreeScan {
 };
 
 // Warns about classes without a shape in the split.
-void remark_empty_classes(const fs::path& root, const Classes& classes, Split split,
-                          std::vector<std::string>& warnings) {
+void warn_of_empty_classes(const fs::path& root, const Classes& classes, Split split,
+                           std::vector<std::string>& warnings) {
   std::vector<std::string> empty;
   size_t real = 0;  // a folder without any shape is no class
   for (const auto& [name, files] : classes) {
@@ -382,7 +382,7 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
     throw DataError(root.string(), split == Split::train ? "shapes to train with" : "shapes to test with",
                     few.empty() ? "none" : few);
   }
-  remark_empty_classes(root, scan.classes, split, listing.warnings);
+  warn_of_empty_classes(root, scan.classes, split, listing.warnings);
   return listing;
 }
 

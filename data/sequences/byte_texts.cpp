@@ -62,16 +62,16 @@ void read_text_folders(const fs::path& folder, LabelledTexts& all) {
 }
 
 // Appends the texts of a split and returns their item indices.
-std::vector<int64_t> read_part(const fs::path& folder, const std::string& part, LabelledTexts& all) {
+std::vector<int64_t> read_split(const fs::path& folder, const std::string& split, LabelledTexts& all) {
   const auto first = static_cast<int64_t>(all.labels.size());
-  const fs::path table = only_file(folder, "_" + part + ".tsv");
+  const fs::path table = only_file(folder, "_" + split + ".tsv");
   if (table.empty()) {
-    read_text_folders(folder / part, all);
+    read_text_folders(folder / split, all);
   } else {
     read_text_table(table, all);
   }
   const auto end = static_cast<int64_t>(all.labels.size());
-  if (end == first) throw DataError(folder.string(), "texts of the " + part + " part", "none");
+  if (end == first) throw DataError(folder.string(), "texts of the " + split + " split", "none");
   return item_range(first, end);
 }
 
@@ -82,7 +82,7 @@ std::vector<int64_t> class_numbers(const std::vector<std::string>& labels, const
   for (const std::string& label : labels) {
     const auto found = std::lower_bound(classes.begin(), classes.end(), label);
     if (found == classes.end() || *found != label) {
-      throw DataError(source + " (test part)", "classes of the training part", "'" + label + "'");
+      throw DataError(source + " (test split)", "classes of the training split", "'" + label + "'");
     }
     numbers.push_back(found - classes.begin());
   }
@@ -103,10 +103,10 @@ bool is_byte_texts(const fs::path& folder) {
 PackedItems read_byte_texts(const fs::path& folder, int64_t max_length) {
   LabelledTexts all{max_length, {}, {0}, {}, 0};
   DatasetSplit split;
-  split.train = read_part(folder, "train", all);
+  split.train = read_split(folder, "train", all);
   const std::set<std::string> names(all.labels.begin(), all.labels.end());
   const std::vector<std::string> classes(names.begin(), names.end());
-  split.test = read_part(folder, "test", all);
+  split.test = read_split(folder, "test", all);
   const std::vector<int64_t> labels = class_numbers(all.labels, classes, folder.string());
   PackedItems packed = packed_sequences(at::tensor(all.offsets, at::kLong), at::tensor(labels, at::kLong), classes);
   packed.node_categories = byte_categories(std::move(all.bytes), 1);

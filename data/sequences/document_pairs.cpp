@@ -85,7 +85,7 @@ PackedItems read_document_pairs(const fs::path& folder, int64_t max_length) {
   std::vector<int64_t> targets;
   for (const std::string& label : all.labels) {
     const auto found = classes.find(label);
-    if (found == classes.end()) throw DataError(folder.string(), "labels of the training part", "'" + label + "'");
+    if (found == classes.end()) throw DataError(folder.string(), "labels of the training split", "'" + label + "'");
     targets.push_back(found->second);
   }
   PackedItems packed = packed_sequences(at::tensor(all.offsets, at::kLong), at::tensor(targets, at::kLong), names);

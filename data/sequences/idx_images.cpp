@@ -62,8 +62,8 @@ fs::path idx_file(const fs::path& folder, const std::string& what, const char* k
   return !fs::exists(published) && fs::exists(renamed) ? renamed : published;
 }
 
-fs::path images_file(const fs::path& folder, const std::string& part) {
-  return idx_file(folder, part + "-images", "idx3-ubyte");
+fs::path images_file(const fs::path& folder, const std::string& split) {
+  return idx_file(folder, split + "-images", "idx3-ubyte");
 }
 
 struct LabelledImages {
@@ -71,9 +71,9 @@ struct LabelledImages {
   std::vector<int64_t> sizes;
 };
 
-LabelledImages read_images(const fs::path& folder, const std::string& part) {
-  const IdxFile images(images_file(folder, part), 3);
-  const IdxFile labels(idx_file(folder, part + "-labels", "idx1-ubyte"), 1);
+LabelledImages read_images(const fs::path& folder, const std::string& split) {
+  const IdxFile images(images_file(folder, split), 3);
+  const IdxFile labels(idx_file(folder, split + "-labels", "idx1-ubyte"), 1);
   const int64_t count = images.sizes[0], pixels = images.sizes[1] * images.sizes[2];
   if (labels.sizes[0] != count) {
     throw DataError(labels.name, "a label for each of the " + std::to_string(count) + " images",

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t first_operator = 10, closing_token = 14, operator_count = 4;
 constexpr double operator_share = 0.25;
 constexpr int64_t max_tries = 1000000;
-constexpr const char* listops_parts[] = {"train", "val", "test"};
+constexpr const char* listops_splits[] = {"train", "val", "test"};
 
 // Samples random trees, and abandons a tree as soon as it is too long.
 class TreeBuilder {
@@ -75,8 +75,8 @@ int64_t applied(int64_t token, std::vector<int64_t>& arguments) {
   }
 }
 
-std::filesystem::path part_file(const std::filesystem::path& folder, const char* part) {
-  return folder / (std::string("basic_") + part + ".tsv");
+std::filesystem::path split_file(const std::filesystem::path& folder, const char* split) {
+  return folder / (std::string("basic_") + split + ".tsv");
 }
 
 struct Expressions {
@@ -179,16 +179,16 @@ void write_listops(const std::filesystem::path& file, const ListOpsOptions& opti
 }
 
 bool is_listops(const std::filesystem::path& folder) {
-  return std::filesystem::exists(part_file(folder, listops_parts[0]));
+  return std::filesystem::exists(split_file(folder, listops_splits[0]));
 }
 
 PackedItems read_listops(const std::filesystem::path& folder) {
   Expressions all;
   DatasetSplit split;
   for (auto* rows : {&split.train, &split.validation, &split.test}) {
-    const size_t part = rows == &split.train ? 0 : rows == &split.validation ? 1 : 2;
+    const size_t number = rows == &split.train ? 0 : rows == &split.validation ? 1 : 2;
     const auto first = static_cast<int64_t>(all.values.size());
-    read_expressions(part_file(folder, listops_parts[part]), all);
+    read_expressions(split_file(folder, listops_splits[number]), all);
     *rows = item_range(first, static_cast<int64_t>(all.values.size()));
   }
   PackedItems packed = packed_sequences(at::tensor(all.offsets, at::kLong), at::tensor(all.values, at::kLong),

@@ -121,7 +121,7 @@ at::Tensor matched_labels(const TsFile& train, const TsFile& test) {
   const at::Tensor unknown = (labels < 0).nonzero();
   if (unknown.numel() == 0) return labels;
   const auto label = static_cast<size_t>(test.labels[unknown[0][0]].item<int64_t>());
-  throw DataError(test.problem + " (test part)", "the classes of the training part", "'" + test.classes[label] + "'");
+  throw DataError(test.problem + " (test split)", "the classes of the training split", "'" + test.classes[label] + "'");
 }
 
 using SequenceReader = PackedItems(const fs::path& folder, int64_t max_length);
@@ -183,13 +183,13 @@ PackedItems packed_sequences(const at::Tensor& ptr, const at::Tensor& labels, st
 
 PackedItems packed_series(const TsFile& train, const TsFile& test) {
   if (test.dimensions() != train.dimensions()) {
-    throw DataError(test.problem + " (test part)", std::to_string(train.dimensions()) + " dimensions, as in training",
+    throw DataError(test.problem + " (test split)", std::to_string(train.dimensions()) + " dimensions, as in training",
                     std::to_string(test.dimensions()));
   }
   const bool regression = train.targets.defined();
-  for (const TsFile* part : {&train, &test}) {
-    if (regression ? part->targets.defined() : part->labels.defined()) continue;
-    throw DataError(part->problem + (part == &train ? " (training part)" : " (test part)"),
+  for (const TsFile* file : {&train, &test}) {
+    if (regression ? file->targets.defined() : file->labels.defined()) continue;
+    throw DataError(file->problem + (file == &train ? " (training split)" : " (test split)"),
                     regression ? "series with targets (@targetLabel true), as in training"
                                : "series with classes (@classLabel true) or targets (@targetLabel true)",
                     "series without, which are for prediction");

@@ -53,9 +53,9 @@ template <class Launcher>
 void implement_augmentation(torch::Library& m) {
   m.impl("_augment_clouds",
          [](const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& ptr,
-            const at::Tensor& seeds, int64_t most, int64_t rotation, at::ArrayRef<double> numbers) {
+            const at::Tensor& seeds, int64_t max_points, int64_t rotation, at::ArrayRef<double> numbers) {
            const Launcher launch(points.device(), "augment_clouds");
-           return augmented_clouds(points, normals, ptr, seeds, augment_options(most, rotation, numbers), launch);
+           return augmented_clouds(points, normals, ptr, seeds, augment_options(max_points, rotation, numbers), launch);
          });
 }
 

@@ -14,10 +14,10 @@ struct Leading {
 }  // namespace
 
 int64_t monomial_count(int64_t channels, int64_t degree) {
-  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  constexpr int64_t maximum = std::numeric_limits<int64_t>::max();
   int64_t count = 1;
   for (int64_t t = 1; t <= degree; ++t) {
-    if (count > most / (channels + t)) return most;
+    if (count > maximum / (channels + t)) return maximum;
     count = count * (channels + t) / t;
   }
   return count;

@@ -25,8 +25,8 @@ at::Tensor directions(const at::Tensor& rows) {
 
 // The angle of directions u [N, K, 3] around the axes [N, 3], from an arbitrary direction.
 at::Tensor angle_around(const at::Tensor& axes, const at::Tensor& u) {
-  const at::Tensor least = axes.abs().argmin(1, true) == at::arange(3, axes.options().dtype(at::kLong));
-  const at::Tensor first = directions(at::linalg_cross(axes, least.to(axes.scalar_type())));
+  const at::Tensor smallest = axes.abs().argmin(1, true) == at::arange(3, axes.options().dtype(at::kLong));
+  const at::Tensor first = directions(at::linalg_cross(axes, smallest.to(axes.scalar_type())));
   const at::Tensor second = at::linalg_cross(axes, first);
   return at::atan2(product(u, second.unsqueeze(1)), product(u, first.unsqueeze(1)));
 }

@@ -10,7 +10,7 @@
 
 namespace geosft {
 
-// The most monomials of one head that polynomial_attention computes with.
+// The maximum number of monomials of one head that polynomial_attention computes with.
 inline constexpr int64_t kMaxMonomials = 100000;
 
 // Softmax attention in almost linear time: the exponential replaced by its Taylor polynomial ("Multi-Layer Transformers

@@ -47,7 +47,7 @@ double above_zero(double x, int64_t g) {
 // Bounds of e^-x T_g(x) over |x| <= bound: it falls from its value at -bound, which is above 1 for even degrees; for
 // odd ones, where that is below 1, it rises to 1 and falls.
 struct Ratio {
-  double below, above, least;
+  double below, above, minimum;
 };
 Ratio weight_ratio(double bound, int64_t degree) {
   const double below = below_zero(bound, degree), above = above_zero(bound, degree);
@@ -65,24 +65,23 @@ void check_bound(double bound, int64_t degree) {
 // Returns the rounding error, to be added to polynomial_truncation_error. Let u be the unit roundoff, x and y the
 // scaled rows, R = bound, so |x| |y| <= R and sum_c |x_c y_c| <= R.
 // * Through monomials a weight is sum_a x^a y^a / a!. Whatever their signs, the absolute values of its terms sum to at
-//   most T_g(R), while the weight may be as small as e^-R `least`. In a term of degree t, on average at most R, about 2
-//   t products are rounded; then it is added to those of other tokens (additions_in_a_row) and of all m monomials. Each
-//   of these 2 R + additions + m roundings changes the sum by at most u T_g(R) per token. Treated as independent, they
-//   are together bounded by twice the root of their number times u T_g(R), for the numerator (relative to the largest
-//   |v|) and for the denominator. The latter is at least e^-R `least` per token; so with
-//     rho = 2 sqrt(2 R + additions + m) u T_g(R) / (e^-R least)        (the fraction is e^2R for even degrees)
+//   most T_g(R), while the weight may be as small as e^-R `minimum`. In a term of degree t, on average at most R, about
+//   2 t products are rounded; then it is added to those of other tokens (additions_in_a_row) and of all m monomials.
+//   Each of these 2 R + additions + m roundings changes the sum by at most u T_g(R) per token. Treated as independent,
+//   they are together bounded by twice the root of their number times u T_g(R), for the numerator (relative to the
+//   largest |v|) and for the denominator. The latter is at least e^-R `minimum` per token; so with
+//     rho = 2 sqrt(2 R + additions + m) u T_g(R) / (e^-R `minimum`)     (the fraction is e^2R for even degrees)
 //   the result is off by at most 2 rho / (1 - rho), and the denominator is positive if rho < 1.
 // * Pair by pair, Horner's rule has 2 R roundings of sums up to T_g(R) and no sum over monomials: less than that.
 // * Rounding x, y and their product changes a score by at most (5 + c) R u, and so its weight and the sum of all by
-// that
-//   relative error; dividing takes 3 roundings. Nothing amplifies these.
+//   that relative error; dividing takes 3 roundings. Nothing amplifies these.
 double rounding_error(double bound, int64_t degree, int64_t channels, at::ScalarType dtype) {
   const bool twice = at::toOpMathType(dtype) == at::kDouble;
   const double unit = 0.5 * (twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
   const int64_t monomials = std::min(monomial_count(channels, degree), kMaxMonomials);
   const int64_t additions = monomials + additions_in_a_row(monomials, twice ? sizeof(double) : sizeof(float));
   const Ratio ratio = weight_ratio(bound, degree);
-  const double amplified = std::exp(2 * bound) * (1 - ratio.above) / ratio.least;
+  const double amplified = std::exp(2 * bound) * (1 - ratio.above) / ratio.minimum;
   const double rho = 2 * std::sqrt(2 * bound + static_cast<double>(additions)) * unit * amplified;
   const double plain = (2 * static_cast<double>(5 + channels) * bound + 3) * unit;
   return rho < 1 ? 2 * rho / (1 - rho) + plain : std::numeric_limits<double>::infinity();
@@ -134,7 +133,7 @@ double polynomial_truncation_error(double bound, int64_t degree) {
   check_bound(bound, degree);
   const Ratio ratio = weight_ratio(bound, degree);
   const double spread = degree % 2 == 0 ? ratio.below + ratio.above : std::max(ratio.below, ratio.above);
-  return ratio.least > 0 ? spread / ratio.least : std::numeric_limits<double>::infinity();
+  return ratio.minimum > 0 ? spread / ratio.minimum : std::numeric_limits<double>::infinity();
 }
 
 double polynomial_error_bound(double bound, int64_t degree, int64_t channels, at::ScalarType dtype) {

@@ -162,12 +162,12 @@ void PrimalMask::check_columns(int64_t head, const std::vector<int64_t>& q_items
   const int64_t *begin = rows(head), *keys = columns();
   for (size_t b = 0; b + 1 < q_items.size(); ++b) {
     for (int64_t i = q_items[b]; i < q_items[b + 1]; ++i) {
-      int64_t least = k_items[b];
+      int64_t minimum = k_items[b];
       for (int64_t e = begin[i]; e < begin[i + 1]; ++e) {
-        TORCH_CHECK(keys[e] >= least && keys[e] < k_items[b + 1],
+        TORCH_CHECK(keys[e] >= minimum && keys[e] < k_items[b + 1],
                     "mask_col must rise in each row and stay in the item: ", "query ", i, " of head ", head, " sees ",
-                    keys[e], ", expected ", least, " to ", k_items[b + 1] - 1);
-        least = keys[e] + 1;
+                    keys[e], ", expected ", minimum, " to ", k_items[b + 1] - 1);
+        minimum = keys[e] + 1;
       }
     }
   }

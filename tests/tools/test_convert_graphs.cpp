@@ -68,7 +68,7 @@ ProcessResult convert_superpixels(const TemporaryFolder& folder) {
                   folder / "test.pickle", "--out", folder / "set.h5"});
 }
 
-// `code` makes `data`, the training part of three.
+// `code` makes `data`, the training split of three.
 void require_refused(const std::string& code, const std::vector<std::string>& words) {
   const TemporaryFolder folder;
   make_pickles(folder, path_graph + code +

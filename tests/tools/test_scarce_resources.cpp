@@ -149,7 +149,7 @@ TEST_CASE("a training goes on without the data that it has in memory") {
     const ProcessResult result = train_until(*shop, long_training(*shop, "without"), shop->process(), run,
                                              [&] { fs::rename(shop->data(), away); });
     require_same_run(expected, run);
-    if (shop == &shops.parts) {  // the test part is opened for the final evaluation
+    if (shop == &shops.parts) {  // the test split is opened for the final evaluation
       require_clean_end(*shop, result, {shop->data().string(), "found nothing of this name"}, run);
     } else {
       INFO(result.err);

@@ -21,7 +21,9 @@ struct CostCommand {
 
   using Quantity = double AttentionCost::*;
 
-  static int64_t most(const std::vector<int64_t>& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
+  static int64_t maximum(const std::vector<int64_t>& numbers) {
+    return *std::max_element(numbers.begin(), numbers.end());
+  }
 
   // Returns one curve per attention, over the costs selected by `chosen`; `x` is the abscissa.
   template <typename Chosen>
@@ -42,13 +44,13 @@ struct CostCommand {
   // Costs by tokens, with the maximum number of keys.
   std::vector<Curve> by_tokens(const std::vector<AttentionCost>& costs, Quantity quantity) const {
     return curves_of(costs, &AttentionCost::tokens, quantity,
-                     [&](const AttentionCost& cost) { return cost.all_tokens || cost.keys == most(keys); });
+                     [&](const AttentionCost& cost) { return cost.all_tokens || cost.keys == maximum(keys); });
   }
 
   // Costs by keys, with the maximum number of tokens.
   std::vector<Curve> by_keys(const std::vector<AttentionCost>& costs, Quantity quantity) const {
     return curves_of(costs, &AttentionCost::keys, quantity, [&](const AttentionCost& cost) {
-      return !cost.all_tokens && cost.tokens == most(options.tokens);
+      return !cost.all_tokens && cost.tokens == maximum(options.tokens);
     });
   }
 
@@ -67,8 +69,8 @@ struct CostCommand {
   }
 
   std::vector<CurvePanel> panels(const std::vector<AttentionCost>& costs) const {
-    const std::string at_keys = " (" + std::to_string(most(keys)) + " keys)";
-    const std::string at_tokens = " (" + std::to_string(most(options.tokens)) + " tokens)";
+    const std::string at_keys = " (" + std::to_string(maximum(keys)) + " keys)";
+    const std::string at_tokens = " (" + std::to_string(maximum(options.tokens)) + " tokens)";
     std::vector<CurvePanel> all;
     for (const auto& [name, quantity] :
          {std::pair{"seconds", &AttentionCost::seconds}, std::pair{"bytes", &AttentionCost::bytes}}) {

@@ -35,14 +35,14 @@ struct RankCommand {
     const auto first = curves.begin() + (leak ? 0 : seeds), end = first + seeds;
     std::cout << (leak ? "leaky relu" : "relu without the leak") << ", rank after";
     for (size_t step = 1; step < first->x.size(); ++step) {
-      double sum = 0, least = first->y[step], most = least;
+      double sum = 0, minimum = first->y[step], maximum = minimum;
       for (auto curve = first; curve != end; ++curve) {
         sum += curve->y[step];
-        least = std::min(least, curve->y[step]);
-        most = std::max(most, curve->y[step]);
+        minimum = std::min(minimum, curve->y[step]);
+        maximum = std::max(maximum, curve->y[step]);
       }
       std::cout << (step == 1 ? " " : "; ") << first->x[step] << " layers: mean " << sum / static_cast<double>(seeds)
-                << ", " << least << " to " << most;
+                << ", " << minimum << " to " << maximum;
     }
     std::cout << '\n';
   }

@@ -163,7 +163,7 @@ Command add_almost_linear_command(CLI::App& subcommand) {
   subcommand.add_option("--read-rows", options.read_rows, "random rows that the loss reads beyond that")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  subcommand.add_option("--repeats", command->timing.repeats, "least number of timed calls")
+  subcommand.add_option("--repeats", command->timing.repeats, "minimum number of timed calls")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   subcommand.add_option("--seed", options.seed, "of tokens and weights")->capture_default_str();

@@ -10,7 +10,7 @@
 namespace geosft::bench {
 namespace {
 
-constexpr int64_t most = int64_t{1} << 30;
+constexpr int64_t max_count = int64_t{1} << 30;
 
 }  // namespace
 
@@ -33,14 +33,14 @@ void MachineOptions::apply() const {
 
 void add_sizes(CLI::App& subcommand, Sizes& sizes) {
   const auto add = [&](const char* name, int64_t& target, const char* help) {
-    subcommand.add_option(name, target, help)->check(CLI::Range(int64_t{1}, most))->capture_default_str();
+    subcommand.add_option(name, target, help)->check(CLI::Range(int64_t{1}, max_count))->capture_default_str();
   };
   add("--batch", sizes.batch, "items");
   add("--tokens", sizes.tokens, "tokens of an item");
   add("--width", sizes.width, "width of a token");
   add("--heads", sizes.heads, "heads");
   subcommand.add_option("--keys", sizes.keys, "sampled tokens of an item, one or more numbers")
-      ->check(CLI::Range(int64_t{1}, most))
+      ->check(CLI::Range(int64_t{1}, max_count))
       ->delimiter(',')
       ->capture_default_str();
   subcommand.add_option("--seed", sizes.seed, "seed of the random inputs")->capture_default_str();

@@ -78,13 +78,13 @@ ByteDocuments batch_of(const ByteDocuments& documents, int64_t step, int64_t bat
 }  // namespace
 
 double Followed::largest_difference() const {
-  double most = 0;
+  double maximum = 0;
   for (size_t i = 0; i < exact.losses.size(); ++i) {
     const double difference = std::abs(polynomial.losses[i] - exact.losses[i]);
-    if (!(difference <= most)) most = difference;
-    if (std::isnan(most)) return most;
+    if (!(difference <= maximum)) maximum = difference;
+    if (std::isnan(maximum)) return maximum;
   }
-  return most;
+  return maximum;
 }
 
 FollowResult follow(const ByteDocuments& documents, const FollowOptions& options,

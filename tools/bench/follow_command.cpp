@@ -85,8 +85,8 @@ struct FollowCommand {
 };
 
 void add_model_options(CLI::App& subcommand, FollowOptions& options) {
-  const auto add = [&](const char* name, int64_t& target, int64_t least, const char* help) {
-    subcommand.add_option(name, target, help)->check(CLI::Range(least, int64_t{1} << 30))->capture_default_str();
+  const auto add = [&](const char* name, int64_t& target, int64_t minimum, const char* help) {
+    subcommand.add_option(name, target, help)->check(CLI::Range(minimum, int64_t{1} << 30))->capture_default_str();
   };
   add("--width", options.width, 1, "width of a token");
   add("--heads", options.heads, 1, "heads");

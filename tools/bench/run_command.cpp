@@ -132,7 +132,7 @@ Command add_run_command(CLI::App& subcommand) {
       ->capture_default_str();
   subcommand.add_flag("--scaling", command->scaling,
                       "measure how attention grows with the tokens; alone unless --only");
-  subcommand.add_option("--scaling-to", command->scaling_to, "most tokens of --scaling")
+  subcommand.add_option("--scaling-to", command->scaling_to, "maximum number of tokens of --scaling")
       ->check(CLI::Range(int64_t{2}, int64_t{1} << 30))
       ->capture_default_str();
   subcommand

@@ -15,10 +15,10 @@
 namespace geosft::bench {
 namespace {
 
-std::vector<int64_t> token_counts(int64_t most) {
+std::vector<int64_t> token_counts(int64_t maximum) {
   std::vector<int64_t> counts;
-  for (int64_t n = std::min<int64_t>(1024, most); n < most; n *= 4) counts.push_back(n);
-  counts.push_back(most);
+  for (int64_t n = std::min<int64_t>(1024, maximum); n < maximum; n *= 4) counts.push_back(n);
+  counts.push_back(maximum);
   return counts;
 }
 

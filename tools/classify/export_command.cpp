@@ -61,12 +61,12 @@ struct ExportCommand {
     for (const Split split : {Split::train, Split::test}) {
       std::unique_ptr<PointDataset> dataset;
       with_broken_hint([&] { dataset = open_dataset(settings, split); });
-      const std::string part = split == Split::train ? "train" : "test", file = "ply_data_" + part + "0.h5";
+      const std::string name = split == Split::train ? "train" : "test", file = "ply_data_" + name + "0.h5";
       const auto written = arrays(*dataset);
       write_hdf5(folder / file, written);
-      write_file_atomically(folder / (part + "_files.txt"), file + "\n");
+      write_file_atomically(folder / (name + "_files.txt"), file + "\n");
       names.clear();
-      for (const std::string& name : dataset->class_names()) names += name + "\n";
+      for (const std::string& label : dataset->class_names()) names += label + "\n";
       std::cout << (folder / file).string() << ": " << dataset->size() << " clouds of " << written.at("data").size(1)
                 << " points, " << normals_text(*dataset) << '\n';
     }

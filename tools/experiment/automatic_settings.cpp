@@ -20,8 +20,8 @@ int64_t ceil_div(int64_t a, int64_t b) {
 
 int64_t patch_of(const DataSizes& sizes) {
   if (!sizes.series) return 1;
-  const int64_t most = std::clamp<int64_t>(max_numbers / std::max<int64_t>(sizes.values, 1), 1, max_patch);
-  return std::clamp<int64_t>(ceil_div(sizes.longest, tokens_wanted), 1, most);
+  const int64_t maximum = std::clamp<int64_t>(max_numbers / std::max<int64_t>(sizes.values, 1), 1, max_patch);
+  return std::clamp<int64_t>(ceil_div(sizes.longest, tokens_wanted), 1, maximum);
 }
 
 int64_t batch_of(const DataSizes& sizes) {

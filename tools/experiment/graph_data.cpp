@@ -59,8 +59,8 @@ DatasetSplit random_split(const PackedItems& graphs, uint64_t seed) {
   const auto train_end = order.begin() + graphs.size() * 8 / 10,
              validation_end = order.begin() + graphs.size() * 9 / 10;
   DatasetSplit split{{order.begin(), train_end}, {train_end, validation_end}, {validation_end, order.end()}};
-  for (std::vector<int64_t>* part : {&split.train, &split.validation, &split.test})
-    std::sort(part->begin(), part->end());
+  for (std::vector<int64_t>* items : {&split.train, &split.validation, &split.test})
+    std::sort(items->begin(), items->end());
   return split;
 }
 
@@ -103,11 +103,11 @@ void hold_out(DatasetSplit& split, const PackedItems& graphs, const SplitSetting
 }
 
 // For node splits: puts all graphs in each split in which a node has a target.
-DatasetSplit node_parts(const PackedItems& graphs) {
+DatasetSplit node_splits(const PackedItems& graphs) {
   std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
   std::iota(all.begin(), all.end(), 0);
-  const auto items = [&](GraphSplit part) {
-    const at::Tensor targets = targets_of_split(graphs.target, graphs.node_split, part);
+  const auto items = [&](GraphSplit split) {
+    const at::Tensor targets = targets_of_split(graphs.target, graphs.node_split, split);
     return known_targets(graphs.schema.task, targets).size(0) > 0 ? all : std::vector<int64_t>();
   };
   return {items(GraphSplit::train), items(GraphSplit::validation), items(GraphSplit::test)};
@@ -307,24 +307,24 @@ TrainingGraphs open_training_graphs(GraphSettings settings) {
 
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings) {
   const bool of_nodes = graphs.node_split.defined();
-  DatasetSplit split = of_nodes ? node_parts(graphs) : split_of_graphs(graphs, settings);
+  DatasetSplit split = of_nodes ? node_splits(graphs) : split_of_graphs(graphs, settings);
   if (!split.validation.empty() || settings.validation_fraction == 0) return split;
   if (of_nodes) throw UsageError("validation_fraction holds graphs out, and here nodes are split");
   hold_out(split, graphs, settings);
   return split;
 }
 
-std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const DatasetSplit& split) {
+std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const DatasetSplit& splits) {
   const ItemSchema& schema = graphs.schema;
   std::vector<std::string> warnings;
   if (!has_classes(schema.task)) return warnings;
   const bool of_nodes = is_of_nodes(schema.task);
-  for (const GraphSplit part : {GraphSplit::train, GraphSplit::test}) {
-    const at::Tensor labels = targets_of_split(graphs.target, graphs.node_split, part);
-    at::Tensor in_part = at::zeros({graphs.size()}, at::kBool);
-    in_part.index_fill_(0, at::tensor(items_of_split(split, part), at::kLong), true);
-    if (of_nodes) in_part = at::repeat_interleave(in_part, at::diff(graphs.graphs.ptr));
-    const at::Tensor counts = at::bincount(labels.masked_select(in_part & (labels >= 0)), {}, schema.outputs());
+  for (const GraphSplit split : {GraphSplit::train, GraphSplit::test}) {
+    const at::Tensor labels = targets_of_split(graphs.target, graphs.node_split, split);
+    at::Tensor in_split = at::zeros({graphs.size()}, at::kBool);
+    in_split.index_fill_(0, at::tensor(items_of_split(splits, split), at::kLong), true);
+    if (of_nodes) in_split = at::repeat_interleave(in_split, at::diff(graphs.graphs.ptr));
+    const at::Tensor counts = at::bincount(labels.masked_select(in_split & (labels >= 0)), {}, schema.outputs());
     std::vector<std::string> empty;
     for (int64_t label = 0; label < schema.outputs(); ++label) {
       if (counts[label].item<int64_t>() == 0) empty.push_back(schema.output_names[static_cast<size_t>(label)]);
@@ -332,18 +332,19 @@ std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const
     if (empty.empty()) continue;
     const std::string item = of_nodes ? "node" : schema.items == "sequences" ? "sequence" : "graph";
     warnings.push_back(empty_classes_text(empty, schema.output_names.size(),
-                                          "no " + item + " to " + std::string(name_of(part)) + " with"));
+                                          "no " + item + " to " + std::string(name_of(split)) + " with"));
   }
   return warnings;
 }
 
-const std::vector<int64_t>& items_of_split(const DatasetSplit& split, GraphSplit part) {
-  return part == GraphSplit::train ? split.train : (part == GraphSplit::validation ? split.validation : split.test);
+const std::vector<int64_t>& items_of_split(const DatasetSplit& splits, GraphSplit split) {
+  return split == GraphSplit::train ? splits.train
+                                    : (split == GraphSplit::validation ? splits.validation : splits.test);
 }
 
-at::Tensor targets_of_split(const at::Tensor& target, const at::Tensor& node_split, GraphSplit part) {
+at::Tensor targets_of_split(const at::Tensor& target, const at::Tensor& node_split, GraphSplit split) {
   if (!node_split.defined()) return target;
-  const at::Tensor outside = node_split != static_cast<int64_t>(part);
+  const at::Tensor outside = node_split != static_cast<int64_t>(split);
   if (!target.is_floating_point()) return target.masked_fill(outside, -1);
   return target.masked_fill(outside.unsqueeze(1), std::numeric_limits<double>::quiet_NaN());
 }

@@ -65,11 +65,11 @@ TrainingGraphs open_training_graphs(GraphSettings settings);
 // for a published split that the dataset does not have, and for scaffolds of graphs without SMILES.
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings);
 // Returns a warning for each of the training and the test split in which some classes have no graph, or node.
-std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const DatasetSplit& split);
+std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const DatasetSplit& splits);
 
-const std::vector<int64_t>& items_of_split(const DatasetSplit& split, GraphSplit part);
+const std::vector<int64_t>& items_of_split(const DatasetSplit& splits, GraphSplit split);
 
 // Marks targets of nodes outside the split as missing (-1 for classes, NaN for labels); unchanged without a node_split.
-at::Tensor targets_of_split(const at::Tensor& target, const at::Tensor& node_split, GraphSplit part);
+at::Tensor targets_of_split(const at::Tensor& target, const at::Tensor& node_split, GraphSplit split);
 
 }  // namespace geosft

@@ -36,7 +36,7 @@ at::Tensor one_vote(GraphModel& model, const LabelledItems& batch, const Evaluat
 
 // Evaluates all items in order.
 GraphOutputs all_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items,
-                         GraphSplit part, const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
+                         GraphSplit split, const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
                          const BatchProgress& progress) {
   GraphLoader loader(graphs, items, {.batch_size = settings.evaluation_batch});
   loader.start_epoch(0);
@@ -49,7 +49,7 @@ GraphOutputs all_outputs(GraphModel& model, const PackedItems& graphs, const std
       sum = vote == 0 ? one : sum + one;
     }
     outputs.push_back(sum / static_cast<double>(settings.votes));
-    targets.push_back(targets_of_split(batch->target, batch->node_split, part));
+    targets.push_back(targets_of_split(batch->target, batch->node_split, split));
     done += static_cast<int64_t>(batch->items.size());
     progress(done);
   }
@@ -146,26 +146,26 @@ PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settin
 }
 
 GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items,
-                           GraphSplit part, const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
+                           GraphSplit split, const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
                            const std::function<void(int64_t)>& progress) {
-  TORCH_CHECK(!items.empty(), "the ", name_of(part), " part has no graphs");
+  TORCH_CHECK(!items.empty(), "the ", name_of(split), " split has no graphs");
   at::NoGradGuard guard;
   if (model->is_training()) model->eval();  // threads may share a loaded model
   return evaluate_within_memory(settings.evaluation_batch, progress,
                                 [&](int64_t batch_size, const BatchProgress& heard) {
                                   EvaluationSettings some = settings;
                                   some.evaluation_batch = batch_size;
-                                  return all_outputs(model, graphs, items, part, some, renumbering, heard);
+                                  return all_outputs(model, graphs, items, split, some, renumbering, heard);
                                 });
 }
 
 GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
-                         GraphSplit part, std::optional<uint64_t> renumbering,
+                         GraphSplit split, std::optional<uint64_t> renumbering,
                          const std::function<void(int64_t)>& progress) {
   const EvaluationSettings& settings = trained.settings.evaluation;
-  GraphOutputs mean = graph_outputs(trained.model, graphs, items, part, settings, renumbering, progress);
+  GraphOutputs mean = graph_outputs(trained.model, graphs, items, split, settings, renumbering, progress);
   for (GraphModel& model : trained.more_models) {
-    mean.outputs = mean.outputs + graph_outputs(model, graphs, items, part, settings, renumbering).outputs;
+    mean.outputs = mean.outputs + graph_outputs(model, graphs, items, split, settings, renumbering).outputs;
   }
   mean.outputs = mean.outputs / static_cast<double>(1 + trained.more_models.size());
   if (trained.companion.regression) {

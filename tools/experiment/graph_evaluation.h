@@ -35,14 +35,14 @@ struct GraphOutputs {
 // Runs the model on some items of a dataset. `renumbering` is a seed for a random permutation of the nodes of every
 // graph; node rows are returned in the dataset's order. `progress` receives the number of graphs done.
 GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items,
-                           GraphSplit part, const EvaluationSettings& settings,
+                           GraphSplit split, const EvaluationSettings& settings,
                            std::optional<uint64_t> renumbering = std::nullopt,
                            const std::function<void(int64_t)>& progress = {});
 
 // Same for a run: the mean over the models of an ensemble, averaged with the kernel regression if the run has one.
 // `progress` receives the graphs done by the first model.
 GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
-                         GraphSplit part, std::optional<uint64_t> renumbering = std::nullopt,
+                         GraphSplit split, std::optional<uint64_t> renumbering = std::nullopt,
                          const std::function<void(int64_t)>& progress = {});
 
 // Converts outputs to the dataset's units: undoes the standardisation of regression targets.

@@ -17,17 +17,17 @@ void add_splits(Config& config, SplitSettings& splits) {
                 "auto: the published one, else scaffold for molecules, else folds")
       .add("splits", "split_folder", &splits.split_folder,
            "of a table of molecules: folder with train.csv, valid.csv and test.csv, lists of its rows from 0")
-      .add("splits", "folds", &splits.folds, "parts of a set without a published split", {.low = 2})
-      .add("splits", "fold", &splits.fold, "the part that is the test set, from 0", not_negative)
+      .add("splits", "folds", &splits.folds, "number of folds of a set without a published split", {.low = 2})
+      .add("splits", "fold", &splits.fold, "the fold that is the test set, from 0", not_negative)
       .add("splits", "split_seed", &splits.split_seed, "of folds and random splits")
       .add("splits", "validation_fraction", &splits.validation_fraction,
            "share of the training set held out to choose the best checkpoint, where none is published; 0: the last one "
            "is the best",
            probability_range)
       .add("splits", "refit", &splits.refit,
-           "let the validation part choose the number of epochs alone, and train anew on the whole training set")
+           "let the validation split choose the number of epochs alone, and train anew on the whole training set")
       .add("splits", "monitor_test", &splits.monitor_test,
-           "without a validation part: show the test set in the learning curves (it never chooses a checkpoint)")
+           "without a validation split: show the test set in the learning curves (it never chooses a checkpoint)")
       .add("splits", "split_name", &splits.split_name, "which of several published splits of an OGB set");
 }
 

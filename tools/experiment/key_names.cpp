@@ -174,14 +174,14 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   }
   // A misspelling of a former name means the present one, which is what a hint names.
   std::string nearest;
-  std::size_t least = std::string::npos;
+  std::size_t minimum = std::string::npos;
   for (const std::string& one : known) {
     const std::string key = plain(one), present = current_key(key);
     const auto shown = present == key ? known.end() : named(present);
     for (const std::string& spelling : {key, former_key(key)}) {
       const std::size_t distance = edit_distance(wanted, spelling);
-      if (spelling.empty() || distance >= least || !near(wanted, spelling)) continue;
-      least = distance;
+      if (spelling.empty() || distance >= minimum || !near(wanted, spelling)) continue;
+      minimum = distance;
       nearest = shown == known.end() ? one : *shown;
     }
   }

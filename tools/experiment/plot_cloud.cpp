@@ -118,18 +118,18 @@ struct Scene {
 
   // Makes panels as wide as the clouds need, within limits, with the same scale on both axes.
   void fit_panel(const std::vector<CloudPanel>& panels) {
-    int64_t most = 1;
+    int64_t maximum = 1;
     for (std::size_t i = 0; i < panels.size(); ++i) {
       const at::Tensor reach = 1.04 * seen(clouds[i].corners, panels[i]).abs().amax(0);
       half_width = std::max(half_width, reach[0].item<double>());
       half_height = std::max(half_height, reach[1].item<double>());
-      most = std::max(most, clouds[i].points.size(0));
+      maximum = std::max(maximum, clouds[i].points.size(0));
     }
     panel_width = panel_height * std::clamp(half_width / half_height, narrowest_panel, widest_panel);
     const double unit = std::max(2.0 * half_width / panel_width, 2.0 * half_height / panel_height);
     half_width = 0.5 * unit * panel_width;
     half_height = 0.5 * unit * panel_height;
-    const double radius = std::clamp(0.5 / std::sqrt(double(most)), 0.008, 0.06);
+    const double radius = std::clamp(0.5 / std::sqrt(double(maximum)), 0.008, 0.06);
     point_size = radius / unit / pixels_per_point_size;
   }
 

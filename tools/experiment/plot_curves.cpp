@@ -31,9 +31,9 @@ set key outside bottom center horizontal textcolor rgb '#303030'
 
 // The key is below the panel, with at most one line per curve.
 int height_for(const std::vector<CurvePanel>& panels) {
-  size_t most = names_beside_axes;
-  for (const CurvePanel& panel : panels) most = std::max(most, panel.curves.size());
-  return curve_panel_height + line_of_key * static_cast<int>(most - names_beside_axes);
+  size_t maximum = names_beside_axes;
+  for (const CurvePanel& panel : panels) maximum = std::max(maximum, panel.curves.size());
+  return curve_panel_height + line_of_key * static_cast<int>(maximum - names_beside_axes);
 }
 
 void check_curve(const Curve& curve, const Axes& axes) {
@@ -81,10 +81,10 @@ struct AxisRange {
   double low = 0, high = 1;
 
   AxisRange(const std::vector<double>& values, bool is_log, double margin) : log(is_log) {
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    const double extent = place(*most) - place(*least), room = extent > 0 ? margin * extent : 0.5;
-    low = value(place(*least) - room);
-    high = value(place(*most) + room);
+    const auto [minimum, maximum] = std::minmax_element(values.begin(), values.end());
+    const double extent = place(*maximum) - place(*minimum), room = extent > 0 ? margin * extent : 0.5;
+    low = value(place(*minimum) - room);
+    high = value(place(*maximum) + room);
   }
   double share(double of) const { return (place(of) - place(low)) / (place(high) - place(low)); }
   std::string text() const { return "[" + exact_number(low) + ":" + exact_number(high) + "]"; }

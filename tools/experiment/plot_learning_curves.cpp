@@ -26,7 +26,7 @@ struct SplitCurve {
 };
 const std::vector<SplitCurve>& curves() {
   static const std::vector<SplitCurve> all = {{"train", "training", "#4477aa"},
-                                              {"validation", "held-out part of the training set", "#ee6677"},
+                                              {"validation", "held-out split of the training set", "#ee6677"},
                                               {"test", "test set", "#228833"}};
   return all;
 }

@@ -34,11 +34,11 @@ std::pair<double, double> share_interval(double share, int64_t count) {
 }
 
 std::string coordinate_text(double value, double extent) {
-  constexpr double least = 6, most = 15;
+  constexpr double minimum = 6, maximum = 15;
   const double more = std::log10(std::abs(value) / extent);
   std::ostringstream out;
   out << std::setprecision(
-             static_cast<int>(std::isnan(more) ? least : std::clamp(least + std::ceil(more), least, most)))
+             static_cast<int>(std::isnan(more) ? minimum : std::clamp(minimum + std::ceil(more), minimum, maximum)))
       << value;
   return out.str();
 }

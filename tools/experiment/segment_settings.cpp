@@ -13,7 +13,7 @@ void SegmentCloudSettings::add_keys(Config& config) {
            "0: all",
            not_negative)
       .add("clouds", "published_validation", &published_validation,
-           "choose the best checkpoint by the set's own validation part, instead of training on it");
+           "choose the best checkpoint by the set's own validation split, instead of training on it");
   add_reading_keys(config);
 }
 

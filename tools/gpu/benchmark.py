@@ -89,7 +89,7 @@ class Table:
         if elements:
             row["elements_per_s"] = elements / ms * 1e3
         if bounds:  # measured over bound: of speeds, so the other way round of times
-            row["bounds"] = {kind: {**least, "share": round(max(least.values()) / ms, 4)} for kind, least in bounds.items()}
+            row["bounds"] = {kind: {**bound, "share": round(max(bound.values()) / ms, 4)} for kind, bound in bounds.items()}
         if warning:
             row["note"] = warning
         self.rows.append(row)

@@ -192,9 +192,9 @@ def check_augmentation(small):
     normals = torch.nn.functional.normalize(torch.randn(sum(sizes), 3, generator=generator, dtype=torch.float64))
     seeds = torch.arange(len(sizes)) * 17 - 20
     for dtype, limit in ((torch.float32, 1e-6), (torch.float64, 1e-12)):
-        for most, rotation, numbers in ((256, 2, [0.3, 0.6, 1.4, 0.02, 0.05, 0.3]), (1 << 40, 1, [0.0, 1.0, 1.0, 0.0, 0.0, 0.0])):
+        for maximum, rotation, numbers in ((256, 2, [0.3, 0.6, 1.4, 0.02, 0.05, 0.3]), (1 << 40, 1, [0.0, 1.0, 1.0, 0.0, 0.0, 0.0])):
             def results(device):
-                return OPS._augment_clouds(points.to(device, dtype), normals.to(device, dtype), ptr, seeds, most, rotation, numbers)
+                return OPS._augment_clouds(points.to(device, dtype), normals.to(device, dtype), ptr, seeds, maximum, rotation, numbers)
             expected, actual = (results(device) for device in ("cpu", GPU))
             what = f"{dtype}, at most {most} points"
             require_repeatable(lambda: results(GPU), small, what)

@@ -150,8 +150,8 @@ def check_primal_ptr(small):
     for case in families([300, 200, 500], [300, 200, 500], (8, 5)):
         if "mask_col" in case.options:
             generator = seeded(19)
-            for name, most in (("mask_rowptr", 3000), ("mask_col", 2000)):
-                case.options[name] = torch.randint(-9, most, case.options[name].shape, generator=generator)
+            for name, maximum in (("mask_rowptr", 3000), ("mask_col", 2000)):
+                case.options[name] = torch.randint(-9, maximum, case.options[name].shape, generator=generator)
         for ptr in wrong:
             with filled_memory():  # rows of no item are never written, and initcheck would say so
                 case.results(GPU, torch.float32, GPU, [torch.tensor(ptr), case.pointers[1]])

@@ -68,11 +68,11 @@ def said(part, result):
     """What the report has of a result."""
     if part == "benchmark":
         return f"{len(result)} rows" if isinstance(result, list) else str(result)
-    text = result if part == "sanitizers" else ", ".join(training_remarks(result)) if part == "training" else result["message"]
+    text = result if part == "sanitizers" else ", ".join(training_texts(result)) if part == "training" else result["message"]
     return "FAILED: " * failed(part, result) + text
 
 
-def training_remarks(result):
+def training_texts(result):
     if "left_out" in result:
         yield f"left out: {result['left_out']}"
     if "error" in result:

@@ -106,8 +106,8 @@ def check_eval(tool):
                    for device in (tool.device, "cpu"))
     apart = {name: abs(here["metrics"][name] - value) for name, value in there["metrics"].items()}
     for name, difference in apart.items():
-        most = 0.01 * there["metrics"][name] if name == "loss" else max(0.02, 1.01 / there["count"])
-        require(difference <= most, f"{name} is {here['metrics'][name]} on {tool.device} and {there['metrics'][name]} on the CPU")
+        maximum = 0.01 * there["metrics"][name] if name == "loss" else max(0.02, 1.01 / there["count"])
+        require(difference <= maximum, f"{name} is {here['metrics'][name]} on {tool.device} and {there['metrics'][name]} on the CPU")
     return f"metrics of the CPU, loss {there['metrics']['loss']:.4f} to {apart['loss']:.1e}"
 
 

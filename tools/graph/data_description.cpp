@@ -59,20 +59,20 @@ std::string redundant_text(const CsrGraph& graph) {
 void describe_single_graph(const std::string& source, const GraphReadOptions& options, bool json) {
   const CsrGraph graph = open_structure(source, options).graphs.graph;
   const at::Tensor degree = graph.rowptr.diff();
-  const auto least = degree.min().item<int64_t>(), most = degree.max().item<int64_t>();
+  const auto minimum = degree.min().item<int64_t>(), maximum = degree.max().item<int64_t>();
   if (json) {
     const RedundantEdges found = redundant_edges(graph);
     return print({{"kind", "graph"},
                   {"file", source},
                   {"nodes", graph.nodes()},
                   {"edges", graph.edges()},
-                  {"min_degree", least},
-                  {"max_degree", most},
+                  {"min_degree", minimum},
+                  {"max_degree", maximum},
                   {"weights", graph.weight.defined()},
                   {"self_loops", found.self_loops},
                   {"repeated_edges", found.repeated}});
   }
-  std::cout << source << ": one graph without labels, " << counts_text(graph) << "; " << least << " to " << most
+  std::cout << source << ": one graph without labels, " << counts_text(graph) << "; " << minimum << " to " << maximum
             << " edges a node; weights: " << (graph.weight.defined() ? "yes" : "no") << "; " << redundant_text(graph)
             << '\n';
 }
@@ -80,14 +80,14 @@ void describe_single_graph(const std::string& source, const GraphReadOptions& op
 // Returns the number of nodes in each split, by name; graphs are in all splits where a node is.
 std::vector<std::pair<std::string, int64_t>> node_split_counts(const at::Tensor& node_split) {
   const at::Tensor counts = at::bincount(node_split + 1, {}, 4);
-  const auto count = [&](int64_t part) { return counts[part + 1].item<int64_t>(); };
+  const auto count = [&](int64_t split) { return counts[split + 1].item<int64_t>(); };
   return {{"train", count(0)}, {"validation", count(1)}, {"test", count(2)}, {"none", count(-1)}};
 }
 
 void describe_node_split(const at::Tensor& node_split) {
   std::cout << "\npublished split of the nodes: ";
-  for (const auto& [part, count] : node_split_counts(node_split)) {
-    std::cout << (part == "train" ? "" : ", ") << count << (part == "none" ? " in " : " ") << part;
+  for (const auto& [split, count] : node_split_counts(node_split)) {
+    std::cout << (split == "train" ? "" : ", ") << count << (split == "none" ? " in " : " ") << split;
   }
 }
 

@@ -101,7 +101,7 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
       const double weight = static_cast<double>(tenths) / 10;
       if (loss_with(weight) < loss_with(best)) best = weight;
     }
-    text << "; loss on the validation part " << loss_with(0) << " of the networks, " << loss_with(1)
+    text << "; loss on the validation split " << loss_with(0) << " of the networks, " << loss_with(1)
          << " of the regression, " << loss_with(best) << " of both";
     kernel.weight = best;
   }
@@ -131,7 +131,7 @@ RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const 
 
 DatasetSplit checked_split(const PackedItems& graphs, const SplitSettings& splits) {
   DatasetSplit split = split_of(graphs, splits);
-  if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
+  if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test split");
   return split;
 }
 
@@ -166,7 +166,7 @@ int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, co
   if (processes.is_root()) {
     epochs = chosen_epoch(read_metrics(inner.metrics()), static_cast<int64_t>(split.validation.size()),
                           score_style(graphs.schema, planned.settings.train.metric));
-    std::cerr << "the validation part chooses " << epochs << " epochs; training anew on all\n";
+    std::cerr << "the validation split chooses " << epochs << " epochs; training anew on all\n";
   }
   return processes.broadcast(at::scalar_tensor(epochs, at::kLong)).item<int64_t>();
 }

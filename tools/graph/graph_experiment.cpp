@@ -115,7 +115,7 @@ std::string metrics_text(const NamedValues& metrics) {
 std::string report_text(const GraphReport& report, const ItemOutputs& outputs) {
   const std::vector<std::string>& names = outputs.names();
   std::ostringstream out;
-  out << report.count << " " << report.items << " of the " << name_of(report.split) << " part\n"
+  out << report.count << " " << report.items << " of the " << name_of(report.split) << " split\n"
       << metrics_text(report.metrics) << std::fixed << std::setprecision(0) << "  (" << report.items_per_second << " "
       << report.items << "/s)\n";
   if (report.renumberings > 0) {
@@ -212,7 +212,7 @@ GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& option
   const DatasetSplit splits = split_of(graphs, trained.settings.splits);
   const GraphSplit split = value_named<GraphSplit>(options.split, "split");
   if (items_of_split(splits, split).empty()) {
-    throw UsageError("--split " + options.split + ": the data have no such part");
+    throw UsageError("--split " + options.split + ": the data have no such split");
   }
   if (options.heads && watch_heads(*trained.model) == 0) {
     const GraphModelSettings& model = trained.settings.model;
@@ -227,7 +227,7 @@ void GraphExperiment::draw(const GraphReport& report, const ItemOutputs& outputs
   if (!report.confusion.defined() || names.size() > max_classes) return;
   const std::string split = name_of(report.split);
   warn_unless_drawn(plot_confusion_matrix(report.confusion, names, folder.confusion(split),
-                                          split + " part: " + metrics_text({report.metrics.front()})));
+                                          split + " split: " + metrics_text({report.metrics.front()})));
 }
 
 nlohmann::json GraphExperiment::run_json(const std::filesystem::path&, const std::string& config,

@@ -130,7 +130,7 @@ struct GraphExperiment {
 
   static constexpr TrainerHelp help{.description = "Learning on graphs by the Sampling Foundational Transformer",
                                     .train = "train a model on a graph dataset and leave it in a RUN folder",
-                                    .eval = "metrics of a trained model on a part of a dataset",
+                                    .eval = "metrics of a trained model on a split of a dataset",
                                     .predict = "what a trained model says of each graph of a dataset",
                                     .info = "what a RUN folder, a checkpoint or a graph dataset holds",
                                     .fetch = "download a published dataset, such as MUTAG"};

@@ -26,7 +26,7 @@ GraphLoaderOptions loader_options(const GraphSettings& settings, const Communica
 
 }  // namespace
 
-std::optional<GraphSplit> validation_part(const DatasetSplit& split, const SplitSettings& settings) {
+std::optional<GraphSplit> validation_split(const DatasetSplit& split, const SplitSettings& settings) {
   if (!split.validation.empty()) return GraphSplit::validation;
   return settings.monitor_test ? std::optional(GraphSplit::test) : std::nullopt;
 }
@@ -146,11 +146,11 @@ std::map<std::string, at::Tensor> GraphTraining::last_batch() const {
 }
 
 std::optional<GraphTraining::Means> GraphTraining::validation(const std::function<void(int64_t)>& progress) {
-  const std::optional<GraphSplit> part = validation_part(split_, settings_.splits);
-  if (!part) return std::nullopt;
-  const std::vector<int64_t>& items = items_of_split(split_, *part);
+  const std::optional<GraphSplit> split = validation_split(split_, settings_.splits);
+  if (!split) return std::nullopt;
+  const std::vector<int64_t>& items = items_of_split(split_, *split);
   const GraphOutputs outputs =
-      graph_outputs(model_, graphs_, items, *part, settings_.evaluation, std::nullopt, progress);
+      graph_outputs(model_, graphs_, items, *split, settings_.evaluation, std::nullopt, progress);
   const NamedValues values =
       evaluation_metrics(model_, graphs_.schema.task, outputs, settings_.train.evaluation_loss());
   return Means{value_of(values, "loss"), style_.value(value_of(values, style_.name)),

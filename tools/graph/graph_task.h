@@ -11,7 +11,7 @@
 namespace geosft {
 
 // Returns the split for validation: the held-out one, else the monitored test split, else nullopt.
-std::optional<GraphSplit> validation_part(const DatasetSplit& split, const SplitSettings& settings);
+std::optional<GraphSplit> validation_split(const DatasetSplit& split, const SplitSettings& settings);
 
 // The graphs of a training, and the outputs that a model for them has. The members outlive it.
 struct GraphTrainingData {

@@ -233,7 +233,7 @@ struct Predictor {
   void predict_dataset() {
     const PackedItems graphs = open_run_graphs(trained);
     const std::vector<int64_t> wanted = chosen(graphs);
-    if (wanted.empty()) throw UsageError("--split " + options.split + ": the data have no such part");
+    if (wanted.empty()) throw UsageError("--split " + options.split + ": the data have no such split");
     const std::string& data = trained.settings.data;
     predict(graphs, wanted, [&](int64_t item, const at::Tensor& outputs) {
       ItemTitle title{std::to_string(item), {{"file", data}, {words.item, item}}};

@@ -85,9 +85,9 @@ SeenBox seen_box(const at::Tensor& points, double radius, const std::array<doubl
   const auto along = [&](const std::array<double, 3>& axis) {
     return sides[1] * std::abs(axis[1]) + (reach + radius) * std::hypot(axis[0], axis[2]);
   };
-  const at::Tensor most = at::tensor({along(right), along(up), along(front)}, at::kDouble);
+  const at::Tensor maximum = at::tensor({along(right), along(up), along(front)}, at::kDouble);
   const at::Tensor end = at::tensor({-1.0, 1.0}, at::kDouble);
-  return {centre, along(right), along(up), along(front), at::cartesian_prod({end, end, end}) * most, 0.0};
+  return {centre, along(right), along(up), along(front), at::cartesian_prod({end, end, end}) * maximum, 0.0};
 }
 
 PictureSize size_of(const std::string& text) {

@@ -79,8 +79,8 @@ at::Tensor repeated_triangles(const at::Tensor& triangles, int64_t copies, int64
 
 // Returns a unit vector perpendicular to each of directions [n, 3].
 at::Tensor perpendicular(const at::Tensor& directions) {
-  const at::Tensor least = directions.abs().argmin(1, true);
-  const at::Tensor axis = at::zeros_like(directions).scatter_(1, least, 1.0);
+  const at::Tensor smallest = directions.abs().argmin(1, true);
+  const at::Tensor axis = at::zeros_like(directions).scatter_(1, smallest, 1.0);
   const at::Tensor side = at::linalg_cross(directions, axis);
   return side / side.norm(2, -1, true);
 }
@@ -224,11 +224,11 @@ ColouredMesh joined(const std::vector<ColouredMesh>& meshes) {
   return {at::cat(vertices), at::cat(normals), at::cat(colours), at::cat(triangles)};
 }
 
-at::Tensor thinned_rows(const at::Tensor& points, int64_t most) {
-  TORCH_CHECK(most >= 1, "most: expected 1 or more, got ", most);
-  if (points.size(0) <= most) return at::arange(points.size(0), at::kLong);
+at::Tensor thinned_rows(const at::Tensor& points, int64_t max_rows) {
+  TORCH_CHECK(max_rows >= 1, "max_rows: expected 1 or more, got ", max_rows);
+  if (points.size(0) <= max_rows) return at::arange(points.size(0), at::kLong);
   // A surface fills about (extent / cell)^2 cells of a grid.
-  const double cell = extent(points) / std::max(std::sqrt(static_cast<double>(most) / 4.0), 1.0);
+  const double cell = extent(points) / std::max(std::sqrt(static_cast<double>(max_rows) / 4.0), 1.0);
   const at::Tensor place = ((points - points.amin(0)) / std::max(cell, 1e-30)).to(at::kLong);
   const int64_t side = place.max().item<int64_t>() + 1;
   const at::Tensor key = (place.select(1, 0) * side + place.select(1, 1)) * side + place.select(1, 2);
@@ -236,8 +236,8 @@ at::Tensor thinned_rows(const at::Tensor& points, int64_t most) {
   const at::Tensor first =
       at::cat({at::ones({1}, at::kBool), sorted.slice(0, 1) != sorted.slice(0, 0, -1)}).nonzero().squeeze(1);
   at::Tensor rows = order.index_select(0, first);
-  if (rows.size(0) > most)
-    rows = rows.index_select(0, at::div(at::arange(most, at::kLong) * rows.size(0), most, "floor"));
+  if (rows.size(0) > max_rows)
+    rows = rows.index_select(0, at::div(at::arange(max_rows, at::kLong) * rows.size(0), max_rows, "floor"));
   return std::get<0>(rows.sort());
 }
 

@@ -53,11 +53,11 @@ struct GenerateCommand {
                        std::to_string(listops.max_tokens));
     }
     std::filesystem::create_directories(out);
-    uint64_t part = 0;
+    uint64_t split = 0;
     for (const auto& [name, count] :
          {std::pair("train", train), std::pair("val", validation), std::pair("test", test)}) {
       const std::filesystem::path file = out / (std::string("basic_") + name + ".tsv");
-      write_listops(file, listops, count, combine_seeds({seed, part++}));
+      write_listops(file, listops, count, combine_seeds({seed, split++}));
       std::cout << file.string() << ": " << count << " sequences\n";
     }
     return 0;
@@ -130,9 +130,9 @@ Command add_generate_command(CLI::App& subcommand) {
   const auto former = [&](const std::string& name, CLI::Option* option, int64_t& target) {
     add_former_name(subcommand, name, option, target, 1, 100000000);
   };
-  count("--train", command->train, "ListOps: sequences of the training part; pictures: 400");
-  count("--validation", command->validation, "of the validation part; pictures: 100");
-  count("--test", command->test, "of the test part");
+  count("--train", command->train, "ListOps: sequences of the training split; pictures: 400");
+  count("--validation", command->validation, "of the validation split; pictures: 100");
+  count("--test", command->test, "of the test split");
   former("--least-tokens", count("--min-tokens", command->listops.min_tokens, "of a sequence"),
          command->listops.min_tokens);
   former("--most-tokens", count("--max-tokens", command->listops.max_tokens, "of a sequence"),

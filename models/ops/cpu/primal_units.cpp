@@ -190,9 +190,9 @@ RowList<T> seen(const PrimalUnit<T>& unit, const PaddedRows<T>& rows, int64_t i)
 template <typename T>
 int64_t max_seen(const PrimalUnit<T>& unit) {
   if (unit.rowptr == nullptr) return unit.keys;
-  int64_t most = 0;
-  for (int64_t i = 0; i < unit.queries; ++i) most = std::max(most, unit.rowptr[i + 1] - unit.rowptr[i]);
-  return most;
+  int64_t maximum = 0;
+  for (int64_t i = 0; i < unit.queries; ++i) maximum = std::max(maximum, unit.rowptr[i + 1] - unit.rowptr[i]);
+  return maximum;
 }
 
 template <typename T>

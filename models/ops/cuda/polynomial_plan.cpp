@@ -16,11 +16,11 @@ int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Returns the shape with the highest table degree, up to half the degree, that fits in `most` entries.
-TableShape shape_within(int64_t channels, int64_t degree, int64_t most) {
-  if (channels + 1 > most) return {0, 0, 0};
+// Returns the shape with the highest table degree, up to half the degree, that fits in `maximum` entries.
+TableShape shape_within(int64_t channels, int64_t degree, int64_t maximum) {
+  if (channels + 1 > maximum) return {0, 0, 0};
   int64_t table_degree = 1;
-  while (2 * table_degree < degree && monomial_count(channels, table_degree + 1) <= most) ++table_degree;
+  while (2 * table_degree < degree && monomial_count(channels, table_degree + 1) <= maximum) ++table_degree;
   const int64_t factors = std::max<int64_t>(ceil_div(degree, table_degree), 1);
   if (factors > kMaxFactors) return {0, 0, 0};
   return {static_cast<int>(table_degree), static_cast<int>(monomial_count(channels, table_degree)),
@@ -54,9 +54,9 @@ SumLayout sum_layout(int64_t monomials, int entries, int64_t blocks_a_tile) {
   return {groups, tiles(groups), std::min(step, kMaxSumStep)};
 }
 
-// Finds which kinds of items there are, exactly if the offsets are known; `least` becomes the minimum of other rows of
-// an item computed by monomials.
-void find_kinds(const PolynomialItems& items, PolynomialPlan& plan, int64_t& least) {
+// Finds which kinds of items there are, exactly if the offsets are known; `minimum` becomes the minimum of other rows
+// of an item computed by monomials.
+void find_kinds(const PolynomialItems& items, PolynomialPlan& plan, int64_t& minimum) {
   if (!items.own) {
     PolynomialCosts best = plan.costs;  // as if all tiles were full: then a single item is the best case
     best.tile = 1;
@@ -74,7 +74,7 @@ void find_kinds(const PolynomialItems& items, PolynomialPlan& plan, int64_t& lea
     plan.pairs |= !worth;
     if (worth) shortest = std::min(shortest, other);
   }
-  least = std::max(least, shortest);
+  minimum = std::max(minimum, shortest);
 }
 
 }  // namespace
@@ -82,9 +82,9 @@ void find_kinds(const PolynomialItems& items, PolynomialPlan& plan, int64_t& lea
 TableShape table_shape(int64_t channels, int64_t degree) {
   const TableShape small = shape_within(channels, degree, kSmallTable),
                    medium = shape_within(channels, degree, kMediumTable);
-  for (const int most : {2, 4, 8, kMaxFactors}) {
+  for (const int maximum : {2, 4, 8, kMaxFactors}) {
     for (const TableShape& shape : {small, medium}) {
-      if (shape.factors > 0 && shape.factors <= most) return shape;
+      if (shape.factors > 0 && shape.factors <= maximum) return shape;
     }
   }
   return shape_within(channels, degree, kLargestTable);
@@ -101,9 +101,9 @@ PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_
   const int64_t monomials = monomial_count(channels, degree);
   const int64_t chunk = chunk_rows(monomials, reach, items.other_rows);
   plan.costs = costs_of(monomials, channels, degree, cv, reach, tile, chunk);
-  int64_t least = std::max(plan.costs.own_row / plan.costs.pair, PolynomialCosts::kMinRows);
-  find_kinds(items, plan, least);
-  plan.chunks = {chunk, items.items == 1 ? chunk : std::min(least, chunk / 2)};
+  int64_t minimum = std::max(plan.costs.own_row / plan.costs.pair, PolynomialCosts::kMinRows);
+  find_kinds(items, plan, minimum);
+  plan.chunks = {chunk, items.items == 1 ? chunk : std::min(minimum, chunk / 2)};
   plan.sums = sum_layout(monomials, shape.entries, ceil_div(items.other_rows, chunk) * items.heads);
   plan.pairs |= plan.monomials && reach != Reach::kAll;
   return plan;

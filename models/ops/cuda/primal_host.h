@@ -302,9 +302,9 @@ std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor
   const PrimalTensors in(a);
   at::Tensor y = grad.contiguous(), offset;
   if (a.linear()) {
-    const double least =
+    const double minimum =
         normalizer.scalar_type() == at::kFloat ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
-    const at::Tensor share = at::where(normalizer < least, at::zeros_like(normalizer), normalizer.reciprocal());
+    const at::Tensor share = at::where(normalizer < minimum, at::zeros_like(normalizer), normalizer.reciprocal());
     y = (grad * share.unsqueeze(-1)).contiguous();
   } else {
     offset = normalizer.neg().contiguous();

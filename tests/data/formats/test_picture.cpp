@@ -62,9 +62,10 @@ std::string encoded(const std::vector<uint8_t>& samples, unsigned width, unsigne
 
 int largest_difference(const ColourImage& a, const ColourImage& b) {
   REQUIRE((a.height == b.height && a.width == b.width && a.pixels.size() == b.pixels.size()));
-  int most = 0;
-  for (size_t i = 0; i < a.pixels.size(); ++i) most = std::max(most, std::abs(int{a.pixels[i]} - int{b.pixels[i]}));
-  return most;
+  int maximum = 0;
+  for (size_t i = 0; i < a.pixels.size(); ++i)
+    maximum = std::max(maximum, std::abs(int{a.pixels[i]} - int{b.pixels[i]}));
+  return maximum;
 }
 
 }  // namespace

@@ -143,8 +143,8 @@ TEST_CASE("QM7: the real set") {
   require_equal(packed.graphs.graph.rowptr.narrow(0, 0, 6), at::tensor({0, 4, 5, 6, 7, 8}, at::kLong), "methane");
   // Neighbours that an element can have: hydrogen 1, oxygen 2, nitrogen and carbon 4, sulphur 6.
   const at::Tensor degree = packed.graphs.graph.rowptr.diff(), element = packed.node_categories.squeeze(1) + 1;
-  const std::vector<std::pair<int64_t, int64_t>> most = {{1, 1}, {6, 4}, {7, 4}, {8, 2}, {16, 6}};
-  for (const auto& [number, bonds] : most) {
+  const std::vector<std::pair<int64_t, int64_t>> max_bonds = {{1, 1}, {6, 4}, {7, 4}, {8, 2}, {16, 6}};
+  for (const auto& [number, bonds] : max_bonds) {
     const at::Tensor of_element = degree.masked_select(element == number);
     CHECK(of_element.min().item<int64_t>() >= 1);
     CHECK(of_element.max().item<int64_t>() <= bonds);

@@ -8,7 +8,7 @@
 namespace geosft::test::test_part_hdf5 {
 namespace {
 
-// ShapeNetPart's own form: lists, a validation part, no normals, no names of parts.
+// ShapeNetPart's own form: lists, a validation split, no normals, no names of parts.
 void write_shapenet_hdf5(const std::filesystem::path& folder) {
   std::string classes;
   for (const ShapeNetPartClass& one : shapenet_part_classes()) {

@@ -62,16 +62,16 @@ TEST_CASE("broken texts are refused", "[byte_texts]") {
   };
   refused("0\ta\tx\n1 b\n", "0\ta\tx\n", {"s_train.tsv:2", "label<TAB>id<TAB>text"});
   refused("0\ta\tx\n\ta\tx\n", "0\ta\tx\n", {"s_train.tsv:2", "a label", "none"});
-  refused("0\ta\tx\n", "2\ta\tx\n", {"test part", "'2'"});
-  refused("", "0\ta\tx\n", {"texts of the train part"});
-  refused("0\ta\tx\n", "", {"texts of the test part", "none"});
+  refused("0\ta\tx\n", "2\ta\tx\n", {"test split", "'2'"});
+  refused("", "0\ta\tx\n", {"texts of the train split"});
+  refused("0\ta\tx\n", "", {"texts of the test split", "none"});
   write_text(folder / "other_train.tsv", "0\ta\tx\n");
   require_error([&] { read_byte_texts(folder.path()); }, {"one file *_train.tsv"});
   const TemporaryFolder empty;
   write_text(empty / "train/pos/0.txt", "");
   require_error([&] { read_byte_texts(empty.path()); }, {"0.txt", "empty"});
   write_text(empty / "train/pos/0.txt", "a text");
-  require_error([&] { read_byte_texts(empty.path()); }, {"texts of the test part", "none"});
+  require_error([&] { read_byte_texts(empty.path()); }, {"texts of the test split", "none"});
 }
 
 TEST_CASE("the IMDb sample is read", "[byte_texts]") {

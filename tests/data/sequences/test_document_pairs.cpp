@@ -70,7 +70,7 @@ TEST_CASE("broken pairs of documents are refused", "[document_pairs]") {
   };
   refused("1\tP1\tP2\tab\n", two_pairs, {"aan.train.tsv:1", "3 tabs"});
   refused(two_pairs, "\tP1\tP2\tab\tc\n", {"aan.test.tsv:1", "label<TAB>id"});
-  refused(two_pairs, "2\tP1\tP2\tab\tc\n", {"labels of the training part", "'2'"});
+  refused(two_pairs, "2\tP1\tP2\tab\tc\n", {"labels of the training split", "'2'"});
   refused("\n", two_pairs, {"aan.train.tsv", "none"});
   std::filesystem::remove(folder / "aan.test.tsv");
   write_text(folder / "aan.train.tsv", two_pairs);

@@ -42,7 +42,7 @@ TEST_CASE("missing values lie between those around them", "[sequence_dataset]") 
   require_equal(values.select(1, 1), at::tensor({0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 6.0, 6.0, 11.0}, at::kFloat), "second");
 }
 
-TEST_CASE("a test part may list its classes in another order, or fewer of them", "[sequence_dataset]") {
+TEST_CASE("a test split may list its classes in another order, or fewer of them", "[sequence_dataset]") {
   const TemporaryFolder folder;
   write_text(folder / "S_TRAIN.ts", "@dimensions 1\n@classLabel true a b c\n@data\n1:c\n2:a\n3:b\n");
   write_text(folder / "S_TEST.ts", "@dimensions 1\n@classLabel true c a\n@data\n4:a\n5:c\n");
@@ -65,7 +65,7 @@ TEST_CASE("series with a target are regression", "[sequence_dataset]") {
   REQUIRE_FALSE(read_unlabelled_series(folder / "S_TEST.ts").target.defined());
   write_text(folder / "S_TEST.ts", "@problemName S\n@dimensions 1\n@classLabel true a\n@data\n4:a\n");
   require_error([&] { open_sequence_dataset(folder.path()); },
-                {"S (test part)", "@targetLabel true)", "as in training"});
+                {"S (test split)", "@targetLabel true)", "as in training"});
   write_text(folder / "T_TRAIN.ts", targeted);
   REQUIRE(series_name(folder.path()).empty());
   REQUIRE(series_name(folder / "absent").empty());
@@ -147,9 +147,9 @@ TEST_CASE("folders and pairs of files that do not fit are refused", "[sequence_d
   write_text(folder / "S_TEST.ts", "@classLabel true a c\n@data\n1:2:a\n");
   CHECK(open_sequence_dataset(folder.path()).size() == 2);  // a class that no series has
   write_text(folder / "S_TEST.ts", "@problemName S\n@classLabel true a c\n@data\n1:2:a\n1:2:c\n");
-  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test part)", "classes of the training", "'c'"});
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test split)", "classes of the training", "'c'"});
   write_text(folder / "S_TEST.ts", "@problemName S\n@classLabel false\n@data\n1:2\n");
-  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test part)", "@classLabel true", "prediction"});
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test split)", "@classLabel true", "prediction"});
   write_text(folder / "T_TRAIN.ts", header + "1:2:a\n");
   require_error([&] { open_sequence_dataset(folder.path()); }, {"one file *_TRAIN.ts", "2"});
 }

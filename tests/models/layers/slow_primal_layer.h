@@ -55,11 +55,11 @@ struct SlowPrimalHead {
   }
   static int64_t nearest_of(const std::vector<at::Tensor>& centres, const at::Tensor& row) {
     int64_t nearest = 0;
-    double least = std::numeric_limits<double>::infinity();
+    double minimum = std::numeric_limits<double>::infinity();
     for (size_t g = 0; g < centres.size(); ++g) {
       const double distance = (row - centres[g]).square().sum().item<double>();
-      if (distance < least) nearest = static_cast<int64_t>(g);
-      least = std::min(least, distance);
+      if (distance < minimum) nearest = static_cast<int64_t>(g);
+      minimum = std::min(minimum, distance);
     }
     return nearest;
   }

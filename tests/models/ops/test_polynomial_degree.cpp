@@ -48,7 +48,7 @@ Deviation deviation(const Arguments& a, const PolynomialNumbers& n) {
           denominator.min().item<double>()};
 }
 
-// The least even degree at which only rounding is left.
+// The smallest even degree at which only rounding is left.
 int64_t ample_degree(double bound) {
   int64_t degree = 0;
   while (polynomial_truncation_error(bound, degree) > 1e-9) degree += 2;

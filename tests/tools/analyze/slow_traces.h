@@ -53,10 +53,10 @@ inline int64_t slow_rank(const at::Tensor& tokens) {
   const at::Tensor rows = tokens.to(at::kDouble);
   const at::Tensor squares = at::linalg_eigvalsh(rows.t().matmul(rows)).contiguous();  // ascending
   const auto square = squares.accessor<double, 1>();
-  const double least = static_cast<double>(std::max(rows.size(0), rows.size(1))) *
-                       static_cast<double>(std::numeric_limits<float>::epsilon());
+  const double minimum = static_cast<double>(std::max(rows.size(0), rows.size(1))) *
+                         static_cast<double>(std::numeric_limits<float>::epsilon());
   int64_t rank = 0;
-  for (int64_t i = 0; i < squares.size(0); ++i) rank += square[i] > least * least * square[squares.size(0) - 1];
+  for (int64_t i = 0; i < squares.size(0); ++i) rank += square[i] > minimum * minimum * square[squares.size(0) - 1];
   return rank;
 }
 

@@ -97,7 +97,7 @@ TEST_CASE("snapshots become rows and curves") {
   CHECK_FALSE(std::getline(lines, line));
   const std::vector<CurvePanel> panels = snapshot_panels(taken);
   REQUIRE(panels.size() == 2);
-  // Both snapshots are of the same scores: 24 intervals of equal width from the least of them to the largest.
+  // Both snapshots are of the same scores: 24 intervals of equal width from the smallest of them to the largest.
   const double low = taken[0].importance.min().item<double>(), high = taken[0].importance.max().item<double>();
   const double width = (high - low) / 24;
   for (const Curve& histogram : panels[0].curves) {

@@ -40,9 +40,9 @@ TEST_CASE("errors gives the same numbers to programs, each network or the worst 
   const nlohmann::json each = json(more);
   REQUIRE(each.size() == 4);
   CHECK(each[3]["network"] == "causal, cross entropy");
-  double most = 0;
-  for (const nlohmann::json& one : each) most = std::max(most, one["gradients"]["w_q"].get<double>());
-  CHECK(all[0]["gradients"]["w_q"] == most);
+  double maximum = 0;
+  for (const nlohmann::json& one : each) maximum = std::max(maximum, one["gradients"]["w_q"].get<double>());
+  CHECK(all[0]["gradients"]["w_q"] == maximum);
   CHECK(each[0]["out"].get<double>() == Approx(network_errors({2, 2, 1.0, false, false}, 4).out).epsilon(1e-6));
 }
 

@@ -34,9 +34,9 @@ TEST_CASE("gradients through networks of polynomial attention are as exact as th
           const NetworkErrors errors = network_errors({layers, heads, 1.0, causal, cross_entropy}, degree);
           INFO("layers " << layers << ", heads " << heads << (causal ? ", causal" : "")
                          << (cross_entropy ? ", cross entropy" : ", squares") << ", R 1, degree " << degree);
-          const double most = 3 * static_cast<double>(layers) * order;  // they add up over the layers
-          CHECK(errors.largest_gradient() < most);
-          CHECK(errors.out < most);
+          const double maximum = 3 * static_cast<double>(layers) * order;  // they add up over the layers
+          CHECK(errors.largest_gradient() < maximum);
+          CHECK(errors.out < maximum);
           CHECK(errors.largest_gradient() > 0);
         }
       }
@@ -61,10 +61,10 @@ TEST_CASE("normalisation and a feed-forward part keep the gradients as exact as 
 }
 
 TEST_CASE("even degrees take larger scores at a larger degree", "[bench]") {
-  for (const auto& [largest_score, degree, most] :
+  for (const auto& [largest_score, degree, maximum] :
        {std::tuple(0.5, 6, 1e-6), std::tuple(1.0, 10, 1e-6), std::tuple(2.0, 10, 1e-5)}) {
     INFO("R " << largest_score << ", degree " << degree);
-    CHECK(network_errors({1, 1, largest_score, false, false}, degree).largest_gradient() < most);
+    CHECK(network_errors({1, 1, largest_score, false, false}, degree).largest_gradient() < maximum);
   }
 }
 

@@ -26,7 +26,7 @@ CloudTrainingData opened(const CloudSettings& settings, bool published = false) 
 
 }  // namespace
 
-TEST_CASE("without a validation part all clouds are trained on, and the test set is watched when asked") {
+TEST_CASE("without a validation split all clouds are trained on, and the test set is watched when asked") {
   CloudSettings settings;
   const CloudTrainingData plain = opened(settings);
   CHECK(plain.train().size() == 8);

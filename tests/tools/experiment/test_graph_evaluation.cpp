@@ -30,7 +30,7 @@ TEST_CASE("outputs of many graphs are the mean over the votes, in the order that
   }
   require_close(found.outputs, expected, 1e-5, "outputs");
   require_error([&] { graph_outputs(run.model, graphs, {}, GraphSplit::test, run.settings.evaluation); },
-                {"test part"});
+                {"test split"});
 }
 
 TEST_CASE("renumbered nodes answer in the order of the dataset") {

@@ -25,7 +25,7 @@ TEST_CASE("every point of a cloud is drawn in both views, with rim and colour") 
   CHECK(discs(svg) == 50 * 2 * 2);
   CHECK(test::occurrences(svg, "importance") == 1);
   CHECK(svg.find("it's a {chair}") != std::string::npos);
-  // The ends of viridis: the least and the largest value.
+  // The ends of viridis: the smallest and the largest value.
   CHECK(svg.find("rgb( 68,   1,  84)") != std::string::npos);
   CHECK(svg.find("rgb(253, 231,  37)") != std::string::npos);
 }

@@ -37,7 +37,7 @@ TEST_CASE("learning curves show both parts and the best accuracy on the held-out
   if (svg.empty()) return;
   CHECK(svg.find("held-out best 45.7 at step 3") != std::string::npos);
   CHECK(svg.find(">training<") != std::string::npos);
-  CHECK(svg.find(">held-out part of the training set<") != std::string::npos);
+  CHECK(svg.find(">held-out split of the training set<") != std::string::npos);
   CHECK(svg.find("test set") == std::string::npos);
 }
 

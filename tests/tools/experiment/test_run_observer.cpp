@@ -117,7 +117,7 @@ TEST_CASE("an epoch leaves its rows, named by what was validated on") {
   }
 }
 
-TEST_CASE("the best checkpoint is the best on the held-out part, else the last") {
+TEST_CASE("the best checkpoint is the best on the held-out split, else the last") {
   Run run(3);
   run.settings.clouds.validation_fraction = 0.2;
   run.task.scores = {0.5, 0.9, 0.1};

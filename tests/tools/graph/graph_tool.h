@@ -8,14 +8,14 @@
 
 namespace geosft::test {
 
-// A TU set NAME of 24 graphs of `least` nodes or up to five more: cycles (label 1), and stars of which some are a
+// A TU set NAME of 24 graphs of `minimum` nodes or up to five more: cycles (label 1), and stars of which some are a
 // single node (label -1); nodes have one of three labels.
-inline void write_tiny_graphs(const std::filesystem::path& folder, const std::string& name = "TINY", int least = 3) {
+inline void write_tiny_graphs(const std::filesystem::path& folder, const std::string& name = "TINY", int minimum = 3) {
   std::string edges, indicator, labels, node_labels;
   int first = 1;
   for (int graph = 0; graph < 24; ++graph) {
     const bool cycle = graph % 2 == 0;
-    const int nodes = !cycle && graph % 12 == 11 ? 1 : least + graph % 6;
+    const int nodes = !cycle && graph % 12 == 11 ? 1 : minimum + graph % 6;
     const auto link = [&](int a, int b) {
       edges += std::to_string(first + a) + ", " + std::to_string(first + b) + "\n" + std::to_string(first + b) + ", " +
                std::to_string(first + a) + "\n";

@@ -8,7 +8,7 @@
 namespace geosft::test::test_graph_eval_command {
 namespace fs = std::filesystem;
 
-TEST_CASE("eval measures every part of the data of a graph run") {
+TEST_CASE("eval measures every split of the data of a graph run") {
   const GraphShop shop;
   const std::string run = shop.trained();
   const auto evaluate = [&](const Words& more) {
@@ -21,10 +21,10 @@ TEST_CASE("eval measures every part of the data of a graph run") {
   check_graph_evaluation(evaluate({"--split", "train"}), "train", 18);
   CHECK(test.at("metrics") == nlohmann::json::parse(read_text(fs::path(run) / "result.json")).at("metrics"));
   CHECK(test.at("renumberings") == 0);
-  shop.refuses({"eval", run, "--split", "validation"}, 2, {"validation", "no such part"});
+  shop.refuses({"eval", run, "--split", "validation"}, 2, {"validation", "no such split"});
   const std::string text = shop.run_well({"eval", run}).out;
-  CHECK_THAT(
-      text, Catch::Contains("6 graphs of the test part") && Catch::Contains("accuracy") && Catch::Contains("macro_f1"));
+  CHECK_THAT(text, Catch::Contains("6 graphs of the test split") && Catch::Contains("accuracy") &&
+                       Catch::Contains("macro_f1"));
 }
 
 TEST_CASE("eval says what renumbering the nodes changes: nothing, evaluated greedily, where nodes differ") {

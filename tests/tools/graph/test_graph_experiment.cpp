@@ -38,7 +38,7 @@ TEST_CASE("reports of every task hold its metrics and the loss") {
     CHECK(json.contains("prediction_agreement") == classes);
     CHECK(json.at("graphs_per_second") > 0);
     const std::string text = report_text(report, outputs);
-    CHECK_THAT(text, Catch::Contains("3 graphs of the test part") && Catch::Contains(report.metrics.front().first));
+    CHECK_THAT(text, Catch::Contains("3 graphs of the test split") && Catch::Contains(report.metrics.front().first));
     CHECK((text.find("\nclass") != std::string::npos) == classes);
   }
 }

@@ -35,33 +35,33 @@ std::vector<int> labels_of(const std::string& smiles) {
   return labels;
 }
 
-// Items i with i % 5 = 4 are the test part, those with i % 10 = 3 for validation.
-const char* part_of(size_t item) {
+// Items i with i % 5 = 4 are the test split, those with i % 10 = 3 for validation.
+const char* split_name(size_t item) {
   return item % 5 == 4 ? "test" : item % 10 == 3 ? "val" : "train";
 }
 
 void write_peptide_form(const std::filesystem::path& folder) {
   std::string table = ",smiles,peptide_seq,labels,identifier\n";
-  std::map<std::string, std::string> parts;
+  std::map<std::string, std::string> splits;
   const std::vector<std::string> smiles = hundred_smiles();
   for (size_t i = 0; i < smiles.size(); ++i) {
     std::string list;
     for (const int label : labels_of(smiles[i])) list += (list.empty() ? "" : ", ") + std::to_string(label);
     table += std::to_string(i) + "," + smiles[i] + ",X,\"[" + list + "]\"," + std::to_string(i) + "\n";
-    parts[part_of(i)] += std::to_string(i) + "\n";
+    splits[split_name(i)] += std::to_string(i) + "\n";
   }
   write_text(folder / "peptide_multi_class_dataset.csv", table);
-  for (const auto& [part, items] : parts) write_text(folder / ("split_" + part + ".txt"), items);
+  for (const auto& [split, items] : splits) write_text(folder / ("split_" + split + ".txt"), items);
 }
 
-// Mean of the share of the test part that has a label, over labels that some have and some have not: the average
+// Mean of the share of the test split that has a label, over labels that some have and some have not: the average
 // precision of a constant predictor.
 double constant_precision() {
   const std::vector<std::string> smiles = hundred_smiles();
   std::vector<double> positives(10, 0.0);
   double items = 0;
   for (size_t i = 0; i < smiles.size(); ++i) {
-    if (std::string(part_of(i)) != "test") continue;
+    if (std::string(split_name(i)) != "test") continue;
     ++items;
     const std::vector<int> labels = labels_of(smiles[i]);
     for (size_t label = 0; label < labels.size(); ++label) positives[label] += labels[label];

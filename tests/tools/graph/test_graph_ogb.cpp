@@ -52,7 +52,7 @@ void write_one_graph(const std::filesystem::path& folder) {
 }
 
 // Its nodes have classes: the first, middle and last node of a path. What the first and some of the middle nodes have
-// for features is the same. Two nodes of the test part have no class.
+// for features is the same. Two nodes of the test split have no class.
 void write_nodes(const std::filesystem::path& folder) {
   write_one_graph(folder);
   std::string features, labels;
@@ -143,7 +143,7 @@ TEST_CASE("nodes of one graph are trained on, evaluated part by part, and predic
   CHECK(evaluated({"--split", "validation"}).at("metrics").at("accuracy") > 0.6);
   CHECK_THAT(read_text(shop / "run" / "metrics.csv"),
              Catch::StartsWith("step,epoch,split,loss,macro_f1,") && Catch::Contains(",validation,"));
-  // Nodes of the test part by class; those without one count for none.
+  // Nodes of the test split by class; those without one count for none.
   const Words lines = lines_of(shop.run_well({"eval", run}).out);
   REQUIRE(lines.size() >= 3);
   const auto count_of = [&](size_t label) {
@@ -189,7 +189,7 @@ TEST_CASE("labels of nodes that have no features are trained on, evaluated and p
   };
   CHECK(evaluated({}).at("metrics") == trained.at("metrics"));
   CHECK_FALSE(evaluated({"--split", "validation"}).at("metrics") == trained.at("metrics"));
-  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("1 graphs of the test part\nroc_auc "));
+  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("1 graphs of the test split\nroc_auc "));
   CHECK_THAT(read_text(shop / "run" / "metrics.csv"), Catch::StartsWith("step,epoch,split,loss,roc_auc,"));
   const nlohmann::json predicted = nlohmann::json::parse(shop.run_well({"predict", run, "--json"}).out);
   CHECK(predicted.at("labels") == nlohmann::json({"label 0", "label 1", "label 2"}));

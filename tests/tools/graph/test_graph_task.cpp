@@ -64,7 +64,7 @@ TEST_CASE("parts of a batch of graphs add up to the batch") {
   }
 }
 
-TEST_CASE("validation is the metric over the held-out part, negative where lower is better") {
+TEST_CASE("validation is the metric over the held-out split, negative where lower is better") {
   for (const GraphTask kind : graph_tasks) {
     Example example(kind);
     example.split = {{0, 1, 2}, {3, 4, 5, 6}, {}};
@@ -81,18 +81,18 @@ TEST_CASE("validation is the metric over the held-out part, negative where lower
   }
 }
 
-TEST_CASE("validation runs on the held-out part, else on the monitored test part") {
+TEST_CASE("validation runs on the held-out split, else on the monitored test split") {
   SplitSettings settings;
-  CHECK(validation_part({{0}, {1}, {2}}, settings) == GraphSplit::validation);
-  CHECK_FALSE(validation_part({{0}, {}, {2}}, settings));
+  CHECK(validation_split({{0}, {1}, {2}}, settings) == GraphSplit::validation);
+  CHECK_FALSE(validation_split({{0}, {}, {2}}, settings));
   settings.monitor_test = true;
-  CHECK(validation_part({{0}, {}, {2}}, settings) == GraphSplit::test);
+  CHECK(validation_split({{0}, {}, {2}}, settings) == GraphSplit::test);
   Example example(GraphTask::classification);
   example.split.validation.clear();
   CHECK_FALSE(example.task().validate());
 }
 
-TEST_CASE("nodes outside the training part are not trained on") {
+TEST_CASE("nodes outside the training split are not trained on") {
   Example example(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
   example.graphs.node_split = at::full({24}, 2, at::kLong);
   example.split = {{0, 1, 2, 3, 4, 5, 6}, {}, {0, 1, 2, 3, 4, 5, 6}};

@@ -79,17 +79,17 @@ TEST_CASE("all of a scene is drawn within its room, and no smaller than it must 
         const double reach = reach_in(room, size, seen, 30.0), eye = reach / slope;
         const double pixels = size.height / 2.0 / reach;
         const double right = (room.left + room.right) / 2 - 500, below = (room.top + room.bottom) / 2 - 350;
-        double least = 1e9;  // pixels to the nearest edge
+        double minimum = 1e9;  // pixels to the nearest edge
         for (int64_t i = 0; i < seen.places.size(0); ++i) {
           const double x = seen.places[i][0].item<double>(), y = seen.places[i][1].item<double>();
           const double nearer = eye / (eye - seen.places[i][2].item<double>());
           for (const double side : {-seen.radius, seen.radius}) {
             const double across = 500 + (right + pixels * (x + side)) * nearer;
             const double down = 350 + (below - pixels * (y + side)) * nearer;
-            least = std::min({least, across - room.left, room.right - across, down - room.top, room.bottom - down});
+            minimum = std::min({minimum, across - room.left, room.right - across, down - room.top, room.bottom - down});
           }
         }
-        CHECK(least == Approx(0.0).margin(1e-9));
+        CHECK(minimum == Approx(0.0).margin(1e-9));
       }
     }
   }

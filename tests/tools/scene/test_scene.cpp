@@ -140,7 +140,7 @@ TEST_CASE("a large cloud is thinned to few points that lie everywhere") {
   CHECK(kept.amin(0).max().item<double>() < 0.1);
   CHECK(thinned_rows(points.narrow(0, 0, 100), 2000).size(0) == 100);
   CHECK(thinned_rows(at::zeros({3000, 3}, at::kDouble), 2000).size(0) == 1);
-  require_error([&] { thinned_rows(points, 0); }, {"most"});
+  require_error([&] { thinned_rows(points, 0); }, {"max_rows"});
 }
 
 TEST_CASE("a scene is drawn around the origin, wherever its file has it and however large it is there") {

@@ -96,7 +96,7 @@ TEST_CASE("the batch of parts whose loss was not finite lies in the run, passed 
   }
 }
 
-TEST_CASE("a published validation part chooses the checkpoint, or is trained on") {
+TEST_CASE("a published validation split chooses the checkpoint, or is trained on") {
   const SegmentShop shop;
   write_hdf5(shop.data() / "ply_data_val0.h5", PartClouds(3, 64, 11).arrays());
   CHECK_THAT(shop.run_well(shop.train("all")).err, Catch::Contains("training on 11 clouds"));

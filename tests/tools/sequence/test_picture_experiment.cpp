@@ -46,7 +46,7 @@ TEST_CASE("pictures are learned from their files, and the better the longer") {
   CHECK(evaluated.at("metrics") == metrics);
   CHECK(evaluated.at("count") == 30);
   CHECK(evaluated.contains("pictures_per_second"));
-  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("30 pictures of the test part"));
+  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("30 pictures of the test split"));
   CHECK(lines_of(shop.run_well({"predict", run, "--split", "test", "--json"}).out).size() == 30);
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("a trained sequence model is evaluated, applied and described") {
   const std::string run = (shop / "run").string();
   const nlohmann::json evaluated = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out);
   CHECK(evaluated.at("metrics") == nlohmann::json::parse(trained).at("metrics"));
-  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("20 sequences of the test part"));
+  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("20 sequences of the test split"));
   CHECK(lines_of(shop.run_well({"predict", run, "--split", "test", "--json"}).out).size() == 20);
   CHECK_FALSE(evaluated.contains("head_distances"));
   shop.run_well(shop.train("patches", {"--attention", "bn_sh", "--patch-size", "4", "--epochs", "1"}));
@@ -141,7 +141,7 @@ TEST_CASE("predict takes series without classes") {
   const SequenceShop shop;
   shop.run_well(shop.train("run", {"--attention", "bn", "--epochs", "1", "--patch-size", "2"}));
   const std::string run = (shop / "run").string(), known = (shop.data() / "Waves_TEST.ts").string();
-  // The series of the test part, without their classes.
+  // The series of the test split, without their classes.
   std::string text = read_text(known), bare;
   for (const std::string& line : lines_of(text)) {
     const bool series = line[0] != '@';

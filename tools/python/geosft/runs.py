@@ -113,10 +113,10 @@ def read_sequences(
     path = as_path(source, "source")
     if not isinstance(schema, Mapping):
         raise TypeError(f"schema must be a mapping, as in a checkpoint, got {type(schema).__name__}")
-    for name, least, value in (("patch_size", 1, patch_size), ("max_length", 0, max_length)):
+    for name, minimum, value in (("patch_size", 1, patch_size), ("max_length", 0, max_length)):
         if not isinstance(value, int):
             raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
-        check_sizes(least, **{name: value})
+        check_sizes(minimum, **{name: value})
     _load_readers()
     (ptr, *rows), numbers, said = torch.ops.geosft._read_sequences(str(path), patch_size, max_length)
     for sentence in said:

@@ -11,10 +11,10 @@ from .relative import GraphEncoding, PointEncoding, SequenceEncoding
 _LARGEST_SIZE = 2**31 - 1
 
 
-def check_sizes(least: int = 1, **sizes: int) -> None:
-    """Sizes by name, of layers: integers from `least` on that memory can hold."""
+def check_sizes(minimum: int = 1, **sizes: int) -> None:
+    """Sizes by name, of layers: integers from `minimum` on that memory can hold."""
     for name, value in sizes.items():
-        if not least <= value <= _LARGEST_SIZE:
+        if not minimum <= value <= _LARGEST_SIZE:
             raise ValueError(f"{name} must be at least {least} and at most {_LARGEST_SIZE}, got {value}")
 
 

@@ -246,8 +246,8 @@ class PrimalAttention(SelfAttention):
             raise ValueError("beta must be 0 with variance, which recentres by the whole mean")
         if share_beta and not learn_beta:
             raise ValueError("share_beta must be False where no beta is learned")
-        least = 0 if mask in ("window", "strided") else 1
-        if mask_size < least:
+        minimum = 0 if mask in ("window", "strided") else 1
+        if mask_size < minimum:
             raise ValueError(f"mask_size must be at least {least} for mask={mask!r}, got {mask_size}")
         if convolution_size is None:
             convolution_size = 2 if convolution == "grid" else 5

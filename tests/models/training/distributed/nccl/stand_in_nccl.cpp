@@ -23,7 +23,7 @@
 
 namespace {
 
-constexpr size_t most = 8;           // processes
+constexpr size_t max_processes = 8;  // processes
 constexpr size_t piece = 64 * 1024;  // bytes that are summed at a time
 constexpr int success = 0, system_error = 2, invalid_usage = 5, remote_error = 6;
 constexpr int int64 = 4, float32 = 7, float64 = 8;
@@ -31,8 +31,8 @@ constexpr int int64 = 4, float32 = 7, float64 = 8;
 // What the processes have together.
 struct Meeting {
   std::atomic<int> here, round;  // zero at first, as the memory is
-  std::array<std::atomic<pid_t>, most> process;
-  std::array<std::array<std::byte, piece>, most> values;
+  std::array<std::atomic<pid_t>, max_processes> process;
+  std::array<std::array<std::byte, piece>, max_processes> values;
 };
 
 struct Id {

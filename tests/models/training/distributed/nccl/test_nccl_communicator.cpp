@@ -99,9 +99,9 @@ TEST_CASE("all-reduces that are not waited for keep their values until they have
 
 TEST_CASE("one of two processes that leave sums behind, the first of them without the other", "[.nccl_left]") {
   const std::unique_ptr<Communicator> connected = join();
-  const std::chrono::seconds most(120);
+  const std::chrono::seconds maximum(120);
   const std::unique_ptr<Communicator> devices =
-      join_devices(*connected, most, connected->is_root() ? std::chrono::seconds(1) : most);
+      join_devices(*connected, maximum, connected->is_root() ? std::chrono::seconds(1) : maximum);
   const auto leave_sum = [&] {
     auto owner = std::make_shared<int>(0);
     devices->all_reduce(on_pretended_device(at::ones({3}), owner));
