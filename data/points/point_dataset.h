@@ -65,6 +65,7 @@ class PointSubset : public PointDataset {
   const std::vector<std::string>& class_names() const override { return whole_.class_names(); }
   bool has_normals() const override { return whole_.has_normals(); }
   std::string file_without_normals() const override { return whole_.file_without_normals(); }
+  const PointDataset& whole() const { return whole_; }
 
  private:
   const PointDataset& whole_;

@@ -184,6 +184,13 @@ void Config::take_automatic(const Config& resolved) const {
   }
 }
 
+void Config::take_former(const std::set<std::string>& known) const {
+  for (const ConfigEntry& entry : entries_) {
+    const std::string value = former_value(entry.key);
+    if (!value.empty() && !known.contains(entry.key)) assign(entry.key, value);
+  }
+}
+
 void Config::insert(ConfigEntry entry) {
   for (const ConfigEntry& other : entries_) {
     if (other.key == entry.key) throw std::logic_error("configuration key '" + entry.key + "' is taken");
@@ -200,14 +207,23 @@ void Config::set_text(const std::string& toml, const std::string& source) {
 }
 
 void Config::set_run_text(const std::string& toml, const std::string& source) {
-  for (const ConfigEntry& entry : entries_) {
-    if (const std::string value = former_value(entry.key); !value.empty()) assign(entry.key, value);
-  }
+  take_former({});
   set_text(toml, source);
 }
 
 void Config::load_run_toml(const std::filesystem::path& path) {
   set_run_text(read_toml_text(path), path.string());
+}
+
+std::set<std::string> keys_of_toml(const std::filesystem::path& path) {
+  std::set<std::string> keys;
+  for (const auto& [section, node] : parse_toml(read_toml_text(path), path.string())) {
+    const toml::table* const table = node.as_table();
+    if (!table) keys.insert(current_key(section.str()));
+    if (!table) continue;
+    for (const auto& [key, value] : *table) keys.insert(current_key(key.str()));
+  }
+  return keys;
 }
 
 void Config::set_known(const std::string& toml, const std::string& source,
@@ -227,6 +243,14 @@ void Config::set_known(const std::string& toml, const std::string& source,
 std::optional<std::string> Config::option_text(const std::string& key) const {
   const CLI::Option* const option = entry_of(key).option;
   return named(option) ? std::optional(option->results().back()) : std::nullopt;
+}
+
+std::set<std::string> Config::named_keys() const {
+  std::set<std::string> keys;
+  for (const ConfigEntry& entry : entries_) {
+    if (named(entry.option)) keys.insert(entry.key);
+  }
+  return keys;
 }
 
 const ConfigEntry& Config::entry_of(const std::string& key) const {

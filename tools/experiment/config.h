@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ class Config {
   Config& allow_automatic(const std::vector<std::string>& keys);
   // Sets each key that is "auto" here to its value in `resolved`, a configuration with the same keys.
   void take_automatic(const Config& resolved) const;
+  // Sets each key that has a former value (key_names.h) to it, except those in `known`: keys that the configuration of
+  // a RUN has, which an earlier version wrote, and keys that a new command sets.
+  void take_former(const std::set<std::string>& known) const;
 
   // Sets the keys in the file and leaves the others; former key names are accepted (key_names.h). Throws UsageError
   // naming file, line and key for an unknown section or key (with the nearest known one), a value of the wrong type or
@@ -63,6 +67,9 @@ class Config {
 
   // Returns the text that the parsed command line gives a key, if it does. Throws UsageError for an unknown key.
   std::optional<std::string> option_text(const std::string& key) const;
+
+  // Returns the keys that the parsed command line names.
+  std::set<std::string> named_keys() const;
 
   // Sets one key from the text that its option would take. Throws UsageError for an unknown key (with the nearest known
   // one) and for a value that is not permitted.
@@ -93,5 +100,8 @@ class Config {
 
   std::vector<ConfigEntry> entries_;
 };
+
+// Returns the keys that a configuration file sets, by their present names. Throws UsageError for invalid TOML.
+std::set<std::string> keys_of_toml(const std::filesystem::path& path);
 
 }  // namespace geosft

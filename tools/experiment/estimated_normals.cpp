@@ -68,6 +68,7 @@ ShapeTransform share_of_estimated_normals(const PointDataset& dataset, double sh
 }
 
 std::string estimation_note(const PointDataset& dataset) {
+  if (const auto* const subset = dynamic_cast<const PointSubset*>(&dataset)) return estimation_note(subset->whole());
   const auto* const estimated = dynamic_cast<const EstimatedNormals*>(&dataset);
   return estimated == nullptr ? "" : estimated->note();
 }

@@ -47,7 +47,7 @@ std::unique_ptr<PointDataset> with_estimated_normals(std::unique_ptr<PointDatase
 // Throws c10::Error if two clouds have one name.
 ShapeTransform share_of_estimated_normals(const PointDataset& dataset, double share, NormalOrientation orientation);
 
-// Returns the note of a dataset with estimated normals; empty for others.
+// Returns the note of a dataset with estimated normals, or of a subset of one; empty for others.
 std::string estimation_note(const PointDataset& dataset);
 
 }  // namespace geosft

@@ -32,9 +32,7 @@ std::string schema_text(const ItemSchema& schema);
 ItemSchema schema_of(const std::string& text, const std::string& file);
 
 // See TrainedRun.
-struct GraphLearning : TaskTypes<GraphSettings, ItemOutputs, GraphModel> {
-  using Companion = GraphKernel;
-
+struct GraphLearning : TaskTypes<GraphSettings, ItemOutputs, GraphModel, GraphKernel> {
   static constexpr const char* program = "geosft-graph";
   static Model make_model(const Settings& settings, const Outputs& outputs) {
     return Model(settings.graph_model(outputs.schema));

@@ -27,29 +27,18 @@ struct ClassNames {
   }
 };
 
+// Stands for what a task adds to the networks of a run: default constructible, with load(run folder).
+struct NoCompanion {
+  void load(const std::filesystem::path&) {}
+};
+
 // The types of a task, which derives from it: Outputs is ClassNames, derived from it, or has the same members.
-template <class SettingsType, class OutputsType, class ModelType>
+template <class SettingsType, class OutputsType, class ModelType, class CompanionType = NoCompanion>
 struct TaskTypes {
   using Settings = SettingsType;
   using Outputs = OutputsType;
   using Model = ModelType;
-};
-
-// Stands for what a task adds to the networks of a run, as Task::Companion: default constructible, with load(run
-// folder).
-struct NoCompanion {
-  void load(const std::filesystem::path&) {}
-};
-template <class Task>
-struct CompanionOf {
-  using Type = NoCompanion;
-};
-template <class Task>
-requires requires {
-  typename Task::Companion;
-}
-struct CompanionOf<Task> {
-  using Type = typename Task::Companion;
+  using Companion = CompanionType;
 };
 
 // A trained model with its settings and the meaning of its outputs. A task has TaskTypes, the name of its program,
@@ -60,7 +49,7 @@ struct TrainedRun : Task::Outputs {
   typename Task::Settings settings;
   typename Task::Model model{nullptr};
   std::vector<typename Task::Model> more_models = {};  // of an ensemble: outputs are averaged with those of `model`
-  typename CompanionOf<Task>::Type companion = {};     // from the RUN folder; a single checkpoint has none
+  typename Task::Companion companion = {};             // from the RUN folder; a single checkpoint has none
 
   // Moves all models.
   void to(at::Device device) {

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "models/training/distributed/communicator.h"
@@ -104,7 +105,11 @@ void TrainArguments::load_resumed(Settings& settings, Config& config, const RunF
 template <class Settings>
 void TrainArguments::load_begun(Settings& settings, Config& config, const RunFolder& folder) const {
   Settings asked = settings;
+  std::set<std::string> known = keys_of_toml(folder.config());
+  if (!config_file.empty()) known.merge(keys_of_toml(config_file));
+  known.merge(config.named_keys());
   config.load_run_toml(folder.config());
+  asked.config().take_former(known);
   asked.train.batch_size = settings.train.batch_size;
   asked.config().take_automatic(settings.config());
   if (asked.config().to_toml() == settings.config().to_toml()) return;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
+#include <set>
 #include <sstream>
 
 #include "data/read_file.h"
@@ -137,17 +138,23 @@ std::string report_text(const GraphReport& report, const ItemOutputs& outputs) {
 }
 
 std::string GraphTrainCommand::small_preset(const Config& options) const {
-  const auto given = [&](const char* key) { return options.option_text(key).has_value(); };
+  GraphSettings asked;
+  std::set<std::string> keys = options.named_keys();
+  if (preset && !config_file.empty()) {
+    asked.config().load_toml(config_file);
+    keys.merge(keys_of_toml(config_file));
+  }
   GraphReadOptions reading;
-  reading.smiles_column = options.option_text("smiles_column").value_or("");
-  const bool attends = std::any_of(std::begin(attention_keys), std::end(attention_keys), given);
-  const std::string data = options.option_text("data").value_or("");
+  reading.smiles_column = options.option_text("smiles_column").value_or(asked.molecules.smiles_column);
+  const bool attends = std::any_of(std::begin(attention_keys), std::end(attention_keys),
+                                   [&](const char* key) { return keys.contains(key); });
+  const std::string data = options.option_text("data").value_or(asked.data);
   return !attends && !data.empty() && names_molecules(data, reading) ? small_molecule_preset() : small_graph_preset();
 }
 
 bool GraphTrainCommand::train(const RunFolder& folder) {
   std::string note;
-  if (begins_small()) {
+  if (begins_small() && config_file.empty()) {
     note = settings.model.attention == "none" && settings.molecules.descriptors
                ? "without --config: a graph network with fingerprints and descriptors of molecules; five of them are "
                  "--ensemble 5, and --attention sampling is the transformer"

@@ -16,7 +16,7 @@
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
 #include "tools/graph/graph_experiment.h"
-#include "tools/graph/prediction_table.h"
+#include "tools/graph/prediction_csv.h"
 
 namespace geosft {
 namespace {
@@ -318,7 +318,7 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
       [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
   if (predictor.broken) code = 1;
   if (!csv.empty()) {
-    write_file_atomically(csv, prediction_table(words.item, prediction_columns(trained.schema, top), predictor.rows));
+    write_file_atomically(csv, prediction_csv(words.item, prediction_columns(trained.schema, top), predictor.rows));
   }
   return code;
 }

@@ -55,7 +55,7 @@ struct SweepCommand {
     settings.data = std::filesystem::absolute(settings.data).lexically_normal().string();
     if (begun) {
       GraphSettings before;
-      before.config().load_toml(folder.config());
+      before.config().load_run_toml(folder.config());
       if (seconds) settings.train.epochs = before.train.epochs;
       settings.config().take_automatic(before.config());
       if (before.config().to_toml() != settings.config().to_toml()) {

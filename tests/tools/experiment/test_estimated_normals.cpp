@@ -53,6 +53,9 @@ TEST_CASE("asked for, the normals of all clouds are estimated, once") {
   const PointDataset* const before = all.get();
   all = with_estimated_normals(std::move(all), "elsewhere", NormalOrientation::outward);
   CHECK(all.get() == before);
+  const PointSubset some(*all, {3, 1});
+  CHECK(estimation_note(some) == estimation_note(*all));
+  CHECK(estimation_note(PointSubset(*dataset(true), {1})).empty());
 }
 
 TEST_CASE("a share of the clouds is drawn that get estimated normals") {

@@ -25,6 +25,19 @@ TEST_CASE("presets of graphs and of molecules hold permitted values", "[graph_pr
   CHECK(molecules.ensemble == 1);
 }
 
+TEST_CASE("the preset of molecules is one model of molecules.toml", "[graph_presets]") {
+  GraphSettings preset, file;
+  preset.config().set_text(small_molecule_preset());
+  file.config().load_toml(GEOSFT_SOURCE_DIR "/tools/configs/graph/molecules.toml");
+  CHECK(file.ensemble == 5);
+  CHECK(file.molecules.kernel_ridge);
+  file.ensemble = preset.ensemble;
+  file.molecules.kernel_ridge = preset.molecules.kernel_ridge;
+  file.data = preset.data;
+  file.train.checkpoint_every = preset.train.checkpoint_every;
+  CHECK(file.config().to_toml() == preset.config().to_toml());
+}
+
 TEST_CASE("molecules are told by their SMILES", "[graph_presets]") {
   const TemporaryFolder folder;
   write_text(folder / "m.csv", "name,SMILES,y\na,CO,1\n");

@@ -110,6 +110,32 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
   require_error([&] { resume({"tool", "--dim", "9"}); }, {"only --epochs may change"});
 }
 
+TEST_CASE("a restarted run of an earlier version goes on with the values that it had then") {
+  const TemporaryFolder temporary;
+  std::string text;
+  std::istringstream now(ClassifySettings().config().to_toml());
+  for (std::string line; std::getline(now, line);) {
+    if (line.rfind("split_order", 0) != 0 && line.rfind("normal_orientation", 0) != 0) text += line + "\n";
+  }
+  const RunFolder folder = RunFolder::create(temporary / "run");
+  folder.write_config(text);
+  TrainArguments arguments;
+  const auto restart = [&](const std::vector<const char*>& words) {
+    ClassifySettings settings;
+    Config config = settings.config();
+    const auto line = parsed(config, words);
+    arguments.load_new(config);
+    arguments.load_begun(settings, config, folder);
+    return settings.clouds.split_order;
+  };
+  CHECK(restart({"tool"}) == SplitOrder::name);
+  CHECK(restart({"tool", "--split-order", "name"}) == SplitOrder::name);
+  require_error([&] { restart({"tool", "--split-order", "hash"}); }, {"run of another configuration"});
+  write_text(temporary / "new.toml", "[clouds]\nsplit_order = 'hash'\n");
+  arguments.config_file = (temporary / "new.toml").string();
+  require_error([&] { restart({"tool"}); }, {"run of another configuration"});
+}
+
 TEST_CASE("a resumed run refuses another configuration") {
   refuse_changes("x = 1\n", "x = 1\n", "--epochs");
   require_error([] { refuse_changes("x = 1\n", "x = 2\n", "--epochs"); }, {"--resume", "only --epochs may change"});

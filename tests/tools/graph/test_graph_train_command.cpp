@@ -42,6 +42,19 @@ TEST_CASE("a training of graphs without a configuration has sizes that fit its d
   CHECK_THAT(shop.run_well({"train", "--list-keys", "--data", "mine.csv"}).out, Catch::Contains("--dim \"auto\""));
 }
 
+TEST_CASE("the small preset fits what a configuration file names") {
+  const GraphShop shop;
+  write_text(shop / "molecules.csv", "name,SMILES,y\na,CO,1\n");
+  const std::string data = "data = '" + (shop / "molecules.csv").string() + "'\n";
+  write_text(shop / "molecules.toml", data);
+  write_text(shop / "sampling.toml", data + "[model]\nattention = 'sampling'\n");
+  const auto keys = [&](const std::string& file) {
+    return shop.run_well({"train", "--list-keys", "--preset", "small", "--config", (shop / file).string()}).out;
+  };
+  CHECK_THAT(keys("molecules.toml"), Catch::Contains("--dim 128"));
+  CHECK_THAT(keys("sampling.toml"), Catch::Contains("--dim \"auto\""));
+}
+
 TEST_CASE("training on graphs learns what tells them apart") {
   const GraphShop shop;
   const Words more = {"--json", "--epochs", "60", "--drop-token-rate", "0", "--feed-forward-dropout", "0"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/graph/prediction_table.h"
+#include "tools/graph/prediction_csv.h"
 
 #include <algorithm>
 #include <set>
@@ -33,8 +33,8 @@ void append(std::vector<std::string>& fields, const std::vector<std::string>& mo
 
 }  // namespace
 
-std::string prediction_table(const std::string& item, const std::vector<std::string>& prediction_columns,
-                             const std::vector<PredictedRow>& rows) {
+std::string prediction_csv(const std::string& item, const std::vector<std::string>& prediction_columns,
+                           const std::vector<PredictedRow>& rows) {
   const bool molecules =
       std::any_of(rows.begin(), rows.end(), [](const PredictedRow& row) { return !row.smiles.empty(); });
   const std::vector<std::string> others = names_of_others(rows);

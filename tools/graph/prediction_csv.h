@@ -19,7 +19,7 @@ struct PredictedRow {
 
 // Returns a CSV table with the columns file, `item`, name, those of predictions, and error. If a row has a SMILES, line
 // and smiles follow the name, then every further column of the inputs; "input_" is put before names that are taken.
-std::string prediction_table(const std::string& item, const std::vector<std::string>& prediction_columns,
-                             const std::vector<PredictedRow>& rows);
+std::string prediction_csv(const std::string& item, const std::vector<std::string>& prediction_columns,
+                           const std::vector<PredictedRow>& rows);
 
 }  // namespace geosft

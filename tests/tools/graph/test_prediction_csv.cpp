@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/graph/prediction_table.h"
+#include "tools/graph/prediction_csv.h"
 
 #include <catch2/catch.hpp>
 
-namespace geosft::test::test_prediction_table {
+namespace geosft::test::test_prediction_csv {
 
-TEST_CASE("a table of predictions has the columns of its inputs, and a row for what is broken", "[prediction_table]") {
+TEST_CASE("a table of predictions has the columns of its inputs, and a row for what is broken", "[prediction_csv]") {
   PredictedRow first{"a.csv", "0", "CO"}, broken{"a.csv", "1", "C(C"}, missing{"absent.smi", "", ""};
   first.line = "2";
   first.smiles = "CO";
@@ -16,18 +16,18 @@ TEST_CASE("a table of predictions has the columns of its inputs, and a row for w
   broken.others = {{"id", "M,2"}};
   broken.error = "invalid SMILES: unclosed";
   missing.error = "nothing of this name";
-  CHECK(prediction_table("graph", {"active"}, {first, broken, missing}) ==
+  CHECK(prediction_csv("graph", {"active"}, {first, broken, missing}) ==
         "file,graph,name,line,smiles,id,input_active,active,error\n"
         "a.csv,0,CO,2,CO,M 1,1,0.75,\n"
         "a.csv,1,C(C,3,C(C,\"M,2\",,,invalid SMILES: unclosed\n"
         "absent.smi,,,,,,,,nothing of this name\n");
 }
 
-TEST_CASE("a table of predictions without molecules has no columns of SMILES", "[prediction_table]") {
+TEST_CASE("a table of predictions without molecules has no columns of SMILES", "[prediction_csv]") {
   PredictedRow row{"b.edges", "0", ""};
   row.prediction = {"x", "1.0"};
-  CHECK(prediction_table("graph", {"class", "probability"}, {row}) ==
+  CHECK(prediction_csv("graph", {"class", "probability"}, {row}) ==
         "file,graph,name,class,probability,error\nb.edges,0,,x,1.0,\n");
 }
 
-}  // namespace geosft::test::test_prediction_table
+}  // namespace geosft::test::test_prediction_csv
