@@ -59,8 +59,8 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& tra
                       std::to_string(names.size()) + " classes, of which it does not know " +
                           std::to_string(unknown.size()) + ", such as " + unknown.front());
     }
-    say_once(settings.data + ": its " + std::to_string(names.size()) + " classes are among the " + known +
-             " of the model, by name; the model may predict any of them");
+    stderr_notes().print(settings.data + ": its " + std::to_string(names.size()) + " classes are among the " + known +
+                         " of the model, by name; the model may predict any of them");
     dataset = std::make_unique<ClassSubset>(std::move(dataset), trained.class_names);
   }
   if (!settings.clouds.normals) return dataset;

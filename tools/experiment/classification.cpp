@@ -3,9 +3,6 @@
 
 #include <ATen/core/grad_mode.h>
 #include <algorithm>
-#include <iostream>
-#include <mutex>
-#include <set>
 
 #include "data/data_error.h"
 #include "data/seeds.h"
@@ -14,6 +11,7 @@
 #include "models/summary.h"
 #include "models/training/host_copy.h"
 #include "tools/experiment/input_cloud.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/experiment/progress.h"
 #include "tools/experiment/shape_folders.h"
 
@@ -71,15 +69,8 @@ std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Spl
   auto dataset = settings.clouds.skip_broken ? open_readable_shapes(settings.data, split, options)
                                              : open_point_dataset(settings.data, split, options);
   if (bar) bar->finish();
-  for (const std::string& warning : dataset->warnings()) say_once(warning);
+  for (const std::string& warning : dataset->warnings()) stderr_notes().print(warning);
   return dataset;
-}
-
-void say_once(const std::string& line) {
-  static std::mutex mutex;
-  static std::set<std::string> said;
-  const std::lock_guard lock(mutex);
-  if (said.insert(line).second) std::cerr << line << '\n';
 }
 
 void with_broken_hint(const std::function<void()>& open) {

@@ -35,11 +35,8 @@ inline RunModel load_run_model(const std::filesystem::path& run) {
 }
 
 // Opens a split of the dataset in the settings; shows progress on stderr while meshes are sampled, and prints each
-// warning of the dataset that was not printed before.
+// warning of the dataset to stderr_notes.
 std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Split split);
-// Prints a line to stderr unless it was printed before: both splits of a tree have the same warnings, and a split may
-// be opened again.
-void say_once(const std::string& line);
 // Calls open(), and adds to the error of broken files how they are left out.
 void with_broken_hint(const std::function<void()>& open);
 

@@ -140,6 +140,16 @@ std::string smaller_batches(const std::string& option) {
          "--block N.";
 }
 
+void LinesOnce::print(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  if (printed_.insert(line).second) to_ << line << '\n';
+}
+
+LinesOnce& stderr_notes() {
+  static LinesOnce notes(std::cerr);
+  return notes;
+}
+
 std::optional<std::string> memory_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);

@@ -5,7 +5,10 @@
 
 #include <exception>
 #include <functional>
+#include <iosfwd>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -30,6 +33,21 @@ void clear_interrupt();
 // for any other exception. An exception becomes one line on stderr, "geosft-classify: error: …". If stdout is a closed
 // pipe (`geosft-classify … | head -1`), the tool ends silently with 1; other failures to write to it are errors.
 int run_tool(const char* name, const std::function<int()>& body);
+
+// Prints lines, each once however often it is given: both splits of a dataset may have the same warnings, and a split
+// may be opened again. Threads may share it.
+class LinesOnce {
+ public:
+  explicit LinesOnce(std::ostream& to) : to_(to) {}
+  void print(const std::string& line);
+
+ private:
+  std::ostream& to_;
+  std::mutex mutex_;
+  std::set<std::string> printed_;
+};
+// The notes of this process on stderr.
+LinesOnce& stderr_notes();
 
 // Returns "out of memory" with the requested size if known; nullopt for other errors. Recognises errors of LibTorch's
 // CPU and GPU allocators, of C++ allocation, and of CUDA and its libraries.

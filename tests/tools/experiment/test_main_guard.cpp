@@ -67,6 +67,13 @@ int write_much() {
 
 }  // namespace
 
+TEST_CASE("a line that is given again is printed once") {
+  std::ostringstream out;
+  LinesOnce notes(out);
+  for (const char* line : {"a", "b", "a", "b", "c"}) notes.print(line);
+  CHECK(out.str() == "a\nb\nc\n");
+}
+
 TEST_CASE("the code of the body is the code of the tool") {
   CHECK(outcome([] { return 0; }).code == 0);
   CHECK(outcome([] { return 5; }).code == 5);
