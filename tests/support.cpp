@@ -108,11 +108,11 @@ void require_gradcheck(const std::function<at::Tensor(const std::vector<at::Tens
   for (at::Tensor& input : inputs) input = input.detach().to(at::kDouble).contiguous().clone().requires_grad_(true);
   const at::Tensor output = function(inputs);
   require_no_gradient_of_undefined(output, inputs);
-  const at::Tensor upstream = at::randn(output.sizes(), generator(17), at::TensorOptions().dtype(at::kDouble));
-  (output * upstream).sum().backward();
+  const at::Tensor grad_output = at::randn(output.sizes(), generator(17), at::TensorOptions().dtype(at::kDouble));
+  (output * grad_output).sum().backward();
   const auto objective = [&]() {
     at::NoGradGuard guard;
-    return (function(inputs) * upstream).sum().item<double>();
+    return (function(inputs) * grad_output).sum().item<double>();
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
     INFO("input " << i);

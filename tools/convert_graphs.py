@@ -200,12 +200,12 @@ def convert_split(options):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    verbs = parser.add_subparsers(required=True)
-    superpixels = verbs.add_parser("superpixels", help="PascalVOC-SP and COCO-SP")
+    subcommands = parser.add_subparsers(required=True)
+    superpixels = subcommands.add_parser("superpixels", help="PascalVOC-SP and COCO-SP")
     for part in ("--train", "--val", "--test", "--out"):
         superpixels.add_argument(part, required=True, metavar="FILE")
     superpixels.set_defaults(run=convert_superpixels)
-    split = verbs.add_parser("split", help="the split of Peptides-func and -struct")
+    split = subcommands.add_parser("split", help="the split of Peptides-func and -struct")
     split.add_argument("pickle", metavar="SPLIT.pickle")
     split.add_argument("--out", required=True, metavar="DIR")
     split.set_defaults(run=convert_split)

@@ -77,7 +77,7 @@ std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const 
     const at::Tensor cell = ((points.amax(0) - low).max() / 1024).clamp_min(std::numeric_limits<float>::min());
     of_points.sort(low, cell);
     of_queries.sort(low, cell);
-    box = at::empty({tile_slots(points.size(0), of_points.packed().items, kKnnThreads), 6}, points.options());
+    box = at::empty({tile_blocks(points.size(0), of_points.packed().items, kKnnThreads), 6}, points.options());
   }
   const at::Tensor index = at::full({queries.size(0), k}, -1, queries.options().dtype(at::kLong));
   const at::Tensor dist2 = at::full({queries.size(0), k}, std::numeric_limits<double>::infinity(), queries.options());

@@ -38,8 +38,8 @@ struct KnnSearch {
 
 // Orders by distance, then by row. A NaN distance never comes before another.
 template <typename T>
-GEOSFT_DEVICE bool comes_before(T distance, int64_t row, T other_distance, int64_t other_row) {
-  return distance < other_distance || (distance == other_distance && row < other_row);
+GEOSFT_DEVICE bool comes_before(T distance, int64_t row, T than_distance, int64_t than_row) {
+  return distance < than_distance || (distance == than_distance && row < than_row);
 }
 
 // Keeps the k <= Capacity nearest points of a query, sorted, in registers. The Capacity - k unused entries come first
@@ -157,21 +157,22 @@ class KnnTile {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    const PackedTile own = packed_tile(in.of_queries, kBlockThreads, block.x());
-    if (own.begin >= own.end) return;
-    const RowRange all = item_rows(in.of_points, own.item), asking = item_rows(in.of_queries, own.item);
-    const int64_t tiles_there = (all.end - all.begin + kBlockThreads - 1) / kBlockThreads;
-    const int64_t slot = first_slot(in.of_points, kBlockThreads, own.item);
-    const int64_t nearest = (own.begin - asking.begin) / kBlockThreads * tiles_there /
-                            ((asking.end - asking.begin + kBlockThreads - 1) / kBlockThreads);
+    const PackedTile queries = packed_tile(in.of_queries, kBlockThreads, block.x());
+    if (queries.begin >= queries.end) return;
+    const RowRange points = item_rows(in.of_points, queries.item),
+                   item_queries = item_rows(in.of_queries, queries.item);
+    const int64_t tiles_there = (points.end - points.begin + kBlockThreads - 1) / kBlockThreads;
+    const int64_t first_box = first_block(in.of_points, kBlockThreads, queries.item);
+    const int64_t nearest = (queries.begin - item_queries.begin) / kBlockThreads * tiles_there /
+                            ((item_queries.end - item_queries.begin + kBlockThreads - 1) / kBlockThreads);
     Tiles& tiles = block.template shared<Tiles>();
     typename Block::template PerThread<State> state(block);
-    block.each([&](int thread) { begin(in, own, thread, state[thread]); });
+    block.each([&](int thread) { begin(in, queries, thread, state[thread]); });
     for (int64_t i = 0; i < tiles_there; ++i) {
       const int64_t at = outwards(nearest, i, tiles_there);
-      if (in.box && !wanted(block, tiles, state, in.box + (slot + at) * 6)) continue;
-      const int64_t first = all.begin + at * kBlockThreads;
-      const int count = all.end - first < kBlockThreads ? static_cast<int>(all.end - first) : kBlockThreads;
+      if (in.box && !wanted(block, tiles, state, in.box + (first_box + at) * 6)) continue;
+      const int64_t first = points.begin + at * kBlockThreads;
+      const int count = points.end - first < kBlockThreads ? static_cast<int>(points.end - first) : kBlockThreads;
       block.each([&](int thread) {
         if (thread >= count) return;
         const T* p = in.points + (first + thread) * 3;
@@ -198,10 +199,10 @@ class KnnTile {
     return at < 0 ? at + count : (at >= count ? at - count : at);
   }
 
-  GEOSFT_DEVICE static void begin(const Arguments& in, const PackedTile& own, int thread, State& state) {
-    const int64_t row = own.begin + thread;
+  GEOSFT_DEVICE static void begin(const Arguments& in, const PackedTile& queries, int thread, State& state) {
+    const int64_t row = queries.begin + thread;
     state.query = -1;
-    if (row >= own.end) return;
+    if (row >= queries.end) return;
     const T* q = in.queries + row * 3;
     state.x = q[0];
     state.y = q[1];
@@ -218,10 +219,10 @@ class KnnTile {
   template <class Block, class States>
   GEOSFT_DEVICE static bool wanted(Block& block, Tiles& tiles, States& state, const T* box) {
     block.each([&](int thread) {
-      State& own = state[thread];
+      State& mine = state[thread];
       tiles.wanted[thread] =
-          own.query >= 0 && squared_length(beyond(own.x, box[0], box[3]), beyond(own.y, box[1], box[4]),
-                                           beyond(own.z, box[2], box[5])) <= own.nearest.farthest();
+          mine.query >= 0 && squared_length(beyond(mine.x, box[0], box[3]), beyond(mine.y, box[1], box[4]),
+                                            beyond(mine.z, box[2], box[5])) <= mine.nearest.farthest();
     });
     block.each([&](int thread) {
       if (thread >= kGroups) return;
@@ -249,16 +250,16 @@ class KnnTile {
 // Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const KnnSearch<T>& in, Run&& run) {
-  const int64_t slots = tile_slots(in.of_queries.rows, in.of_queries.items, kKnnThreads);
-  if (in.box) run.template grid<KnnBoxTile<T>>(tile_slots(in.of_points.rows, in.of_points.items, kKnnThreads), 1, in);
+  const int64_t blocks = tile_blocks(in.of_queries.rows, in.of_queries.items, kKnnThreads);
+  if (in.box) run.template grid<KnnBoxTile<T>>(tile_blocks(in.of_points.rows, in.of_points.items, kKnnThreads), 1, in);
   if (in.k <= 8) {
-    run.template grid<KnnTile<T, KeptNeighbours<T, 8>>>(slots, 1, in);
+    run.template grid<KnnTile<T, KeptNeighbours<T, 8>>>(blocks, 1, in);
   } else if (in.k <= 16) {
-    run.template grid<KnnTile<T, KeptNeighbours<T, 16>>>(slots, 1, in);
+    run.template grid<KnnTile<T, KeptNeighbours<T, 16>>>(blocks, 1, in);
   } else if (in.k <= 32) {
-    run.template grid<KnnTile<T, KeptNeighbours<T, 32>>>(slots, 1, in);
+    run.template grid<KnnTile<T, KeptNeighbours<T, 32>>>(blocks, 1, in);
   } else {
-    run.template grid<KnnTile<T, StoredNeighbours<T>>>(slots, 1, in);
+    run.template grid<KnnTile<T, StoredNeighbours<T>>>(blocks, 1, in);
   }
 }
 

@@ -20,7 +20,7 @@ struct RowRange {
   int64_t begin, end;
 };
 
-// Rows begin … end - 1 of an item, at most one tile; empty for a slot without work.
+// Rows begin … end - 1 of an item, at most one tile; empty for a block without work.
 struct PackedTile {
   int64_t item, begin, end;
   int64_t item_begin;
@@ -36,33 +36,33 @@ GEOSFT_DEVICE RowRange item_rows(const PackedRows& packed, int64_t item) {
   return {begin, clamped(packed.ptr[item + 1], begin, packed.rows)};
 }
 
-// Returns the number of slots of a batch. The slots of an item that begins at row p start at p / tile + item. That
-// leaves enough slots for its tiles before those of the next item, since floor((p + n) / tile) + 1 >= floor(p / tile) +
-// ceil(n / tile). The number of slots does not depend on ptr.
-inline int64_t tile_slots(int64_t rows, int64_t items, int64_t tile) {
+// Returns the number of blocks of a batch. The blocks of an item that begins at row p start at p / tile + item. That
+// leaves enough blocks for its tiles before those of the next item, since floor((p + n) / tile) + 1 >= floor(p / tile)
+// + ceil(n / tile). The number of blocks does not depend on ptr.
+inline int64_t tile_blocks(int64_t rows, int64_t items, int64_t tile) {
   return rows / tile + items;
 }
 
-GEOSFT_DEVICE int64_t first_slot(const PackedRows& packed, int64_t tile, int64_t item) {
+GEOSFT_DEVICE int64_t first_block(const PackedRows& packed, int64_t tile, int64_t item) {
   return item_rows(packed, item).begin / tile + item;
 }
 
-// Returns the tile of a slot, in the last item whose slots begin at or before it. Empty if ptr does not begin with 0
-// and the slot comes before all items, so a tile never has rows outside its item.
-GEOSFT_DEVICE PackedTile packed_tile(const PackedRows& packed, int64_t tile, int64_t slot) {
+// Returns the tile of a block, in the last item whose blocks begin at or before it. Empty if ptr does not begin with 0
+// and the block comes before all items, so a tile never has rows outside its item.
+GEOSFT_DEVICE PackedTile packed_tile(const PackedRows& packed, int64_t tile, int64_t block) {
   int64_t item = 0;
   for (int64_t end = packed.items; end - item > 1;) {
     const int64_t middle = item + (end - item) / 2;
-    if (first_slot(packed, tile, middle) <= slot) {
+    if (first_block(packed, tile, middle) <= block) {
       item = middle;
     } else {
       end = middle;
     }
   }
   const RowRange rows = item_rows(packed, item);
-  const int64_t first = first_slot(packed, tile, item);
-  if (slot < first) return {item, rows.end, rows.end, rows.begin};
-  const int64_t begin = rows.begin + (slot - first) * tile;
+  const int64_t first = first_block(packed, tile, item);
+  if (block < first) return {item, rows.end, rows.end, rows.begin};
+  const int64_t begin = rows.begin + (block - first) * tile;
   const int64_t end = begin + tile < rows.end ? begin + tile : rows.end;
   return {item, begin, end, rows.begin};
 }

@@ -86,11 +86,11 @@ class SmallestKeys {
   GEOSFT_DEVICE static void take_part(const Tiles& tiles, int64_t count, int64_t wanted, const uint64_t* keys,
                                       uint64_t last, int thread, const Take& take) {
     int64_t below = 0, equal = 0, equals_taken = wanted;
-    for (int other = 0; other < kBlockThreads; ++other) {
-      equals_taken -= tiles.below[other];
-      if (other >= thread) continue;
-      below += tiles.below[other];
-      equal += tiles.equal[other];
+    for (int t = 0; t < kBlockThreads; ++t) {
+      equals_taken -= tiles.below[t];
+      if (t >= thread) continue;
+      below += tiles.below[t];
+      equal += tiles.equal[t];
     }
     int64_t rank = below + (equal < equals_taken ? equal : equals_taken);
     for (int64_t i = part_begin(count, thread); i < part_begin(count, thread + 1); ++i) {

@@ -8,7 +8,7 @@
 //   Device(in)                        checks that kernels can run for these inputs
 //   forward<T>(operator, arguments, out, denominator)
 //                                     runs the kernels
-//   backward<T>(operator, arguments, output_mask, upstream)
+//   backward<T>(operator, arguments, output_mask, outputs)
 //                                     returns the gradients of q, k, v, leak and the inputs of the bias, in order
 #pragma once
 
@@ -50,13 +50,13 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
   in.check();
   const Device device(in);
   const typename Device::Arguments arguments(in);
-  const typename Device::Operator own(in, arguments);
+  const typename Device::Operator op(in, arguments);
   const at::Tensor& q = arguments.q;
   const at::TensorOptions computed = q.options().dtype(at::toOpMathType(q.scalar_type()));
   const at::Tensor out = at::empty({q.size(0), q.size(1), arguments.v.size(2)}, q.options());
   const at::Tensor denominator = at::empty({q.size(0), q.size(1)}, computed);
   AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Inputs::kOperator,
-                             [&] { device.template forward<scalar_t>(own, arguments, out, denominator); });
+                             [&] { device.template forward<scalar_t>(op, arguments, out, denominator); });
   return {out, denominator};
 }
 
@@ -72,11 +72,11 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad, const at::Ten
   const Device device(in);
   const OutputMask output_mask(output_mask_in, in);
   const typename Device::Arguments arguments(in);
-  typename Device::Operator own(in, arguments);
+  typename Device::Operator op(in, arguments);
   const AttentionOutputs outputs{grad.contiguous(), out.contiguous(), denominator.contiguous()};
   std::vector<at::Tensor> gradients;
   AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Inputs::kOperator, [&] {
-    gradients = device.template backward<scalar_t>(own, arguments, output_mask, outputs);
+    gradients = device.template backward<scalar_t>(op, arguments, output_mask, outputs);
   });
   output_mask.leave_out(gradients);
   for (at::Tensor& gradient : gradients) gradient = gradient.to(in.q().scalar_type());

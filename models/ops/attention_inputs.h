@@ -38,7 +38,7 @@ class AttentionInputs {
  protected:
   // `count` is the number of inputs of the operator; any other number is an error.
   AttentionInputs(const OptionalTensors& inputs, double eps_, size_t count);
-  const at::Tensor& own(size_t i) const { return tensors[4 + i]; }
+  const at::Tensor& bias_input(size_t i) const { return tensors[4 + i]; }
 };
 
 // The floating inputs whose gradients are requested. q, k, v and leak always get theirs; the gradient of an input of
@@ -49,7 +49,7 @@ class OutputMask {
   OutputMask(const c10::List<bool>& output_mask, const AttentionInputs& in);
 
   // For input `place` of the attention bias, counted from the one after leak; false for absent inputs.
-  bool own(size_t place) const { return places_[4 + place]; }
+  bool bias_input(size_t place) const { return places_[4 + place]; }
   // Replaces gradients that are not requested by empty tensors; `gradients` are those of all floating inputs that are
   // given, in order.
   void leave_out(std::vector<at::Tensor>& gradients) const;
@@ -78,8 +78,8 @@ struct MaxoutInputs : CountedInputs<AttentionInputs, 8> {
   using CountedInputs::CountedInputs;
   static constexpr const char* kOperator = "maxout_attention";
   void check() const;
-  const at::Tensor& r_mul() const { return own(0); }
-  const at::Tensor& r_add() const { return own(1); }
+  const at::Tensor& r_mul() const { return bias_input(0); }
+  const at::Tensor& r_add() const { return bias_input(1); }
 };
 
 struct PointInputs : CountedInputs<WeightedInputs, 14> {
@@ -88,30 +88,30 @@ struct PointInputs : CountedInputs<WeightedInputs, 14> {
   void check() const;
   // Channels r of X_R; throws an error naming w_mul if it has another number of rows.
   int64_t channels() const;
-  const at::Tensor& x() const { return own(0); }
-  const at::Tensor& xs() const { return own(1); }
-  const at::Tensor& m() const { return own(2); }
-  const at::Tensor& ms() const { return own(3); }
+  const at::Tensor& x() const { return bias_input(0); }
+  const at::Tensor& xs() const { return bias_input(1); }
+  const at::Tensor& m() const { return bias_input(2); }
+  const at::Tensor& ms() const { return bias_input(3); }
 };
 
 struct GraphInputs : CountedInputs<WeightedInputs, 16> {
   using CountedInputs::CountedInputs;
   static constexpr const char* kOperator = "graph_attention";
   void check() const;
-  const at::Tensor& rowptr() const { return own(0); }
-  const at::Tensor& col() const { return own(1); }
-  const at::Tensor& edge_attr() const { return own(2); }
-  const at::Tensor& top() const { return own(3); }
-  const at::Tensor& partner() const { return own(4); }
-  const at::Tensor& weight() const { return own(5); }
+  const at::Tensor& rowptr() const { return bias_input(0); }
+  const at::Tensor& col() const { return bias_input(1); }
+  const at::Tensor& edge_attr() const { return bias_input(2); }
+  const at::Tensor& top() const { return bias_input(3); }
+  const at::Tensor& partner() const { return bias_input(4); }
+  const at::Tensor& weight() const { return bias_input(5); }
 };
 
 struct SequenceInputs : CountedInputs<WeightedInputs, 12> {
   using CountedInputs::CountedInputs;
   static constexpr const char* kOperator = "sequence_attention";
   void check() const;
-  const at::Tensor& s() const { return own(0); }
-  const at::Tensor& ss() const { return own(1); }
+  const at::Tensor& s() const { return bias_input(0); }
+  const at::Tensor& ss() const { return bias_input(1); }
 };
 
 // Checks that `tensor` (argument `name`) is defined and has the dtype and the device of `like` (argument `like_name`).

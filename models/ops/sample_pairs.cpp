@@ -18,24 +18,24 @@ namespace {
 
 using Quadruple = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
-Quadruple drawn_meta(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const c10::SymInt& bins) {
-  TORCH_SYM_CHECK(bins.sym_ge(0), "bins must not be negative, got ", bins);
+Quadruple drawn_meta(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const c10::SymInt& samples) {
+  TORCH_SYM_CHECK(samples.sym_ge(0), "bins must not be negative, got ", samples);
   const auto index = score.options().dtype(at::kLong);
-  return {at::empty_symint({bins}, index), at::empty_symint({bins}, index),
-          at::empty_symint({2, bins}, score.options()),
+  return {at::empty_symint({samples}, index), at::empty_symint({samples}, index),
+          at::empty_symint({2, samples}, score.options()),
           at::empty_symint({item_count(ptr) + 1}, given(ptr) ? ptr->options() : index)};
 }
 
 Quadruple draw_pairs_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool /*noise*/,
-                          bool /*random_partner*/, const std::optional<at::Tensor>& seeds, c10::SymInt bins) {
+                          bool /*random_partner*/, const std::optional<at::Tensor>& seeds, c10::SymInt samples) {
   check_sampling(score, k, ptr, seeds);
-  return drawn_meta(score, ptr, bins);
+  return drawn_meta(score, ptr, samples);
 }
 
 Quadruple draw_pairs_with_replacement_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                           const at::Tensor& seeds, c10::SymInt bins) {
+                                           const at::Tensor& seeds, c10::SymInt samples) {
   check_sampling(score, k, ptr, seeds);
-  return drawn_meta(score, ptr, bins);
+  return drawn_meta(score, ptr, samples);
 }
 
 at::Tensor pair_weight_meta(const at::Tensor& score, const at::Tensor& top, const at::Tensor&, const at::Tensor&,
@@ -223,7 +223,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(const at
   return op.call(score, k, ptr, noise, random_partner, tau, generator, seeds);
 }
 
-// The number of bins is an argument of the inner operators, computed from ptr by tensor operations: if ptr has no
+// The number of samples is an argument of the inner operators, computed from ptr by tensor operations: if ptr has no
 // values, because the call is being traced, it is a symbol instead of a number.
 SampledPairs select_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                           bool random_partner, const std::optional<at::Tensor>& seeds) {
@@ -231,12 +231,12 @@ SampledPairs select_pairs(const at::Tensor& score, int64_t k, const std::optiona
                               const std::optional<at::Tensor>&, c10::SymInt);
   static const auto op = find_operator<Signature>("_draw_pairs");
   check_sampling(score, k, ptr, seeds);
-  c10::SymInt bins = (score.sym_size(0) / 2).min(k).max(score.sym_size(0).min(1));
+  c10::SymInt samples = (score.sym_size(0) / 2).min(k).max(score.sym_size(0).min(1));
   if (given(ptr)) {
     const at::Tensor tokens = ptr->diff();
-    bins = at::maximum(tokens.floor_divide(2).clamp_max(k), tokens.clamp_max(1)).sum().item().toSymInt();
+    samples = at::maximum(tokens.floor_divide(2).clamp_max(k), tokens.clamp_max(1)).sum().item().toSymInt();
   }
-  auto [top, partner, added, sample_ptr] = op.call(score.detach(), k, ptr, noise, random_partner, seeds, bins);
+  auto [top, partner, added, sample_ptr] = op.call(score.detach(), k, ptr, noise, random_partner, seeds, samples);
   return {top, partner, added, sample_ptr};
 }
 

@@ -11,13 +11,13 @@
 
 namespace geosft {
 
-// Draws k' bins of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
+// Draws k' samples of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
 // `partner` come from the others, and the sampled token is weight * x[top] + (1 - weight) * x[partner] with
 //     weight = softplus(z'[top])^(1/tau) / (softplus(z'[top])^(1/tau) + softplus(z'[partner])^(1/tau)).
 //
 //   score           [N], finite; z' = score, plus Gumbel(0, 1) noise when `noise` is set. float32, float64, or float16
 //                   and bfloat16, which are computed in float32
-//   k               bins asked for, >= 1; an item of n tokens gives k' = min(k, n / 2), 1 if n = 1, 0 if it is empty
+//   k               samples asked for, >= 1; an item of n tokens gives k' = min(k, n / 2), 1 if n = 1, 0 if it is empty
 //   ptr             int64 [B + 1], items of the packed batch; none: one item
 //   random_partner  partners are uniform over the tokens that are not in `top`, in random order; otherwise they are the
 //                   tokens of ranks k' + 1 ... 2k'
@@ -53,12 +53,12 @@ struct SampledPairs {
 SampledPairs select_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                           bool random_partner, const std::optional<at::Tensor>& seeds);
 
-// Samples with replacement (SFT equations 10 and 11): both members of each of k bins are independent samples
-// argmax_i(score_i + Gumbel) over the whole item; every non-empty item gives k bins.
+// Samples with replacement (SFT equations 10 and 11): both members of each of k samples are sampled independently,
+// argmax_i(score_i + Gumbel) over the whole item; every non-empty item gives k samples.
 SampledPairs select_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                            const at::Tensor& seeds);
 
-// The weight of each bin, differentiable in score [N] (SFT section 4.2, step 3): with z' = score + noise,
+// The weight of each sample, differentiable in score [N] (SFT section 4.2, step 3): with z' = score + noise,
 // softplus(z'[top])^(1/tau) over its sum with softplus(z'[partner])^(1/tau); finite for every finite score; 1, without
 // gradient, where top and partner are one token. On a GPU numbers that are no rows of score count as the nearest row:
 // see gather_pairs.
@@ -74,8 +74,8 @@ at::Tensor sample_seeds(const c10::SymInt& items, const std::optional<at::Genera
 
 // For the kernels and the autograd function.
 
-// Maximum bins of one item with replacement, where only k limits them: far beyond any use, and small enough that the
-// bins of a batch can be counted.
+// Maximum samples of one item with replacement, where only k limits them: far beyond any use, and small enough that the
+// samples of a batch can be counted.
 inline constexpr int64_t max_samples_with_replacement = int64_t{1} << 31;
 
 void check_score(const at::Tensor& score);

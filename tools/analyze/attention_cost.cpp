@@ -39,7 +39,7 @@ Call with_points(const Sizes& sizes, int64_t keys) {
   const at::Generator generator = make_generator(sizes.seed);
   const at::Tensor x = normal({sizes.tokens, 3}, generator), xs = normal({keys, 3}, generator);
   const bench::BiasWeights w = term_weights(1, sizes, generator);
-  return measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, [=] {
+  return measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.grad_output, [=] {
     return point_attention(in.q, in.k, in.v, in.leak, x, xs, std::nullopt, std::nullopt, w.w_mul, w.b_mul, w.w_add,
                            w.b_add, in.q_ptr, in.k_ptr, bench::attention_eps);
   });
@@ -50,7 +50,7 @@ Call with_sinusoids(const Sizes& sizes, int64_t keys) {
   const at::TensorOptions type = in.q.options().requires_grad(false);
   const at::Tensor s = sinusoids(sizes.tokens, sizes.width, type), ss = sinusoids(keys, sizes.width, type);
   const bench::BiasWeights w = term_weights(sizes.width, sizes, make_generator(sizes.seed));
-  return measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, [=] {
+  return measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.grad_output, [=] {
     return sequence_attention(in.q, in.k, in.v, in.leak, s, ss, w.w_mul, w.b_mul, w.w_add, w.b_add, in.q_ptr, in.k_ptr,
                               bench::attention_eps);
   });
@@ -58,12 +58,12 @@ Call with_sinusoids(const Sizes& sizes, int64_t keys) {
 
 Call softmax(const Sizes& sizes, int64_t keys) {
   const bench::HeadsFirstInputs in = bench::heads_first(random_inputs(sizes, keys), sizes);
-  return measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, [in] { return bench::softmax_attention(in); });
+  return measured_pass(Pass::both, {in.q, in.k, in.v}, in.grad_output, [in] { return bench::softmax_attention(in); });
 }
 
 Call linear(const Sizes& sizes, int64_t keys) {
   const PackedInputs in = random_inputs(sizes, keys);
-  return measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, [in] {
+  return measured_pass(Pass::both, {in.q, in.k, in.v}, in.grad_output, [in] {
     return primal_attention(in.q, in.k, in.v, std::nullopt, std::nullopt, "linear", 1e-6, in.q_ptr, in.k_ptr);
   });
 }
@@ -73,7 +73,7 @@ Call polynomial(Sizes sizes, int64_t keys) {
   constexpr int64_t channels = 8;
   sizes.heads = sizes.width / channels;
   const PackedInputs in = random_inputs(sizes, keys);
-  return measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, [in] {
+  return measured_pass(Pass::both, {in.q, in.k, in.v}, in.grad_output, [in] {
     return polynomial_attention(in.q, in.k, in.v, 2, 1.0 / std::sqrt(double(channels)), false, in.q_ptr, in.k_ptr);
   });
 }

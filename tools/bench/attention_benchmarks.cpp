@@ -19,13 +19,14 @@ Benchmark make_attention(const Sizes& sizes, int64_t keys, Pass pass, const std:
   const Tensors leaves{first.q, first.k, first.v, first.leak};
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
-      {"geosft", measured_pass(pass, {in.q, in.k, in.v, in.leak}, in.upstream, ours), work},
+      {"geosft", measured_pass(pass, {in.q, in.k, in.v, in.leak}, in.grad_output, ours), work},
       {"scaled_dot_product_attention",
-       measured_pass(pass, {first.q, first.k, first.v}, first.upstream, [first] { return softmax_attention(first); }),
+       measured_pass(pass, {first.q, first.k, first.v}, first.grad_output,
+                     [first] { return softmax_attention(first); }),
        both ? dot_both_work(shape) : dot_forward_work(shape)},
-      {"cdist", measured_pass(pass, leaves, first.upstream, [first] { return cdist_attention(first); }), work,
+      {"cdist", measured_pass(pass, leaves, first.grad_output, [first] { return cdist_attention(first); }), work,
        packed_rows},
-      {"broadcasting", measured_pass(pass, leaves, first.upstream, [first] { return broadcast_attention(first); }),
+      {"broadcasting", measured_pass(pass, leaves, first.grad_output, [first] { return broadcast_attention(first); }),
        work, packed_rows}};
   benchmark.keys = static_cast<double>(keys);
   return benchmark;

@@ -39,7 +39,7 @@ HeadsFirstInputs heads_first(const PackedInputs& packed, const Sizes& sizes) {
   };
   const at::Tensor leak = packed.leak.detach().view({sizes.batch, -1, sizes.heads}).transpose(1, 2);
   return {leaf(turned(packed.q)), leaf(turned(packed.k)), leaf(turned(packed.v)), leaf(leak),
-          turned(packed.upstream).contiguous()};
+          turned(packed.grad_output).contiguous()};
 }
 
 at::Tensor packed_rows(const at::Tensor& heads_first) {

@@ -12,13 +12,13 @@ namespace geosft::bench {
 struct PackedInputs {
   at::Tensor q, k, v, leak;  // leak [B m, h]
   at::Tensor q_ptr, k_ptr;   // int64 [B + 1]
-  at::Tensor upstream;       // [B n, h, c], gradient of the result
+  at::Tensor grad_output;    // [B n, h, c], gradient of the result
 };
 
 // The same values, [B, h, n, c] and [B, h, m, c], contiguous.
 struct HeadsFirstInputs {
   at::Tensor q, k, v, leak;  // leak [B, h, m]
-  at::Tensor upstream;
+  at::Tensor grad_output;
 };
 
 // float32; q, k, v and leak require gradients.

@@ -36,7 +36,7 @@ void check_agreement(const Benchmark& benchmark, double tolerance) {
   }
 }
 
-std::function<Tensors()> measured_pass(Pass pass, const Tensors& inputs, const at::Tensor& upstream,
+std::function<Tensors()> measured_pass(Pass pass, const Tensors& inputs, const at::Tensor& grad_output,
                                        std::function<at::Tensor()> forward) {
   if (pass == Pass::forward) {
     return [forward = std::move(forward)] {
@@ -44,9 +44,9 @@ std::function<Tensors()> measured_pass(Pass pass, const Tensors& inputs, const a
       return Tensors{forward()};
     };
   }
-  return [inputs, upstream, forward = std::move(forward)] {
+  return [inputs, grad_output, forward = std::move(forward)] {
     Tensors results{forward()};
-    for (at::Tensor& gradient : torch::autograd::grad({results[0]}, inputs, {upstream})) {
+    for (at::Tensor& gradient : torch::autograd::grad({results[0]}, inputs, {grad_output})) {
       results.push_back(std::move(gradient));
     }
     return results;

@@ -60,9 +60,9 @@ struct Entry {
 // cdist.) Throws an error naming benchmark, implementation and difference.
 void check_agreement(const Benchmark& benchmark, double tolerance = 1e-3);
 
-// Returns a function that computes the result of `forward` and, for Pass::both, the gradients of `inputs`; `upstream`
-// is the gradient of the output.
-std::function<Tensors()> measured_pass(Pass pass, const Tensors& inputs, const at::Tensor& upstream,
+// Returns a function that computes the result of `forward` and, for Pass::both, the gradients of `inputs`;
+// `grad_output` is the gradient of the output.
+std::function<Tensors()> measured_pass(Pass pass, const Tensors& inputs, const at::Tensor& grad_output,
                                        std::function<at::Tensor()> forward);
 
 const char* pass_name(Pass pass);

@@ -91,7 +91,8 @@ struct GraphPass {
   }
   Implementation implementation(Pass pass, std::optional<Work> work) const {
     return {"geosft",
-            measured_pass(pass, leaves(in.q, in.k, in.v, in.leak), in.upstream, [*this] { return forward(); }), work};
+            measured_pass(pass, leaves(in.q, in.k, in.v, in.leak), in.grad_output, [*this] { return forward(); }),
+            work};
   }
 };
 
@@ -108,7 +109,7 @@ Benchmark make_graph(const Sizes& sizes, int64_t keys, Pass pass, const std::str
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
       ours.implementation(pass, work),
-      {"cdist", measured_pass(pass, ours.leaves(first.q, first.k, first.v, first.leak), first.upstream, composite),
+      {"cdist", measured_pass(pass, ours.leaves(first.q, first.k, first.v, first.leak), first.grad_output, composite),
        work, packed_rows}};
   benchmark.keys = static_cast<double>(keys);
   return benchmark;

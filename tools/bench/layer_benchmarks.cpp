@@ -38,23 +38,23 @@ at::Tensor around_attention(TransformerLayer& layer, const at::Tensor& x, const 
 }
 
 // Returns a pass of a layer in training mode.
-std::function<Tensors()> trained(Pass pass, torch::nn::Module& module, const at::Tensor& x, const at::Tensor& upstream,
-                                 std::function<at::Tensor()> forward) {
+std::function<Tensors()> trained(Pass pass, torch::nn::Module& module, const at::Tensor& x,
+                                 const at::Tensor& grad_output, std::function<at::Tensor()> forward) {
   if (pass == Pass::forward) return [forward = std::move(forward)] { return Tensors{forward()}; };
   Tensors inputs = module.parameters();
   inputs.push_back(x);
-  return measured_pass(Pass::both, inputs, upstream, std::move(forward));
+  return measured_pass(Pass::both, inputs, grad_output, std::move(forward));
 }
 
 Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
   torch::manual_seed(sizes.seed);
   auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
   const at::Tensor x = normal({sizes.batch * sizes.tokens, sizes.width}, generator).requires_grad_(true);
-  const at::Tensor upstream = normal(x.sizes(), generator), ptr = equal_offsets(sizes.batch, sizes.tokens);
+  const at::Tensor grad_output = normal(x.sizes(), generator), ptr = equal_offsets(sizes.batch, sizes.tokens);
   const auto items_first = [&](const at::Tensor& rows) {
     return rows.detach().view({sizes.batch, sizes.tokens, sizes.width});
   };
-  const at::Tensor x_items = items_first(x).clone().requires_grad_(true), upstream_items = items_first(upstream);
+  const at::Tensor x_items = items_first(x).clone().requires_grad_(true), upstream_items = items_first(grad_output);
   const at::Tensor x_tokens = items_first(x).transpose(0, 1).contiguous().requires_grad_(true);
   const at::Tensor upstream_tokens = upstream_items.transpose(0, 1).contiguous();
 
@@ -68,10 +68,10 @@ Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::str
   const auto context = std::make_shared<SamplingContext>(SamplingContext::training(generator));
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
-      {"geosft", trained(pass, *ours, x, upstream,
+      {"geosft", trained(pass, *ours, x, grad_output,
                          [=]() mutable { return ours->forward(x, RelativeEncoding::none(), ptr, *context); })},
       {"geosft, attention free",
-       trained(pass, *ours, x, upstream, [=]() mutable { return around_attention(ours, x, ptr, *context); })},
+       trained(pass, *ours, x, grad_output, [=]() mutable { return around_attention(ours, x, ptr, *context); })},
       {"encoder layer on SDPA",
        trained(pass, *sdpa, x_items, upstream_items, [=]() mutable { return sdpa->forward(x_items); })},
       {"torch::nn::TransformerEncoderLayer",

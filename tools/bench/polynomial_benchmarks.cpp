@@ -29,7 +29,7 @@ Implementation polynomial_implementation(const Sizes& sizes, int64_t degree, Pas
   const PolynomialShape shape{static_cast<double>(sizes.batch * sizes.heads), static_cast<double>(sizes.tokens),
                               static_cast<double>(sizes.channels()), static_cast<double>(degree),
                               static_cast<double>(monomial_count(sizes.channels(), degree))};
-  return {"geosft", measured_pass(pass, {in.q, in.k, in.v}, in.upstream, ours),
+  return {"geosft", measured_pass(pass, {in.q, in.k, in.v}, in.grad_output, ours),
           pass == Pass::both ? polynomial_both_work(shape) : polynomial_forward_work(shape)};
 }
 
@@ -41,7 +41,7 @@ Benchmark make_gradients(const Sizes& sizes, int64_t degree, const std::string& 
   };
   Benchmark benchmark{name,
                       {polynomial_implementation(sizes, degree, Pass::both, in),
-                       {"the paper's gradient", measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, paper)}}};
+                       {"the paper's gradient", measured_pass(Pass::both, {in.q, in.k, in.v}, in.grad_output, paper)}}};
   benchmark.keys = static_cast<double>(sizes.tokens);
   return benchmark;
 }
@@ -51,11 +51,11 @@ Benchmark make_polynomial(const Sizes& sizes, int64_t degree, Pass pass, const s
   const HeadsFirstInputs first = heads_first(in, sizes);
   const AttentionShape shape = attention_shape(sizes, sizes.tokens);
   Benchmark benchmark{name, {}};
-  benchmark.implementations = {
-      polynomial_implementation(sizes, degree, pass, in),
-      {"scaled_dot_product_attention",
-       measured_pass(pass, {first.q, first.k, first.v}, first.upstream, [first] { return softmax_attention(first); }),
-       pass == Pass::both ? dot_both_work(shape) : dot_forward_work(shape)}};
+  benchmark.implementations = {polynomial_implementation(sizes, degree, pass, in),
+                               {"scaled_dot_product_attention",
+                                measured_pass(pass, {first.q, first.k, first.v}, first.grad_output,
+                                              [first] { return softmax_attention(first); }),
+                                pass == Pass::both ? dot_both_work(shape) : dot_forward_work(shape)}};
   benchmark.keys = static_cast<double>(sizes.tokens);
   return benchmark;
 }

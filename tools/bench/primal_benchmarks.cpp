@@ -102,13 +102,13 @@ Benchmark make_primal(const PrimalMember& member, const Sizes& sizes, Pass pass,
   const Tensors leaves{first.q, first.k, first.v};
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
-      {"geosft", measured_pass(pass, {in.q, in.k, in.v}, in.upstream, primal_forward(member, sizes, in))},
+      {"geosft", measured_pass(pass, {in.q, in.k, in.v}, in.grad_output, primal_forward(member, sizes, in))},
       {"scaled_dot_product_attention",
-       measured_pass(pass, leaves, first.upstream, [first] { return softmax_attention(first); }),
+       measured_pass(pass, leaves, first.grad_output, [first] { return softmax_attention(first); }),
        pass == Pass::both ? dot_both_work(shape) : dot_forward_work(shape)}};
   if (const auto composite = primal_composite(member, sizes, first)) {
     benchmark.implementations.push_back(
-        {"composite", measured_pass(pass, leaves, first.upstream, composite), std::nullopt, packed_rows});
+        {"composite", measured_pass(pass, leaves, first.grad_output, composite), std::nullopt, packed_rows});
   }
   benchmark.keys = static_cast<double>(sizes.tokens);
   benchmark.implementations[0].keys = keys_per_query(member, sizes);
@@ -166,12 +166,12 @@ Benchmark make_ragged(const Sizes& sizes, Pass pass, const std::string& name) {
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
       {"geosft",
-       measured_pass(pass, leaves, in.upstream,
+       measured_pass(pass, leaves, in.grad_output,
                      [=] { return primal_attention(in.q, in.k, in.v, {}, {}, "softmax", attention_eps, ptr, ptr); })},
-      {"a call of scaled_dot_product_attention an item", measured_pass(pass, leaves, in.upstream, loop), std::nullopt,
-       [](const at::Tensor& result) { return result; }},
+      {"a call of scaled_dot_product_attention an item", measured_pass(pass, leaves, in.grad_output, loop),
+       std::nullopt, [](const at::Tensor& result) { return result; }},
       {"scaled_dot_product_attention of a padded batch",
-       measured_pass(pass, padded, padding.padded(in.upstream), masked), std::nullopt,
+       measured_pass(pass, padded, padding.padded(in.grad_output), masked), std::nullopt,
        [padding](const at::Tensor& result) { return padding.packed(result); }, static_cast<double>(padding.longest)}};
   const at::Tensor counts = ptr.diff().to(at::kDouble);
   benchmark.keys = (counts.square().sum() / counts.sum()).item<double>();
@@ -186,10 +186,10 @@ Implementation layer_implementation(const std::string& name, const std::string& 
   auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
   PrimalSelfAttention layer(sizes.width, sizes.heads, primal_options(member, sizes.heads));
   const at::Tensor x = normal({sizes.batch * sizes.tokens, sizes.width}, generator).requires_grad_(true);
-  const at::Tensor upstream = normal(x.sizes(), generator), ptr = equal_offsets(sizes.batch, sizes.tokens);
+  const at::Tensor grad_output = normal(x.sizes(), generator), ptr = equal_offsets(sizes.batch, sizes.tokens);
   Tensors inputs = layer->parameters();
   inputs.push_back(x);
-  return {name, measured_pass(pass, inputs, upstream,
+  return {name, measured_pass(pass, inputs, grad_output,
                               [=]() mutable { return layer->forward(x, ptr, RelativeEncoding::none()); })};
 }
 

@@ -30,15 +30,15 @@ Benchmark compare(const std::string& name, const PackedInputs& in, const HeadsFi
     return Tensors{of.q, of.k, of.v, of.leak, weights.w_mul, weights.b_mul, weights.w_add, weights.b_add};
   };
   Benchmark benchmark{name, {}};
-  benchmark.implementations = {
-      {"geosft", measured_pass(pass, leaves(in), in.upstream, ours), work},
-      {"cdist",
-       measured_pass(pass, leaves(first), first.upstream, [first, terms] { return cdist_attention(first, terms()); }),
-       work, packed_rows},
-      {"broadcasting",
-       measured_pass(pass, leaves(first), first.upstream,
-                     [first, terms] { return broadcast_attention(first, terms()); }),
-       work, packed_rows}};
+  benchmark.implementations = {{"geosft", measured_pass(pass, leaves(in), in.grad_output, ours), work},
+                               {"cdist",
+                                measured_pass(pass, leaves(first), first.grad_output,
+                                              [first, terms] { return cdist_attention(first, terms()); }),
+                                work, packed_rows},
+                               {"broadcasting",
+                                measured_pass(pass, leaves(first), first.grad_output,
+                                              [first, terms] { return broadcast_attention(first, terms()); }),
+                                work, packed_rows}};
   benchmark.keys = static_cast<double>(in.k.size(0)) / static_cast<double>(in.k_ptr.size(0) - 1);
   return benchmark;
 }

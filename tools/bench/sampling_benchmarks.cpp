@@ -28,14 +28,14 @@ Benchmark make_sample(const Sizes& sizes, int64_t keys, Pass pass, const std::st
   const int64_t num_samples = std::min(keys, sizes.tokens / 2);
   const at::Tensor score = normal({sizes.batch * sizes.tokens}, generator).requires_grad_(true);
   const at::Tensor table = score.detach().view({sizes.batch, sizes.tokens}).clone().requires_grad_(true);
-  const at::Tensor upstream = normal({sizes.batch, num_samples}, generator);
+  const at::Tensor grad_output = normal({sizes.batch, num_samples}, generator);
   const at::Tensor ptr = equal_offsets(sizes.batch, sizes.tokens);
   const auto ours = [=] {
     return std::get<2>(sample_pairs(score, num_samples, ptr, /*noise=*/true, /*random_partner=*/true, 1.0, generator));
   };
   Benchmark benchmark{name, {}};
-  benchmark.implementations = {{"geosft", measured_pass(pass, {score}, upstream.flatten(), ours)},
-                               {"topk", measured_pass(pass, {table}, upstream, [=] {
+  benchmark.implementations = {{"geosft", measured_pass(pass, {score}, grad_output.flatten(), ours)},
+                               {"topk", measured_pass(pass, {table}, grad_output, [=] {
                                   return composite_weights(table, num_samples, generator);
                                 })}};
   return benchmark;
@@ -48,14 +48,14 @@ Benchmark make_gather(const Sizes& sizes, int64_t keys, Pass pass, const std::st
   const at::Tensor x = normal({rows, sizes.width}, generator).requires_grad_(true);
   const at::Tensor weight =
       at::rand({num_samples}, generator, at::TensorOptions().dtype(at::kFloat)).requires_grad_(true);
-  const at::Tensor upstream = normal({num_samples, sizes.width}, generator);
+  const at::Tensor grad_output = normal({num_samples, sizes.width}, generator);
   const auto draw = [&] { return at::randint(rows, {num_samples}, generator, at::TensorOptions().dtype(at::kLong)); };
   const at::Tensor top = draw(), partner = draw();
   const auto composite = [=] { return at::lerp(x.index({partner}), x.index({top}), weight.unsqueeze(1)); };
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
-      {"geosft", measured_pass(pass, {x, weight}, upstream, [=] { return gather_pairs(x, top, partner, weight); })},
-      {"index + lerp", measured_pass(pass, {x, weight}, upstream, composite), std::nullopt,
+      {"geosft", measured_pass(pass, {x, weight}, grad_output, [=] { return gather_pairs(x, top, partner, weight); })},
+      {"index + lerp", measured_pass(pass, {x, weight}, grad_output, composite), std::nullopt,
        [](const at::Tensor& result) { return result; }}};
   return benchmark;
 }
@@ -65,7 +65,7 @@ Benchmark make_pool(const Sizes& sizes, Pass pass, const std::string& name) {
   const at::Tensor x = normal({sizes.batch * sizes.tokens, sizes.width}, generator).requires_grad_(true);
   const double spread = 1.0 / std::sqrt(static_cast<double>(sizes.width));
   const at::Tensor u = (normal({sizes.width}, generator) * spread).requires_grad_(true);
-  const at::Tensor upstream = normal({sizes.batch, sizes.width}, generator);
+  const at::Tensor grad_output = normal({sizes.batch, sizes.width}, generator);
   const at::Tensor ptr = equal_offsets(sizes.batch, sizes.tokens);
   const auto composite = [=] {
     const at::Tensor items = x.view({sizes.batch, sizes.tokens, sizes.width});
@@ -76,8 +76,8 @@ Benchmark make_pool(const Sizes& sizes, Pass pass, const std::string& name) {
   const Work work = pass == Pass::both ? Work{0, 6 * elements, 3 * bytes} : Work{0, 2 * elements, bytes};
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
-      {"geosft", measured_pass(pass, {x, u}, upstream, [=] { return softmax_pool(x, u, ptr); }), work},
-      {"softmax + bmm", measured_pass(pass, {x, u}, upstream, composite), work,
+      {"geosft", measured_pass(pass, {x, u}, grad_output, [=] { return softmax_pool(x, u, ptr); }), work},
+      {"softmax + bmm", measured_pass(pass, {x, u}, grad_output, composite), work,
        [](const at::Tensor& result) { return result; }}};
   return benchmark;
 }

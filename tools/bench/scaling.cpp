@@ -30,7 +30,7 @@ ScaledImplementation maxout_over_keys(int64_t keys) {
     const auto forward = [in] {
       return maxout_attention(in.q, in.k, in.v, in.leak, std::nullopt, std::nullopt, in.q_ptr, in.k_ptr, attention_eps);
     };
-    return {"geosft", measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, forward),
+    return {"geosft", measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.grad_output, forward),
             maxout_both_work(attention_shape(sizes, keys))};
   };
 }

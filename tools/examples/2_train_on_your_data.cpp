@@ -36,7 +36,7 @@ class BallTask final : public geosft::TrainingTask {
     const Batch batch = balls_and_shells(clouds_a_step, generator);
     const at::Tensor logits = model_->forward(batch.points, {}, batch.ptr, context);
     const at::Tensor loss = at::cross_entropy_loss(logits, batch.labels);
-    return {loss, tally(logits, batch.labels, loss)};
+    return {loss, metric_sum(logits, batch.labels, loss)};
   }
 
   std::optional<geosft::MetricSum> validate() override {
@@ -45,11 +45,11 @@ class BallTask final : public geosft::TrainingTask {
     geosft::SamplingContext context = geosft::SamplingContext::seeded();
     const Batch batch = balls_and_shells(new_clouds, generator);
     const at::Tensor logits = model_->forward(batch.points, {}, batch.ptr, context);
-    return tally(logits, batch.labels, at::cross_entropy_loss(logits, batch.labels));
+    return metric_sum(logits, batch.labels, at::cross_entropy_loss(logits, batch.labels));
   }
 
  private:
-  static geosft::MetricSum tally(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& loss) {
+  static geosft::MetricSum metric_sum(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& loss) {
     const double correct = logits.argmax(1).eq(labels).sum().item<double>();
     const int64_t clouds = labels.size(0);
     return {loss.item<double>() * static_cast<double>(clouds), correct, clouds};

@@ -110,24 +110,25 @@ void RunObserver::on_step(const StepReport& report) {
   const int64_t steps = loop_.steps_per_epoch();
   const double elapsed = training_seconds();
   const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
-  const MetricSum& tally = report.epoch_so_far;
+  const MetricSum& metric_sum = report.epoch_so_far;
   bar(report).update(report.epoch * steps + report.step_in_epoch,
                      "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
-                         fixed(tally.mean_loss(), 3) + training_text(tally) + validation_text_ + "  " + fixed(rate, 0) +
-                         " " + run_.score.items + "/s");
+                         fixed(metric_sum.mean_loss(), 3) + training_text(metric_sum) + validation_text_ + "  " +
+                         fixed(rate, 0) + " " + run_.score.items + "/s");
 }
 
 // Returns an empty string if the metric is undefined for a single step.
-std::string RunObserver::training_text(const MetricSum& tally) const {
-  const double score = tally.mean_score();
+std::string RunObserver::training_text(const MetricSum& metric_sum) const {
+  const double score = metric_sum.mean_score();
   return std::isnan(score) ? "" : "  " + run_.score.text(run_.score.value(score));
 }
 
-void RunObserver::append(const EpochReport& report, const char* split, const MetricSum& tally, double items_per_second,
-                         double waiting) {
+void RunObserver::append(const EpochReport& report, const char* split, const MetricSum& metric_sum,
+                         double items_per_second, double waiting) {
   if (!metrics_) metrics_ = std::make_unique<MetricsWriter>(folder_.metrics(), run_.score);
-  metrics_->append({report.step, report.epoch + 1, split, tally.mean_loss(), run_.score.value(tally.mean_score()),
-                    report.learning_rate, seconds(), items_per_second, waiting});
+  metrics_->append({report.step, report.epoch + 1, split, metric_sum.mean_loss(),
+                    run_.score.value(metric_sum.mean_score()), report.learning_rate, seconds(), items_per_second,
+                    waiting});
 }
 
 void RunObserver::on_epoch(const EpochReport& report) {

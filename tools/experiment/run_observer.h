@@ -64,8 +64,8 @@ class RunObserver : public TrainingObserver {
   std::string epoch_text(const EpochReport& report, double items_per_second) const;
   void write_events(const EpochReport& report);
   double seconds() const;
-  std::string training_text(const MetricSum& tally) const;
-  void append(const EpochReport& report, const char* split, const MetricSum& tally, double items_per_second,
+  std::string training_text(const MetricSum& metric_sum) const;
+  void append(const EpochReport& report, const char* split, const MetricSum& metric_sum, double items_per_second,
               double waiting);
 
   TrainingLoop& loop_;

@@ -80,29 +80,29 @@ struct AttentionDevice {
   explicit AttentionDevice(const AttentionInputs& /*in*/) {}
 
   template <typename T>
-  void forward(const Operator& own, const Arguments& arguments, const at::Tensor& out,
+  void forward(const Operator& op, const Arguments& arguments, const at::Tensor& out,
                const at::Tensor& denominator) const {
     const auto problem = arguments.problem<T>();
-    Kernels::template forward_kernel<T>()(problem, own.template arrays<T>(problem),
+    Kernels::template forward_kernel<T>()(problem, op.template arrays<T>(problem),
                                           writable_rows<T>(out, problem.heads * problem.cv), target<T>(denominator));
   }
 
   template <typename T>
-  std::vector<at::Tensor> backward(const Operator& own, const Arguments& arguments, const OutputMask& output_mask,
+  std::vector<at::Tensor> backward(const Operator& op, const Arguments& arguments, const OutputMask& output_mask,
                                    const AttentionOutputs& outputs) const {
     const auto problem = arguments.problem<T>();
     const BackwardPlan plan = backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv,
-                                            own.widths(problem.heads, output_mask), !problem.q.computed());
+                                            op.widths(problem.heads, output_mask), !problem.q.computed());
     CoreGradients<T> to(problem, plan, arguments.q.scalar_type());
-    auto arrays = own.template arrays<T>(problem);
-    own.begin_gradients(problem, plan, output_mask, arrays);
+    auto arrays = op.template arrays<T>(problem);
+    op.begin_gradients(problem, plan, output_mask, arrays);
     const int64_t width = problem.heads * problem.cv;
     const AttentionGradOutput<T> grad_output{stored_rows<T>(outputs.grad, width), stored_rows<T>(outputs.out, width),
                                              pointer<T>(outputs.denominator)};
     Kernels::template backward_kernel<T>()(problem, arrays, plan, grad_output, to);
     std::vector<at::Tensor> gradients;
     for (at::Tensor& gradient : to.finish(problem, plan)) gradients.push_back(std::move(gradient));
-    for (at::Tensor& gradient : own.gradients(arrays)) gradients.push_back(std::move(gradient));
+    for (at::Tensor& gradient : op.gradients(arrays)) gradients.push_back(std::move(gradient));
     return gradients;
   }
 };

@@ -35,10 +35,10 @@ class PartialSums {
   bool defined() const { return first_.defined(); }
 
   // Null if no buffer was allocated.
-  T* get(int64_t slot) const {
+  T* get(int64_t unit) const {
     if (!defined()) return nullptr;
-    if (slot == 0) return first_.template mutable_data_ptr<T>();
-    return rest_.template mutable_data_ptr<T>() + (slot - 1) * first_.numel();
+    if (unit == 0) return first_.template mutable_data_ptr<T>();
+    return rest_.template mutable_data_ptr<T>() + (unit - 1) * first_.numel();
   }
 
   // An empty tensor if no buffer was allocated.

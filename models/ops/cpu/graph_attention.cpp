@@ -65,8 +65,8 @@ class GraphAttention {
   template <typename T>
   void begin_gradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& output_mask,
                        GraphArrays<T>& arrays) const {
-    arrays.edge_grad = row_gradient<T>(output_mask.own(2), edge_attr, plan.splits);
-    if (output_mask.own(5)) arrays.weight_grad = PartialSums<T>(weight.sizes(), plan.splits * plan.groups);
+    arrays.edge_grad = row_gradient<T>(output_mask.bias_input(2), edge_attr, plan.splits);
+    if (output_mask.bias_input(5)) arrays.weight_grad = PartialSums<T>(weight.sizes(), plan.splits * plan.groups);
     arrays.weights_grad = WeightGradients<T>(plan, edge_attr.size(1), problem.heads);
     arrays.groups = plan.groups;
   }
@@ -76,7 +76,7 @@ class GraphAttention {
   }
   SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
     const int64_t nodes = std::max<int64_t>(rowptr.size(0) - 1, 1);
-    return {output_mask.own(2) ? (edge_attr.numel() + nodes - 1) / nodes : 0, output_mask.own(5) ? 1 : 0,
+    return {output_mask.bias_input(2) ? (edge_attr.numel() + nodes - 1) / nodes : 0, output_mask.bias_input(5) ? 1 : 0,
             WeightGradients<float>::width(edge_attr.size(1), heads)};
   }
 

@@ -48,8 +48,8 @@ struct MaxoutAttention {
   template <typename T>
   void begin_gradients(const AttentionProblem<T>&, const BackwardPlan&, const OutputMask& output_mask,
                        DenseArrays<T>& arrays) const {
-    if (output_mask.own(0)) arrays.mul_grad = at::empty_like(mul);
-    if (output_mask.own(1)) arrays.add_grad = at::empty_like(add);
+    if (output_mask.bias_input(0)) arrays.mul_grad = at::empty_like(mul);
+    if (output_mask.bias_input(1)) arrays.add_grad = at::empty_like(add);
   }
   template <typename T>
   std::vector<at::Tensor> gradients(DenseArrays<T>& arrays) const {

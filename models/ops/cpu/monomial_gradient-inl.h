@@ -87,12 +87,12 @@ struct PullBackColumns {
     const StateColumns<T> columns = state;
     const int64_t to = run.to, count = run.count;
     const T* HWY_RESTRICT made = monomials + run.from * kTokenBlock + i0;
-    const T* own = slopes + to * kTokenBlock + i0;
+    const T* slope_at = slopes + to * kTokenBlock + i0;
     T* parent = slopes + run.from * kTokenBlock + i0;
-    for (int64_t p = 0; p < count; ++p, own += kTokenBlock, parent += kTokenBlock, made += kTokenBlock) {
+    for (int64_t p = 0; p < count; ++p, slope_at += kTokenBlock, parent += kTokenBlock, made += kTokenBlock) {
       Vector<T> slope[kTokenVectors];
       for (int n = 0; n < kTokenVectors; ++n) {
-        slope[n] = kHighest ? hn::Zero(d) : hn::Load(d, own + n * kLanes<T>);
+        slope[n] = kHighest ? hn::Zero(d) : hn::Load(d, slope_at + n * kLanes<T>);
       }
       add_columns(columns.at(to + p, first), by, slope);
       for (int n = 0; n < kTokenVectors; ++n) {

@@ -51,10 +51,10 @@ struct PointAttention {
   void begin_gradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& output_mask,
                        PointArrays<T>& arrays) const {
     const int64_t both = plan.splits * plan.groups;
-    arrays.x_grad = row_gradient<T>(output_mask.own(0), x, plan.splits);
-    arrays.xs_grad = row_gradient<T>(output_mask.own(1), xs, both);
-    arrays.m_grad = row_gradient<T>(output_mask.own(2), m, plan.splits);
-    arrays.ms_grad = row_gradient<T>(output_mask.own(3), ms, both);
+    arrays.x_grad = row_gradient<T>(output_mask.bias_input(0), x, plan.splits);
+    arrays.xs_grad = row_gradient<T>(output_mask.bias_input(1), xs, both);
+    arrays.m_grad = row_gradient<T>(output_mask.bias_input(2), m, plan.splits);
+    arrays.ms_grad = row_gradient<T>(output_mask.bias_input(3), ms, both);
     arrays.weight_grad = WeightGradients<T>(plan, channels(), problem.heads);
     arrays.groups = plan.groups;
   }
@@ -65,8 +65,9 @@ struct PointAttention {
     return bias_gradients(std::move(gradients), arrays.weight_grad);
   }
   SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
-    return {int64_t{3} * (output_mask.own(0) + output_mask.own(2)),
-            int64_t{3} * (output_mask.own(1) + output_mask.own(3)), WeightGradients<float>::width(channels(), heads)};
+    return {int64_t{3} * (output_mask.bias_input(0) + output_mask.bias_input(2)),
+            int64_t{3} * (output_mask.bias_input(1) + output_mask.bias_input(3)),
+            WeightGradients<float>::width(channels(), heads)};
   }
   int64_t channels() const { return weights.w_mul.size(0); }
 
@@ -108,8 +109,8 @@ class PointBias {
     unit_ = unit;
     if (!to_) return;
     const Block keys{unit.k_begin, unit.k_end - unit.k_begin, 0, 3};
-    xs_sums_.begin(keys, to_->xs_grad, slot());
-    ms_sums_.begin(keys, to_->ms_grad, slot());
+    xs_sums_.begin(keys, to_->xs_grad, partial());
+    ms_sums_.begin(keys, to_->ms_grad, partial());
   }
   void end_unit() {
     xs_sums_.end(to_->xs_grad);
@@ -242,7 +243,7 @@ class PointBias {
   };
 
   static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
-  int64_t slot() const { return unit_.split * to_->groups + unit_.group; }
+  int64_t partial() const { return unit_.split * to_->groups + unit_.group; }
   T* channel(int ch, int64_t j) const { return channels_.get() + ch * kTile + j * kQueryBlock; }
   HWY_INLINE Vector<T> row(int axis, int64_t i) const {
     return hn::Load(Tag<T>(), rows_of_.get() + axis * kQueryBlock + i);

@@ -42,7 +42,7 @@ void for_units(const PolynomialTask<T>& task, const PolynomialConstants<T>& cons
       for (int64_t row = group->begin; row < group->end; row += rows) {
         for (int64_t head = first; head < last; ++head) {
           const PolynomialUnit& unit = group[head];
-          body(worker, {unit.pair, row, std::min(row + rows, unit.end), unit.slot});
+          body(worker, {unit.pair, row, std::min(row + rows, unit.end), unit.partial});
         }
       }
     }
@@ -52,19 +52,19 @@ void for_units(const PolynomialTask<T>& task, const PolynomialConstants<T>& cons
 // Combines the sums of the chunks of a pair: into the weighted sum of all, or for each chunk, in the order of the
 // reach, into the sum of those before it. Running sums are in double precision: there may be thousands of chunks.
 template <typename T>
-void join_slots(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants, const PolynomialPair& pair,
-                T* slots, int64_t size) {
-  if (pair.slots == 0) return;
-  constexpr int64_t piece = 256;  // elements of a slot that are added together
-  T* const first = slots + pair.first_slot * size;
+void join_partials(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants, const PolynomialPair& pair,
+                   T* partials, int64_t size) {
+  if (pair.partials == 0) return;
+  constexpr int64_t piece = 256;  // elements of an accumulator that are added together
+  T* const first = partials + pair.first_partial * size;
   for (int64_t from = 0; from < size; from += piece) {
     const int64_t count = std::min(piece, size - from);
     std::array<double, piece> sum{};
-    for (int64_t n = 0; n < pair.slots; ++n) {
-      T* const slot = first + (task.reach == Reach::after ? pair.slots - 1 - n : n) * size + from;
-      for (int64_t i = 0; i < count; ++i) sum[static_cast<size_t>(i)] += static_cast<double>(slot[i]);
-      if (task.reach == Reach::all && n + 1 < pair.slots) continue;
-      T* const to = task.reach == Reach::all ? first + from : slot;
+    for (int64_t n = 0; n < pair.partials; ++n) {
+      T* const partial = first + (task.reach == Reach::after ? pair.partials - 1 - n : n) * size + from;
+      for (int64_t i = 0; i < count; ++i) sum[static_cast<size_t>(i)] += static_cast<double>(partial[i]);
+      if (task.reach == Reach::all && n + 1 < pair.partials) continue;
+      T* const to = task.reach == Reach::all ? first + from : partial;
       for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(sum[static_cast<size_t>(i)]);
     }
   }
@@ -75,22 +75,22 @@ void join_slots(const PolynomialTask<T>& task, const PolynomialConstants<T>& con
 template <typename T>
 void relate_any(const PolynomialTask<T>& task) {
   const PolynomialPlan plan =
-      polynomial_plan(task.own.offsets, task.other.offsets, task.heads, task.cv, task.basis, task.reach);
+      polynomial_plan(task.query.offsets, task.key.offsets, task.heads, task.cv, task.basis, task.reach);
   const PolynomialConstants<T> constants(task.basis);
   const int64_t size = state_size<T>(task.basis, task.columns());
-  const at::Tensor states = at::zeros({plan.slots, size}, c10::CppTypeToScalarType<T>::value);
-  T* const slots = states.mutable_data_ptr<T>();
+  const at::Tensor states = at::zeros({plan.partials, size}, c10::CppTypeToScalarType<T>::value);
+  T* const partials = states.mutable_data_ptr<T>();
   const auto sum = [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
-    worker.add_others(plan.pairs[unit.pair].head, unit.begin, unit.end, slots + unit.slot * size);
+    worker.add_keys(plan.pairs[unit.pair].head, unit.begin, unit.end, partials + unit.partial * size);
   };
-  for_units(task, constants, plan.others, kPieceRows, sum);
+  for_units(task, constants, plan.keys, kPieceRows, sum);
   at::parallel_for(0, static_cast<int64_t>(plan.pairs.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t p = begin; p < end; ++p) join_slots(task, constants, plan.pairs[p], slots, size);
+    for (int64_t p = begin; p < end; ++p) join_partials(task, constants, plan.pairs[p], partials, size);
   });
   // With Reach::before or after, the state of a unit grows while it is processed, so units are not cut.
   const int64_t rows = task.reach == Reach::all ? kPieceRows : std::numeric_limits<int64_t>::max() / 2;
-  for_units(task, constants, plan.own, rows, [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
-    worker.relate(unit, plan.pairs[unit.pair], slots + unit.slot * size);
+  for_units(task, constants, plan.queries, rows, [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
+    worker.relate(unit, plan.pairs[unit.pair], partials + unit.partial * size);
   });
 }
 
@@ -104,10 +104,10 @@ namespace {
 
 GEOSFT_SIMD_EXPORT(relate)
 
-// The arguments as the kernels read them. The scale is split between both sides, so that the monomials of neither side
+// The arguments as the kernels read them. The scale is split between queries and keys, so that the monomials of neither
 // grow beyond what their product needs.
-struct PolynomialSides {
-  explicit PolynomialSides(const PolynomialArguments& a)
+struct PolynomialInputs {
+  explicit PolynomialInputs(const PolynomialArguments& a)
       : offsets(packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device())),
         q(opmath_contiguous(a.q)),
         k(a.center ? centered_rows(opmath_contiguous(a.k), offsets.second) : opmath_contiguous(a.k)),
@@ -121,13 +121,13 @@ struct PolynomialSides {
                 "k_ptr must be equal");
   }
 
-  // Returns the query side with the columns [y, last] / divisor, which the forward pass does not need.
+  // Returns the queries with the columns [y, last] / divisor, which the forward pass does not need.
   template <typename T>
-  PolynomialSide<T> queries(const T* y, const T* last, const T* divisor) const {
+  PolynomialTokens<T> queries(const T* y, const T* last, const T* divisor) const {
     return {q.const_data_ptr<T>(), static_cast<T>(sign * scale), y, last, divisor, offsets.first};
   }
   template <typename T>
-  PolynomialSide<T> keys() const {
+  PolynomialTokens<T> keys() const {
     return {k.const_data_ptr<T>(), static_cast<T>(scale), v.const_data_ptr<T>(), nullptr, nullptr, offsets.second};
   }
 
@@ -139,14 +139,14 @@ struct PolynomialSides {
 };
 
 std::tuple<at::Tensor, at::Tensor> forward(const PolynomialArguments& a) {
-  const PolynomialSides sides(a);
+  const PolynomialInputs inputs(a);
   const int64_t heads = a.q.size(1), cv = a.v.size(2);
-  const at::Tensor out = at::empty({a.q.size(0), heads, cv}, sides.q.options());
-  const at::Tensor denominator = at::empty({a.q.size(0), heads}, sides.q.options());
+  const at::Tensor out = at::empty({a.q.size(0), heads, cv}, inputs.q.options());
+  const at::Tensor denominator = at::empty({a.q.size(0), heads}, inputs.q.options());
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "polynomial_attention", [&] {
     GEOSFT_SIMD_DISPATCH(scalar_t, relate)
-    (PolynomialTask<scalar_t>{sides.basis, heads, cv, sides.queries<scalar_t>(nullptr, nullptr, nullptr),
-                              sides.keys<scalar_t>(), a.causal ? Reach::before : Reach::all,
+    (PolynomialTask<scalar_t>{inputs.basis, heads, cv, inputs.queries<scalar_t>(nullptr, nullptr, nullptr),
+                              inputs.keys<scalar_t>(), a.causal ? Reach::before : Reach::all,
                               out.mutable_data_ptr<scalar_t>(), denominator.mutable_data_ptr<scalar_t>(), nullptr});
   });
   return {out.to(a.q.scalar_type()), denominator};
@@ -168,24 +168,24 @@ void negative_dots(const T* a, const T* b, int64_t rows, int64_t width, T* to) {
 std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out,
                                                         const at::Tensor& denominator, const PolynomialArguments& a) {
   check_grad_output(grad, out, denominator, a.q, a.v);
-  const PolynomialSides sides(a);
+  const PolynomialInputs inputs(a);
   const int64_t heads = a.q.size(1), cv = a.v.size(2);
   const at::Tensor y = opmath_contiguous(grad), results = opmath_contiguous(out), last = at::empty_like(denominator);
-  const at::Tensor q_grad = at::empty_like(sides.q), v_grad = at::empty_like(sides.v);
-  at::Tensor k_grad = at::empty_like(sides.k);
-  AT_DISPATCH_FLOATING_TYPES(sides.q.scalar_type(), "polynomial_attention", [&] {
+  const at::Tensor q_grad = at::empty_like(inputs.q), v_grad = at::empty_like(inputs.v);
+  at::Tensor k_grad = at::empty_like(inputs.k);
+  AT_DISPATCH_FLOATING_TYPES(inputs.q.scalar_type(), "polynomial_attention", [&] {
     const scalar_t* const grad_output = y.const_data_ptr<scalar_t>();
     negative_dots(grad_output, results.const_data_ptr<scalar_t>(), last.numel(), cv, last.mutable_data_ptr<scalar_t>());
-    const auto queries = sides.queries<scalar_t>(grad_output, last.const_data_ptr<scalar_t>(),
-                                                 denominator.const_data_ptr<scalar_t>()),
-               keys = sides.keys<scalar_t>();
+    const auto queries = inputs.queries<scalar_t>(grad_output, last.const_data_ptr<scalar_t>(),
+                                                  denominator.const_data_ptr<scalar_t>()),
+               keys = inputs.keys<scalar_t>();
     const auto relate = GEOSFT_SIMD_DISPATCH(scalar_t, relate);
-    relate({sides.basis, heads, cv, queries, keys, a.causal ? Reach::before : Reach::all, nullptr, nullptr,
+    relate({inputs.basis, heads, cv, queries, keys, a.causal ? Reach::before : Reach::all, nullptr, nullptr,
             q_grad.mutable_data_ptr<scalar_t>()});
-    relate({sides.basis, heads, cv, keys, queries, a.causal ? Reach::after : Reach::all,
+    relate({inputs.basis, heads, cv, keys, queries, a.causal ? Reach::after : Reach::all,
             v_grad.mutable_data_ptr<scalar_t>(), nullptr, k_grad.mutable_data_ptr<scalar_t>()});
   });
-  if (a.center) k_grad = centered_rows(k_grad, sides.offsets.second);
+  if (a.center) k_grad = centered_rows(k_grad, inputs.offsets.second);
   return {q_grad.to(a.q.scalar_type()), k_grad.to(a.q.scalar_type()), v_grad.to(a.q.scalar_type())};
 }
 

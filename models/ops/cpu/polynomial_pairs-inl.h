@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes polynomial_attention pair by pair, for a block of own tokens (lanes) and a block of others (rows), for items
+// Computes polynomial_attention pair by pair, for a block of queries (lanes) and a block of keys (rows), for items
 // that are too short for monomials, and under a causal mask for the tokens of one block among themselves.
 #if defined(GEOSFT_POLYNOMIAL_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_POLYNOMIAL_PAIRS_INL_H_
@@ -15,18 +15,18 @@ GEOSFT_SIMD_BEGIN();
 
 // Returns the lanes that a row is paired with when both blocks are the same tokens.
 template <typename T>
-HWY_INLINE auto meets(Reach reach, int64_t row, int64_t lane) {
+HWY_INLINE auto is_reached(Reach reach, int64_t row, int64_t lane) {
   const Tag<T> d;
-  const Vector<T> own = hn::Iota(d, static_cast<T>(lane)), other = hn::Set(d, static_cast<T>(row));
-  return reach == Reach::before ? hn::Le(other, own) : hn::Ge(other, own);
+  const Vector<T> query = hn::Iota(d, static_cast<T>(lane)), key = hn::Set(d, static_cast<T>(row));
+  return reach == Reach::before ? hn::Le(key, query) : hn::Ge(key, query);
 }
 
 // Writes T_g(x . x') to `weight`, if that is not null, and with kSlope T_{g-1}(x . x') to `slope`, [rows][kTokenBlock].
 template <typename T, bool kSlope>
 struct PolynomialTile {
-  const T* HWY_RESTRICT own;
-  const T* HWY_RESTRICT other;
-  int64_t c, stride;                   // of `other`
+  const T* HWY_RESTRICT query;
+  const T* HWY_RESTRICT key;
+  int64_t c, stride;                   // of `key`
   const T* HWY_RESTRICT coefficients;  // 1 / t! for t <= degree
   int64_t degree;
   T* HWY_RESTRICT weight;
@@ -36,7 +36,7 @@ struct PolynomialTile {
   HWY_INLINE void run(int64_t j0, int64_t i0) const {
     const Tag<T> d;
     Vector<T> score[J][I];
-    product<J, I, kTokenBlock>(own + i0, other + j0 * stride, stride, c, MulPlus(), score);
+    product<J, I, kTokenBlock>(query + i0, key + j0 * stride, stride, c, MulPlus(), score);
     for (int j = 0; j < J; ++j) {
       for (int i = 0; i < I; ++i) {
         Vector<T> value = hn::Set(d, coefficients[degree]), derivative = hn::Zero(d);
@@ -61,15 +61,15 @@ struct TimesStored {
 // slope *= Y . Y'.
 template <typename T>
 struct SlopeTile {
-  const T* HWY_RESTRICT own;
-  const T* HWY_RESTRICT other;
+  const T* HWY_RESTRICT query;
+  const T* HWY_RESTRICT key;
   int64_t columns;
   T* HWY_RESTRICT slope;
 
   template <int J, int I>
   HWY_INLINE void run(int64_t j0, int64_t i0) const {
     Vector<T> dot[J][I];
-    product<J, I, kTokenBlock>(own + i0, other + j0 * columns, columns, columns, MulPlus(), dot);
+    product<J, I, kTokenBlock>(query + i0, key + j0 * columns, columns, columns, MulPlus(), dot);
     store_tile<kTokenBlock>(dot, slope + j0 * kTokenBlock + i0, TimesStored<T>());
   }
 };
@@ -94,7 +94,7 @@ struct WeightedRows {
         const Vector<T> w = hn::Load(d, weight + j * kTokenBlock + i0 + i * kLanes<T>);
         for (int t = 0; t < J; ++t) {
           const Vector<T> more = hn::MulAdd(w, hn::Set(d, rows[j * stride + t0 + t]), sum[t][i]);
-          sum[t][i] = kMasked ? hn::IfThenElse(meets<T>(reach, j, i0 + i * kLanes<T>), more, sum[t][i]) : more;
+          sum[t][i] = kMasked ? hn::IfThenElse(is_reached<T>(reach, j, i0 + i * kLanes<T>), more, sum[t][i]) : more;
         }
       }
     }

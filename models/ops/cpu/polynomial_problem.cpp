@@ -9,8 +9,8 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t kMinChunk = 1024;    // rows per chunk, so that adding up a slot stays cheap
-constexpr int64_t kRowsAMonomial = 4;  // per chunk, so that slots stay small compared with the rows
+constexpr int64_t kMinChunk = 1024;    // rows per chunk, so that adding up a partial accumulator stays cheap
+constexpr int64_t kRowsAMonomial = 4;  // per chunk, so that partial accumulators stay small compared with the rows
 constexpr int64_t kDirectChunk = 256;  // rows of a unit that is computed pair by pair
 constexpr int64_t kBatchBytes = 136 << 10;
 
@@ -23,26 +23,26 @@ int64_t chunk_rows(int64_t monomials) {
 }
 
 // Returns whether an item of these sizes takes less work pair by pair, counted in multiply-adds.
-bool pairs_are_less(int64_t own, int64_t other, int64_t cv, const MonomialBasis& basis, Reach reach) {
+bool pairs_are_less(int64_t query, int64_t key, int64_t cv, const MonomialBasis& basis, Reach reach) {
   const double a_pair = static_cast<double>(basis.channels + basis.degree + cv + 1) * (reach == Reach::all ? 1.0 : 0.5);
   const double a_row = static_cast<double>(basis.size()) * static_cast<double>(cv + 2);
-  return static_cast<double>(own) * static_cast<double>(other) * a_pair <= static_cast<double>(own + other) * a_row;
+  return static_cast<double>(query) * static_cast<double>(key) * a_pair <= static_cast<double>(query + key) * a_row;
 }
 
 void append_chunks(std::vector<PolynomialUnit>& units, int64_t pair, int64_t begin, int64_t end, int64_t chunk,
-                   int64_t slot, int64_t slot_step) {
-  for (int64_t row = begin; row < end; row += chunk, slot += slot_step) {
-    units.push_back({pair, row, std::min(row + chunk, end), slot});
+                   int64_t partial, int64_t partial_step) {
+  for (int64_t row = begin; row < end; row += chunk, partial += partial_step) {
+    units.push_back({pair, row, std::min(row + chunk, end), partial});
   }
 }
 
-// With Reach::before or after, the sum of a chunk goes into the slot of its neighbour; the chunk without a neighbour is
-// not summed.
+// With Reach::before or after, the sum of a chunk goes into the accumulator of its neighbour; the chunk without a
+// neighbour is not summed.
 void append_ordered(std::vector<PolynomialUnit>& units, int64_t pair, int64_t begin, int64_t end, int64_t chunk,
-                    int64_t first_slot, Reach reach) {
+                    int64_t first_partial, Reach reach) {
   const int64_t last = begin + (ceil_div(end - begin, chunk) - 1) * chunk;
-  if (reach == Reach::before) append_chunks(units, pair, begin, last, chunk, first_slot + 1, 1);
-  if (reach == Reach::after) append_chunks(units, pair, begin + chunk, end, chunk, first_slot, 1);
+  if (reach == Reach::before) append_chunks(units, pair, begin, last, chunk, first_partial + 1, 1);
+  if (reach == Reach::after) append_chunks(units, pair, begin + chunk, end, chunk, first_partial, 1);
 }
 
 void heads_together(std::vector<PolynomialUnit>& units) {
@@ -108,31 +108,31 @@ int64_t additions_in_a_row(int64_t monomials, int64_t number_bytes) {
   return rows + std::max(batches(kTokenBlock), batches(kPieceRows));
 }
 
-PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,
-                               int64_t cv, const MonomialBasis& basis, Reach reach) {
+PolynomialPlan polynomial_plan(const std::vector<int64_t>& query_offsets, const std::vector<int64_t>& key_offsets,
+                               int64_t heads, int64_t cv, const MonomialBasis& basis, Reach reach) {
   PolynomialPlan plan;
   const int64_t chunk = chunk_rows(basis.size());
-  for (size_t b = 0; b + 1 < own.size(); ++b) {
-    const int64_t own_rows = own[b + 1] - own[b], other_rows = other[b + 1] - other[b];
-    if (own_rows == 0) continue;
-    const bool direct = pairs_are_less(own_rows, other_rows, cv, basis, reach);
+  for (size_t b = 0; b + 1 < query_offsets.size(); ++b) {
+    const int64_t queries = query_offsets[b + 1] - query_offsets[b], keys = key_offsets[b + 1] - key_offsets[b];
+    if (queries == 0) continue;
+    const bool direct = pairs_are_less(queries, keys, cv, basis, reach);
     for (int64_t head = 0; head < heads; ++head) {
       const auto pair = static_cast<int64_t>(plan.pairs.size());
-      const int64_t slots = direct ? 0 : ceil_div(other_rows, chunk);
-      plan.pairs.push_back({static_cast<int64_t>(b), head, direct, plan.slots, slots});
-      append_chunks(plan.own, pair, own[b], own[b + 1], direct ? kDirectChunk : chunk, plan.slots,
-                    direct || reach == Reach::all ? 0 : 1);
+      const int64_t partials = direct ? 0 : ceil_div(keys, chunk);
+      plan.pairs.push_back({static_cast<int64_t>(b), head, direct, plan.partials, partials});
+      append_chunks(plan.queries, pair, query_offsets[b], query_offsets[b + 1], direct ? kDirectChunk : chunk,
+                    plan.partials, direct || reach == Reach::all ? 0 : 1);
       if (direct) continue;
       if (reach == Reach::all) {
-        append_chunks(plan.others, pair, other[b], other[b + 1], chunk, plan.slots, 1);
+        append_chunks(plan.keys, pair, key_offsets[b], key_offsets[b + 1], chunk, plan.partials, 1);
       } else {
-        append_ordered(plan.others, pair, other[b], other[b + 1], chunk, plan.slots, reach);
+        append_ordered(plan.keys, pair, key_offsets[b], key_offsets[b + 1], chunk, plan.partials, reach);
       }
-      plan.slots += slots;
+      plan.partials += partials;
     }
   }
-  heads_together(plan.own);
-  heads_together(plan.others);
+  heads_together(plan.queries);
+  heads_together(plan.keys);
   return plan;
 }
 

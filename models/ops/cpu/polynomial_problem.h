@@ -19,7 +19,7 @@ inline constexpr int64_t kTokenBlock = 32;              // tokens per block of a
 inline constexpr int64_t kPieceRows = 2 * kTokenBlock;  // rows of a unit that are processed before the next head
 
 template <typename T>
-struct PolynomialSide {
+struct PolynomialTokens {
   const T* x;        // [N, heads, c], contiguous
   T scale;           // factor of x
   const T* y;        // [N, heads, cv], contiguous
@@ -28,15 +28,16 @@ struct PolynomialSide {
   std::vector<int64_t> offsets;
 };
 
-// Rows of the other side that a row is paired with: all of its item, those up to its own position, or those from it on.
+// Keys that a query is paired with: all of its item, those up to its position, or those from it on.
 enum class Reach { all, before, after };
 
-// Results are null if not requested.
+// Computes results of the queries from the keys. For the gradients of keys and values, the queries of a task are the
+// keys of the attention and its keys the queries. Results are null if not requested.
 template <typename T>
 struct PolynomialTask {
   const MonomialBasis& basis;
   int64_t heads, cv;
-  PolynomialSide<T> own, other;
+  PolynomialTokens<T> query, key;
   Reach reach;
   T* value;        // [N, heads, cv]
   T* denominator;  // [N, heads], the value of the further column; `value` is then divided by it
@@ -45,24 +46,25 @@ struct PolynomialTask {
   bool valued() const { return value || denominator; }  // a value without channels still has a denominator
 };
 
-// The rows of one item and head. The sums of monomials over the other rows are kept in slots, one per chunk of rows.
+// The rows of one item and head. The sums of monomials over the keys are partial accumulators, one per chunk of keys.
 struct PolynomialPair {
   int64_t item, head;
   bool direct;  // pair by pair, without monomials
-  int64_t first_slot, slots;
+  int64_t first_partial, partials;
 };
 
-// Packed rows [begin, end) of a pair, and the slot that belongs to them.
+// Packed rows [begin, end) of a pair, and their partial accumulator.
 struct PolynomialUnit {
-  int64_t pair, begin, end, slot;
+  int64_t pair, begin, end, partial;
 };
 
 struct PolynomialPlan {
   std::vector<PolynomialPair> pairs;
   // In groups: one unit per head over the same rows, in row order.
-  std::vector<PolynomialUnit> own;     // all rows; with Reach::all they read the first slot, otherwise their own
-  std::vector<PolynomialUnit> others;  // rows whose monomials are summed, each unit into its own slot
-  int64_t slots = 0;
+  std::vector<PolynomialUnit>
+      queries;  // all rows; with Reach::all they read the first partial accumulator, otherwise each its own
+  std::vector<PolynomialUnit> keys;  // rows whose monomials are summed, each unit into its partial accumulator
+  int64_t partials = 0;
 };
 
 // Rows whose monomials a thread holds at once, of monomial_bytes each: they stay in the L2 cache.
@@ -79,8 +81,8 @@ int64_t monomial_stride(int64_t monomials, int64_t lanes);
 
 // Sizes of the arrays of one thread, in elements.
 struct PolynomialScratch {
-  int64_t x_rows, y_rows, monomial_rows;             // of other tokens
-  int64_t x, y, value, gradient, monomials, slopes;  // of own tokens
+  int64_t x_rows, y_rows, monomial_rows;             // of keys
+  int64_t x, y, value, gradient, monomials, slopes;  // of queries
   int64_t weighed, tiles;                            // a state; each of two tiles of pairs
   int64_t total() const;
 };
@@ -88,9 +90,9 @@ PolynomialScratch polynomial_scratch(const MonomialBasis& basis, int64_t columns
                                      int64_t lanes, int64_t number_bytes);
 
 // Depends only on sizes, never on the number of threads, so results have the same bits on any number of threads. The
-// states hold at most as many numbers as a side's y, plus a constant.
-PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,
-                               int64_t cv, const MonomialBasis& basis, Reach reach);
+// states hold at most as many numbers as the y of the queries or keys, plus a constant.
+PolynomialPlan polynomial_plan(const std::vector<int64_t>& query_offsets, const std::vector<int64_t>& key_offsets,
+                               int64_t heads, int64_t cv, const MonomialBasis& basis, Reach reach);
 
 // Returns x [N, ...], contiguous, float32 or float64, minus the mean of its item's rows; sums are in double precision.
 // The map is its own transpose, so it also computes the backward pass.

@@ -40,11 +40,11 @@ class PolynomialWorker {
                          polynomial_scratch(task.basis, task.columns(), task.reach, task.gradient != nullptr, kLanes<T>,
                                             sizeof(T))) {}
 
-  // Adds monomials times y of other rows [begin, end) to a state, without the weights of the basis.
-  void add_others(int64_t head, int64_t begin, int64_t end, T* state) {
+  // Adds monomials times y of keys [begin, end) to a state, without the weights of the basis.
+  void add_keys(int64_t head, int64_t begin, int64_t end, T* state) {
     const MonomialBasis& basis = t_.basis;
     T* const made = monomial_rows_.get() + kLanes<T>;
-    fetch_share(t_.other, head, end, end - begin);
+    fetch_share(t_.key, head, end, end - begin);
     for (int64_t row = begin; row < end; row += batch_) {
       const int64_t rows = std::min(batch_, end - row);
       gather(head, row, rows);
@@ -54,24 +54,24 @@ class PolynomialWorker {
     }
   }
 
-  // Computes the results of the unit's rows. `state` is the weighted state of all other rows; with Reach::before or
-  // after it is the unweighted state of the rows outside the unit, to which the unit's own rows are added block by
+  // Computes the results of the unit's rows. `state` is the weighted state of all keys; with Reach::before or
+  // after it is the unweighted state of the rows outside the unit, to which the unit's rows are added block by
   // block.
   void relate(const PolynomialUnit& unit, const PolynomialPair& pair, T* state) {
     const int64_t blocks = (unit.end - unit.begin + kTokenBlock - 1) / kTokenBlock;
-    if (t_.reach == Reach::all) fetch_share(t_.own, pair.head, unit.end, unit.end - unit.begin);
+    if (t_.reach == Reach::all) fetch_share(t_.query, pair.head, unit.end, unit.end - unit.begin);
     for (int64_t n = 0; n < blocks; ++n) {
       const int64_t begin = unit.begin + (t_.reach == Reach::after ? blocks - 1 - n : n) * kTokenBlock;
       begin_block(pair.head, begin, std::min(kTokenBlock, unit.end - begin));
       if (pair.direct) {
-        meet_pairs(pair, begin);
+        accumulate_pairs(pair, begin);
       } else if (t_.reach == Reach::all) {
-        meet_state(state);
+        accumulate_state(state);
       } else {
         weigh(constants_.weights.data(), vectors_, t_.columns(), state, weighed_.get());
-        meet_state(weighed_.get());
-        meet_rows(pair.head, begin, rows_, /*same=*/true);
-        add_others(pair.head, begin, begin + rows_, state);
+        accumulate_state(weighed_.get());
+        accumulate_rows(pair.head, begin, rows_, /*same=*/true);
+        add_keys(pair.head, begin, begin + rows_, state);
       }
       end_block(pair, begin);
     }
@@ -98,12 +98,12 @@ class PolynomialWorker {
         slope_tile_(sizes.tiles) {}
 
   int64_t value_columns() const { return t_.valued() ? t_.cv + (t_.denominator ? 1 : 0) : 0; }
-  int64_t other_begin(const PolynomialPair& pair) const { return t_.other.offsets[pair.item]; }
-  int64_t other_end(const PolynomialPair& pair) const { return t_.other.offsets[pair.item + 1]; }
+  int64_t key_begin(const PolynomialPair& pair) const { return t_.key.offsets[pair.item]; }
+  int64_t key_end(const PolynomialPair& pair) const { return t_.key.offsets[pair.item + 1]; }
 
   // Prefetches a head's share of rows [begin, begin + rows), all heads of which are processed next: hardware
   // prefetchers cannot predict the order of these reads.
-  void fetch_share(const PolynomialSide<T>& from, int64_t head, int64_t begin, int64_t rows) const {
+  void fetch_share(const PolynomialTokens<T>& from, int64_t head, int64_t begin, int64_t rows) const {
     const int64_t first = begin * t_.heads + head * rows, last = std::min(first + rows, from.offsets.back() * t_.heads);
     if (first >= last) return;
     fetch(from.x + first * t_.basis.channels, (last - first) * t_.basis.channels);
@@ -114,9 +114,9 @@ class PolynomialWorker {
     for (int64_t n = 0; n < count; n += line) hwy::Prefetch(from + n);
   }
 
-  // Loads other rows: x scaled, y with its further column. Not inlined, for the same reason as make_run.
+  // Loads keys: x scaled, y with its further column. Not inlined, for the same reason as make_run.
   HWY_NOINLINE void gather(int64_t head, int64_t begin, int64_t rows) {
-    const PolynomialSide<T>& from = t_.other;
+    const PolynomialTokens<T>& from = t_.key;
     const int64_t c = t_.basis.channels, cv = t_.cv, heads = t_.heads, first = begin * heads + head;
     copy_rows(from.x + first * c, heads * c, c, rows, from.scale, x_rows_.get(), row_stride<T>(c));
     const T* const y = from.y + first * cv;
@@ -133,7 +133,7 @@ class PolynomialWorker {
   }
 
   void begin_block(int64_t head, int64_t begin, int64_t rows) {
-    const PolynomialSide<T>& from = t_.own;
+    const PolynomialTokens<T>& from = t_.query;
     const int64_t c = t_.basis.channels, first = begin * t_.heads + head;
     constexpr int64_t step = kTokenVectors * kLanes<T>;
     rows_ = rows;
@@ -150,7 +150,7 @@ class PolynomialWorker {
     if (from.divisor) divide_block(from.divisor + first);
   }
 
-  // Divides the own y by its divisor. Lanes beyond the rows hold zeros and are never read.
+  // Divides the y of the queries by its divisor. Lanes beyond the rows hold zeros and are never read.
   void divide_block(const T* divisor) {
     const Tag<T> d;
     T* const divisors = weight_tile_.get();
@@ -164,7 +164,7 @@ class PolynomialWorker {
     }
   }
 
-  void meet_state(const T* weighed) {
+  void accumulate_state(const T* weighed) {
     const StateColumns<T> state{weighed, t_.columns()};
     monomial_lanes(t_.basis, x_.get(), padded_, monomials_.get());
     if (t_.valued()) {
@@ -177,17 +177,17 @@ class PolynomialWorker {
     }
   }
 
-  void meet_pairs(const PolynomialPair& pair, int64_t begin) {
-    const int64_t place = begin - t_.own.offsets[pair.item] + other_begin(pair);
-    const int64_t from = t_.reach == Reach::after ? place : other_begin(pair);
-    const int64_t to = t_.reach == Reach::before ? place + rows_ : other_end(pair);
+  void accumulate_pairs(const PolynomialPair& pair, int64_t begin) {
+    const int64_t place = begin - t_.query.offsets[pair.item] + key_begin(pair);
+    const int64_t from = t_.reach == Reach::after ? place : key_begin(pair);
+    const int64_t to = t_.reach == Reach::before ? place + rows_ : key_end(pair);
     for (int64_t row = from; row < to; row += kTokenBlock) {
-      meet_rows(pair.head, row, std::min(kTokenBlock, to - row), t_.reach != Reach::all && row == place);
+      accumulate_rows(pair.head, row, std::min(kTokenBlock, to - row), t_.reach != Reach::all && row == place);
     }
   }
 
-  // `same`: the other rows are the block itself.
-  void meet_rows(int64_t head, int64_t begin, int64_t rows, bool same) {
+  // `same`: the keys are the block itself.
+  void accumulate_rows(int64_t head, int64_t begin, int64_t rows, bool same) {
     const int64_t c = t_.basis.channels, stride = row_stride<T>(c);
     gather(head, begin, rows);
     T* const weight = t_.valued() ? weight_tile_.get() : nullptr;
@@ -219,7 +219,7 @@ class PolynomialWorker {
 
   void end_block(const PolynomialPair& pair, int64_t begin) {
     const int64_t first = begin * t_.heads + pair.head, c = t_.basis.channels;
-    if (t_.denominator) divide(other_begin(pair) == other_end(pair));
+    if (t_.denominator) divide(key_begin(pair) == key_end(pair));
     if (t_.valued()) {
       unpack_rows<kTokenBlock>(value_.get(), rows_, t_.cv, t_.value + first * t_.cv, t_.heads * t_.cv);
     }
@@ -227,7 +227,7 @@ class PolynomialWorker {
       unpack_rows<kTokenBlock>(value_.get() + t_.cv * kTokenBlock, rows_, 1, t_.denominator + first, t_.heads);
     }
     if (!t_.gradient) return;
-    scale_block(gradient_.get(), c, t_.own.scale);
+    scale_block(gradient_.get(), c, t_.query.scale);
     unpack_rows<kTokenBlock>(gradient_.get(), rows_, c, t_.gradient + first * c, t_.heads * c);
   }
 
@@ -247,8 +247,8 @@ class PolynomialWorker {
   const PolynomialTask<T>& t_;
   const PolynomialConstants<T>& constants_;
   int64_t vectors_, batch_;
-  Scratch<T> x_rows_, y_rows_, monomial_rows_;                // of other tokens
-  Scratch<T> x_, y_, value_, gradient_, monomials_, slopes_;  // of own tokens, which are lanes
+  Scratch<T> x_rows_, y_rows_, monomial_rows_;                // of keys
+  Scratch<T> x_, y_, value_, gradient_, monomials_, slopes_;  // of queries, which are lanes
   Scratch<T> weighed_, weight_tile_, slope_tile_;
   int64_t rows_ = 0, padded_ = 0;
 };

@@ -67,9 +67,9 @@ struct Draw {
     return noise ? static_cast<T>(gumbel(philox(seed, row, 0).first())) : T(0);
   }
 
-  // Samples the item with rows first … first + tokens - 1, and writes `bins` bins at `out`.
-  void item(int64_t first, int64_t tokens, int64_t bins, int64_t out, uint64_t seed) const {
-    if (bins == 0) return;
+  // Samples the item with rows first … first + tokens - 1, and writes `samples` samples at `out`.
+  void item(int64_t first, int64_t tokens, int64_t samples, int64_t out, uint64_t seed) const {
+    if (samples == 0) return;
     std::vector<T> added(tokens);
     std::vector<Ranked<T>> ranked(tokens);
     for (int64_t row = 0; row < tokens; ++row) {
@@ -77,16 +77,16 @@ struct Draw {
       ranked[row] = {-(score[first + row] + added[row]), row};
     }
     const bool alone = tokens == 1;
-    order_front(ranked, alone ? 1 : (random_partner ? bins : 2 * bins));
-    std::vector<int64_t> others(bins);
+    order_front(ranked, alone ? 1 : (random_partner ? samples : 2 * samples));
+    std::vector<int64_t> others(samples);
     if (alone) {
       others[0] = 0;
     } else if (random_partner) {
-      draw_partners(ranked, bins, seed, others);
+      draw_partners(ranked, samples, seed, others);
     } else {
-      for (int64_t j = 0; j < bins; ++j) others[j] = ranked[bins + j].row;
+      for (int64_t j = 0; j < samples; ++j) others[j] = ranked[samples + j].row;
     }
-    for (int64_t j = 0; j < bins; ++j) {
+    for (int64_t j = 0; j < samples; ++j) {
       top[out + j] = first + ranked[j].row;
       partner[out + j] = first + others[j];
       noise_top[out + j] = added[ranked[j].row];
@@ -94,26 +94,26 @@ struct Draw {
     }
   }
 
-  // Samples uniformly without replacement from the rows after the first `bins`: those with the smallest random keys.
-  static void draw_partners(const std::vector<Ranked<T>>& ranked, int64_t bins, uint64_t seed,
+  // Samples uniformly without replacement from the rows after the first `samples`: those with the smallest random keys.
+  static void draw_partners(const std::vector<Ranked<T>>& ranked, int64_t samples, uint64_t seed,
                             std::vector<int64_t>& others) {
-    std::vector<Ranked<uint64_t>> keyed(ranked.size() - bins);
+    std::vector<Ranked<uint64_t>> keyed(ranked.size() - samples);
     for (size_t i = 0; i < keyed.size(); ++i) {
-      const int64_t row = ranked[bins + i].row;
+      const int64_t row = ranked[samples + i].row;
       keyed[i] = {philox(seed, row, 0).second(), row};
     }
-    order_front(keyed, bins);
-    for (int64_t j = 0; j < bins; ++j) others[j] = keyed[j].row;
+    order_front(keyed, samples);
+    for (int64_t j = 0; j < samples; ++j) others[j] = keyed[j].row;
   }
 };
 
-// Returns the offsets of each item's bins; bins(tokens) is the number of bins of an item.
-template <typename Bins>
-std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, Bins bins) {
+// Returns the offsets of each item's samples; samples(tokens) is the number of samples of an item.
+template <typename Samples>
+std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, Samples samples) {
   std::vector<int64_t> out(offsets.size(), 0);
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     const int64_t tokens = offsets[b + 1] - offsets[b];
-    out[b + 1] = out[b] + (tokens == 0 ? 0 : bins(tokens));
+    out[b + 1] = out[b] + (tokens == 0 ? 0 : samples(tokens));
   }
   return out;
 }
@@ -135,25 +135,26 @@ void check_finite(const at::Tensor& score) {
 }
 
 Quadruple draw_pairs_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
-                         bool random_partner, const std::optional<at::Tensor>& seeds, int64_t bins) {
+                         bool random_partner, const std::optional<at::Tensor>& seeds, int64_t samples) {
   check_sampling(score, k, ptr, seeds);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
   TORCH_CHECK(seeds.has_value() || !(noise || random_partner), "seeds must be given for a random draw");
   check_finite(score);
   const std::vector<int64_t> out = sample_offsets(offsets, [&](int64_t tokens) { return num_samples_of(tokens, k); });
-  TORCH_CHECK(bins == out.back(), "bins must be ", out.back(), ", got ", bins);
+  TORCH_CHECK(samples == out.back(), "bins must be ", out.back(), ", got ", samples);
   const auto index = score.options().dtype(at::kLong);
-  const at::Tensor top = at::empty({bins}, index);
-  const at::Tensor partner = at::empty({bins}, index);
-  const at::Tensor added = at::empty({2, bins}, score.options());
+  const at::Tensor top = at::empty({samples}, index);
+  const at::Tensor partner = at::empty({samples}, index);
+  const at::Tensor added = at::empty({2, samples}, score.options());
   const at::Tensor values = score.contiguous();
   const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
   const int64_t* seed = item_seeds.const_data_ptr<int64_t>();
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs", [&] {
     scalar_t* added_data = added.data_ptr<scalar_t>();
-    const Draw<scalar_t> draw{values.const_data_ptr<scalar_t>(), noise,      random_partner,   top.data_ptr<int64_t>(),
-                              partner.data_ptr<int64_t>(),       added_data, added_data + bins};
+    const Draw<scalar_t> draw{
+        values.const_data_ptr<scalar_t>(), noise,      random_partner,      top.data_ptr<int64_t>(),
+        partner.data_ptr<int64_t>(),       added_data, added_data + samples};
     for_each_item(offsets, 1, [&](int64_t b) {
       draw.item(offsets[b], offsets[b + 1] - offsets[b], out[b + 1] - out[b], out[b], static_cast<uint64_t>(seed[b]));
     });
@@ -177,16 +178,16 @@ std::pair<int64_t, T> gumbel_max(const T* score, int64_t tokens, uint64_t seed, 
 }
 
 Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                          const at::Tensor& seeds, int64_t bins) {
+                                          const at::Tensor& seeds, int64_t samples) {
   check_sampling(score, k, ptr, seeds);
   check_num_samples_with_replacement(k);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   check_finite(score);
   const std::vector<int64_t> out = sample_offsets(offsets, [&](int64_t) { return k; });
-  TORCH_CHECK(bins == out.back(), "bins must be ", out.back(), ", got ", bins);
+  TORCH_CHECK(samples == out.back(), "bins must be ", out.back(), ", got ", samples);
   const auto index = score.options().dtype(at::kLong);
-  const std::array<at::Tensor, 2> members = {at::empty({bins}, index), at::empty({bins}, index)};
-  const at::Tensor added = at::empty({2, bins}, score.options());
+  const std::array<at::Tensor, 2> members = {at::empty({samples}, index), at::empty({samples}, index)};
+  const at::Tensor added = at::empty({2, samples}, score.options());
   const at::Tensor values = score.contiguous();
   const at::Tensor item_seeds = seeds.contiguous();
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs_with_replacement", [&] {
@@ -197,7 +198,7 @@ Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, co
         for (int64_t j = out[b]; j < out[b + 1]; ++j) {
           const auto [row, noise] = gumbel_max(item, offsets[b + 1] - offsets[b], seed, 1 + 2 * (j - out[b]) + member);
           members[member].data_ptr<int64_t>()[j] = offsets[b] + row;
-          added.data_ptr<scalar_t>()[member * bins + j] = noise;
+          added.data_ptr<scalar_t>()[member * samples + j] = noise;
         }
       }
     });
@@ -225,13 +226,13 @@ struct CheckedPairs {
     partner = partner_in.contiguous();
     noise = noise_in.contiguous();
   }
-  // Calls use(j, top, partner, noise of the top, noise of the partner) for each bin j.
+  // Calls use(j, top, partner, noise of the top, noise of the partner) for each sample j.
   template <typename T, class Use>
   void each(const Use& use) const {
     const int64_t* const a = top.const_data_ptr<int64_t>();
     const int64_t* const b = partner.const_data_ptr<int64_t>();
     const T* const added = noise.const_data_ptr<T>();
-    for (int64_t j = 0, bins = top.size(0); j < bins; ++j) use(j, a[j], b[j], added[j], added[bins + j]);
+    for (int64_t j = 0, samples = top.size(0); j < samples; ++j) use(j, a[j], b[j], added[j], added[samples + j]);
   }
 
   at::Tensor top, partner, noise;

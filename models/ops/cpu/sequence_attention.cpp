@@ -47,8 +47,8 @@ struct SequenceAttention {
   template <typename T>
   void begin_gradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& output_mask,
                        SequenceArrays<T>& arrays) const {
-    arrays.s_grad = row_gradient<T>(output_mask.own(0), s, plan.splits);
-    arrays.ss_grad = row_gradient<T>(output_mask.own(1), ss, plan.splits * plan.groups);
+    arrays.s_grad = row_gradient<T>(output_mask.bias_input(0), s, plan.splits);
+    arrays.ss_grad = row_gradient<T>(output_mask.bias_input(1), ss, plan.splits * plan.groups);
     arrays.weight_grad = WeightGradients<T>(plan, s.size(1), problem.heads);
     arrays.groups = plan.groups;
   }
@@ -58,7 +58,7 @@ struct SequenceAttention {
   }
   SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
     const int64_t depth = s.size(1);
-    return {output_mask.own(0) ? depth : 0, output_mask.own(1) ? depth : 0,
+    return {output_mask.bias_input(0) ? depth : 0, output_mask.bias_input(1) ? depth : 0,
             WeightGradients<float>::width(depth, heads)};
   }
 
@@ -117,7 +117,7 @@ class SequenceBias {
 
   void begin_unit(const AttentionUnit& unit) {
     unit_ = unit;
-    if (to_) ss_sums_.begin({unit.k_begin, unit.k_end - unit.k_begin, 0, in_.depth}, to_->ss_grad, slot());
+    if (to_) ss_sums_.begin({unit.k_begin, unit.k_end - unit.k_begin, 0, in_.depth}, to_->ss_grad, partial());
   }
   void end_unit() { ss_sums_.end(to_->ss_grad); }
 
@@ -172,7 +172,7 @@ class SequenceBias {
  private:
   static constexpr int64_t kTile = kKeyTile * kQueryBlock;
   static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
-  int64_t slot() const { return unit_.split * to_->groups + unit_.group; }
+  int64_t partial() const { return unit_.split * to_->groups + unit_.group; }
   bool rows_wanted() const { return to_ && to_->s_grad.defined(); }
 
   void affine(const T* w, T bias, int64_t head, T* keys, T* to) const {

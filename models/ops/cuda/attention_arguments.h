@@ -105,14 +105,14 @@ class AttentionDevice {
   explicit AttentionDevice(const AttentionInputs& in) : launch_(in.q().device(), Operator::Inputs::kOperator) {}
 
   template <typename T>
-  void forward(const Operator& own, const Arguments& arguments, const at::Tensor& out,
+  void forward(const Operator& op, const Arguments& arguments, const at::Tensor& out,
                const at::Tensor& denominator) const {
     launch_(AttentionForwardCall<BiasTraits, T>{
-        arguments.arrays<T, Launcher>(), own.template arrays<T>(), {storable<T>(out), target<T>(denominator)}});
+        arguments.arrays<T, Launcher>(), op.template arrays<T>(), {storable<T>(out), target<T>(denominator)}});
   }
 
   template <typename T>
-  std::vector<at::Tensor> backward(Operator& own, const Arguments& arguments, const OutputMask& output_mask,
+  std::vector<at::Tensor> backward(Operator& op, const Arguments& arguments, const OutputMask& output_mask,
                                    const AttentionOutputs& outputs) const {
     const at::Tensor share = at::empty_like(outputs.denominator), delta = at::empty_like(outputs.denominator);
     std::vector<at::Tensor> gradients;
@@ -120,15 +120,15 @@ class AttentionDevice {
       gradients.push_back(at::empty_like(*tensor));
     }
     const auto problem = arguments.arrays<T, Launcher>();
-    auto bias = own.template arrays<T>();
-    own.begin_gradients(problem, output_mask, bias);
+    auto bias = op.template arrays<T>();
+    op.begin_gradients(problem, output_mask, bias);
     launch_(AttentionBackwardCall<BiasTraits, T>{
         problem,
         bias,
         {stored<T>(outputs.grad), stored<T>(outputs.out), pointer<T>(outputs.denominator), target<T>(share),
          target<T>(delta), storable<T>(gradients[0]), storable<T>(gradients[1]), storable<T>(gradients[2]),
          storable<T>(gradients[3])}});
-    for (const at::Tensor& gradient : own.gradients()) gradients.push_back(gradient);
+    for (const at::Tensor& gradient : op.gradients()) gradients.push_back(gradient);
     return gradients;
   }
 

@@ -6,12 +6,13 @@
 //   dleak_j = -sigmoid(leak_j) sum_i delta_i
 // and the gradients of the attention bias.
 //
-// This source gives two kernels, and no two blocks add to the same memory: with Side::kQuery a block owns a tile of
-// queries and iterates over the keys of their item, with Side::kKey it owns keys and iterates over the queries. One
+// This source gives two kernels, and no two blocks add to the same memory: with RowKind::kQuery a block has a tile of
+// queries and iterates over the keys of their item, with RowKind::kKey a tile of
+// keys and iterates over the queries. One
 // thread computes each sum in a fixed order, so results are bitwise reproducible.
 //
 // Instructions per (query, key, channel): 2 for the score, 1 for e . v, 2 for a comparison and a predicated addition,
-// and 1 more for dv on the key side: 11 for both sides. The minimum is 5 (the score once, one comparison and one
+// and 1 more for dv in the kernel of keys: 11 in both kernels. The minimum is 5 (the score once, one comparison and one
 // addition each to dq and dk), or 64 / 2.5 elements per clock. The upper bound is therefore 5 / 11 = 45 %; about 37 %
 // with the shared-memory reads, and 30 % with the attention bias of points at c = 16.
 #pragma once
@@ -20,29 +21,29 @@
 
 namespace geosft::cuda {
 
-template <typename T, class BiasTraits, Side kSide, int Width, int Rows>
-class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Width, Rows>, T, BiasTraits, kSide, Width,
-                                          Rows, BackwardTargets<T>> {
-  using Base = AttentionTile<BackwardTile, T, BiasTraits, kSide, Width, Rows, BackwardTargets<T>>;
+template <typename T, class BiasTraits, RowKind kRowKind, int Width, int Rows>
+class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kRowKind, Width, Rows>, T, BiasTraits, kRowKind,
+                                          Width, Rows, BackwardTargets<T>> {
+  using Base = AttentionTile<BackwardTile, T, BiasTraits, kRowKind, Width, Rows, BackwardTargets<T>>;
   using Base::kChunks;
   using typename Base::Bias;
 
  public:
   using Base::kTile;
   using typename Base::Arguments;
-  static constexpr bool kOfKeys = kSide == Side::kKey;
-  static constexpr int kOthers = sizeof(T) * Width > 512 ? 4 : (Width > 32 ? 16 : 32);
+  static constexpr bool kOfKeys = kRowKind == RowKind::kKey;
+  static constexpr int kColumns = sizeof(T) * Width > 512 ? 4 : (Width > 32 ? 16 : 32);
   static constexpr int kGroup = 4;
 
-  // `key` and `value` of a row are k and v for keys, q and e for queries. The deltas are those of the queries on either
-  // side.
+  // `key` and `value` of a row are k and v for keys, q and e for queries. The deltas are those of the queries in
+  // both kernels.
   struct Tiles {
-    Vec4<T> own_key[kTile][kChunks + 1];
-    Vec4<T> own_value[kTile][kChunks + 1];
-    Vec4<T> key[kOthers][kChunks];
-    Vec4<T> value[kOthers][kChunks];
-    T delta[kOthers];
-    typename Bias::template Tiles<kTile, kOthers> term;
+    Vec4<T> row_key[kTile][kChunks + 1];
+    Vec4<T> row_value[kTile][kChunks + 1];
+    Vec4<T> key[kColumns][kChunks];
+    Vec4<T> value[kColumns][kChunks];
+    T delta[kColumns];
+    typename Bias::template Tiles<kTile, kColumns> term;
   };
   struct State {
     Vec4<T> key[Rows][kChunks];                  // dq or dk
@@ -53,21 +54,21 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Wid
   };
 
   template <class Block, class States>
-  GEOSFT_DEVICE static void compute(Block& block, const Arguments& arguments, const TileRows& rows, int64_t head,
+  GEOSFT_DEVICE static void compute(Block& block, const Arguments& arguments, const TileSpan& span, int64_t head,
                                     const Bias& term, Tiles& tiles, States& state) {
     const AttentionArrays<T>& p = arguments.problem;
     const BackwardTargets<T>& to = arguments.to;
     block.each([&](int thread) {
-      load<kOfKeys>(tiles.own_key, tiles.own_value, p, to, rows.own.begin, rows.own_count(), head, thread);
-      term.load_own(tiles.term, rows.own.begin, rows.own_count(), thread);
-      clear(p, to, rows, head, thread, state[thread]);
+      load<kOfKeys>(tiles.row_key, tiles.row_value, p, to, span.rows.begin, span.row_count(), head, thread);
+      term.load_row_inputs(tiles.term, span.rows.begin, span.row_count(), thread);
+      clear(p, to, span, head, thread, state[thread]);
     });
-    for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
-      const int count = rows.other.end - first < kOthers ? static_cast<int>(rows.other.end - first) : kOthers;
+    for (int64_t first = span.columns.begin; first < span.columns.end; first += kColumns) {
+      const int count = span.columns.end - first < kColumns ? static_cast<int>(span.columns.end - first) : kColumns;
       block.each([&](int thread) {
         load<!kOfKeys>(tiles.key, tiles.value, p, to, first, count, head, thread);
-        term.load_other(tiles.term, first, count, thread);
-        if (thread < kOthers) {
+        term.load_column_inputs(tiles.term, first, count, thread);
+        if (thread < kColumns) {
           tiles.delta[thread] = kOfKeys && thread < count ? to.delta[(first + thread) * p.heads + head] : T(0);
         }
       });
@@ -75,7 +76,7 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Wid
       block.each([&](int thread) {
         T deltas = 0;
         for (int group = 0; group < count; group += kGroup) {
-          differentiate(tiles, p, term, rows, Group{first, group, count}, thread, state[thread]);
+          differentiate(tiles, p, term, span, Group{first, group, count}, thread, state[thread]);
           GEOSFT_UNROLL
           for (int g = 0; g < kGroup; ++g) deltas += tiles.delta[group + g];
         }
@@ -85,7 +86,7 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Wid
                     [&](int thread) -> typename Bias::RowSums& { return state[thread].term[0]; });
     }
     block.each([&](int thread) {
-      store(p, term, rows, head, thread, state[thread], to);
+      store(p, term, span, head, thread, state[thread], to);
       term.stage(tiles.term, state[thread].weights, thread);
     });
     block.each([&](int thread) { term.finish(tiles.term, block.x(), thread); });
@@ -119,33 +120,33 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Wid
     }
   }
 
-  GEOSFT_DEVICE static void clear(const AttentionArrays<T>& p, const BackwardTargets<T>& to, const TileRows& rows,
+  GEOSFT_DEVICE static void clear(const AttentionArrays<T>& p, const BackwardTargets<T>& to, const TileSpan& span,
                                   int64_t head, int thread, State& state) {
     state = State{};
     if constexpr (!kOfKeys) {
       GEOSFT_UNROLL
       for (int r = 0; r < Rows; ++r) {
-        const int64_t row = rows.own.begin + thread + r * kThreads;
-        if (row < rows.own.end) state.delta[r] = to.delta[row * p.heads + head];
+        const int64_t row = span.rows.begin + thread + r * kThreads;
+        if (row < span.rows.end) state.delta[r] = to.delta[row * p.heads + head];
       }
     }
   }
 
   GEOSFT_DEVICE static void differentiate(Tiles& tiles, const AttentionArrays<T>& p, const Bias& term,
-                                          const TileRows& rows, const Group& group, int thread, State& state) {
+                                          const TileSpan& span, const Group& group, int thread, State& state) {
     T score[Rows][kGroup], product[Rows][kGroup];
     products(tiles, group.begin, thread, score, product);
     GEOSFT_UNROLL
     for (int g = 0; g < kGroup; ++g) {
-      const int other = group.begin + g;
+      const int column = group.begin + g;
       GEOSFT_UNROLL
       for (int r = 0; r < Rows; ++r) {
-        const int own = thread + r * kThreads;
-        const Pair pair{own, other, group.first, other < group.count && own < rows.own_count()};
+        const int row = thread + r * kThreads;
+        const Pair pair{row, column, group.first, column < group.count && row < span.row_count()};
         const BiasValue<T> relative = term.relative(tiles.term, pair);
         const T raw = score[r][g] * p.scale, s = relative.mul * raw + relative.add;
         const bool positive = pair.inside && !(s <= 0);
-        const T delta = kOfKeys ? tiles.delta[other] : state.delta[r];
+        const T delta = kOfKeys ? tiles.delta[column] : state.delta[r];
         const T gradient = positive ? product[r][g] - delta : T(0);
         term.collect(tiles.term, pair, relative, gradient, raw, state.term[r], state.weights);
         product[r][g] = gradient * relative.mul * p.scale;
@@ -165,11 +166,11 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Wid
     }
     GEOSFT_UNROLL_TWO
     for (int chunk = 0; chunk < kChunks; ++chunk) {
-      Vec4<T> own_key[Rows], own_value[Rows];
+      Vec4<T> row_key[Rows], row_value[Rows];
       GEOSFT_UNROLL
       for (int r = 0; r < Rows; ++r) {
-        own_key[r] = tiles.own_key[thread + r * kThreads][chunk];
-        own_value[r] = tiles.own_value[thread + r * kThreads][chunk];
+        row_key[r] = tiles.row_key[thread + r * kThreads][chunk];
+        row_value[r] = tiles.row_value[thread + r * kThreads][chunk];
       }
       GEOSFT_UNROLL
       for (int g = 0; g < kGroup; ++g) {
@@ -178,8 +179,8 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Wid
         for (int r = 0; r < Rows; ++r) {
           GEOSFT_UNROLL
           for (int t = 0; t < 4; ++t) {
-            score[r][g] += larger(own_key[r].v[t], key.v[t]);
-            product[r][g] += own_value[r].v[t] * value.v[t];
+            score[r][g] += larger(row_key[r].v[t], key.v[t]);
+            product[r][g] += row_value[r].v[t] * value.v[t];
           }
         }
       }
@@ -191,9 +192,9 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Wid
                                        const T (&gradient)[Rows][kGroup], State& state) {
     GEOSFT_UNROLL
     for (int chunk = 0; chunk < kChunks; ++chunk) {
-      Vec4<T> own[Rows];
+      Vec4<T> row[Rows];
       GEOSFT_UNROLL
-      for (int r = 0; r < Rows; ++r) own[r] = tiles.own_key[thread + r * kThreads][chunk];
+      for (int r = 0; r < Rows; ++r) row[r] = tiles.row_key[thread + r * kThreads][chunk];
       GEOSFT_UNROLL
       for (int g = 0; g < kGroup; ++g) {
         const Vec4<T> key = tiles.key[group + g][chunk];
@@ -201,7 +202,7 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Wid
         for (int r = 0; r < Rows; ++r) {
           GEOSFT_UNROLL
           for (int t = 0; t < 4; ++t) {
-            const bool mine = kOfKeys ? own[r].v[t] > key.v[t] : own[r].v[t] >= key.v[t];
+            const bool mine = kOfKeys ? row[r].v[t] > key.v[t] : row[r].v[t] >= key.v[t];
             if (mine) state.key[r][chunk].v[t] += gradient[r][g];
           }
         }
@@ -217,12 +218,12 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kSide, Wid
     }
   }
 
-  GEOSFT_DEVICE static void store(const AttentionArrays<T>& p, const Bias& term, const TileRows& rows, int64_t head,
+  GEOSFT_DEVICE static void store(const AttentionArrays<T>& p, const Bias& term, const TileSpan& span, int64_t head,
                                   int thread, const State& state, const BackwardTargets<T>& to) {
     GEOSFT_UNROLL
     for (int r = 0; r < Rows; ++r) {
-      const int64_t row = rows.own.begin + thread + r * kThreads;
-      if (row >= rows.own.end) continue;
+      const int64_t row = span.rows.begin + thread + r * kThreads;
+      if (row >= span.rows.end) continue;
       const int64_t at = row * p.heads + head;
       term.store(row, state.term[r]);
       store_row(state.key[r], T(1), kOfKeys ? to.k : to.q, at * p.c, p.c);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines the arrays and the tile sizes of the attention kernels, and the interface between them and an attention bias.
 // Arrays are contiguous and checked. T is the type that kernels compute in; inputs and results of operators may be
-// stored in a half type. A bias is a class template over the number type and the side, with the members of DenseBias
-// (dense_bias.cuh) and PointBias (point_bias.cuh). A bias may run block-wide steps: in `prepare`, after the rows of the
-// other side have been loaded into shared memory, and in `conclude`, after their gradients have been computed. See
+// stored in a half type. A bias is a class template over the number type and the kind of rows, with the members of
+// DenseBias (dense_bias.cuh) and PointBias (point_bias.cuh). A bias may run block-wide steps: in `prepare`, after the
+// columns have been loaded into shared memory, and in `conclude`, after their gradients have been computed. See
 // GraphBias and SequenceBias. CMake instantiates the kernels and registers the operator for each file <name>_bias.cuh,
 // which defines <Name>BiasTraits for the kernels and, beside them, <Name>Operator for the host.
 #pragma once
@@ -65,48 +65,48 @@ struct AttentionBackwardCall {
   BackwardTargets<T> to;
 };
 
-// A tile computes the results of its own rows, one or more per thread, from all rows of the other side of the item. Its
-// own rows are queries in the forward pass and for query gradients, keys for key gradients.
-enum class Side { kQuery, kKey };
+// A tile computes the results of its rows, one or more per thread, from all columns of their item. Rows are queries and
+// columns keys in the forward pass and for query gradients; rows are keys and columns queries for key gradients.
+enum class RowKind { kQuery, kKey };
 
-// The rows that a tile works with: its own, and all rows of the other side of their item.
-struct TileRows {
-  PackedTile own;
-  RowRange other;
+// The rows of a tile, and the columns of their item.
+struct TileSpan {
+  PackedTile rows;
+  RowRange columns;
 
-  GEOSFT_DEVICE int own_count() const { return static_cast<int>(own.end - own.begin); }
+  GEOSFT_DEVICE int row_count() const { return static_cast<int>(rows.end - rows.begin); }
 };
 
-template <Side kSide, typename T>
-GEOSFT_DEVICE TileRows tile_rows(const AttentionArrays<T>& p, int64_t tile, int64_t slot) {
-  const PackedTile own = packed_tile(kSide == Side::kQuery ? p.queries : p.keys, tile, slot);
-  return {own, item_rows(kSide == Side::kQuery ? p.keys : p.queries, own.item)};
+template <RowKind kRowKind, typename T>
+GEOSFT_DEVICE TileSpan tile_span(const AttentionArrays<T>& p, int64_t tile, int64_t block) {
+  const PackedTile rows = packed_tile(kRowKind == RowKind::kQuery ? p.queries : p.keys, tile, block);
+  return {rows, item_rows(kRowKind == RowKind::kQuery ? p.keys : p.queries, rows.item)};
 }
 
-// A pair of rows: `own` counts from the tile's first own row, `other` from the first of the other side's rows that are
-// in shared memory, which is row `other_begin` of the batch. A pair that is not `inside` has a row past the end and
-// contributes nothing.
+// A pair of a row and a column: `row` counts from the tile's first row, `column` from the first of the columns that are
+// in shared memory, which is column `column_begin` of the batch. A pair that is not `inside` has a row or a column past
+// the end and contributes nothing.
 struct Pair {
-  int own, other;
-  int64_t other_begin;
+  int row, column;
+  int64_t column_begin;
   bool inside;
 };
 
-// The bias of a pair of rows: its score is multiplied by mul, and add is added. slope is the derivative of the softplus
+// The bias of a pair: its score is multiplied by mul, and add is added. slope is the derivative of the softplus
 // that gives mul, if mul is computed by one.
 template <typename T>
 struct BiasValue {
   T mul, add, slope;
 };
 
-// Names the arrays and the device type of a bias whose gradients take one backward pass per side; see with_rows for
-// kMany.
-template <template <typename> class ArraysOf, template <typename, Side> class BiasOf, bool kMany>
+// Names the arrays and the device type of a bias whose gradients take one backward pass per kind of rows; see with_rows
+// for kMany.
+template <template <typename> class ArraysOf, template <typename, RowKind> class BiasOf, bool kMany>
 struct BiasTypes {
   template <typename T>
   using Arrays = ArraysOf<T>;
-  template <typename T, Side kSide>
-  using Bias = BiasOf<T, kSide>;
+  template <typename T, RowKind kRowKind>
+  using Bias = BiasOf<T, kRowKind>;
   static constexpr bool kManyRows = kMany;
 
   // Calls body(types) with the types of the kernels for these arrays, which are Traits itself. A bias that has several
@@ -117,20 +117,20 @@ struct BiasTypes {
   }
 
   // Calls body(arrays) once for each pass.
-  template <Side kSide, class Pass, class Body>
+  template <RowKind kRowKind, class Pass, class Body>
   static void each_pass(const Pass& arrays, const Body& body) {
     body(arrays);
   }
 };
 
-// The base of a kernel of attention, for tiles of Rows x kThreads own rows and one head. Tile has
-//   kOthers                     rows of the other side in shared memory
+// The base of a kernel of attention, for tiles of Rows x kThreads rows and one head. Tile has
+//   kColumns                    columns in shared memory
 //   Tiles, State                the shared memory, and what a thread keeps
-//   compute(block, arguments, rows, head, term, tiles, state)
-//                               called for blocks that own rows; `term` is the bias
-template <class Tile, typename T, class BiasTraits, Side kTileSide, int Width, int Rows, class Targets>
+//   compute(block, arguments, span, head, term, tiles, state)
+//                               called for blocks with rows; `term` is the bias
+template <class Tile, typename T, class BiasTraits, RowKind kTileRowKind, int Width, int Rows, class Targets>
 struct AttentionTile {
-  using Bias = typename BiasTraits::template Bias<T, kTileSide>;
+  using Bias = typename BiasTraits::template Bias<T, kTileRowKind>;
   static constexpr int kBlockThreads = kThreads;
   static constexpr int kTile = Rows * kThreads;
   static constexpr int kChunks = Width / 4;
@@ -144,13 +144,13 @@ struct AttentionTile {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& arguments) {
     const AttentionArrays<T>& p = arguments.problem;
-    const TileRows rows = tile_rows<kTileSide>(p, kTile, block.x());
-    if (rows.own.begin >= rows.own.end) return;
+    const TileSpan span = tile_span<kTileRowKind>(p, kTile, block.x());
+    if (span.rows.begin >= span.rows.end) return;
     auto& tiles = block.template shared<typename Tile::Tiles>();
     typename Block::template PerThread<typename Tile::State> state(block);
     const int64_t head = block.y();
-    const Bias term(arguments.bias, p, rows, head);
-    Tile::compute(block, arguments, rows, head, term, tiles, state);
+    const Bias term(arguments.bias, p, span, head);
+    Tile::compute(block, arguments, span, head, term, tiles, state);
   }
 };
 
@@ -188,9 +188,9 @@ GEOSFT_DEVICE void store_row(const Vec4<T> (&row)[Chunks], T factor, const Acces
 // The steps of a bias that it may leave out: a bias inherits them, and hides those that it has.
 struct BiasSteps {
   template <class Memory>
-  GEOSFT_DEVICE void load_own(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+  GEOSFT_DEVICE void load_row_inputs(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
   template <class Memory>
-  GEOSFT_DEVICE void load_other(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+  GEOSFT_DEVICE void load_column_inputs(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
   template <class Block, class Memory>
   GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
   template <class Block, class Memory, class Sums>
@@ -200,7 +200,7 @@ struct BiasSteps {
   template <class Memory, class ThreadSums>
   GEOSFT_DEVICE void stage(Memory&, const ThreadSums&, int /*thread*/) const {}
   template <class Memory>
-  GEOSFT_DEVICE void finish(const Memory&, int64_t /*slot*/, int /*thread*/) const {}
+  GEOSFT_DEVICE void finish(const Memory&, int64_t /*block*/, int /*thread*/) const {}
 };
 
 // The weights [channels, heads] and biases [heads] of a relative encoding.
@@ -215,7 +215,7 @@ using StagedBiases = T[kThreads][2];
 // Computes the gradients of b_mul and b_add of a relative encoding, whose Tiles have StagedBiases `staged`: each
 // thread's sums over its pairs, reduced over the block. The threads' sums are added in thread order, so results are
 // bitwise reproducible.
-template <typename T, Side kSide>
+template <typename T, RowKind kRowKind>
 struct BiasGradients : BiasSteps {
   struct ThreadSums {
     T mul, add;
@@ -227,18 +227,18 @@ struct BiasGradients : BiasSteps {
     memory.staged[thread][1] = sums.add;
   }
   template <class Memory>
-  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
-    if (kSide != Side::kQuery || thread >= 2) return;
+  GEOSFT_DEVICE void finish(const Memory& memory, int64_t block, int thread) const {
+    if (kRowKind != RowKind::kQuery || thread >= 2) return;
     T sum = 0;
     for (int t = 0; t < kThreads; ++t) sum += memory.staged[t][thread];
-    bias_grad_[(slot * heads_ + head_) * 2 + thread] = sum;
+    bias_grad_[(block * heads_ + head_) * 2 + thread] = sum;
   }
 
   int64_t heads_, head_;
-  T* bias_grad_;  // [slots, heads, 2]
+  T* bias_grad_;  // [blocks, heads, 2]
 };
 
-// A tile for heads of up to Width channels, with Rows own rows per thread.
+// A tile for heads of up to Width channels, with Rows rows per thread.
 template <int Width, int Rows>
 struct TileSize {
   static constexpr int kWidth = Width, kRows = Rows;
@@ -246,7 +246,7 @@ struct TileSize {
 
 inline constexpr int64_t kMaxRows = 4;
 
-// If a thread has several rows, each number of the other side is read from shared memory once for all of them, but a
+// If a thread has several rows, each number of a column is read from shared memory once for all of them, but a
 // tile is kThreads times as many rows. This pays if items fill half of such tiles and every multiprocessor gets its
 // blocks.
 inline bool worth_many_rows(int64_t rows, int64_t items, int64_t heads) {
@@ -291,14 +291,15 @@ void with_backward_size(int64_t width, bool many, const Body& body) {
   with_tile_size<T, kMany, 2, 1>(width, many, body);
 }
 
-// Number of query tiles in the backward pass, which is the number of partial accumulators of the weight gradients.
+// Returns the number of blocks of queries in the backward pass, which is the number of partial accumulators of the
+// weight gradients.
 template <class BiasTraits, typename T>
-int64_t gradient_slots(const AttentionArrays<T>& p) {
-  int64_t slots = 0;
+int64_t gradient_blocks(const AttentionArrays<T>& p) {
+  int64_t blocks = 0;
   with_backward_size<T, BiasTraits::kManyRows>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
-    slots = tile_slots(p.queries.rows, p.queries.items, decltype(size)::kRows * kThreads);
+    blocks = tile_blocks(p.queries.rows, p.queries.items, decltype(size)::kRows * kThreads);
   });
-  return slots;
+  return blocks;
 }
 
 }  // namespace geosft::cuda

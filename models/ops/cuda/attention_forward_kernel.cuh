@@ -4,7 +4,7 @@
 //   S = mul * sum_t max(q, k) / sqrt(c) + add,   out = relu(S) v / (sum_j (relu(S_j) + softplus(leak_j)) + eps).
 // relu needs no running maximum: one pass over the keys computes out and the denominator.
 //
-// A thread owns Rows whole queries and iterates over the keys in groups: the scores of a group and the sums of the
+// A thread has Rows whole queries and iterates over the keys in groups: the scores of a group and the sums of the
 // values and of the denominator stay in its registers, and threads exchange nothing. All threads read keys and values
 // from the same shared-memory address.
 //
@@ -27,25 +27,25 @@
 namespace geosft::cuda {
 
 template <typename T, class BiasTraits, int Width, int Rows>
-class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>, T, BiasTraits, Side::kQuery, Width,
+class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>, T, BiasTraits, RowKind::kQuery, Width,
                                          Rows, ForwardTargets<T>> {
-  using Base = AttentionTile<ForwardTile, T, BiasTraits, Side::kQuery, Width, Rows, ForwardTargets<T>>;
+  using Base = AttentionTile<ForwardTile, T, BiasTraits, RowKind::kQuery, Width, Rows, ForwardTargets<T>>;
   using Base::kChunks;
   using typename Base::Bias;
 
  public:
   using Base::kTile;
   using typename Base::Arguments;
-  static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
+  static constexpr int kColumns = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
   static constexpr int kGroup = 8;
 
   // Rows of queries are padded by one Vec4, so that eight threads that read 16 bytes each use all banks.
   struct Tiles {
     Vec4<T> query[kTile][kChunks + 1];
-    Vec4<T> key[kOthers][kChunks];
-    Vec4<T> value[kOthers][kChunks];
-    T leak[kOthers];
-    typename Bias::template Tiles<kTile, kOthers> term;
+    Vec4<T> key[kColumns][kChunks];
+    Vec4<T> value[kColumns][kChunks];
+    T leak[kColumns];
+    typename Bias::template Tiles<kTile, kColumns> term;
   };
   struct State {
     Vec4<T> sum[Rows][kChunks];
@@ -53,25 +53,25 @@ class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>
   };
 
   template <class Block, class States>
-  GEOSFT_DEVICE static void compute(Block& block, const Arguments& arguments, const TileRows& rows, int64_t head,
+  GEOSFT_DEVICE static void compute(Block& block, const Arguments& arguments, const TileSpan& span, int64_t head,
                                     const Bias& term, Tiles& tiles, States& state) {
     const AttentionArrays<T>& p = arguments.problem;
     block.each([&](int thread) {
-      load_rows(tiles.query, Width, p.q, rows.own.begin, rows.own_count(), p.heads * p.c, head * p.c, p.c, thread);
-      term.load_own(tiles.term, rows.own.begin, rows.own_count(), thread);
+      load_rows(tiles.query, Width, p.q, span.rows.begin, span.row_count(), p.heads * p.c, head * p.c, p.c, thread);
+      term.load_row_inputs(tiles.term, span.rows.begin, span.row_count(), thread);
       clear(state[thread]);
     });
-    for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
-      const int count = rows.other.end - first < kOthers ? static_cast<int>(rows.other.end - first) : kOthers;
+    for (int64_t first = span.columns.begin; first < span.columns.end; first += kColumns) {
+      const int count = span.columns.end - first < kColumns ? static_cast<int>(span.columns.end - first) : kColumns;
       block.each([&](int thread) { load_keys(tiles, p, term, first, count, head, thread); });
       term.prepare(block, tiles.term, first, count);
       block.each([&](int thread) {
         for (int group = 0; group < count; group += kGroup) {
-          attend(tiles, p, term, rows, Group{first, group, count}, thread, state[thread]);
+          attend(tiles, p, term, span, Group{first, group, count}, thread, state[thread]);
         }
       });
     }
-    block.each([&](int thread) { store(p, rows, head, thread, state[thread], arguments.to); });
+    block.each([&](int thread) { store(p, span, head, thread, state[thread], arguments.to); });
   }
 
  private:
@@ -95,25 +95,25 @@ class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>
                                       int count, int64_t head, int thread) {
     load_rows(tiles.key, Width, p.k, first, count, p.heads * p.c, head * p.c, p.c, thread);
     load_rows(tiles.value, Width, p.v, first, count, p.heads * p.cv, head * p.cv, p.cv, thread);
-    term.load_other(tiles.term, first, count, thread);
-    if (thread < kOthers)
+    term.load_column_inputs(tiles.term, first, count, thread);
+    if (thread < kColumns)
       tiles.leak[thread] = thread < count ? softplus(p.leak.read((first + thread) * p.heads + head)) : T(0);
   }
 
   GEOSFT_DEVICE static void attend(const Tiles& tiles, const AttentionArrays<T>& p, const Bias& term,
-                                   const TileRows& rows, const Group& group, int thread, State& state) {
+                                   const TileSpan& span, const Group& group, int thread, State& state) {
     T score[Rows][kGroup];
     maxima(tiles, group.begin, thread, score);
     GEOSFT_UNROLL
     for (int g = 0; g < kGroup; ++g) {
-      const int other = group.begin + g;
-      const bool there = other < group.count;
-      state.leak += tiles.leak[other];
+      const int column = group.begin + g;
+      const bool there = column < group.count;
+      state.leak += tiles.leak[column];
       GEOSFT_UNROLL
       for (int r = 0; r < Rows; ++r) {
-        const int own = thread + r * kThreads;
+        const int row = thread + r * kThreads;
         const BiasValue<T> relative =
-            term.relative(tiles.term, Pair{own, other, group.first, there && own < rows.own_count()});
+            term.relative(tiles.term, Pair{row, column, group.first, there && row < span.row_count()});
         const T s = relative.mul * (score[r][g] * p.scale) + relative.add;
         score[r][g] = there && !(s <= 0) ? s : T(0);
         state.positive[r] += score[r][g];
@@ -161,12 +161,12 @@ class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>
     }
   }
 
-  GEOSFT_DEVICE static void store(const AttentionArrays<T>& p, const TileRows& rows, int64_t head, int thread,
+  GEOSFT_DEVICE static void store(const AttentionArrays<T>& p, const TileSpan& span, int64_t head, int thread,
                                   const State& state, const ForwardTargets<T>& to) {
     GEOSFT_UNROLL
     for (int r = 0; r < Rows; ++r) {
-      const int64_t row = rows.own.begin + thread + r * kThreads;
-      if (row >= rows.own.end) continue;
+      const int64_t row = span.rows.begin + thread + r * kThreads;
+      if (row >= span.rows.end) continue;
       const T denominator = state.positive[r] + (state.leak + p.eps);
       const T share = safe_reciprocal(denominator);
       to.denominator[row * p.heads + head] = denominator;

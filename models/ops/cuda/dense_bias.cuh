@@ -21,23 +21,23 @@ struct DenseArrays {
   Accessor<T> mul_grad, add_grad;
 };
 
-template <typename T, Side kSide>
+template <typename T, RowKind kRowKind>
 class DenseBias : public BiasSteps {
  public:
-  template <int Own, int Other>
+  template <int Rows, int Columns>
   struct Tiles {};
   struct RowSums {};     // gradients of one row of the tile, kept by its thread
   struct ThreadSums {};  // weight gradients, summed over all pairs of a thread
 
-  GEOSFT_DEVICE DenseBias(const DenseArrays<T>& in, const AttentionArrays<T>& p, const TileRows& rows, int64_t head)
+  GEOSFT_DEVICE DenseBias(const DenseArrays<T>& in, const AttentionArrays<T>& p, const TileSpan& span, int64_t head)
       : in_(in),
         heads_(p.heads),
         head_(head),
-        own_offset_(rows.own.begin - rows.own.item_begin),
-        other_begin_(rows.other.begin) {
-    const RowRange keys = item_rows(p.keys, rows.own.item);
+        row_offset_(span.rows.begin - span.rows.item_begin),
+        column_begin_(span.columns.begin) {
+    const RowRange keys = item_rows(p.keys, span.rows.item);
     keys_ = keys.end - keys.begin;
-    first_ = in.pair_ptr ? in.pair_ptr[rows.own.item] : 0;
+    first_ = in.pair_ptr ? in.pair_ptr[span.rows.item] : 0;
   }
 
   template <class Memory>
@@ -51,11 +51,12 @@ class DenseBias : public BiasSteps {
     return result;
   }
 
-  // `score` is the gradient of the score, `raw` the factor of mul. Exactly one query-side thread handles each pair.
+  // `score` is the gradient of the score, `raw` the factor of mul. Exactly one thread handles each pair in the kernel
+  // of queries.
   template <class Memory>
   GEOSFT_DEVICE void collect(const Memory&, const Pair& pair, const BiasValue<T>&, T score, T raw, RowSums&,
                              ThreadSums&) const {
-    if constexpr (kSide == Side::kQuery) {
+    if constexpr (kRowKind == RowKind::kQuery) {
       const int64_t at = in_.mul_grad || in_.add_grad ? place(pair) : -1;
       if (at >= 0 && in_.mul_grad) in_.mul_grad.write(at, score * raw);
       if (at >= 0 && in_.add_grad) in_.add_grad.write(at, score);
@@ -65,13 +66,13 @@ class DenseBias : public BiasSteps {
  private:
   // Index of the pair in r_mul and r_add, or -1 if it has none.
   GEOSFT_DEVICE int64_t place(const Pair& pair) const {
-    const int64_t own = own_offset_ + pair.own, other = pair.other_begin - other_begin_ + pair.other;
-    const int64_t row = first_ + (kSide == Side::kQuery ? own * keys_ + other : other * keys_ + own);
-    return pair.inside && row >= 0 && row < in_.pairs ? row * heads_ + head_ : -1;
+    const int64_t row = row_offset_ + pair.row, column = pair.column_begin - column_begin_ + pair.column;
+    const int64_t entry = first_ + (kRowKind == RowKind::kQuery ? row * keys_ + column : column * keys_ + row);
+    return pair.inside && entry >= 0 && entry < in_.pairs ? entry * heads_ + head_ : -1;
   }
 
   const DenseArrays<T>& in_;
-  int64_t heads_, head_, own_offset_, other_begin_, keys_, first_;
+  int64_t heads_, head_, row_offset_, column_begin_, keys_, first_;
 };
 
 using DenseBiasTraits = BiasTypes<DenseArrays, DenseBias, true>;
@@ -106,8 +107,8 @@ class DenseOperator : public BiasOperator<MaxoutInputs, DenseBiasTraits> {
       gradients_.push_back(needed ? at::zeros_like(pairs) : at::empty({0}, pairs.options()));
       return needed ? storable<T>(gradients_.back()) : Accessor<T>{};
     };
-    arrays.mul_grad = like(mul_, output_mask.own(0));
-    arrays.add_grad = like(add_, output_mask.own(1));
+    arrays.mul_grad = like(mul_, output_mask.bias_input(0));
+    arrays.add_grad = like(add_, output_mask.bias_input(1));
   }
   std::vector<at::Tensor> gradients() const { return gradients_; }
 

@@ -38,7 +38,7 @@ struct PairNumbers {
 
   // `top` and `partner` must be contiguous.
   template <typename T>
-  PairGather<T> drawn(const at::Tensor& top, const at::Tensor& partner) const {
+  PairGather<T> pairs(const at::Tensor& top, const at::Tensor& partner) const {
     return {stored<T>(x),
             top.const_data_ptr<int64_t>(),
             partner.const_data_ptr<int64_t>(),
@@ -61,7 +61,7 @@ at::Tensor gathered_pairs(const at::Tensor& x_in, const at::Tensor& top_in, cons
   shape[0] = in.weight.size(0);
   const at::Tensor out = at::empty(shape, in.x.options().dtype(in.result));
   AT_DISPATCH_FLOATING_TYPES(in.type, "gather_pairs", [&] {
-    PairGather<scalar_t> call = in.template drawn<scalar_t>(top, partner);
+    PairGather<scalar_t> call = in.template pairs<scalar_t>(top, partner);
     call.out = storable<scalar_t>(out);
     run(call);
   });
@@ -86,7 +86,7 @@ at::Tensor weight_gradient(const PairNumbers& in, const at::Tensor& top, const a
                            const at::Tensor& grad, const Run& run) {
   const at::Tensor weight_grad = at::empty_like(in.weight);
   AT_DISPATCH_FLOATING_TYPES(in.type, "gather_pairs", [&] {
-    run(PairWeights<scalar_t>{in.template drawn<scalar_t>(top, partner), stored<scalar_t>(grad),
+    run(PairWeights<scalar_t>{in.template pairs<scalar_t>(top, partner), stored<scalar_t>(grad),
                               storable<scalar_t>(weight_grad)});
   });
   return weight_grad;

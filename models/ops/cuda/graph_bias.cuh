@@ -15,8 +15,8 @@ namespace geosft::cuda {
 // CSR of the packed graphs (rowptr [Nq + 1], col [edges]) and the contribution of each edge to X_R w per head, mul and
 // add [edges, heads]. The keys that contain node n are node_keys[node_ptr[n]] … node_keys[node_ptr[n + 1] - 1], encoded
 // as 2 j if n is the top of key j and 2 j + 1 if it is its partner; node_ptr [Nq + 1], node_keys [2 Nk]. weight [Nk],
-// biases [heads]. Gradients: mul_grad and add_grad as mul and add, weight_grad [Nk, heads], bias_grad [slots, heads, 2]
-// (see PointArrays).
+// biases [heads]. Gradients: mul_grad and add_grad as mul and add, weight_grad [Nk, heads], bias_grad [blocks, heads,
+// 2] (see PointArrays).
 template <typename T>
 struct GraphArrays {
   const int64_t* rowptr;
@@ -34,21 +34,21 @@ struct GraphArrays {
   T* bias_grad;
 };
 
-template <typename T, Side kSide>
-class GraphBias : public BiasGradients<T, kSide> {
-  using Base = BiasGradients<T, kSide>;
+template <typename T, RowKind kRowKind>
+class GraphBias : public BiasGradients<T, kRowKind> {
+  using Base = BiasGradients<T, kRowKind>;
   using Base::head_;
   using Base::heads_;
 
  public:
-  static constexpr bool kOfQueries = kSide == Side::kQuery;
+  static constexpr bool kOfQueries = kRowKind == RowKind::kQuery;
 
   // For every pair, through top and through partner: X_R w_mul and X_R w_add, and after `collect` the gradients that
   // edges get from them. Rows are padded by one number, so that threads that read a column use all banks.
-  template <int Own, int Other>
+  template <int Rows, int Columns>
   struct Tiles {
-    T mul[2][Own][Other + 1], add[2][Own][Other + 1];
-    T weight[kOfQueries ? Other : Own];
+    T mul[2][Rows][Columns + 1], add[2][Rows][Columns + 1];
+    T weight[kOfQueries ? Columns : Rows];
     StagedBiases<T> staged;
   };
   struct RowSums {
@@ -56,33 +56,33 @@ class GraphBias : public BiasGradients<T, kSide> {
   };
   using ThreadSums = typename Base::ThreadSums;
 
-  GEOSFT_DEVICE GraphBias(const GraphArrays<T>& in, const AttentionArrays<T>& p, const TileRows& rows, int64_t head)
+  GEOSFT_DEVICE GraphBias(const GraphArrays<T>& in, const AttentionArrays<T>& p, const TileSpan& span, int64_t head)
       : Base{{}, p.heads, head, in.bias_grad},
         in_(in),
         nodes_(p.queries.rows),
-        own_begin_(rows.own.begin),
-        own_end_(rows.own.end),
+        row_begin_(span.rows.begin),
+        row_end_(span.rows.end),
         b_mul_(in.b_mul.read(head)),
         b_add_(in.b_add.read(head)),
         alone_(softplus_with_slope(b_mul_)) {}
 
   template <class Memory>
-  GEOSFT_DEVICE void load_own(Memory& memory, int64_t begin, int count, int thread) const {
+  GEOSFT_DEVICE void load_row_inputs(Memory& memory, int64_t begin, int count, int thread) const {
     if constexpr (!kOfQueries) load_weights(memory.weight, begin, count, thread);
   }
   template <class Memory>
-  GEOSFT_DEVICE void load_other(Memory& memory, int64_t begin, int count, int thread) const {
+  GEOSFT_DEVICE void load_column_inputs(Memory& memory, int64_t begin, int count, int thread) const {
     if constexpr (kOfQueries) load_weights(memory.weight, begin, count, thread);
   }
 
-  // Each thread sums the edges of one query: its own, or the row of the other side with the thread's index.
+  // Each thread sums the edges of one query: that of its row, or that of the column with the thread's index.
   template <class Block, class Memory>
   GEOSFT_DEVICE void prepare(Block& block, Memory& memory, int64_t first, int count) const {
     block.each([&](int thread) {
       clear(memory, thread);
-      visit_own(first, count, thread, [&](int64_t edge, int own, int other, int which) {
-        memory.mul[which][own][other] += in_.mul[edge * heads_ + head_];
-        memory.add[which][own][other] += in_.add[edge * heads_ + head_];
+      visit_query_edges(first, count, thread, [&](int64_t edge, int row, int column, int which) {
+        memory.mul[which][row][column] += in_.mul[edge * heads_ + head_];
+        memory.add[which][row][column] += in_.add[edge * heads_ + head_];
       });
     });
   }
@@ -104,10 +104,10 @@ class GraphBias : public BiasGradients<T, kSide> {
     if constexpr (kOfQueries) {
       sums.mul += to_mul * relative.slope;
       sums.add += score;
-      memory.mul[0][pair.own][pair.other] = to_mul * at.share * at.top.slope;
-      memory.mul[1][pair.own][pair.other] = to_mul * (T(1) - at.share) * at.partner.slope;
-      memory.add[0][pair.own][pair.other] = score * at.share;
-      memory.add[1][pair.own][pair.other] = score * (T(1) - at.share);
+      memory.mul[0][pair.row][pair.column] = to_mul * at.share * at.top.slope;
+      memory.mul[1][pair.row][pair.column] = to_mul * (T(1) - at.share) * at.partner.slope;
+      memory.add[0][pair.row][pair.column] = score * at.share;
+      memory.add[1][pair.row][pair.column] = score * (T(1) - at.share);
     } else if (at.touched) {
       row.weight += to_mul * (at.top.value - at.partner.value) + score * (at.add[0] - at.add[1]);
     }
@@ -118,9 +118,9 @@ class GraphBias : public BiasGradients<T, kSide> {
   GEOSFT_DEVICE void conclude(Block& block, Memory& memory, int64_t first, int count, const Sums&) const {
     if constexpr (kOfQueries) {
       block.each([&](int thread) {
-        visit_own(first, count, thread, [&](int64_t edge, int own, int other, int which) {
-          in_.mul_grad[edge * heads_ + head_] += memory.mul[which][own][other];
-          in_.add_grad[edge * heads_ + head_] += memory.add[which][own][other];
+        visit_query_edges(first, count, thread, [&](int64_t edge, int row, int column, int which) {
+          in_.mul_grad[edge * heads_ + head_] += memory.mul[which][row][column];
+          in_.add_grad[edge * heads_ + head_] += memory.add[which][row][column];
         });
       });
     }
@@ -145,27 +145,27 @@ class GraphBias : public BiasGradients<T, kSide> {
   }
 
   // Queries are rows of the tile or, in tiles of keys, its columns: each thread writes only those of its query.
-  template <int Own, int Other>
-  GEOSFT_DEVICE static void clear(Tiles<Own, Other>& memory, int thread) {
-    constexpr int kQueries = kOfQueries ? Own : Other, kKeys = kOfQueries ? Other : Own;
+  template <int Rows, int Columns>
+  GEOSFT_DEVICE static void clear(Tiles<Rows, Columns>& memory, int thread) {
+    constexpr int kQueries = kOfQueries ? Rows : Columns, kKeys = kOfQueries ? Columns : Rows;
     static_assert(kQueries <= kThreads, "a thread a query");
     if (thread >= kQueries) return;
     for (int i = 0; i < kKeys; ++i) {
-      const int own = kOfQueries ? thread : i, other = kOfQueries ? i : thread;
-      for (int which = 0; which < 2; ++which) memory.mul[which][own][other] = memory.add[which][own][other] = 0;
+      const int row = kOfQueries ? thread : i, column = kOfQueries ? i : thread;
+      for (int which = 0; which < 2; ++which) memory.mul[which][row][column] = memory.add[which][row][column] = 0;
     }
   }
 
-  // Calls visit(edge, own, other, which) for the edges from the thread's query to the nodes of the current keys.
+  // Calls visit(edge, row, column, which) for the edges from the thread's query to the nodes of the current keys.
   template <class Visit>
-  GEOSFT_DEVICE void visit_own(int64_t first, int count, int thread, const Visit& visit) const {
+  GEOSFT_DEVICE void visit_query_edges(int64_t first, int count, int thread, const Visit& visit) const {
     if constexpr (kOfQueries) {
-      if (own_begin_ + thread >= own_end_) return;
-      visit_edges(own_begin_ + thread, first, first + count,
+      if (row_begin_ + thread >= row_end_) return;
+      visit_edges(row_begin_ + thread, first, first + count,
                   [&](int64_t edge, int key, int which) { visit(edge, thread, key, which); });
     } else {
       if (thread >= count) return;
-      visit_edges(first + thread, own_begin_, own_end_,
+      visit_edges(first + thread, row_begin_, row_end_,
                   [&](int64_t edge, int key, int which) { visit(edge, key, thread, which); });
     }
   }
@@ -189,12 +189,12 @@ class GraphBias : public BiasGradients<T, kSide> {
   // A pair is touched if one of the sums is not 0: if all are 0, its bias is that of a pair without an edge.
   template <class Memory>
   GEOSFT_DEVICE Members members(const Memory& memory, const Pair& pair) const {
-    const T mul[2] = {memory.mul[0][pair.own][pair.other], memory.mul[1][pair.own][pair.other]};
+    const T mul[2] = {memory.mul[0][pair.row][pair.column], memory.mul[1][pair.row][pair.column]};
     Members at{false,
-               memory.weight[kOfQueries ? pair.other : pair.own],
+               memory.weight[kOfQueries ? pair.column : pair.row],
                alone_,
                alone_,
-               {memory.add[0][pair.own][pair.other], memory.add[1][pair.own][pair.other]}};
+               {memory.add[0][pair.row][pair.column], memory.add[1][pair.row][pair.column]}};
     at.touched = mul[0] != 0 || mul[1] != 0 || at.add[0] != 0 || at.add[1] != 0;
     if (mul[0] != 0) at.top = softplus_with_slope(b_mul_ + mul[0]);
     if (mul[1] != 0) at.partner = softplus_with_slope(b_mul_ + mul[1]);
@@ -202,7 +202,7 @@ class GraphBias : public BiasGradients<T, kSide> {
   }
 
   const GraphArrays<T>& in_;
-  int64_t nodes_, own_begin_, own_end_;
+  int64_t nodes_, row_begin_, row_end_;
   T b_mul_, b_add_;
   Softplus<T> alone_;
 };
@@ -249,11 +249,11 @@ class GraphOperator : public BiasOperator<GraphInputs, GraphBiasTraits> {
 
   template <typename T>
   void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, GraphArrays<T>& arrays) {
-    edges_wanted_ = output_mask.own(2);
+    edges_wanted_ = output_mask.bias_input(2);
     mul_grad_ = at::zeros_like(mul_);
     add_grad_ = at::zeros_like(add_);
     weight_grad_ = at::empty({weight_.size(0), problem.heads}, edge_attr_.options());
-    bias_grad_ = at::zeros({gradient_slots<GraphBiasTraits>(problem), problem.heads, 2}, edge_attr_.options());
+    bias_grad_ = at::zeros({gradient_blocks<GraphBiasTraits>(problem), problem.heads, 2}, edge_attr_.options());
     arrays.mul_grad = target<T>(mul_grad_);
     arrays.add_grad = target<T>(add_grad_);
     arrays.weight_grad = target<T>(weight_grad_);

@@ -17,7 +17,7 @@ inline constexpr int64_t kSelectionRows = kSelectionThreads * kRowsOfThread;  //
 
 // key [rows] has key_bits bits, the others are 0. Item b has the places place_ptr[b] … place_ptr[b + 1] - 1 for its
 // selected rows; as many rows are selected as it has places, or all of its rows if there are fewer. row and row_key
-// [places]; unused places are not written. Working memory: count [slots, kDigits]; last and left [items], initially 0.
+// [places]; unused places are not written. Working memory: count [blocks, kDigits]; last and left [items], initially 0.
 // last holds the digits found so far of the largest selected key, and left how many keys with these leading digits are
 // still to be selected. shift is the position of the current digit.
 struct KeySelection {
@@ -27,7 +27,7 @@ struct KeySelection {
   int64_t places;
   int64_t* row;
   uint64_t* row_key;
-  int64_t slots;
+  int64_t blocks;
   int32_t* count;
   uint64_t* last;
   int64_t* left;
@@ -38,8 +38,8 @@ GEOSFT_DEVICE RowRange places_of(const KeySelection& in, int64_t item) {
   return item_rows({in.place_ptr, in.packed.items, in.places}, item);
 }
 
-GEOSFT_DEVICE PackedTile selection_tile(const KeySelection& in, int64_t slot) {
-  return packed_tile(in.packed, kSelectionRows, slot);
+GEOSFT_DEVICE PackedTile selection_tile(const KeySelection& in, int64_t block) {
+  return packed_tile(in.packed, kSelectionRows, block);
 }
 
 // Counts each digit among the rows of a block whose keys begin with the digits found so far.
@@ -102,10 +102,10 @@ class DigitChoiceTile {
 
  private:
   GEOSFT_DEVICE static int64_t total(const Arguments& in, int64_t item, int64_t rows, int digit) {
-    const int64_t first = first_slot(in.packed, kSelectionRows, item);
+    const int64_t first = first_block(in.packed, kSelectionRows, item);
     int64_t sum = 0;
-    for (int64_t slot = first; slot < first + (rows + kSelectionRows - 1) / kSelectionRows; ++slot) {
-      sum += in.count[slot * kDigits + digit];
+    for (int64_t tile = first; tile < first + (rows + kSelectionRows - 1) / kSelectionRows; ++tile) {
+      sum += in.count[tile * kDigits + digit];
     }
     return sum;
   }
@@ -115,9 +115,9 @@ class DigitChoiceTile {
 struct TakenCount {
   int64_t below, equal;
 
-  GEOSFT_DEVICE void add(const TakenCount& other) {
-    below += other.below;
-    equal += other.equal;
+  GEOSFT_DEVICE void add(const TakenCount& more) {
+    below += more.below;
+    equal += more.equal;
   }
 };
 
@@ -129,9 +129,9 @@ GEOSFT_DEVICE RowRange rows_of_thread(const PackedTile& rows, int thread) {
 
 GEOSFT_DEVICE TakenCount taken_count(const KeySelection& in, const PackedTile& rows, int thread) {
   const uint64_t last = in.last[rows.item];
-  const RowRange own = rows_of_thread(rows, thread);
+  const RowRange mine = rows_of_thread(rows, thread);
   TakenCount count{0, 0};
-  for (int64_t row = own.begin; row < own.end; ++row) {
+  for (int64_t row = mine.begin; row < mine.end; ++row) {
     count.below += in.key[row] < last ? 1 : 0;
     count.equal += in.key[row] == last ? 1 : 0;
   }
@@ -156,9 +156,9 @@ class TakenCountTile {
       if (thread == 0) tiles = {0, 0};
     });
     block.each([&](int thread) {
-      const TakenCount own = taken_count(in, rows, thread);
-      block.add(tiles.below, static_cast<int32_t>(own.below));
-      block.add(tiles.equal, static_cast<int32_t>(own.equal));
+      const TakenCount count = taken_count(in, rows, thread);
+      block.add(tiles.below, static_cast<int32_t>(count.below));
+      block.add(tiles.equal, static_cast<int32_t>(count.equal));
     });
     block.each([&](int thread) {
       if (thread == 0) in.count[block.x() * kDigits] = tiles.below;
@@ -172,7 +172,7 @@ class TakeTile {
  public:
   static constexpr int kBlockThreads = kSelectionThreads;
   struct Tiles {
-    TakenCount own[kBlockThreads];
+    TakenCount count[kBlockThreads];
     TakenCount earlier[kBlockThreads];  // partial counts of the previous blocks
   };
   using Arguments = KeySelection;
@@ -181,21 +181,21 @@ class TakeTile {
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
     const PackedTile rows = selection_tile(in, block.x());
     if (rows.begin >= rows.end) return;
-    const int64_t first = first_slot(in.packed, kSelectionRows, rows.item);
+    const int64_t first = first_block(in.packed, kSelectionRows, rows.item);
     Tiles& tiles = block.template shared<Tiles>();
     block.each([&](int thread) {
-      tiles.own[thread] = taken_count(in, rows, thread);
+      tiles.count[thread] = taken_count(in, rows, thread);
       TakenCount part{0, 0};
-      for (int64_t slot = first + thread; slot < block.x(); slot += kBlockThreads) {
-        part.add({in.count[slot * kDigits], in.count[slot * kDigits + 1]});
+      for (int64_t tile = first + thread; tile < block.x(); tile += kBlockThreads) {
+        part.add({in.count[tile * kDigits], in.count[tile * kDigits + 1]});
       }
       tiles.earlier[thread] = part;
     });
     block.each([&](int thread) {
       TakenCount before{0, 0};
-      for (int other = 0; other < kBlockThreads; ++other) {
-        before.add(tiles.earlier[other]);
-        if (other < thread) before.add(tiles.own[other]);
+      for (int t = 0; t < kBlockThreads; ++t) {
+        before.add(tiles.earlier[t]);
+        if (t < thread) before.add(tiles.count[t]);
       }
       take(in, rows, thread, before);
     });
@@ -205,10 +205,10 @@ class TakeTile {
   GEOSFT_DEVICE static void take(const Arguments& in, const PackedTile& rows, int thread, const TakenCount& before) {
     const uint64_t last = in.last[rows.item];
     const int64_t left = in.left[rows.item];
-    const RowRange own = rows_of_thread(rows, thread), places = places_of(in, rows.item);
+    const RowRange mine = rows_of_thread(rows, thread), places = places_of(in, rows.item);
     int64_t equal = before.equal;
     int64_t place = places.begin + before.below + (equal < left ? equal : left);
-    for (int64_t row = own.begin; row < own.end; ++row) {
+    for (int64_t row = mine.begin; row < mine.end; ++row) {
       const uint64_t key = in.key[row];
       if (key > last || (key == last && equal++ >= left)) continue;
       if (place >= places.begin && place < places.end) {  // false only if offsets are wrong
@@ -223,11 +223,11 @@ class TakeTile {
 template <class Run>
 void selection_grids(KeySelection in, Run&& run) {
   for (in.shift = in.key_bits - kDigitBits; in.shift >= 0; in.shift -= kDigitBits) {
-    run.template grid<DigitCountTile>(in.slots, 1, in);
+    run.template grid<DigitCountTile>(in.blocks, 1, in);
     run.template grid<DigitChoiceTile>(in.packed.items, 1, in);
   }
-  run.template grid<TakenCountTile>(in.slots, 1, in);
-  run.template grid<TakeTile>(in.slots, 1, in);
+  run.template grid<TakenCountTile>(in.blocks, 1, in);
+  run.template grid<TakeTile>(in.blocks, 1, in);
 }
 
 }  // namespace geosft::cuda

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates own rows against the sums of monomials over the other side (monomial_sum_kernel.cuh), forward and backward
+// Evaluates rows against the sums of monomials over the columns (monomial_sum_kernel.cuh), forward and backward
 // in linear time. With S the weighted sums for a row:
 //   value_it = sum_a x_i^a S_at,   gradient_i = sum_a (d x_i^a / d x_i) sum_t Y_it S_at
 //
 // A block has a tile of tokens, Rows per thread, and their tables of monomials of low degree in shared memory; the sums
 // are loaded in slabs. A monomial is u v, with u constant over a run and v an entry of the table, both in registers.
 // The gradient of a run goes to u and to the entries v, and finally from the entries to the variables. The thread that
-// owns the token does all of this: no exchange, one order.
+// has the token does all of this: no exchange, one order.
 //
 // Bounds in float32, relative to 128 multiply-adds per clock and multiprocessor, per monomial, rows of a warp and 8
 // channels of values (9 columns). Forward, 4 rows: 40 instructions, 10 clocks; reading 9 sums and 4 entries from shared
@@ -29,7 +29,7 @@ class MonomialTile {
   static constexpr int kBlockThreads = kThreads;
   using Arguments = PolynomialTask<T>;
 
-  // Table entries of the own tokens and the gradient of each entry, one column per token.
+  // Table entries of the rows and the gradient of each entry, one column per token.
   struct Tiles {
     T table[Entries][kTile];
     T slope[kGradient ? Entries : 1][kTile];
@@ -40,17 +40,17 @@ class MonomialTile {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const PackedTile own = monomial_tile(task, block.x());
-    if (own.begin >= own.end) return;
-    const RowRange rows{own.begin, own.end};
-    const int64_t head = block.y(), place = state_place(task, own), columns = task.cv + 1;
+    const PackedTile tile = monomial_tile(task, block.x());
+    if (tile.begin >= tile.end) return;
+    const RowRange rows{tile.begin, tile.end};
+    const int64_t head = block.y(), place = state_place(task, tile), columns = task.cv + 1;
     const int64_t monomials = place < 0 ? 0 : task.table.count;
     const T* const state = task.states + ((place < 0 ? 0 : place) * task.heads + head) * task.table.count * columns;
     Tiles& tiles = block.template shared<Tiles>();
     typename Block::template PerThread<State> threads(block);
     block.each([&](int thread) {
       for (int e = 1 + task.c + thread; e < task.table.entries; e += kThreads) {
-        for (int side = 0; side < 2; ++side) tiles.recipe[e][side] = task.table.recipe[2 * e + side];
+        for (int factor = 0; factor < 2; ++factor) tiles.recipe[e][factor] = task.table.recipe[2 * e + factor];
       }
     });
     block.each([&](int thread) { make_table(task, rows, head, tiles, thread); });
@@ -79,17 +79,17 @@ class MonomialTile {
 
   GEOSFT_DEVICE static void make_table(const Arguments& task, const RowRange& rows, int64_t head, Tiles& tiles,
                                        int thread) {
-    for (int own = thread; own < kTile; own += kThreads) {
-      const int64_t row = rows.begin + own, at = (row * task.heads + head) * task.c;
-      tiles.table[0][own] = 1;
+    for (int column = thread; column < kTile; column += kThreads) {
+      const int64_t row = rows.begin + column, at = (row * task.heads + head) * task.c;
+      tiles.table[0][column] = 1;
       for (int t = 0; t < task.c; ++t) {
-        tiles.table[1 + t][own] = row < rows.end ? task.own.x.read(at + t) * task.own.factor : T(0);
+        tiles.table[1 + t][column] = row < rows.end ? task.row_tokens.x.read(at + t) * task.row_tokens.factor : T(0);
       }
       for (int e = 1 + task.c; e < task.table.entries; ++e) {
-        tiles.table[e][own] = tiles.table[tiles.recipe[e][0]][own] * tiles.table[tiles.recipe[e][1]][own];
+        tiles.table[e][column] = tiles.table[tiles.recipe[e][0]][column] * tiles.table[tiles.recipe[e][1]][column];
       }
       if constexpr (kGradient) {
-        for (int e = 0; e < task.table.entries; ++e) tiles.slope[e][own] = 0;
+        for (int e = 0; e < task.table.entries; ++e) tiles.slope[e][column] = 0;
       }
     }
   }
@@ -105,7 +105,8 @@ class MonomialTile {
       for (int t = 0; t < Columns; ++t) {
         if constexpr (kValue) state.value[r][t] = 0;
         if constexpr (kGradient) {
-          state.y[r][t] = row < rows.end ? column_of(task.own, row * task.heads + head, task.cv, first + t) : T(0);
+          state.y[r][t] =
+              row < rows.end ? column_of(task.row_tokens, row * task.heads + head, task.cv, first + t) : T(0);
         }
       }
     }
@@ -141,9 +142,9 @@ class MonomialTile {
       }
       Read next = read(tiles, at, entry, thread);
       for (int i = 0; i < length; ++i) {
-        const Read own = next;
+        const Read current = next;
         if (i + 1 < length) next = read(tiles, at + i + 1, entry + i + 1, thread);
-        relate_monomial(own, tiles, entry + i, u, slope, thread, state);
+        relate_monomial(current, tiles, entry + i, u, slope, thread, state);
       }
       if constexpr (kGradient) pass_on(tiles, factor, table.factors - 1, slope, thread);
       at += length;
@@ -193,10 +194,10 @@ class MonomialTile {
     for (int f = 0; f < factors && factor[f] > 0; ++f) {
       GEOSFT_UNROLL
       for (int r = 0; r < Rows; ++r) {
-        const int own = thread + r * kThreads;
+        const int column = thread + r * kThreads;
         T product = slope[r];
-        for (int g = 0; g < factors && factor[g] > 0; ++g) product *= g == f ? T(1) : tiles.table[factor[g]][own];
-        tiles.slope[factor[f]][own] += product;
+        for (int g = 0; g < factors && factor[g] > 0; ++g) product *= g == f ? T(1) : tiles.table[factor[g]][column];
+        tiles.slope[factor[f]][column] += product;
       }
     }
   }
@@ -223,15 +224,15 @@ class MonomialTile {
   // Propagates gradients from the entries of the table, highest degree first, to the variables.
   GEOSFT_DEVICE static void store_gradient(const Arguments& task, const RowRange& rows, int64_t head, Tiles& tiles,
                                            int thread) {
-    for (int own = thread; rows.begin + own < rows.end && own < kTile; own += kThreads) {
+    for (int column = thread; rows.begin + column < rows.end && column < kTile; column += kThreads) {
       for (int e = task.table.entries - 1; e > task.c; --e) {
         const int left = tiles.recipe[e][0], right = tiles.recipe[e][1];
-        const T slope = tiles.slope[e][own];
-        tiles.slope[left][own] += slope * tiles.table[right][own];
-        tiles.slope[right][own] += slope * tiles.table[left][own];
+        const T slope = tiles.slope[e][column];
+        tiles.slope[left][column] += slope * tiles.table[right][column];
+        tiles.slope[right][column] += slope * tiles.table[left][column];
       }
-      T* const to = task.gradient + ((rows.begin + own) * task.heads + head) * task.c;
-      for (int t = 0; t < task.c; ++t) to[t] = tiles.slope[1 + t][own] * task.own.factor;
+      T* const to = task.gradient + ((rows.begin + column) * task.heads + head) * task.c;
+      for (int t = 0; t < task.c; ++t) to[t] = tiles.slope[1 + t][column] * task.row_tokens.factor;
     }
   }
 };

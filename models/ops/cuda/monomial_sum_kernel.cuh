@@ -22,9 +22,9 @@ namespace geosft::cuda {
 
 // Element `column` of Y of a row: column 0 is `further`, the others are y.
 template <typename T>
-GEOSFT_DEVICE T column_of(const PolynomialSide<T>& side, int64_t row_and_head, int cv, int column) {
-  if (column == 0) return side.further ? side.further[row_and_head] : T(1);
-  return column <= cv ? side.y.read(row_and_head * cv + column - 1) : T(0);
+GEOSFT_DEVICE T column_of(const PolynomialTokens<T>& tokens, int64_t row_and_head, int cv, int column) {
+  if (column == 0) return tokens.further ? tokens.further[row_and_head] : T(1);
+  return column <= cv ? tokens.y.read(row_and_head * cv + column - 1) : T(0);
 }
 
 inline constexpr int kSumThreads = 128, kSumEach = 4, kMaxSumStep = 128;
@@ -95,14 +95,14 @@ class MonomialSumTile {
     }
     for (int i = 0; i < kSumEach * Columns; ++i) tiles.sum[i][thread] = 0;
     for (int e = 1 + task.c + thread; e < task.table.entries; e += kSumThreads) {
-      for (int side = 0; side < 2; ++side) tiles.recipe[e][side] = task.table.recipe[2 * e + side];
+      for (int factor = 0; factor < 2; ++factor) tiles.recipe[e][factor] = task.table.recipe[2 * e + factor];
     }
   }
 
   // Loads the constant and the variables of tokens, and their columns.
   GEOSFT_DEVICE static void load(const Arguments& task, const Work& work, Tiles& tiles, int64_t first, int count,
                                  int thread) {
-    const PolynomialSide<T>& from = task.other;
+    const PolynomialTokens<T>& from = task.column_tokens;
     const int width = task.c + 1, stride = stride_of(task);
     for (int i = thread; i < count * width; i += kSumThreads) {
       const int token = i / width, entry = i % width;
@@ -156,12 +156,12 @@ class MonomialSumTile {
   GEOSFT_DEVICE static void store(const Arguments& task, const Work& work, const Tiles& tiles, T* to, int thread) {
     const int groups = task.sums.groups, columns = task.cv + 1;
     for (int i = thread; i < groups * kSumEach * Columns; i += kSumThreads) {
-      const int own = i / Columns, column = work.first_column + i % Columns;
-      const int64_t monomial = work.first_monomial + own;
+      const int number = i / Columns, column = work.first_column + i % Columns;
+      const int64_t monomial = work.first_monomial + number;
       if (monomial >= task.table.count || column >= columns) continue;
-      const T(&sums)[kSumThreads] = tiles.sum[own / groups * Columns + i % Columns];
+      const T(&sums)[kSumThreads] = tiles.sum[number / groups * Columns + i % Columns];
       T total = 0;
-      for (int part = own % groups; part < kSumThreads; part += groups) total += sums[part];
+      for (int part = number % groups; part < kSumThreads; part += groups) total += sums[part];
       to[monomial * columns + column] = total;
     }
   }
@@ -182,7 +182,8 @@ class StateJoinTile : public UnsharedTile<PolynomialTask<T>, 256> {
                   pieces = (size + StateJoinTile::kBlockThreads - 1) / StateJoinTile::kBlockThreads;
     const Chunk chunk = chunk_at(task, block.x() / pieces);
     if (chunk.rows.begin >= chunk.rows.end || chunk.number > 0) return;
-    const int64_t chunks = chunk_count(item_rows(task.other.rows, chunk.item), task.chunks), step = task.heads * size;
+    const int64_t chunks = chunk_count(item_rows(task.column_tokens.rows, chunk.item), task.chunks),
+                  step = task.heads * size;
     T* const first = task.states + (block.x() / pieces * task.heads + block.y()) * size;
     block.each([&](int thread) {
       const int64_t at = block.x() % pieces * StateJoinTile::kBlockThreads + thread;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides the steps shared by kernels that pair the rows of two sides by inner products. Each thread of a block owns a
-// row of one side; the rows of the other side pass through shared memory, and a thread processes a group of them at a
-// time. One thread computes each sum in a fixed order.
+// Provides the steps shared by kernels that pair rows and columns by inner products. Each thread of a block has one
+// row; the columns pass through shared memory, and a thread processes a group of them at a time. One thread computes
+// each sum in a fixed order.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
@@ -43,19 +43,19 @@ void with_pair_width(int width, const Body& body) {
 template <typename T, int Width>
 struct PairedRows {
   static constexpr int kChunks = Width / 4, kGroup = 4;
-  // Rows of the other side in shared memory.
-  static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
+  // Columns in shared memory.
+  static constexpr int kColumns = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
   using Sums = Vec4<T>[kChunks];
 
-  // product[g] = own . tile[begin + g].
+  // product[g] = row . tile[begin + g].
   template <int Stride, int Count>
-  GEOSFT_DEVICE static void products(const Vec4<T> (&own)[Stride], const Vec4<T> (&tile)[Count][kChunks], int begin,
+  GEOSFT_DEVICE static void products(const Vec4<T> (&row)[Stride], const Vec4<T> (&tile)[Count][kChunks], int begin,
                                      T (&product)[kGroup]) {
     GEOSFT_UNROLL
     for (int g = 0; g < kGroup; ++g) product[g] = 0;
     GEOSFT_UNROLL_TWO
     for (int chunk = 0; chunk < kChunks; ++chunk) {
-      const Vec4<T> mine = own[chunk];
+      const Vec4<T> mine = row[chunk];
       GEOSFT_UNROLL
       for (int g = 0; g < kGroup; ++g) {
         const Vec4<T> theirs = tile[begin + g][chunk];

@@ -13,7 +13,7 @@ namespace geosft::cuda {
 
 // Coordinates and normals [rows, 3] (normals may be null), weights [channels, heads], biases [heads]. Row gradients are
 // accumulated per head, [rows, heads, 3], and are null if not requested. `channels` is 1, 2, 4 or 5. Weight gradients
-// are accumulated per query tile, [slots, heads, 2, kMaxChannels + 1]: the channels of the kernel and the bias of mul,
+// are accumulated per query tile, [blocks, heads, 2, kMaxChannels + 1]: the channels of the kernel and the bias of mul,
 // then those of add.
 template <typename T>
 struct PointArrays {
@@ -28,13 +28,13 @@ struct PointArrays {
 };
 
 // kAngles: with the channels m_i . d and ms_j . d for d = xs_j - x_i and, if there are five, (m_i x ms_j) . d.
-template <typename T, Side kSide, bool kAngles>
+template <typename T, RowKind kRowKind, bool kAngles>
 class PointBiasOf : public BiasSteps {
  public:
   static constexpr int kMaxChannels = kAngles ? 5 : 2;
-  template <int Own, int Other>
+  template <int Rows, int Columns>
   struct Tiles {
-    Vec4<T> own_x[Own], own_m[Own], other_x[Other], other_m[Other];
+    Vec4<T> row_x[Rows], row_m[Rows], column_x[Columns], column_m[Columns];
     T staged[kThreads][2 * (kMaxChannels + 1)];
   };
   struct RowSums {
@@ -44,7 +44,7 @@ class PointBiasOf : public BiasSteps {
     T mul[kMaxChannels + 1], add[kMaxChannels + 1];  // the channels and the bias
   };
 
-  GEOSFT_DEVICE PointBiasOf(const PointArrays<T>& in, const AttentionArrays<T>& p, const TileRows&, int64_t head)
+  GEOSFT_DEVICE PointBiasOf(const PointArrays<T>& in, const AttentionArrays<T>& p, const TileSpan&, int64_t head)
       : in_(in), heads_(p.heads), head_(head), normals_(kAngles || static_cast<bool>(in.m)), triple_(in.channels > 4) {
     // The channels of both kinds are read outside of the loop: inside it, ptxas spills registers at 32 channels per
     // head.
@@ -63,14 +63,14 @@ class PointBiasOf : public BiasSteps {
   }
 
   template <class Memory>
-  GEOSFT_DEVICE void load_own(Memory& memory, int64_t begin, int count, int thread) const {
-    load_points(memory.own_x, kSide == Side::kQuery ? in_.x : in_.xs, begin, count, thread);
-    if (normals_) load_points(memory.own_m, kSide == Side::kQuery ? in_.m : in_.ms, begin, count, thread);
+  GEOSFT_DEVICE void load_row_inputs(Memory& memory, int64_t begin, int count, int thread) const {
+    load_points(memory.row_x, kRowKind == RowKind::kQuery ? in_.x : in_.xs, begin, count, thread);
+    if (normals_) load_points(memory.row_m, kRowKind == RowKind::kQuery ? in_.m : in_.ms, begin, count, thread);
   }
   template <class Memory>
-  GEOSFT_DEVICE void load_other(Memory& memory, int64_t begin, int count, int thread) const {
-    load_points(memory.other_x, kSide == Side::kQuery ? in_.xs : in_.x, begin, count, thread);
-    if (normals_) load_points(memory.other_m, kSide == Side::kQuery ? in_.ms : in_.m, begin, count, thread);
+  GEOSFT_DEVICE void load_column_inputs(Memory& memory, int64_t begin, int count, int thread) const {
+    load_points(memory.column_x, kRowKind == RowKind::kQuery ? in_.xs : in_.x, begin, count, thread);
+    if (normals_) load_points(memory.column_m, kRowKind == RowKind::kQuery ? in_.ms : in_.m, begin, count, thread);
   }
 
   template <class Memory>
@@ -84,7 +84,7 @@ class PointBiasOf : public BiasSteps {
   GEOSFT_DEVICE void collect(const Memory& memory, const Pair& pair, const BiasValue<T>& relative, T score, T raw,
                              RowSums& row, ThreadSums& sums) const {
     const T to_mul = score * raw * relative.slope;
-    if (kSide == Side::kQuery) {
+    if (kRowKind == RowKind::kQuery) {
       const Channels channels = sample(memory, pair);
       sums.mul[kMaxChannels] += to_mul;
       sums.add[kMaxChannels] += score;
@@ -99,13 +99,13 @@ class PointBiasOf : public BiasSteps {
       if (x_grad() || m_grad()) collect_angles(memory, pair, to_mul, score, row);
     } else {
       if (x_grad()) {
-        const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
+        const Vec4<T> row_point = memory.row_x[pair.row], column_point = memory.column_x[pair.column];
         const T distance = T(2) * (to_mul * mul_[0] + score * add_[0]);
         GEOSFT_UNROLL
-        for (int a = 0; a < 3; ++a) row.x[a] += distance * (own.v[a] - other.v[a]);
+        for (int a = 0; a < 3; ++a) row.x[a] += distance * (row_point.v[a] - column_point.v[a]);
       }
       if (!m_grad()) return;
-      const Vec4<T> normal = memory.other_m[pair.other];
+      const Vec4<T> normal = memory.column_m[pair.column];
       const T product = to_mul * mul_[1] + score * add_[1];
       GEOSFT_UNROLL
       for (int a = 0; a < 3; ++a) row.m[a] += product * normal.v[a];
@@ -132,12 +132,12 @@ class PointBiasOf : public BiasSteps {
     }
   }
   template <class Memory>
-  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
+  GEOSFT_DEVICE void finish(const Memory& memory, int64_t block, int thread) const {
     constexpr int kSums = 2 * (kMaxChannels + 1);
-    if (kSide == Side::kQuery && thread < kSums) {
+    if (kRowKind == RowKind::kQuery && thread < kSums) {
       T sum = 0;
       for (int t = 0; t < kThreads; ++t) sum += memory.staged[t][thread];
-      in_.weight_grad[(slot * heads_ + head_) * kSums + thread] = sum;
+      in_.weight_grad[(block * heads_ + head_) * kSums + thread] = sum;
     }
   }
 
@@ -150,9 +150,9 @@ class PointBiasOf : public BiasSteps {
     Vec4<T> query_m, key_m, apart;
   };
 
-  // Gradients of the tile's own rows; null if not requested.
-  GEOSFT_DEVICE T* x_grad() const { return kSide == Side::kQuery ? in_.x_grad : in_.xs_grad; }
-  GEOSFT_DEVICE T* m_grad() const { return kSide == Side::kQuery ? in_.m_grad : in_.ms_grad; }
+  // Gradients of the tile's rows; null if not requested.
+  GEOSFT_DEVICE T* x_grad() const { return kRowKind == RowKind::kQuery ? in_.x_grad : in_.xs_grad; }
+  GEOSFT_DEVICE T* m_grad() const { return kRowKind == RowKind::kQuery ? in_.m_grad : in_.ms_grad; }
 
   template <int Rows>
   GEOSFT_DEVICE static void load_points(Vec4<T> (&tile)[Rows], const Accessor<const T>& points, int64_t begin,
@@ -166,17 +166,17 @@ class PointBiasOf : public BiasSteps {
 
   template <class Memory>
   GEOSFT_DEVICE Channels sample(const Memory& memory, const Pair& pair) const {
-    const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
+    const Vec4<T> row_point = memory.row_x[pair.row], column_point = memory.column_x[pair.column];
     Channels channels{};
     GEOSFT_UNROLL
     for (int a = 0; a < 3; ++a) {
-      const T apart = own.v[a] - other.v[a];
+      const T apart = row_point.v[a] - column_point.v[a];
       channels.v[0] += apart * apart;
     }
     if (!normals_) return channels;
-    const Vec4<T> own_m = memory.own_m[pair.own], other_m = memory.other_m[pair.other];
+    const Vec4<T> row_m = memory.row_m[pair.row], column_m = memory.column_m[pair.column];
     GEOSFT_UNROLL
-    for (int a = 0; a < 3; ++a) channels.v[1] += own_m.v[a] * other_m.v[a];
+    for (int a = 0; a < 3; ++a) channels.v[1] += row_m.v[a] * column_m.v[a];
     if constexpr (kAngles) {
       const Geometry g = geometry(memory, pair);
       channels.v[2] = dot(g.query_m, g.apart);
@@ -188,12 +188,13 @@ class PointBiasOf : public BiasSteps {
 
   template <class Memory>
   GEOSFT_DEVICE static Geometry geometry(const Memory& memory, const Pair& pair) {
-    constexpr bool kOfQuery = kSide == Side::kQuery;
-    const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
-    const Vec4<T> own_m = memory.own_m[pair.own], other_m = memory.other_m[pair.other];
-    Geometry g{kOfQuery ? own_m : other_m, kOfQuery ? other_m : own_m, {}};
+    constexpr bool kOfQuery = kRowKind == RowKind::kQuery;
+    const Vec4<T> row_point = memory.row_x[pair.row], column_point = memory.column_x[pair.column];
+    const Vec4<T> row_m = memory.row_m[pair.row], column_m = memory.column_m[pair.column];
+    Geometry g{kOfQuery ? row_m : column_m, kOfQuery ? column_m : row_m, {}};
     GEOSFT_UNROLL
-    for (int a = 0; a < 3; ++a) g.apart.v[a] = kOfQuery ? other.v[a] - own.v[a] : own.v[a] - other.v[a];
+    for (int a = 0; a < 3; ++a)
+      g.apart.v[a] = kOfQuery ? column_point.v[a] - row_point.v[a] : row_point.v[a] - column_point.v[a];
     return g;
   }
 
@@ -201,7 +202,7 @@ class PointBiasOf : public BiasSteps {
   //   d: 2 g_0 d + g_2 m + g_3 s + g_4 m x s,   m: g_1 s + g_2 d + g_4 s x d,   s: g_1 m + g_3 d + g_4 d x m
   template <class Memory>
   GEOSFT_DEVICE void collect_angles(const Memory& memory, const Pair& pair, T to_mul, T to_add, RowSums& row) const {
-    constexpr bool kOfQuery = kSide == Side::kQuery;
+    constexpr bool kOfQuery = kRowKind == RowKind::kQuery;
     const Geometry at = geometry(memory, pair);
     T g[kMaxChannels];
     GEOSFT_UNROLL
@@ -245,10 +246,10 @@ class PointBiasOf : public BiasSteps {
   T mul_[kMaxChannels + 1], add_[kMaxChannels + 1];
 };
 
-template <typename T, Side kSide>
-using PointBias = PointBiasOf<T, kSide, false>;
-template <typename T, Side kSide>
-using PointAngleBias = PointBiasOf<T, kSide, true>;
+template <typename T, RowKind kRowKind>
+using PointBias = PointBiasOf<T, kRowKind, false>;
+template <typename T, RowKind kRowKind>
+using PointAngleBias = PointBiasOf<T, kRowKind, true>;
 
 struct PointBiasTraits : BiasTypes<PointArrays, PointBias, true> {
   using Paper = BiasTypes<PointArrays, PointBias, true>;
@@ -285,7 +286,7 @@ class PointOperator : public BiasOperator<PointInputs, PointBiasTraits> {
     return arrays;
   }
 
-  // Row gradients are accumulated per head, weight gradients per query tile; unused tile slots stay zero.
+  // Row gradients are accumulated per head, weight gradients per query tile; those of blocks without rows stay zero.
   template <typename T>
   void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, PointArrays<T>& arrays) {
     const auto rows = [&](const at::Tensor& points, bool needed) -> T* {
@@ -293,13 +294,13 @@ class PointOperator : public BiasOperator<PointInputs, PointBiasTraits> {
       rows_.push_back(at::empty({needed ? points.size(0) : 0, problem.heads, 3}, computed_));
       return needed ? target<T>(rows_.back()) : nullptr;
     };
-    arrays.x_grad = rows(x_, output_mask.own(0));
-    arrays.xs_grad = rows(xs_, output_mask.own(1));
-    arrays.m_grad = rows(m_, output_mask.own(2));
-    arrays.ms_grad = rows(ms_, output_mask.own(3));
+    arrays.x_grad = rows(x_, output_mask.bias_input(0));
+    arrays.xs_grad = rows(xs_, output_mask.bias_input(1));
+    arrays.m_grad = rows(m_, output_mask.bias_input(2));
+    arrays.ms_grad = rows(ms_, output_mask.bias_input(3));
     const int64_t kept =
-        channels() > 2 ? PointAngleBias<T, Side::kQuery>::kMaxChannels : PointBias<T, Side::kQuery>::kMaxChannels;
-    weight_grad_ = at::zeros({gradient_slots<PointBiasTraits>(problem), problem.heads, 2, kept + 1}, computed_);
+        channels() > 2 ? PointAngleBias<T, RowKind::kQuery>::kMaxChannels : PointBias<T, RowKind::kQuery>::kMaxChannels;
+    weight_grad_ = at::zeros({gradient_blocks<PointBiasTraits>(problem), problem.heads, 2, kept + 1}, computed_);
     arrays.weight_grad = target<T>(weight_grad_);
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines the arrays and sizes that the kernels of polynomial_attention read, contiguous and checked, and finds on the
 // device the item that a block works on. As on the CPU,
-// forward and backward are one computation between two sides, each with rows x and columns y (Y stands for y and one
-// further column):
+// forward and backward are one computation between two sets of tokens, rows and columns, each with x and y (Y stands
+// for y and one further column):
 //   value_i = sum_j T_g(x_i . x'_j) y'_j,   gradient_i = sum_j T_{g-1}(x_i . x'_j) (Y_i . Y'_j) x'_j
 // Forward is the value of queries from keys with Y' = [1, v]. Backward, with Y = [-rho, G] / denominator on the query
 // side, is the query gradient from keys, and value and gradient of the keys from queries.
@@ -12,10 +12,10 @@
 
 namespace geosft::cuda {
 
-// x [N, heads, c] is multiplied by `factor`, so that the product of both sides is the scaled score; y [N, heads, cv];
-// `further` is column 0 of Y [N, heads], null for ones.
+// x [N, heads, c] is multiplied by `factor`, so that the product of a row and a column is the scaled score; y [N,
+// heads, cv]; `further` is column 0 of Y [N, heads], null for ones.
 template <typename T>
-struct PolynomialSide {
+struct PolynomialTokens {
   Accessor<const T> x;
   T factor;
   const T* further;
@@ -23,7 +23,7 @@ struct PolynomialSide {
   PackedRows rows;
 };
 
-// Rows of the other side that a row is paired with: all of its item, those up to its own position, or those from it on.
+// Columns that a row is paired with: all of its item, those up to its position, or those from it on.
 enum class Reach { kAll, kBefore, kAfter };
 
 // Maximum entries of a table of monomials, and maximum factors of a monomial.
@@ -47,20 +47,20 @@ struct MonomialTable {
 };
 
 // Decides which items are computed by monomials rather than pair by pair. Costs are operations per pair of rows (for a
-// block's own rows as if it were full), and for monomials per own row (as if the tile were full) and per row of the
-// other side. They are integers, because the host and the device must agree. pair = 0: no item is computed by
-// monomials.
+// block's rows as if it were full), and for monomials per row (as if the tile were full) and per column. They are
+// integers, because the host and the device must agree. pair = 0: no item is computed by monomials.
 struct PolynomialCosts {
-  int64_t pair, own_row, other_row;
+  int64_t pair, row, column;
   int64_t tile;
-  static constexpr int64_t kMinRows = 16;  // minimum rows of the other side, regardless of cost
+  static constexpr int64_t kMinRows = 16;  // minimum columns, regardless of cost
 
-  GEOSFT_DEVICE bool worth_monomials(int64_t own_rows, int64_t other_rows) const {
+  GEOSFT_DEVICE bool worth_monomials(int64_t rows, int64_t columns) const {
     constexpr int64_t kMost = int64_t{1} << 22;  // clamped: more rows never change the result, and nothing overflows
-    if (own_rows == 0 || other_rows < kMinRows) return false;
-    const int64_t own = own_rows < kMost ? own_rows : kMost, other = other_rows < kMost ? other_rows : kMost;
-    const int64_t paired = (own + kThreads - 1) / kThreads * kThreads, tiled = (own + tile - 1) / tile * tile;
-    return paired * other * pair > tiled * own_row + other * other_row;
+    if (rows == 0 || columns < kMinRows) return false;
+    const int64_t some_rows = rows < kMost ? rows : kMost, some_columns = columns < kMost ? columns : kMost;
+    const int64_t paired = (some_rows + kThreads - 1) / kThreads * kThreads,
+                  tiled = (some_rows + tile - 1) / tile * tile;
+    return paired * some_columns * pair > tiled * row + some_columns * column;
   }
 };
 
@@ -84,10 +84,10 @@ struct SumLayout {
 };
 
 // Results are null if not requested: value [N, heads, cv], divided by denominator [N, heads] (the value of the further
-// column) if that is given; gradient [N, heads, c] of the own x before its factor.
+// column) if that is given; gradient [N, heads, c] of the rows' x before its factor.
 template <typename T>
 struct PolynomialTask {
-  PolynomialSide<T> own, other;
+  PolynomialTokens<T> row_tokens, column_tokens;
   int64_t heads;
   int c, cv;
   int64_t degree;
@@ -97,7 +97,7 @@ struct PolynomialTask {
   T* gradient;
 
   PolynomialCosts costs;
-  ChunkPlaces chunks;  // of other rows; a chunk is a multiple of the tile of own rows
+  ChunkPlaces chunks;  // of columns; a chunk is a multiple of the tile of rows
   SumLayout sums;
   MonomialTable<T> table;
   T* states;  // [places of chunks, heads, table.count, cv + 1]: sums of monomials times Y'
@@ -140,15 +140,15 @@ GEOSFT_DEVICE int64_t row_count(const RowRange& rows) {
 
 template <typename T>
 GEOSFT_DEVICE bool by_monomials(const PolynomialTask<T>& task, int64_t item) {
-  return task.costs.worth_monomials(row_count(item_rows(task.own.rows, item)),
-                                    row_count(item_rows(task.other.rows, item)));
+  return task.costs.worth_monomials(row_count(item_rows(task.row_tokens.rows, item)),
+                                    row_count(item_rows(task.column_tokens.rows, item)));
 }
 
 GEOSFT_DEVICE int64_t chunk_count(const RowRange& rows, const ChunkPlaces& places) {
   return (row_count(rows) + places.rows - 1) / places.rows;
 }
 
-// A chunk of other rows: its index in the item, and its rows; empty if no item computed by monomials has a chunk here.
+// A chunk of columns: its index in the item, and its rows; empty if no item computed by monomials has a chunk here.
 struct Chunk {
   int64_t item, number;
   RowRange rows;
@@ -156,30 +156,30 @@ struct Chunk {
 template <typename T>
 GEOSFT_DEVICE Chunk chunk_at(const PolynomialTask<T>& task, int64_t place) {
   const ChunkPlaces& places = task.chunks;
-  const int64_t item = item_at(task.other.rows, places, place);
-  const RowRange rows = item_rows(task.other.rows, item);
+  const int64_t item = item_at(task.column_tokens.rows, places, place);
+  const RowRange rows = item_rows(task.column_tokens.rows, item);
   const int64_t number = place - rows.begin / places.spacing, begin = rows.begin + number * places.rows;
   if (number < 0 || begin >= rows.end || !by_monomials(task, item)) return {item, number, {0, 0}};
   return {item, number, {begin, begin + places.rows < rows.end ? begin + places.rows : rows.end}};
 }
 
-// Returns a tile of own rows of an item computed by monomials; it is empty for a slot without work.
+// Returns a tile of rows of an item computed by monomials; it is empty for a block without work.
 template <typename T>
-GEOSFT_DEVICE PackedTile monomial_tile(const PolynomialTask<T>& task, int64_t slot) {
-  PackedTile tile = packed_tile(task.own.rows, task.costs.tile, slot);
+GEOSFT_DEVICE PackedTile monomial_tile(const PolynomialTask<T>& task, int64_t block) {
+  PackedTile tile = packed_tile(task.row_tokens.rows, task.costs.tile, block);
   if (tile.begin < tile.end && !by_monomials(task, tile.item)) tile.end = tile.begin;
   return tile;
 }
 
-// Returns the place of the state for a tile of own rows: the sum over all other rows or over the chunks before or after
-// its own, or -1 if there are no such chunks.
+// Returns the place of the state for a tile of rows: the sum over all columns or over the chunks before or after it, or
+// -1 if there are no such chunks.
 template <typename T>
-GEOSFT_DEVICE int64_t state_place(const PolynomialTask<T>& task, const PackedTile& own) {
-  const RowRange other = item_rows(task.other.rows, own.item);
-  const int64_t first = other.begin / task.chunks.spacing, last = chunk_count(other, task.chunks) - 1;
+GEOSFT_DEVICE int64_t state_place(const PolynomialTask<T>& task, const PackedTile& rows) {
+  const RowRange columns = item_rows(task.column_tokens.rows, rows.item);
+  const int64_t first = columns.begin / task.chunks.spacing, last = chunk_count(columns, task.chunks) - 1;
   if (task.reach == Reach::kAll) return first;
-  // Wrong offsets may lead to more chunks than the other side has.
-  const int64_t number = clamped((own.begin - own.item_begin) / task.chunks.rows, 0, last);
+  // Wrong offsets may lead to more chunks than there are columns.
+  const int64_t number = clamped((rows.begin - rows.item_begin) / task.chunks.rows, 0, last);
   const bool none = number == (task.reach == Reach::kBefore ? 0 : last);
   return none ? -1 : first + number;
 }

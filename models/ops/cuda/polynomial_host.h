@@ -34,9 +34,9 @@ TableShape table_shape(int64_t channels, int64_t degree);
 
 // Items are known if q_ptr and k_ptr are on the CPU or there is one item. Otherwise both offsets are null.
 struct PolynomialItems {
-  const std::vector<int64_t>* own;
-  const std::vector<int64_t>* other;
-  int64_t items, own_rows, other_rows, heads;
+  const std::vector<int64_t>* row_offsets;
+  const std::vector<int64_t>* column_offsets;
+  int64_t items, rows, columns, heads;
 };
 
 struct PolynomialPlan {
@@ -45,8 +45,8 @@ struct PolynomialPlan {
   ChunkPlaces chunks;
   SumLayout sums;
 };
-// `tile`: own rows per block of MonomialTile. For each head, states hold at most 2 (c + 3 degree + cv + 1) numbers per
-// row of the other side, and the state of one chunk.
+// `tile`: rows per block of MonomialTile. For each head, states hold at most 2 (c + 3 degree + cv + 1) numbers per
+// column, and the state of one chunk.
 PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_t degree, int64_t cv, Reach reach,
                                int64_t tile, const PolynomialItems& items);
 
@@ -109,32 +109,32 @@ class PolynomialCall {
   PolynomialCall(const PolynomialArguments& a, const PolynomialTensors& in, const Run& run)
       : a_(a), in_(in), run_(run), shape_(table_shape(in.q.size(2), a.degree)) {}
 
-  // The scale is split between both sides, so that the monomials of neither side grow beyond what their product needs.
-  PolynomialSide<T> queries(const T* further, const Accessor<const T>& y) const {
+  // The scale is split between queries and keys, so that the monomials of neither grow beyond what their product needs.
+  PolynomialTokens<T> queries(const T* further, const Accessor<const T>& y) const {
     const double root = std::sqrt(std::abs(a_.scale));
     return {stored<T>(in_.q), static_cast<T>(a_.scale < 0 ? -root : root), further, y, in_.queries()};
   }
-  PolynomialSide<T> keys() const {
+  PolynomialTokens<T> keys() const {
     return {stored<T>(in_.k), static_cast<T>(std::sqrt(std::abs(a_.scale))), nullptr, stored<T>(in_.v), in_.keys()};
   }
 
-  void to_queries(const PolynomialSide<T>& queries, T* value, T* denominator, T* gradient) {
-    const std::vector<int64_t>* own = in_.offsets ? &in_.offsets->first : nullptr;
-    const std::vector<int64_t>* other = in_.offsets ? &in_.offsets->second : nullptr;
-    relate(task_of(queries, keys(), Reach::kBefore, value, denominator, gradient), own, other);
+  void to_queries(const PolynomialTokens<T>& queries, T* value, T* denominator, T* gradient) {
+    const std::vector<int64_t>* row_offsets = in_.offsets ? &in_.offsets->first : nullptr;
+    const std::vector<int64_t>* column_offsets = in_.offsets ? &in_.offsets->second : nullptr;
+    relate(task_of(queries, keys(), Reach::kBefore, value, denominator, gradient), row_offsets, column_offsets);
   }
-  void to_keys(const PolynomialSide<T>& queries, T* value, T* gradient) {
-    const std::vector<int64_t>* own = in_.offsets ? &in_.offsets->second : nullptr;
-    const std::vector<int64_t>* other = in_.offsets ? &in_.offsets->first : nullptr;
-    relate(task_of(keys(), queries, Reach::kAfter, value, nullptr, gradient), own, other);
+  void to_keys(const PolynomialTokens<T>& queries, T* value, T* gradient) {
+    const std::vector<int64_t>* row_offsets = in_.offsets ? &in_.offsets->second : nullptr;
+    const std::vector<int64_t>* column_offsets = in_.offsets ? &in_.offsets->first : nullptr;
+    relate(task_of(keys(), queries, Reach::kAfter, value, nullptr, gradient), row_offsets, column_offsets);
   }
 
  private:
-  PolynomialTask<T> task_of(const PolynomialSide<T>& own, const PolynomialSide<T>& other, Reach masked, T* value,
-                            T* denominator, T* gradient) const {
+  PolynomialTask<T> task_of(const PolynomialTokens<T>& row_tokens, const PolynomialTokens<T>& column_tokens,
+                            Reach masked, T* value, T* denominator, T* gradient) const {
     PolynomialTask<T> task{};
-    task.own = own;
-    task.other = other;
+    task.row_tokens = row_tokens;
+    task.column_tokens = column_tokens;
     task.heads = in_.q.size(1);
     task.c = static_cast<int>(in_.q.size(2));
     task.cv = static_cast<int>(in_.v.size(2));
@@ -146,8 +146,14 @@ class PolynomialCall {
     return task;
   }
 
-  void relate(PolynomialTask<T> task, const std::vector<int64_t>* own, const std::vector<int64_t>* other) {
-    const PolynomialItems items{own, other, task.own.rows.items, task.own.rows.rows, task.other.rows.rows, task.heads};
+  void relate(PolynomialTask<T> task, const std::vector<int64_t>* row_offsets,
+              const std::vector<int64_t>* column_offsets) {
+    const PolynomialItems items{row_offsets,
+                                column_offsets,
+                                task.row_tokens.rows.items,
+                                task.row_tokens.rows.rows,
+                                task.column_tokens.rows.rows,
+                                task.heads};
     const int64_t tile = monomial_tile_rows(task, shape_.entries);
     const PolynomialPlan plan = polynomial_plan(shape_, task.c, a_.degree, task.cv, task.reach, tile, items);
     task.costs = plan.costs;
@@ -166,7 +172,7 @@ class PolynomialCall {
     task.table = table();
     if (!table_made_) run_stage<MonomialTableStage>(task);
     table_made_ = true;
-    const int64_t places = task.chunks.count(task.other.rows);
+    const int64_t places = task.chunks.count(task.column_tokens.rows);
     const at::Tensor states = at::empty({places, task.heads, task.table.count, task.cv + 1}, in_.computed());
     task.states = states.mutable_data_ptr<T>();
     run_stage<MonomialSumStage>(task);

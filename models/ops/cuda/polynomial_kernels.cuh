@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the grids of the stages of polynomial_attention, on a GPU or emulated: see launch_kernels. Items that are
-// long enough are computed by monomials: chunks of tokens of the other side are summed into states, states are
-// combined, and own tokens are evaluated against them. Under a mask a token uses the state of the chunks before (or
-// after) its own, plus the rows of its own chunk pair by pair. Other items are computed pair by pair only. Memory: the
+// long enough are computed by monomials: chunks of columns are summed into states, states are
+// combined, and rows are evaluated against them. Under a mask a row uses the state of the chunks before (or
+// after) it, plus the columns of its chunk pair by pair. Other items are computed pair by pair only. Memory: the
 // states, m (cv + 1) numbers per chunk; chunks have at least m rows.
 #pragma once
 
@@ -35,7 +35,7 @@ void with_entries(int entries, const Body& body) {
   body(KernelNumber<kLargestTable>(), KernelNumber<1>());
 }
 
-// Own rows per block of MonomialTile.
+// Rows per block of MonomialTile.
 template <typename T>
 int64_t monomial_tile_rows(const PolynomialTask<T>& task, int entries) {
   int64_t rows = 0;
@@ -53,7 +53,7 @@ void polynomial_grids(MonomialTableStage, const PolynomialTask<T>& task, Run&& r
 
 template <typename T, class Run>
 void polynomial_grids(MonomialSumStage, const PolynomialTask<T>& task, Run&& run) {
-  const int64_t places = task.chunks.count(task.other.rows);
+  const int64_t places = task.chunks.count(task.column_tokens.rows);
   with_columns<T>(task.cv, [&](auto columns) {
     const auto grid = [&](auto factors) {
       using Tile = MonomialSumTile<T, decltype(columns)::kValue, decltype(factors)::kValue>;
@@ -76,7 +76,8 @@ void polynomial_grids(MonomialStage, const PolynomialTask<T>& task, Run&& run) {
       with_entries<T, kPart>(task.table.entries, [&](auto entries, auto rows) {
         using Tile =
             MonomialTile<T, decltype(entries)::kValue, decltype(rows)::kValue, decltype(columns)::kValue, kPart>;
-        run.template grid<Tile>(tile_slots(task.own.rows.rows, task.own.rows.items, task.costs.tile), task.heads, task);
+        run.template grid<Tile>(tile_blocks(task.row_tokens.rows.rows, task.row_tokens.rows.items, task.costs.tile),
+                                task.heads, task);
       });
     });
   });
@@ -87,7 +88,8 @@ void polynomial_grids(PairStage, const PolynomialTask<T>& task, Run&& run) {
   with_part(task, [&](auto part) {
     with_pair_width<T>(task.c > task.cv ? task.c : task.cv, [&](auto width) {
       using Tile = PairTile<T, decltype(width)::kValue, decltype(part)::kValue>;
-      run.template grid<Tile>(tile_slots(task.own.rows.rows, task.own.rows.items, kThreads), task.heads, task);
+      run.template grid<Tile>(tile_blocks(task.row_tokens.rows.rows, task.row_tokens.rows.items, kThreads), task.heads,
+                              task);
     });
   });
 }

@@ -29,9 +29,9 @@ TableShape shape_within(int64_t channels, int64_t degree, int64_t maximum) {
 
 // Under a mask the rows of a chunk are computed pair by pair: a chunk has about as many rows as make that cost what
 // monomials do. Without a mask an item has at most kMaxChunks chunks.
-int64_t chunk_rows(int64_t monomials, Reach reach, int64_t other_rows) {
+int64_t chunk_rows(int64_t monomials, Reach reach, int64_t columns) {
   const int64_t rows = std::max(kChunkStep, monomials);
-  const int64_t share = reach == Reach::kAll ? ceil_div(other_rows, kMaxChunks) : 0;
+  const int64_t share = reach == Reach::kAll ? ceil_div(columns, kMaxChunks) : 0;
   return ceil_div(std::max(rows, share), kChunkStep) * kChunkStep;
 }
 
@@ -54,25 +54,26 @@ SumLayout sum_layout(int64_t monomials, int entries, int64_t blocks_a_tile) {
   return {groups, tiles(groups), std::min(step, kMaxSumStep)};
 }
 
-// Finds which kinds of items there are, exactly if the offsets are known; `minimum` becomes the minimum of other rows
-// of an item computed by monomials.
+// Finds which kinds of items there are, exactly if the offsets are known; `minimum` becomes the minimum of columns of
+// an item computed by monomials.
 void find_kinds(const PolynomialItems& items, PolynomialPlan& plan, int64_t& minimum) {
-  if (!items.own) {
+  if (!items.row_offsets) {
     PolynomialCosts best = plan.costs;  // as if all tiles were full: then a single item is the best case
     best.tile = 1;
-    plan.monomials = best.worth_monomials(items.own_rows, items.other_rows);
+    plan.monomials = best.worth_monomials(items.rows, items.columns);
     plan.pairs = true;
     return;
   }
-  int64_t shortest = items.other_rows;
+  int64_t shortest = items.columns;
   for (int64_t b = 0; b < items.items; ++b) {
     const size_t at = static_cast<size_t>(b);
-    const int64_t own = (*items.own)[at + 1] - (*items.own)[at], other = (*items.other)[at + 1] - (*items.other)[at];
-    if (own == 0) continue;
-    const bool worth = plan.costs.worth_monomials(own, other);
+    const int64_t rows = (*items.row_offsets)[at + 1] - (*items.row_offsets)[at],
+                  columns = (*items.column_offsets)[at + 1] - (*items.column_offsets)[at];
+    if (rows == 0) continue;
+    const bool worth = plan.costs.worth_monomials(rows, columns);
     plan.monomials |= worth;
     plan.pairs |= !worth;
-    if (worth) shortest = std::min(shortest, other);
+    if (worth) shortest = std::min(shortest, columns);
   }
   minimum = std::max(minimum, shortest);
 }
@@ -99,12 +100,12 @@ PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_
     return plan;
   }
   const int64_t monomials = monomial_count(channels, degree);
-  const int64_t chunk = chunk_rows(monomials, reach, items.other_rows);
+  const int64_t chunk = chunk_rows(monomials, reach, items.columns);
   plan.costs = costs_of(monomials, channels, degree, cv, reach, tile, chunk);
-  int64_t minimum = std::max(plan.costs.own_row / plan.costs.pair, PolynomialCosts::kMinRows);
+  int64_t minimum = std::max(plan.costs.row / plan.costs.pair, PolynomialCosts::kMinRows);
   find_kinds(items, plan, minimum);
   plan.chunks = {chunk, items.items == 1 ? chunk : std::min(minimum, chunk / 2)};
-  plan.sums = sum_layout(monomials, shape.entries, ceil_div(items.other_rows, chunk) * items.heads);
+  plan.sums = sum_layout(monomials, shape.entries, ceil_div(items.columns, chunk) * items.heads);
   plan.pairs |= plan.monomials && reach != Reach::kAll;
   return plan;
 }

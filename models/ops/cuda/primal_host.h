@@ -107,12 +107,12 @@ class PrimalTensors {
   }
 
   template <typename T>
-  PrimalSide<T> queries() const {
+  PrimalTokens<T> queries() const {
     return {stored<T>(q), {}, nullptr, nullptr, nullptr, heads, 1, packed(q_ptr, q.size(0)), 0};
   }
-  // Returns the key side with the given x [.., c] and y [.., cv].
+  // Returns the keys with the given x [.., c] and y [.., cv].
   template <typename T>
-  PrimalSide<T> keys_of(const at::Tensor& x, const at::Tensor& y) const {
+  PrimalTokens<T> keys_of(const at::Tensor& x, const at::Tensor& y) const {
     const PackedRows rows{keys.ptr.defined() ? keys.ptr.const_data_ptr<int64_t>() : nullptr, items, keys.rows};
     return {stored<T>(x),
             stored<T>(y),
@@ -189,7 +189,7 @@ class PrimalCall {
 
   // Returns the gradients of q, k, v and, if given, beta; y, further and offset are those of the queries.
   std::vector<at::Tensor> backward(const at::Tensor& y, const at::Tensor& further, const at::Tensor& offset) const {
-    PrimalSide<T> queries = queries_;
+    PrimalTokens<T> queries = queries_;
     queries.y = stored<T>(y);
     queries.further = further.const_data_ptr<T>();
     if (offset.defined()) queries.offset = offset.const_data_ptr<T>();
@@ -207,11 +207,12 @@ class PrimalCall {
   }
 
  private:
-  PrimalTask<T> task_of(const PrimalSide<T>& own, const PrimalSide<T>& other, const PrimalMaskRows& mask) const {
+  PrimalTask<T> task_of(const PrimalTokens<T>& row_tokens, const PrimalTokens<T>& column_tokens,
+                        const PrimalMaskRows& mask) const {
     const PrimalArguments& a = in_.arguments;
     PrimalTask<T> task{};
-    task.own = own;
-    task.other = other;
+    task.row_tokens = row_tokens;
+    task.column_tokens = column_tokens;
     task.heads = in_.heads;
     task.c = static_cast<int>(in_.q.size(2));
     task.cv = static_cast<int>(in_.v.size(2));
@@ -225,10 +226,11 @@ class PrimalCall {
   void relate(PrimalTask<T>& task) const {
     at::Tensor sums;  // freed in stream order after the kernels
     if (task.linear) {
-      const int64_t slots = PrimalTileSumTile<T>::slots(task.other.packed), size = task.c * (int64_t{task.cv} + 1);
-      sums = at::empty({slots + in_.items, in_.heads, size}, in_.computed);
+      const int64_t blocks = PrimalTileSumTile<T>::blocks(task.column_tokens.packed),
+                    size = task.c * (int64_t{task.cv} + 1);
+      sums = at::empty({blocks + in_.items, in_.heads, size}, in_.computed);
       task.tile_sums = sums.mutable_data_ptr<T>();
-      task.item_sums = task.tile_sums + slots * in_.heads * size;
+      task.item_sums = task.tile_sums + blocks * in_.heads * size;
     }
     run_(task);
   }
@@ -244,17 +246,17 @@ class PrimalCall {
   at::Tensor unpooled(const at::Tensor& pooled, const at::Tensor& shift) const {
     if (!in_.keys.pooled && !shift.defined()) return pooled;
     const at::Tensor to = at::empty({in_.k.size(0), in_.heads, pooled.size(2)}, pooled.options());
-    PrimalSide<T> side = in_.template keys_of<T>(pooled, {});
-    if (shift.defined()) side.shift = shift.const_data_ptr<T>();
+    PrimalTokens<T> tokens = in_.template keys_of<T>(pooled, {});
+    if (shift.defined()) tokens.shift = shift.const_data_ptr<T>();
     run_(PrimalUnpooling<T>{in_.given_keys(), in_.heads, static_cast<int>(pooled.size(2)),
-                            in_.keys.factor.const_data_ptr<int64_t>(), side, to.mutable_data_ptr<T>()});
+                            in_.keys.factor.const_data_ptr<int64_t>(), tokens, to.mutable_data_ptr<T>()});
     return to;
   }
 
-  at::Tensor item_sums(const PrimalSide<T>& side, int64_t width) const {
+  at::Tensor item_sums(const PrimalTokens<T>& tokens, int64_t width) const {
     const at::Tensor to = at::empty({in_.items, in_.heads, width}, in_.computed);
-    PrimalItemSums<T> sums{side, in_.heads, static_cast<int>(width), to.mutable_data_ptr<T>(), nullptr};
-    const at::Tensor tile_sums = at::empty({sums.slots(), in_.heads, width}, in_.computed);
+    PrimalItemSums<T> sums{tokens, in_.heads, static_cast<int>(width), to.mutable_data_ptr<T>(), nullptr};
+    const at::Tensor tile_sums = at::empty({sums.blocks(), in_.heads, width}, in_.computed);
     sums.tile_sums = tile_sums.mutable_data_ptr<T>();
     if (width > 0) run_(sums);
     return to;
@@ -265,7 +267,7 @@ class PrimalCall {
                                     const at::Tensor& v_grad) const {
     if (!in_.beta.defined()) return {q_grad, unpooled(k_grad, {}), unpooled(v_grad, {})};
     const int64_t c = in_.q.size(2);
-    PrimalSide<T> queries = queries_;
+    PrimalTokens<T> queries = queries_;
     queries.x = stored<T>(q_grad);
     at::Tensor shift_grad = item_sums(queries, c);
     if (in_.arguments.linear()) {
@@ -279,7 +281,7 @@ class PrimalCall {
 
   const PrimalTensors& in_;
   const Run& run_;
-  PrimalSide<T> queries_, keys_;
+  PrimalTokens<T> queries_, keys_;
   at::Tensor mean_, shift_;
 };
 

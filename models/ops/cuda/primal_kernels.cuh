@@ -13,24 +13,24 @@ template <typename T, class Run>
 void linear_sum_grids(const PrimalTask<T>& task, Run&& run) {
   using TileSums = PrimalTileSumTile<T>;
   using Join = PrimalItemJoinTile<T>;
-  run.template grid<TileSums>(TileSums::slots(task.other.packed) * TileSums::pieces(task), task.heads, task);
-  run.template grid<Join>(task.other.packed.items * Join::pieces(task), task.heads, task);
+  run.template grid<TileSums>(TileSums::blocks(task.column_tokens.packed) * TileSums::pieces(task), task.heads, task);
+  run.template grid<Join>(task.column_tokens.packed.items * Join::pieces(task), task.heads, task);
 }
 
 template <typename T, class Run>
 void run_grids(const PrimalTask<T>& task, Run&& run) {
   if (task.linear) linear_sum_grids(task, run);
-  const int64_t slots = tile_slots(task.own.packed.rows, task.own.packed.items, kThreads);
+  const int64_t blocks = tile_blocks(task.row_tokens.packed.rows, task.row_tokens.packed.items, kThreads);
   with_pair_width<T>(task.c > task.cv ? task.c : task.cv, [&](auto width) {
     constexpr int kWidth = decltype(width)::kValue;
     with_part(task, [&](auto part) {
       constexpr PairPart kPart = decltype(part)::kValue;
-      if (task.linear) return run.template grid<PrimalLinearTile<T, kWidth, kPart>>(slots, task.heads, task);
-      if (task.mask.rowptr) return run.template grid<PrimalMaskedTile<T, kWidth, kPart>>(slots, task.heads, task);
+      if (task.linear) return run.template grid<PrimalLinearTile<T, kWidth, kPart>>(blocks, task.heads, task);
+      if (task.mask.rowptr) return run.template grid<PrimalMaskedTile<T, kWidth, kPart>>(blocks, task.heads, task);
       if constexpr (kPart == PairPart::kValue) {
-        run.template grid<PrimalSoftmaxTile<T, kWidth>>(slots, task.heads, task);
+        run.template grid<PrimalSoftmaxTile<T, kWidth>>(blocks, task.heads, task);
       } else {
-        run.template grid<PrimalGradientTile<T, kWidth, kPart>>(slots, task.heads, task);
+        run.template grid<PrimalGradientTile<T, kWidth, kPart>>(blocks, task.heads, task);
       }
     });
   });
@@ -39,19 +39,19 @@ void run_grids(const PrimalTask<T>& task, Run&& run) {
 template <typename T, class Run>
 void run_grids(const PrimalPooling<T>& in, Run&& run) {
   using Tile = PrimalPoolTile<T>;
-  run.template grid<Tile>(tile_slots(in.pooled.packed.rows, in.pooled.packed.items, Tile::kRows), in.heads, in);
+  run.template grid<Tile>(tile_blocks(in.pooled.packed.rows, in.pooled.packed.items, Tile::kRows), in.heads, in);
 }
 
 template <typename T, class Run>
 void run_grids(const PrimalUnpooling<T>& in, Run&& run) {
   using Tile = PrimalUnpoolTile<T>;
-  run.template grid<Tile>(tile_slots(in.packed.rows, in.packed.items, Tile::kRows), in.heads, in);
+  run.template grid<Tile>(tile_blocks(in.packed.rows, in.packed.items, Tile::kRows), in.heads, in);
 }
 
 template <typename T, class Run>
 void run_grids(const PrimalItemSums<T>& in, Run&& run) {
-  run.template grid<PrimalItemSumTile<T>>(in.slots(), in.heads, in);
-  run.template grid<PrimalItemSumJoinTile<T>>(in.side.packed.items, in.heads, in);
+  run.template grid<PrimalItemSumTile<T>>(in.blocks(), in.heads, in);
+  run.template grid<PrimalItemSumJoinTile<T>>(in.tokens.packed.items, in.heads, in);
 }
 
 }  // namespace geosft::cuda

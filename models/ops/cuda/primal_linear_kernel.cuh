@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the linear attention of primal_attention, phi = elu + 1: sums of phi(x') [further', y'] over tiles of the
-// other side, combined in tile order for each item, then the results of the own rows from these sums.
+// Computes the linear attention of primal_attention, phi = elu + 1: sums of phi(x') [further', y'] over tiles of
+// columns, combined in tile order for each item, then the results of the rows from these sums.
 //
-// Bound, in float32: c (cv + 1) multiply-adds per row of the other side and as many per own row, twice that for value
+// Bound, in float32: c (cv + 1) multiply-adds per column and as many per row, twice that for value
 // and gradient, at 128 per clock and multiprocessor. A thread of a sum reads five numbers from shared memory for four
 // multiply-adds, so half of that; heads are so narrow (at most 32 x 32 numbers) that loading the rows takes as long.
 #pragma once
@@ -24,35 +24,35 @@ GEOSFT_DEVICE T linear_slope(T x) {
 
 // Column 0 of Y is the further one.
 template <typename T>
-GEOSFT_DEVICE T linear_column(const PrimalTask<T>& task, const PrimalSide<T>& side, int64_t row, int64_t head,
+GEOSFT_DEVICE T linear_column(const PrimalTask<T>& task, const PrimalTokens<T>& tokens, int64_t row, int64_t head,
                               int column) {
-  if (column == 0) return further_of(side, row, head);
-  return column <= task.cv ? side.y.read(side.at(row, head) * task.cv + column - 1) : T(0);
+  if (column == 0) return further_of(tokens, row, head);
+  return column <= task.cv ? tokens.y.read(tokens.at(row, head) * task.cv + column - 1) : T(0);
 }
 
 // Sums over a tile of rows. A block has 32 channels and 32 columns of the sums, 4 elements per thread.
 template <typename T>
 class PrimalTileSumTile {
  public:
-  static constexpr int kBlockThreads = 256, kEach = 4, kSide = 32, kRows = 256, kStep = 32;
+  static constexpr int kBlockThreads = 256, kEach = 4, kPieceSize = 32, kRows = 256, kStep = 32;
   struct Tiles {
-    T x[kStep][kSide];
-    T y[kStep][kSide];
+    T x[kStep][kPieceSize];
+    T y[kStep][kPieceSize];
   };
   using Arguments = PrimalTask<T>;
 
-  static int64_t channel_tiles(const Arguments& task) { return (task.c + kSide - 1) / kSide; }
-  static int64_t pieces(const Arguments& task) { return channel_tiles(task) * (task.cv / kSide + 1); }
-  static int64_t slots(const PackedRows& rows) { return tile_slots(rows.rows, rows.items, kRows); }
+  static int64_t channel_tiles(const Arguments& task) { return (task.c + kPieceSize - 1) / kPieceSize; }
+  static int64_t pieces(const Arguments& task) { return channel_tiles(task) * (task.cv / kPieceSize + 1); }
+  static int64_t blocks(const PackedRows& rows) { return tile_blocks(rows.rows, rows.items, kRows); }
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const int64_t columns = task.cv / kSide + 1, all = (task.c + kSide - 1) / kSide * columns;
-    const int64_t slot = block.x() / all, head = block.y();
-    const PackedTile rows = packed_tile(task.other.rows(head), kRows, slot);
+    const int64_t columns = task.cv / kPieceSize + 1, all = (task.c + kPieceSize - 1) / kPieceSize * columns;
+    const int64_t tile = block.x() / all, head = block.y();
+    const PackedTile rows = packed_tile(task.column_tokens.rows(head), kRows, tile);
     if (rows.begin >= rows.end) return;
-    const Piece piece{head, static_cast<int>(block.x() % all / columns) * kSide,
-                      static_cast<int>(block.x() % all % columns) * kSide};
+    const Piece piece{head, static_cast<int>(block.x() % all / columns) * kPieceSize,
+                      static_cast<int>(block.x() % all % columns) * kPieceSize};
     Tiles& tiles = block.template shared<Tiles>();
     typename Block::template PerThread<State> state(block);
     block.each([&](int thread) {
@@ -63,11 +63,11 @@ class PrimalTileSumTile {
       block.each([&](int thread) { add(tiles, thread, state[thread]); });
     }
     block.each([&](int thread) {
-      const int channel = piece.channel + thread / (kSide / kEach);
+      const int channel = piece.channel + thread / (kPieceSize / kEach);
       T* const to =
-          task.tile_sums + ((slot * task.heads + head) * task.c + channel) * (static_cast<int64_t>(task.cv) + 1);
+          task.tile_sums + ((tile * task.heads + head) * task.c + channel) * (static_cast<int64_t>(task.cv) + 1);
       for (int k = 0; k < kEach; ++k) {
-        const int column = piece.column + thread % (kSide / kEach) * kEach + k;
+        const int column = piece.column + thread % (kPieceSize / kEach) * kEach + k;
         if (channel < task.c && column <= task.cv) to[column] = state[thread].sum[k];
       }
     });
@@ -84,20 +84,21 @@ class PrimalTileSumTile {
 
   GEOSFT_DEVICE static void load(const Arguments& task, const PackedTile& rows, const Piece& piece, Tiles& tiles,
                                  int64_t first, int thread) {
-    for (int i = thread; i < kStep * kSide; i += kBlockThreads) {
-      const int64_t row = first + i / kSide;
-      const int channel = piece.channel + i % kSide, column = piece.column + i % kSide;
+    for (int i = thread; i < kStep * kPieceSize; i += kBlockThreads) {
+      const int64_t row = first + i / kPieceSize;
+      const int channel = piece.channel + i % kPieceSize, column = piece.column + i % kPieceSize;
       const bool there = row < rows.end;
-      tiles.x[i / kSide][i % kSide] =
+      tiles.x[i / kPieceSize][i % kPieceSize] =
           there && channel < task.c
-              ? linear_feature(shifted_x(task.other, row, piece.head, task.heads, rows.item, task.c, channel))
+              ? linear_feature(shifted_x(task.column_tokens, row, piece.head, task.heads, rows.item, task.c, channel))
               : T(0);
-      tiles.y[i / kSide][i % kSide] = there ? linear_column(task, task.other, row, piece.head, column) : T(0);
+      tiles.y[i / kPieceSize][i % kPieceSize] =
+          there ? linear_column(task, task.column_tokens, row, piece.head, column) : T(0);
     }
   }
 
   GEOSFT_DEVICE static void add(const Tiles& tiles, int thread, State& state) {
-    const int channel = thread / (kSide / kEach), column = thread % (kSide / kEach) * kEach;
+    const int channel = thread / (kPieceSize / kEach), column = thread % (kPieceSize / kEach) * kEach;
     for (int row = 0; row < kStep; ++row) {
       const T x = tiles.x[row][channel];
       GEOSFT_UNROLL
@@ -119,59 +120,59 @@ struct PrimalItemJoinTile : UnsharedTile<PrimalTask<T>, 256> {
     const int64_t size = static_cast<int64_t>(task.c) * (task.cv + 1),
                   all = (size + PrimalItemJoinTile::kBlockThreads - 1) / PrimalItemJoinTile::kBlockThreads;
     const int64_t item = block.x() / all, head = block.y();
-    const PackedRows packed = task.other.rows(head);
+    const PackedRows packed = task.column_tokens.rows(head);
     constexpr int64_t kRows = PrimalTileSumTile<T>::kRows;
     const RowRange rows = item_rows(packed, item);
-    const int64_t first = first_slot(packed, kRows, item), last = first + (rows.end - rows.begin + kRows - 1) / kRows;
+    const int64_t first = first_block(packed, kRows, item), last = first + (rows.end - rows.begin + kRows - 1) / kRows;
     block.each([&](int thread) {
       const int64_t number = block.x() % all * PrimalItemJoinTile::kBlockThreads + thread;
       if (number >= size) return;
       T sum = 0;
-      for (int64_t slot = first; slot < last; ++slot) sum += task.tile_sums[(slot * task.heads + head) * size + number];
+      for (int64_t tile = first; tile < last; ++tile) sum += task.tile_sums[(tile * task.heads + head) * size + number];
       task.item_sums[(item * task.heads + head) * size + number] = sum;
     });
   }
 };
 
-// Computes own rows, one per thread, looping over the channels of their item's sums.
+// Computes rows, one per thread, looping over the channels of their item's sums.
 template <typename T, int Width, PairPart kPart>
 class PrimalLinearTile : public PrimalTile<PrimalLinearTile<T, Width, kPart>, T, Width, kPart != PairPart::kValue> {
   using Rows = PairedRows<T, Width>;
   static constexpr bool kForward = kPart == PairPart::kValue, kValue = kPart != PairPart::kGradient;
   static constexpr bool kGradient = kPart != PairPart::kValue;
-  static constexpr int kChunks = Rows::kChunks, kOthers = Rows::kOthers;
+  static constexpr int kChunks = Rows::kChunks, kColumns = Rows::kColumns;
 
  public:
   struct Tiles {
-    Vec4<T> own_x[kThreads][kChunks + 1];
-    Vec4<T> own_y[kGradient ? kThreads : 1][kChunks + 1];
-    Vec4<T> sums[kOthers][kChunks];
-    T further[kOthers];
+    Vec4<T> row_x[kThreads][kChunks + 1];
+    Vec4<T> row_y[kGradient ? kThreads : 1][kChunks + 1];
+    Vec4<T> sums[kColumns][kChunks];
+    T further[kColumns];
   };
   struct State {
     typename Rows::Sums value;
     T total, further;
   };
 
-  GEOSFT_DEVICE static void begin(const PrimalTask<T>& task, const PrimalRows& rows, int64_t head, int thread,
+  GEOSFT_DEVICE static void begin(const PrimalTask<T>& task, const PrimalSpan& span, int64_t head, int thread,
                                   State& state) {
     Rows::clear(state.value);
     state.total = 0;
-    const bool there = kGradient && thread < rows.own_count();
-    state.further = there ? further_of(task.own, rows.own.begin + thread, head) : T(0);
+    const bool there = kGradient && thread < span.row_count();
+    state.further = there ? further_of(task.row_tokens, span.rows.begin + thread, head) : T(0);
   }
   template <class Block, class States>
-  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalRows& rows, int64_t head,
+  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalSpan& span, int64_t head,
                                     Tiles& tiles, States& state) {
-    for (int first = 0; first < task.c; first += kOthers) {
-      block.each([&](int thread) { load_sums(task, rows.own.item, tiles, head, first, thread); });
+    for (int first = 0; first < task.c; first += kColumns) {
+      block.each([&](int thread) { load_sums(task, span.rows.item, tiles, head, first, thread); });
       block.each([&](int thread) {
-        if (thread < rows.own_count()) meet(task, rows, tiles, head, first, thread, state[thread]);
+        if (thread < span.row_count()) accumulate(task, span, tiles, head, first, thread, state[thread]);
       });
     }
     if constexpr (kValue) {
       block.each([&](int thread) {
-        if (thread < rows.own_count()) store(task, rows, head, thread, state[thread]);
+        if (thread < span.row_count()) store(task, span, head, thread, state[thread]);
       });
     }
   }
@@ -181,40 +182,40 @@ class PrimalLinearTile : public PrimalTile<PrimalLinearTile<T, Width, kPart>, T,
                                       int thread) {
     const int64_t columns = task.cv + 1;
     const T* const sums = task.item_sums + (item * task.heads + head) * task.c * columns;
-    const int count = task.c - first < kOthers ? task.c - first : kOthers;
+    const int count = task.c - first < kColumns ? task.c - first : kColumns;
     load_rows(tiles.sums, Width, Accessor<const T>{sums, StorageType::opmath}, first, count, columns, 1, task.cv,
               thread);
-    if (thread < kOthers) tiles.further[thread] = thread < count ? sums[(first + thread) * columns] : T(0);
+    if (thread < kColumns) tiles.further[thread] = thread < count ? sums[(first + thread) * columns] : T(0);
   }
 
-  GEOSFT_DEVICE static void meet(const PrimalTask<T>& task, const PrimalRows& rows, const Tiles& tiles, int64_t head,
-                                 int first, int thread, State& state) {
-    for (int other = 0; other < kOthers && first + other < task.c; ++other) {
-      const int channel = first + other;
-      const T x = tiles.own_x[thread][channel / 4].v[channel % 4], feature = linear_feature(x);
-      if constexpr (kForward) state.total += feature * tiles.further[other];
-      T slope = state.further * tiles.further[other];
+  GEOSFT_DEVICE static void accumulate(const PrimalTask<T>& task, const PrimalSpan& span, const Tiles& tiles,
+                                       int64_t head, int first, int thread, State& state) {
+    for (int number = 0; number < kColumns && first + number < task.c; ++number) {
+      const int channel = first + number;
+      const T x = tiles.row_x[thread][channel / 4].v[channel % 4], feature = linear_feature(x);
+      if constexpr (kForward) state.total += feature * tiles.further[number];
+      T slope = state.further * tiles.further[number];
       GEOSFT_UNROLL
       for (int chunk = 0; chunk < kChunks; ++chunk) {
         GEOSFT_UNROLL
         for (int t = 0; t < 4; ++t) {
-          if constexpr (kValue) state.value[chunk].v[t] += feature * tiles.sums[other][chunk].v[t];
-          if constexpr (kGradient) slope += tiles.own_y[thread][chunk].v[t] * tiles.sums[other][chunk].v[t];
+          if constexpr (kValue) state.value[chunk].v[t] += feature * tiles.sums[number][chunk].v[t];
+          if constexpr (kGradient) slope += tiles.row_y[thread][chunk].v[t] * tiles.sums[number][chunk].v[t];
         }
       }
       if constexpr (kGradient) {
-        const int64_t at = task.own.at(rows.own.begin + thread, head);
+        const int64_t at = task.row_tokens.at(span.rows.begin + thread, head);
         task.gradient[at * task.c + channel] = slope * linear_slope(x);
       }
     }
   }
 
-  GEOSFT_DEVICE static void store(const PrimalTask<T>& task, const PrimalRows& rows, int64_t head, int thread,
+  GEOSFT_DEVICE static void store(const PrimalTask<T>& task, const PrimalSpan& span, int64_t head, int thread,
                                   const State& state) {
-    const int64_t at = task.own.at(rows.own.begin + thread, head);
+    const int64_t at = task.row_tokens.at(span.rows.begin + thread, head);
     T share = 1;
     if constexpr (kForward) {
-      const T total = rows.other.begin < rows.other.end ? state.total + task.eps : T(0);
+      const T total = span.columns.begin < span.columns.end ? state.total + task.eps : T(0);
       task.normalizer[at] = total;
       share = safe_reciprocal(total);
     }

@@ -82,7 +82,7 @@ class PrimalItemSumTile {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
     const int64_t head = block.y();
-    const PackedTile rows = packed_tile(in.side.rows(head), kItemSumRows, block.x());
+    const PackedTile rows = packed_tile(in.tokens.rows(head), kItemSumRows, block.x());
     if (rows.begin >= rows.end) return;
     T* const to = in.tile_sums + (block.x() * in.heads + head) * in.width;
     Tiles& tiles = block.template shared<Tiles>();
@@ -92,9 +92,9 @@ class PrimalItemSumTile {
       block.each([&](int thread) {
         const int channel = first + thread % channels, part = thread / channels;
         T sum = 0;
-        in.side.x.visit([&](const auto* numbers) {
+        in.tokens.x.visit([&](const auto* numbers) {
           for (int64_t row = rows.begin + part; row < rows.end && part < parts && channel < in.width; row += parts) {
-            sum += widened(numbers[in.side.at(row, head) * in.width + channel]);
+            sum += widened(numbers[in.tokens.at(row, head) * in.width + channel]);
           }
         });
         tiles.sum[thread] = sum;
@@ -115,15 +115,15 @@ struct PrimalItemSumJoinTile : UnsharedTile<PrimalItemSums<T>, 128> {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const PrimalItemSums<T>& in) {
     const int64_t item = block.x(), head = block.y();
-    const PackedRows packed = in.side.rows(head);
+    const PackedRows packed = in.tokens.rows(head);
     const RowRange rows = item_rows(packed, item);
-    const int64_t first = first_slot(packed, kItemSumRows, item);
+    const int64_t first = first_block(packed, kItemSumRows, item);
     const int64_t last = first + (rows.end - rows.begin + kItemSumRows - 1) / kItemSumRows;
     block.each([&](int thread) {
       for (int channel = thread; channel < in.width; channel += PrimalItemSumJoinTile::kBlockThreads) {
         T sum = 0;
-        for (int64_t slot = first; slot < last; ++slot)
-          sum += in.tile_sums[(slot * in.heads + head) * in.width + channel];
+        for (int64_t tile = first; tile < last; ++tile)
+          sum += in.tile_sums[(tile * in.heads + head) * in.width + channel];
         in.to[(item * in.heads + head) * in.width + channel] = sum;
       }
     });

@@ -2,10 +2,10 @@
 // Computes the softmax of primal_attention over all keys of an item: weights are evaluated and never stored. See
 // paired_rows.h.
 //
-// Bound, in float32: c + cv multiply-adds per pair forward, 4 c + 3 cv backward for both sides together, at 128 per
-// clock and multiprocessor. In addition there are 2 (c + cv) / 4 reads of 16 bytes from shared memory, which take as
-// long as 16 issue slots each: a quarter of the bound is reachable, as items are short or rows few. Tensor cores would
-// need half types and give other bits from one layout to the next.
+// Bound, in float32: c + cv multiply-adds per pair forward, 4 c + 3 cv backward for rows and columns together, at 128
+// per clock and multiprocessor. In addition there are 2 (c + cv) / 4 reads of 16 bytes from shared memory, which take
+// as long as 16 issue slots each: a quarter of the bound is reachable, as items are short or rows few. Tensor cores
+// would need half types and give other bits from one layout to the next.
 #pragma once
 
 #include "models/ops/cuda/primal_arrays.h"
@@ -47,44 +47,44 @@ struct RunningSoftmax {
 template <typename T, int Width>
 class PrimalSoftmaxTile : public PrimalTile<PrimalSoftmaxTile<T, Width>, T, Width, false> {
   using Rows = PairedRows<T, Width>;
-  static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kOthers = Rows::kOthers;
+  static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kColumns = Rows::kColumns;
 
  public:
   using State = RunningSoftmax<T, Width>;
-  // Rows of own_x are padded by one Vec4: see ForwardTile.
+  // Rows of row_x are padded by one Vec4: see ForwardTile.
   struct Tiles {
-    Vec4<T> own_x[kThreads][kChunks + 1];
-    Vec4<T> x[kOthers][kChunks];
-    Vec4<T> y[kOthers][kChunks];
+    Vec4<T> row_x[kThreads][kChunks + 1];
+    Vec4<T> x[kColumns][kChunks];
+    Vec4<T> y[kColumns][kChunks];
   };
 
-  GEOSFT_DEVICE static void begin(const PrimalTask<T>& /*task*/, const PrimalRows& /*rows*/, int64_t /*head*/,
+  GEOSFT_DEVICE static void begin(const PrimalTask<T>& /*task*/, const PrimalSpan& /*span*/, int64_t /*head*/,
                                   int /*thread*/, State& state) {
     state.begin();
   }
   template <class Block, class States>
-  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalRows& rows, int64_t head,
+  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalSpan& span, int64_t head,
                                     Tiles& tiles, States& state) {
-    for_other_rows<kOthers, kGroup>(
-        block, rows.other,
+    for_columns<kColumns, kGroup>(
+        block, span.columns,
         [&](int64_t first, int count, int thread) {
-          load_shifted_x(task.other, task, tiles.x, Width, rows.own.item, first, count, head, thread);
-          load_y(task.other, task, tiles.y, Width, first, count, head, thread);
+          load_shifted_x(task.column_tokens, task, tiles.x, Width, span.rows.item, first, count, head, thread);
+          load_y(task.column_tokens, task, tiles.y, Width, first, count, head, thread);
         },
         [&](int group, int count, int thread) {
-          meet(task, tiles, group, count, thread < rows.own_count(), thread, state[thread]);
+          accumulate(task, tiles, group, count, thread < span.row_count(), thread, state[thread]);
         });
     block.each([&](int thread) {
-      if (thread < rows.own_count()) state[thread].store(task, task.own.at(rows.own.begin + thread, head));
+      if (thread < span.row_count()) state[thread].store(task, task.row_tokens.at(span.rows.begin + thread, head));
     });
   }
 
  private:
-  GEOSFT_DEVICE static void meet(const PrimalTask<T>& task, const Tiles& tiles, int group, int count, bool there,
-                                 int thread, RunningSoftmax<T, Width>& state) {
+  GEOSFT_DEVICE static void accumulate(const PrimalTask<T>& task, const Tiles& tiles, int group, int count, bool there,
+                                       int thread, RunningSoftmax<T, Width>& state) {
     T weight[kGroup];
     bool counts[kGroup];
-    Rows::products(tiles.own_x[thread], tiles.x, group, weight);
+    Rows::products(tiles.row_x[thread], tiles.x, group, weight);
     T largest = state.largest;
     GEOSFT_UNROLL
     for (int g = 0; g < kGroup; ++g) {
@@ -102,20 +102,20 @@ class PrimalSoftmaxTile : public PrimalTile<PrimalSoftmaxTile<T, Width>, T, Widt
   }
 };
 
-// Computes the gradient of own rows, and with kBoth the value (for keys: the gradient of their values).
+// Computes the gradient of rows, and with kBoth the value (for keys: the gradient of their values).
 template <typename T, int Width, PairPart kPart>
 class PrimalGradientTile : public PrimalTile<PrimalGradientTile<T, Width, kPart>, T, Width, true> {
   using Rows = PairedRows<T, Width>;
   static constexpr bool kValue = kPart == PairPart::kBoth;
-  static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kOthers = Rows::kOthers;
+  static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kColumns = Rows::kColumns;
 
  public:
   struct Tiles {
-    Vec4<T> own_x[kThreads][kChunks + 1];
-    Vec4<T> own_y[kThreads][kChunks + 1];
-    Vec4<T> x[kOthers][kChunks];
-    Vec4<T> y[kOthers][kChunks];
-    T further[kOthers], offset[kOthers];
+    Vec4<T> row_x[kThreads][kChunks + 1];
+    Vec4<T> row_y[kThreads][kChunks + 1];
+    Vec4<T> x[kColumns][kChunks];
+    Vec4<T> y[kColumns][kChunks];
+    T further[kColumns], offset[kColumns];
   };
   struct State {
     Vec4<T> value[kValue ? kChunks : 1];
@@ -123,43 +123,43 @@ class PrimalGradientTile : public PrimalTile<PrimalGradientTile<T, Width, kPart>
     T further, offset;
   };
 
-  GEOSFT_DEVICE static void begin(const PrimalTask<T>& task, const PrimalRows& rows, int64_t head, int thread,
+  GEOSFT_DEVICE static void begin(const PrimalTask<T>& task, const PrimalSpan& span, int64_t head, int thread,
                                   State& state) {
     if constexpr (kValue) Rows::clear(state.value);
     Rows::clear(state.gradient);
-    const bool there = thread < rows.own_count();
-    state.further = there ? further_of(task.own, rows.own.begin + thread, head) : T(0);
-    state.offset = there ? offset_of(task.own, rows.own.begin + thread, head) : T(0);
+    const bool there = thread < span.row_count();
+    state.further = there ? further_of(task.row_tokens, span.rows.begin + thread, head) : T(0);
+    state.offset = there ? offset_of(task.row_tokens, span.rows.begin + thread, head) : T(0);
   }
 
   template <class Block, class States>
-  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalRows& rows, int64_t head,
+  GEOSFT_DEVICE static void compute(Block& block, const PrimalTask<T>& task, const PrimalSpan& span, int64_t head,
                                     Tiles& tiles, States& state) {
     const auto load = [&](int64_t first, int count, int thread) {
-      load_shifted_x(task.other, task, tiles.x, Width, rows.own.item, first, count, head, thread);
-      load_y(task.other, task, tiles.y, Width, first, count, head, thread);
-      if (thread >= kOthers) return;
-      tiles.further[thread] = thread < count ? further_of(task.other, first + thread, head) : T(0);
-      tiles.offset[thread] = thread < count ? offset_of(task.other, first + thread, head) : T(0);
+      load_shifted_x(task.column_tokens, task, tiles.x, Width, span.rows.item, first, count, head, thread);
+      load_y(task.column_tokens, task, tiles.y, Width, first, count, head, thread);
+      if (thread >= kColumns) return;
+      tiles.further[thread] = thread < count ? further_of(task.column_tokens, first + thread, head) : T(0);
+      tiles.offset[thread] = thread < count ? offset_of(task.column_tokens, first + thread, head) : T(0);
     };
-    for_other_rows<kOthers, kGroup>(block, rows.other, load, [&](int group, int count, int thread) {
-      meet(task, tiles, group, count, thread < rows.own_count(), thread, state[thread]);
+    for_columns<kColumns, kGroup>(block, span.columns, load, [&](int group, int count, int thread) {
+      accumulate(task, tiles, group, count, thread < span.row_count(), thread, state[thread]);
     });
     block.each([&](int thread) {
-      if (thread >= rows.own_count()) return;
-      const int64_t at = task.own.at(rows.own.begin + thread, head);
+      if (thread >= span.row_count()) return;
+      const int64_t at = task.row_tokens.at(span.rows.begin + thread, head);
       if constexpr (kValue) put_sums(state[thread].value, T(1), task.value + at * task.cv, task.cv);
       put_sums(state[thread].gradient, task.scale, task.gradient + at * task.c, task.c);
     });
   }
 
  private:
-  GEOSFT_DEVICE static void meet(const PrimalTask<T>& task, const Tiles& tiles, int group, int count, bool there,
-                                 int thread, State& state) {
+  GEOSFT_DEVICE static void accumulate(const PrimalTask<T>& task, const Tiles& tiles, int group, int count, bool there,
+                                       int thread, State& state) {
     T weight[kGroup], slope[kGroup];
     bool counts[kGroup];
-    Rows::products(tiles.own_x[thread], tiles.x, group, weight);
-    Rows::products(tiles.own_y[thread], tiles.y, group, slope);
+    Rows::products(tiles.row_x[thread], tiles.x, group, weight);
+    Rows::products(tiles.row_y[thread], tiles.y, group, slope);
     GEOSFT_UNROLL
     for (int g = 0; g < kGroup; ++g) {
       counts[g] = there && group + g < count;

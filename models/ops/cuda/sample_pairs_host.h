@@ -27,7 +27,7 @@ enum class Ranking { kCounted, kSelected, kSorted };
 
 struct SamplingOptions {
   bool noise, random_partner, replacement;
-  int64_t k, bins;
+  int64_t k, samples;
   std::optional<Ranking> ranking = {};  // empty: the cheapest
 };
 
@@ -37,28 +37,28 @@ inline int64_t largest_possible(const std::optional<at::Tensor>& ptr, int64_t ro
   return given(ptr) && ptr->is_cpu() && rows > 0 ? ptr->diff().max().item<int64_t>() : rows;
 }
 
-// Offsets of the bins of every item, int64 [B + 1], on the device of ptr, if it is given.
+// Offsets of the samples of every item, int64 [B + 1], on the device of ptr, if it is given.
 inline at::Tensor sample_offsets(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
                                  const SamplingOptions& options) {
   const at::Tensor tokens = given(ptr) ? ptr->diff() : at::full({1}, score.size(0), score.options().dtype(at::kLong));
   const at::Tensor some = tokens.clamp_max(1);
-  const at::Tensor bins =
+  const at::Tensor samples =
       options.replacement ? some * options.k : at::maximum(tokens.floor_divide(2).clamp_max(options.k), some);
-  return at::constant_pad_nd(bins.cumsum(0), {1, 0});
+  return at::constant_pad_nd(samples.cumsum(0), {1, 0});
 }
 
-// Rows that a bin takes in one phase: a top, and also its partner if that is the next in rank.
-inline int64_t rows_a_bin(const SamplingOptions& options) {
+// Rows that a sample takes in one phase: a top, and also its partner if that is the next in rank.
+inline int64_t rows_per_sample(const SamplingOptions& options) {
   return options.random_partner ? 1 : 2;
 }
 
 // Returns the cheapest ranking: the kernel launches of a selection take as long as some 10^8 comparisons.
 inline Ranking cheapest_ranking(int64_t rows, int64_t largest, const SamplingOptions& options) {
   constexpr double selection = 1 << 27;
-  const auto drawn = static_cast<double>(rows_a_bin(options) * std::min(options.k, largest));
+  const auto chosen = static_cast<double>(rows_per_sample(options) * std::min(options.k, largest));
   if (static_cast<double>(rows) * static_cast<double>(largest) <= selection) return Ranking::kCounted;
-  return static_cast<double>(rows_a_bin(options) * options.bins) * drawn <= selection ? Ranking::kSelected
-                                                                                      : Ranking::kSorted;
+  return static_cast<double>(rows_per_sample(options) * options.samples) * chosen <= selection ? Ranking::kSelected
+                                                                                               : Ranking::kSorted;
 }
 
 inline Ranking ranking_of(int64_t rows, const std::optional<at::Tensor>& ptr, const SamplingOptions& options) {
@@ -78,13 +78,13 @@ inline at::Tensor row_order(const at::Tensor& keys, const at::Tensor& ptr) {
 // Holds a KeySelection and its working memory.
 class Selection {
  public:
-  // Selects, by keys (int64 for uint64), the rows that the bins can take.
+  // Selects, by keys (int64 for uint64), the rows that the samples can take.
   Selection(const PackedRows& packed, const at::Tensor& keys, int key_bits, const at::Tensor& out_ptr,
             const SamplingOptions& options)
-      : place_ptr_(out_ptr * rows_a_bin(options)),
-        places_(at::full({2, options.bins * rows_a_bin(options)}, -1, out_ptr.options())),
+      : place_ptr_(out_ptr * rows_per_sample(options)),
+        places_(at::full({2, options.samples * rows_per_sample(options)}, -1, out_ptr.options())),
         state_(at::zeros({2, packed.items}, out_ptr.options())),
-        count_(at::empty({tile_slots(packed.rows, packed.items, kSelectionRows), kDigits},
+        count_(at::empty({tile_blocks(packed.rows, packed.items, kSelectionRows), kDigits},
                          out_ptr.options().dtype(at::kInt))) {
     int64_t* row = places_.mutable_data_ptr<int64_t>();
     int64_t* state = state_.mutable_data_ptr<int64_t>();
@@ -136,21 +136,21 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
                                                                 const SamplingOptions& options, const Run& run) {
   check_sampling(score, options.k, ptr, seeds);
   TORCH_CHECK(seeds.has_value() || !(options.noise || options.random_partner), "seeds must be given for a random draw");
-  TORCH_CHECK(options.bins >= 0, "bins must not be negative, got ", options.bins);
+  TORCH_CHECK(options.samples >= 0, "bins must not be negative, got ", options.samples);
   const at::Tensor rows = ptr_on_device(ptr, score.device(), "ptr");
   const at::Tensor out_ptr = sample_offsets(score, rows.defined() ? std::optional(rows) : std::nullopt, options);
   const bool apart = given(ptr) && ptr->device() != score.device();
   const at::Tensor sample_ptr = apart ? ptr_with_device_copy(sample_offsets(score, ptr, options), out_ptr) : out_ptr;
   const auto index = score.options().dtype(at::kLong);
-  const int64_t items = out_ptr.size(0) - 1, bins = options.bins;
+  const int64_t items = out_ptr.size(0) - 1, samples = options.samples;
   const Ranking ranking = ranking_of(score.size(0), ptr, options);
   const at::Tensor values = score.contiguous();
   const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
   const at::Tensor noise = at::empty_like(values), keys = at::empty({2, score.size(0)}, index);
-  const at::Tensor drawn = at::zeros({2, bins}, index), added = at::zeros({2, bins}, score.options());
+  const at::Tensor chosen = at::zeros({2, samples}, index), added = at::zeros({2, samples}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs", [&] {
     uint64_t* key = reinterpret_cast<uint64_t*>(keys.mutable_data_ptr<int64_t>());
-    int64_t* top = drawn.mutable_data_ptr<int64_t>();
+    int64_t* top = chosen.mutable_data_ptr<int64_t>();
     scalar_t* noise_top = added.mutable_data_ptr<scalar_t>();
     PairSampling<scalar_t> call{values.const_data_ptr<scalar_t>(),
                                 {rows.defined() ? rows.const_data_ptr<int64_t>() : nullptr, items, score.size(0)},
@@ -158,14 +158,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
                                 options.noise,
                                 options.random_partner,
                                 out_ptr.const_data_ptr<int64_t>(),
-                                bins,
+                                samples,
                                 noise.mutable_data_ptr<scalar_t>(),
                                 key,
                                 key + score.size(0),
                                 top,
-                                top + bins,
+                                top + samples,
                                 noise_top,
-                                noise_top + bins,
+                                noise_top + samples,
                                 options.replacement ? PairPhase::kReplacement : PairPhase::kKeys,
                                 {},
                                 {}};
@@ -177,7 +177,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
     call.phase = PairPhase::kPartner;
     run_ranked(call, keys[1], 64, rows, out_ptr, ranking, options, run);
   });
-  return {drawn[0], drawn[1], added, sample_ptr};
+  return {chosen[0], chosen[1], added, sample_ptr};
 }
 
 // log(softplus(x)) and its derivative for every finite x, float64: see the CPU implementation.
@@ -223,12 +223,13 @@ inline at::Tensor pair_weight_backward_composite(const at::Tensor& grad, const a
 template <class Launcher>
 void implement_sample_pairs(torch::Library& m) {
   m.impl("_draw_pairs", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
-                           bool random_partner, const std::optional<at::Tensor>& seeds, int64_t bins) {
-    return draw(score, ptr, seeds, {noise, random_partner, false, k, bins}, Launcher(score.device(), "sample_pairs"));
+                           bool random_partner, const std::optional<at::Tensor>& seeds, int64_t samples) {
+    return draw(score, ptr, seeds, {noise, random_partner, false, k, samples},
+                Launcher(score.device(), "sample_pairs"));
   });
   m.impl("_draw_pairs_with_replacement", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                            const at::Tensor& seeds, int64_t bins) {
-    return draw(score, ptr, seeds, {true, false, true, k, bins},
+                                            const at::Tensor& seeds, int64_t samples) {
+    return draw(score, ptr, seeds, {true, false, true, k, samples},
                 Launcher(score.device(), "sample_pairs with replacement"));
   });
   m.impl("_pair_weight", pair_weight_composite);

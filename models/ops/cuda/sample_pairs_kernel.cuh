@@ -27,10 +27,10 @@ struct RankedRows {
   GEOSFT_DEVICE int64_t row_at(int64_t place) const { return row ? row[place] : place; }
 };
 
-// score [rows]. Working memory: noise [rows] is the noise added, key [rows] the keys of the noisy scores and other
-// [rows] the keys by which random partners are sampled (kNoKey for rows in `top`). Results: top and partner [bins] and
-// their noise, noise_top and noise_partner [bins]; those of item b begin at out_ptr[b]. A call runs its phases in turn;
-// `phase` is the current one. It ranks `ranked`, after `selection`, if that has places.
+// score [rows]. Working memory: noise [rows] is the noise added, key [rows] the keys of the noisy scores and random_key
+// [rows] the keys by which random partners are sampled (kNoKey for rows in `top`). Results: top and partner [samples]
+// and their noise, noise_top and noise_partner [samples]; those of item b begin at out_ptr[b]. A call runs its phases
+// in turn; `phase` is the current one. It ranks `ranked`, after `selection`, if that has places.
 enum class PairPhase { kKeys, kTop, kPartner, kReplacement };
 template <typename T>
 struct PairSampling {
@@ -39,10 +39,10 @@ struct PairSampling {
   const int64_t* seeds;
   bool noisy, random_partner;
   const int64_t* out_ptr;
-  int64_t bins;
+  int64_t samples;
   T* noise;
   uint64_t* key;
-  uint64_t* other;
+  uint64_t* random_key;
   int64_t* top;
   int64_t* partner;
   T* noise_top;
@@ -71,16 +71,16 @@ GEOSFT_DEVICE uint64_t descending_key(double x) {
   return key == kNoKey ? key - 1 : key;
 }
 
-// Returns the range of the bins of an item.
+// Returns the range of the samples of an item.
 template <typename T>
-GEOSFT_DEVICE RowRange item_bins(const PairSampling<T>& in, int64_t item) {
-  const int64_t begin = clamped(in.out_ptr[item], 0, in.bins);
-  return {begin, clamped(in.out_ptr[item + 1], begin, in.bins)};
+GEOSFT_DEVICE RowRange item_samples(const PairSampling<T>& in, int64_t item) {
+  const int64_t begin = clamped(in.out_ptr[item], 0, in.samples);
+  return {begin, clamped(in.out_ptr[item + 1], begin, in.samples)};
 }
 
 GEOSFT_DEVICE uint64_t partner_key(uint64_t seed, int64_t row) {
-  const uint64_t drawn = philox(seed, static_cast<uint64_t>(row), 0).second();
-  return drawn == kNoKey ? drawn - 1 : drawn;
+  const uint64_t random = philox(seed, static_cast<uint64_t>(row), 0).second();
+  return random == kNoKey ? random - 1 : random;
 }
 
 // Computes noise and keys, one row per thread.
@@ -93,11 +93,11 @@ struct PairKeyTile : UnsharedTile<PairSampling<T>, kRankThreads> {
       const int64_t row = rows.begin + thread;
       if (row >= rows.end) return;
       const uint64_t seed = static_cast<uint64_t>(in.seeds[rows.item]);
-      const int64_t own = row - rows.item_begin;
-      const T added = in.noisy ? static_cast<T>(gumbel(philox(seed, static_cast<uint64_t>(own), 0).first())) : T(0);
+      const int64_t place = row - rows.item_begin;
+      const T added = in.noisy ? static_cast<T>(gumbel(philox(seed, static_cast<uint64_t>(place), 0).first())) : T(0);
       in.noise[row] = added;
       in.key[row] = descending_key(in.score[row] + added);
-      if (in.random_partner) in.other[row] = partner_key(seed, own);
+      if (in.random_partner) in.random_key[row] = partner_key(seed, place);
     });
   }
 };
@@ -109,14 +109,14 @@ class PairPlaces {
   using Arguments = PairSampling<T>;
 
   // `row` is -1 for an unused place.
-  GEOSFT_DEVICE static void draw(const Arguments& in, int64_t item, int64_t row, int64_t rank) {
+  GEOSFT_DEVICE static void put(const Arguments& in, int64_t item, int64_t row, int64_t rank) {
     if (row < 0) return;
-    const RowRange all = item_rows(in.packed, item), bins = item_bins(in, item);
-    const int64_t count = bins.end - bins.begin;
+    const RowRange all = item_rows(in.packed, item), samples = item_samples(in, item);
+    const int64_t count = samples.end - samples.begin;
     if constexpr (kPartners) {
-      if (in.other[row] != kNoKey && rank < count) put_partner(in, bins.begin + rank, row);
+      if (in.random_key[row] != kNoKey && rank < count) put_partner(in, samples.begin + rank, row);
     } else {
-      choose(in, all, row, rank, bins.begin, count);
+      choose(in, all, row, rank, samples.begin, count);
     }
   }
 
@@ -127,16 +127,16 @@ class PairPlaces {
     if (rank < count) {
       in.top[out + rank] = row;
       in.noise_top[out + rank] = in.noise[row];
-      if (in.random_partner) in.other[row] = kNoKey;
+      if (in.random_partner) in.random_key[row] = kNoKey;
       if (all.end - all.begin == 1) put_partner(in, out, row);  // a single row is its own partner
     } else if (!in.random_partner && rank < 2 * count) {
       put_partner(in, out + rank - count, row);
     }
   }
 
-  GEOSFT_DEVICE static void put_partner(const Arguments& in, int64_t bin, int64_t row) {
-    in.partner[bin] = row;
-    in.noise_partner[bin] = in.noise[row];
+  GEOSFT_DEVICE static void put_partner(const Arguments& in, int64_t sample, int64_t row) {
+    in.partner[sample] = row;
+    in.noise_partner[sample] = in.noise[row];
   }
 };
 
@@ -171,7 +171,7 @@ class PairRankTile {
     block.each([&](int thread) {
       const int64_t place = places.begin + thread;
       if (place >= places.end) return;
-      PairPlaces<T, kPartners>::draw(in, places.item, ranked.row_at(place), state[thread].rank);
+      PairPlaces<T, kPartners>::put(in, places.item, ranked.row_at(place), state[thread].rank);
     });
   }
 
@@ -181,10 +181,10 @@ class PairRankTile {
     int64_t rank;
   };
 
-  // Counts the keys in shared memory that come before `key`, which is at place `own` of them (or is not among them).
-  GEOSFT_DEVICE static int before(const Tiles& tiles, uint64_t key, int64_t own) {
+  // Counts the keys in shared memory that come before `key`, which is at `place` of them (or is not among them).
+  GEOSFT_DEVICE static int before(const Tiles& tiles, uint64_t key, int64_t place) {
     int count = 0;
-    for (int i = 0; i < kBlockThreads; ++i) count += tiles.key[i] < key || (tiles.key[i] == key && i < own) ? 1 : 0;
+    for (int i = 0; i < kBlockThreads; ++i) count += tiles.key[i] < key || (tiles.key[i] == key && i < place) ? 1 : 0;
     return count;
   }
 };
@@ -200,12 +200,12 @@ struct PairPlaceTile : UnsharedTile<PairSampling<T>, kRankThreads> {
       const int64_t place = places.begin + thread;
       if (place >= places.end) return;
       const int64_t row = clamped(in.ranked.row_at(place), all.begin, all.end - 1);
-      PairPlaces<T, kPartners>::draw(in, places.item, row, place - all.begin);
+      PairPlaces<T, kPartners>::put(in, places.item, row, place - all.begin);
     });
   }
 };
 
-// Samples with replacement, one block per bin and member: argmax_i(score_i + Gumbel), ties to the lowest row.
+// Samples with replacement, one block per sample and member: argmax_i(score_i + Gumbel), ties to the lowest row.
 template <typename T>
 class PairReplacementTile {
  public:
@@ -222,10 +222,10 @@ class PairReplacementTile {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    const int64_t bin = block.x(), member = block.y(), item = item_of_bin(in, bin);
+    const int64_t sample = block.x(), member = block.y(), item = item_of_sample(in, sample);
     const RowRange rows = item_rows(in.packed, item);
     const uint64_t seed = static_cast<uint64_t>(in.seeds[item]);
-    const uint64_t stream = static_cast<uint64_t>(1 + 2 * (bin - item_bins(in, item).begin) + member);
+    const uint64_t stream = static_cast<uint64_t>(1 + 2 * (sample - item_samples(in, item).begin) + member);
     Tiles& tiles = block.template shared<Tiles>();
     block.each([&](int thread) {
       Best best{T(0), T(0), -1};
@@ -247,8 +247,8 @@ class PairReplacementTile {
       if (thread != 0) return;
       Best best = tiles.of_group[0];
       for (int i = 1; i < kGroups; ++i) best = better(best, tiles.of_group[i]);
-      (member == 0 ? in.top : in.partner)[bin] = best.row < 0 ? 0 : rows.begin + best.row;  // -1: wrong offsets
-      (member == 0 ? in.noise_top : in.noise_partner)[bin] = best.noise;
+      (member == 0 ? in.top : in.partner)[sample] = best.row < 0 ? 0 : rows.begin + best.row;  // -1: wrong offsets
+      (member == 0 ? in.noise_top : in.noise_partner)[sample] = best.noise;
     });
   }
 
@@ -259,12 +259,13 @@ class PairReplacementTile {
     return a;
   }
 
-  // Returns the last item whose bins begin at or before this one: items without bins begin where the next one does.
-  GEOSFT_DEVICE static int64_t item_of_bin(const Arguments& in, int64_t bin) {
+  // Returns the last item whose samples begin at or before this one: items without samples begin where the next one
+  // does.
+  GEOSFT_DEVICE static int64_t item_of_sample(const Arguments& in, int64_t sample) {
     int64_t item = 0;
     for (int64_t end = in.packed.items; end - item > 1;) {
       const int64_t middle = item + (end - item) / 2;
-      (in.out_ptr[middle] <= bin ? item : end) = middle;
+      (in.out_ptr[middle] <= sample ? item : end) = middle;
     }
     return item;
   }
@@ -273,19 +274,19 @@ class PairReplacementTile {
 template <typename T, bool kPartners, class Run>
 void rank_grids(const PairSampling<T>& in, Run&& run) {
   if (in.selection.places > 0) selection_grids(in.selection, run);
-  const int64_t slots = tile_slots(in.ranked.packed.rows, in.ranked.packed.items, kRankThreads);
+  const int64_t blocks = tile_blocks(in.ranked.packed.rows, in.ranked.packed.items, kRankThreads);
   if (in.ranked.key) {
-    run.template grid<PairRankTile<T, kPartners>>(slots, 1, in);
+    run.template grid<PairRankTile<T, kPartners>>(blocks, 1, in);
   } else {
-    run.template grid<PairPlaceTile<T, kPartners>>(slots, 1, in);
+    run.template grid<PairPlaceTile<T, kPartners>>(blocks, 1, in);
   }
 }
 
 template <typename T, class Run>
 void run_grids(const PairSampling<T>& in, Run&& run) {
-  const int64_t slots = tile_slots(in.packed.rows, in.packed.items, kRankThreads);
-  if (in.phase == PairPhase::kReplacement) run.template grid<PairReplacementTile<T>>(in.bins, 2, in);
-  if (in.phase == PairPhase::kKeys) run.template grid<PairKeyTile<T>>(slots, 1, in);
+  const int64_t blocks = tile_blocks(in.packed.rows, in.packed.items, kRankThreads);
+  if (in.phase == PairPhase::kReplacement) run.template grid<PairReplacementTile<T>>(in.samples, 2, in);
+  if (in.phase == PairPhase::kKeys) run.template grid<PairKeyTile<T>>(blocks, 1, in);
   if (in.phase == PairPhase::kTop) rank_grids<T, false>(in, run);
   if (in.phase == PairPhase::kPartner) rank_grids<T, true>(in, run);
 }

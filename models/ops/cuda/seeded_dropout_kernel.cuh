@@ -23,8 +23,8 @@ struct DropoutCall {
   GEOSFT_HOST_DEVICE int64_t elements() const {
     return (first % kDropoutLanes + count + kDropoutLanes - 1) / kDropoutLanes;
   }
-  GEOSFT_DEVICE void compute(int64_t own) const {
-    const int64_t group = first / kDropoutLanes + own;
+  GEOSFT_DEVICE void compute(int64_t place) const {
+    const int64_t group = first / kDropoutLanes + place;
     const uint64_t bits = dropout_bits(static_cast<uint64_t>(*seed), static_cast<uint64_t>(group));
     GEOSFT_UNROLL
     for (int lane = 0; lane < kDropoutLanes; ++lane) {

@@ -30,14 +30,14 @@ std::tuple<at::Tensor, at::Tensor> pool_forward(const at::Tensor& x_in, const at
   check_softmax_pool(x_in, u_in, ptr_in);
   const at::Tensor x = x_in.contiguous(), u = u_in.contiguous(), ptr = ptr_on_device(ptr_in, x_in.device(), "ptr");
   const PackedRows packed = pooled_rows(ptr, x);
-  const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);
+  const int64_t width = x.size(1), blocks = tile_blocks(packed.rows, packed.items, kPoolRows);
   const auto computed = x.options().dtype(at::toOpMathType(x.scalar_type()));
-  const at::Tensor sum = at::empty({slots, width}, computed), totals = at::empty({2, slots}, computed);
+  const at::Tensor sum = at::empty({blocks, width}, computed), totals = at::empty({2, blocks}, computed);
   const at::Tensor out = at::empty({packed.items, width}, computed), log_sum = at::empty({packed.items}, computed);
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "softmax_pool", [&] {
     scalar_t* total = totals.mutable_data_ptr<scalar_t>();
     run(PoolForward<scalar_t>{stored<scalar_t>(x), stored<scalar_t>(u), width, packed, sum.mutable_data_ptr<scalar_t>(),
-                              total, total + slots, out.mutable_data_ptr<scalar_t>(),
+                              total, total + blocks, out.mutable_data_ptr<scalar_t>(),
                               log_sum.mutable_data_ptr<scalar_t>()});
   });
   return {out, log_sum};
@@ -53,13 +53,13 @@ std::tuple<at::Tensor, at::Tensor> pool_backward(const at::Tensor& grad_in, cons
   const at::Tensor grad = opmath_contiguous(grad_in), log_sum = opmath_contiguous(log_sum_in),
                    out = opmath_contiguous(out_in);
   const PackedRows packed = pooled_rows(ptr, x);
-  const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);
+  const int64_t width = x.size(1), blocks = tile_blocks(packed.rows, packed.items, kPoolRows);
   TORCH_CHECK(grad.sizes() == out.sizes() && out.dim() == 2 && out.size(1) == width && out.size(0) == packed.items &&
                   log_sum.numel() == packed.items,
               "grad, out and log_sum must have the shapes of the result, got ", grad.sizes(), ", ", out.sizes(),
               " and ", log_sum.sizes());
   const at::Tensor grad_out = (grad * out).sum(1);
-  const at::Tensor x_grad = at::empty_like(x), u_grads = at::zeros({slots, width}, out.options());
+  const at::Tensor x_grad = at::empty_like(x), u_grads = at::zeros({blocks, width}, out.options());
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "softmax_pool", [&] {
     run(PoolBackward<scalar_t>{stored<scalar_t>(x), stored<scalar_t>(u), width, packed, grad.const_data_ptr<scalar_t>(),
                                grad_out.const_data_ptr<scalar_t>(), log_sum.const_data_ptr<scalar_t>(),

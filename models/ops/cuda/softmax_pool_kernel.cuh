@@ -14,8 +14,8 @@
 
 namespace geosft::cuda {
 
-// x [rows, width], u [width]. Per tile: sum of e^(l - largest) x [slots, width], total of e^(l - largest) and largest
-// [slots]. Per item: out [items, width] and log_sum [items].
+// x [rows, width], u [width]. Per tile: sum of e^(l - largest) x [blocks, width], total of e^(l - largest) and largest
+// [blocks]. Per item: out [items, width] and log_sum [items].
 template <typename T>
 struct PoolForward {
   Accessor<const T> x, u;
@@ -28,7 +28,7 @@ struct PoolForward {
   T* log_sum;
 };
 
-// grad [items, width]; grad_out = grad . out and log_sum [items]; x_grad [rows, width], u_grad [slots, width].
+// grad [items, width]; grad_out = grad . out and log_sum [items]; x_grad [rows, width], u_grad [blocks, width].
 template <typename T>
 struct PoolBackward {
   Accessor<const T> x, u;
@@ -135,8 +135,8 @@ struct PoolForwardTile : PoolTile<T, PoolForward<T>> {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const PoolForward<T>& in) {
-    const int64_t slot = block.x();
-    const PackedTile rows = packed_tile(in.packed, kPoolRows, slot);
+    const int64_t tile = block.x();
+    const PackedTile rows = packed_tile(in.packed, kPoolRows, tile);
     if (rows.begin >= rows.end) return;
     auto& tiles = block.template shared<typename Steps::Tiles>();
     typename Block::template PerThread<typename Steps::State> state(block);
@@ -159,11 +159,11 @@ struct PoolForwardTile : PoolTile<T, PoolForward<T>> {
       }
     });
     const T total = Steps::reduce(block, tiles, [](T a, T b) { return a + b; });
-    Steps::add_rows(block, tiles.weight, in.x, in.width, rows, in.sum + slot * in.width);
+    Steps::add_rows(block, tiles.weight, in.x, in.width, rows, in.sum + tile * in.width);
     block.each([&](int thread) {
       if (thread != 0) return;
-      in.total[slot] = total;
-      in.largest[slot] = largest;
+      in.total[tile] = total;
+      in.largest[tile] = largest;
     });
   }
 };
@@ -175,17 +175,17 @@ struct PoolJoinTile : UnsharedTile<PoolForward<T>, kPoolThreads> {
   GEOSFT_DEVICE static void run(Block& block, const PoolForward<T>& in) {
     const int64_t item = block.x();
     const RowRange rows = item_rows(in.packed, item);
-    const int64_t first = first_slot(in.packed, kPoolRows, item);
+    const int64_t first = first_block(in.packed, kPoolRows, item);
     const int64_t last = first + (rows.end - rows.begin + kPoolRows - 1) / kPoolRows;
     block.each([&](int thread) {
       T largest = -T(INFINITY), total = 0;
-      for (int64_t slot = first; slot < last; ++slot) largest = larger(largest, in.largest[slot]);
-      for (int64_t slot = first; slot < last; ++slot)
-        total += exp_below_zero(in.largest[slot] - largest) * in.total[slot];
+      for (int64_t tile = first; tile < last; ++tile) largest = larger(largest, in.largest[tile]);
+      for (int64_t tile = first; tile < last; ++tile)
+        total += exp_below_zero(in.largest[tile] - largest) * in.total[tile];
       for (int64_t channel = thread; channel < in.width; channel += kPoolThreads) {
         T sum = 0;
-        for (int64_t slot = first; slot < last; ++slot) {
-          sum += exp_below_zero(in.largest[slot] - largest) * in.sum[slot * in.width + channel];
+        for (int64_t tile = first; tile < last; ++tile) {
+          sum += exp_below_zero(in.largest[tile] - largest) * in.sum[tile * in.width + channel];
         }
         in.out[item * in.width + channel] = first < last ? sum / total : T(0);
       }
@@ -239,12 +239,12 @@ struct PoolBackwardTile : PoolTile<T, PoolBackward<T>> {
 // Lists the grids of a call, on a GPU or emulated: see launch_kernels.
 template <typename T, class Run>
 void run_grids(const PoolForward<T>& in, Run&& run) {
-  run.template grid<PoolForwardTile<T>>(tile_slots(in.packed.rows, in.packed.items, kPoolRows), 1, in);
+  run.template grid<PoolForwardTile<T>>(tile_blocks(in.packed.rows, in.packed.items, kPoolRows), 1, in);
   run.template grid<PoolJoinTile<T>>(in.packed.items, 1, in);
 }
 template <typename T, class Run>
 void run_grids(const PoolBackward<T>& in, Run&& run) {
-  run.template grid<PoolBackwardTile<T>>(tile_slots(in.packed.rows, in.packed.items, kPoolRows), 1, in);
+  run.template grid<PoolBackwardTile<T>>(tile_blocks(in.packed.rows, in.packed.items, kPoolRows), 1, in);
 }
 
 }  // namespace geosft::cuda

@@ -37,7 +37,7 @@ void require_rows_of_cpu(const at::Tensor& points, const at::Tensor& queries, in
 struct WalledSearch {
   template <typename T>
   void operator()(cuda::KnnSearch<T> in) const {
-    const int64_t rows = in.of_points.rows, tiles = cuda::tile_slots(rows, in.of_points.items, cuda::kKnnThreads);
+    const int64_t rows = in.of_points.rows, tiles = cuda::tile_blocks(rows, in.of_points.items, cuda::kKnnThreads);
     const WalledArray points(in.points, rows * 3, T(0));
     std::optional<WalledArray<T>> box;
     std::optional<WalledArray<const int64_t>> order;

@@ -11,11 +11,11 @@ namespace {
 using cuda::PackedRows;
 using cuda::PackedTile;
 
-// The item of every row, as the tiles of all slots have it; -1 where none has, and a failure where two have.
+// The item of every row, as the tiles of all blocks have it; -1 where none has, and a failure where two have.
 std::vector<int64_t> covered(const PackedRows& packed, int64_t tile) {
   std::vector<int64_t> item(static_cast<size_t>(packed.rows), -1);
-  for (int64_t slot = 0; slot < cuda::tile_slots(packed.rows, packed.items, tile); ++slot) {
-    const PackedTile found = cuda::packed_tile(packed, tile, slot);
+  for (int64_t block = 0; block < cuda::tile_blocks(packed.rows, packed.items, tile); ++block) {
+    const PackedTile found = cuda::packed_tile(packed, tile, block);
     REQUIRE(found.end - found.begin <= tile);
     for (int64_t row = found.begin; row < found.end; ++row) {
       REQUIRE(item.at(static_cast<size_t>(row)) == -1);
@@ -50,8 +50,8 @@ TEST_CASE("packed_tile stays inside the rows of its item whatever ptr says", "[p
   for (const std::vector<int64_t>& ptr :
        {std::vector<int64_t>{-5, 3, 90}, {0, 90, 4}, {7, 2, -1}, {50, 60, 70}, {6, 8, 10}, {10, 10, 10}}) {
     const PackedRows packed{ptr.data(), 2, 10};
-    for (int64_t slot = 0; slot < cuda::tile_slots(10, 2, 4); ++slot) {
-      const PackedTile found = cuda::packed_tile(packed, 4, slot);
+    for (int64_t block = 0; block < cuda::tile_blocks(10, 2, 4); ++block) {
+      const PackedTile found = cuda::packed_tile(packed, 4, block);
       REQUIRE(found.item < 2);
       if (found.begin >= found.end) continue;
       const cuda::RowRange rows = cuda::item_rows(packed, found.item);

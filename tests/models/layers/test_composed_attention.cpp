@@ -56,9 +56,9 @@ RelativeWeights random_weights(int64_t channels) {
 void require_same(const at::Tensor& actual, const at::Tensor& expected, const std::vector<at::Tensor>& leaves,
                   const std::string& what) {
   require_close(actual, expected, 1e-10, what);
-  const at::Tensor upstream = at::randn(expected.sizes(), generator(14), at::kDouble);
+  const at::Tensor grad_output = at::randn(expected.sizes(), generator(14), at::kDouble);
   const auto gradients = [&](const at::Tensor& out) {
-    return torch::autograd::grad({out}, leaves, {upstream}, /*retain_graph=*/true, false, /*allow_unused=*/true);
+    return torch::autograd::grad({out}, leaves, {grad_output}, /*retain_graph=*/true, false, /*allow_unused=*/true);
   };
   const auto a = gradients(actual), b = gradients(expected);
   for (size_t i = 0; i < leaves.size(); ++i) {

@@ -83,8 +83,8 @@ TEST_CASE("the weights of learned tokens have gradients, the points have none", 
   Clouds clouds;
   clouds.points.requires_grad_(true);
   PointPairTokens module = module_of({.width = 3});
-  const at::Tensor upstream = normal({70, 6}, 6);
-  (clouds.tokens(module) * upstream).sum().backward();
+  const at::Tensor grad_output = normal({70, 6}, 6);
+  (clouds.tokens(module) * grad_output).sum().backward();
   CHECK_FALSE(clouds.points.grad().defined());
   const at::NoGradGuard guard;
   for (const auto& parameter : module->named_parameters()) {
@@ -92,7 +92,7 @@ TEST_CASE("the weights of learned tokens have gradients, the points have none", 
     for (int64_t i = 0; i < std::min<int64_t>(values.numel(), 6); ++i) {
       const auto moved = [&](double by) {
         values[i] += by;
-        const double sum = (clouds.tokens(module) * upstream).sum().item<double>();
+        const double sum = (clouds.tokens(module) * grad_output).sum().item<double>();
         values[i] -= by;
         return sum;
       };

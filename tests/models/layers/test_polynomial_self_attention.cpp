@@ -40,17 +40,17 @@ at::Tensor exact(PolynomialSelfAttention& layer, const at::Tensor& x, const std:
 
 TEST_CASE("the layer approaches softmax attention, gradients included", "[polynomial_self_attention]") {
   const at::Tensor ptr = at::tensor({0, 5, 26}, at::kLong),
-                   upstream = at::randn({26, kWidth}, generator(2), at::kDouble);
+                   grad_output = at::randn({26, kWidth}, generator(2), at::kDouble);
   for (const bool causal : {false, true}) {
     PolynomialSelfAttention layer = layer_of({.degree = 12, .causal = causal});
     const at::Tensor x = at::randn({26, kWidth}, generator(1), at::kDouble).requires_grad_(true);
     const at::Tensor out = layer->forward(x, ptr);
-    out.backward(upstream);
+    out.backward(grad_output);
     const at::Tensor gradient = x.grad().clone(), weight_gradient = layer->query->weight.grad().clone();
     x.mutable_grad().zero_();
     layer->zero_grad();
     const at::Tensor expected = exact(layer, x, {0, 5, 26}, causal);
-    expected.backward(upstream);
+    expected.backward(grad_output);
     require_close(out, expected, 1e-6, "out");
     require_close(gradient, x.grad(), 1e-5, "gradient of x");
     require_close(weight_gradient, layer->query->weight.grad(), 1e-5, "gradient of W_Q");

@@ -58,14 +58,14 @@ void require_member(PrimalOptions options, const std::string& what,
   }
   for (at::Tensor& weight : layer->pooling) weight.set_data(at::randn_like(weight));
   const at::Tensor x = at::randn({items.offsets.back(), kWidth}, generator(6), at::kDouble).requires_grad_(true);
-  const at::Tensor upstream = at::randn(x.sizes(), generator(7), at::kDouble);
+  const at::Tensor grad_output = at::randn(x.sizes(), generator(7), at::kDouble);
   const at::Tensor found = layer->forward(x, items.ptr(), relative);
   const at::Tensor expected = slow_primal_layer(layer, x, items.offsets, relative);
   require_close(found, expected, 1e-12, what);
   std::vector<at::Tensor> inputs = layer->parameters();
   inputs.push_back(x);
-  const auto gradients = torch::autograd::grad({found}, inputs, {upstream}, std::nullopt, false, true);
-  const auto slow = torch::autograd::grad({expected}, inputs, {upstream}, std::nullopt, false, true);
+  const auto gradients = torch::autograd::grad({found}, inputs, {grad_output}, std::nullopt, false, true);
+  const auto slow = torch::autograd::grad({expected}, inputs, {grad_output}, std::nullopt, false, true);
   for (size_t i = 0; i < inputs.size(); ++i) {
     require_close(gradients[i], slow[i], 1e-10, what + ", gradient " + std::to_string(i), 1e-3);
   }

@@ -53,14 +53,14 @@ TEST_CASE("gradients that are not requested are skipped, except those of q, k, v
   const at::Tensor one = at::ones({1}), ptr = at::zeros({2}, at::kLong);
   const MaxoutInputs in(OptionalTensors({one, one, one, one, std::nullopt, one, ptr, ptr}), 0.5);
   const OutputMask none(all_wanted(5, false), in);
-  REQUIRE_FALSE(none.own(0));
-  REQUIRE_FALSE(none.own(1));
+  REQUIRE_FALSE(none.bias_input(0));
+  REQUIRE_FALSE(none.bias_input(1));
   std::vector<at::Tensor> gradients(5, one);
   none.leave_out(gradients);
   for (size_t i = 0; i < 5; ++i) REQUIRE(gradients[i].numel() == (i < 4 ? 1 : 0));
   const OutputMask last(c10::List<bool>({false, false, false, false, true}), in);
-  REQUIRE_FALSE(last.own(0));  // absent
-  REQUIRE(last.own(1));
+  REQUIRE_FALSE(last.bias_input(0));  // absent
+  REQUIRE(last.bias_input(1));
   require_error([&] { OutputMask(all_wanted(6), in); }, {"wanted must", "5", "6"});
 }
 

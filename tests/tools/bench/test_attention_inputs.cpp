@@ -14,12 +14,12 @@ TEST_CASE("inputs with heads first hold the numbers of the packed ones", "[bench
   REQUIRE(first.leak.sizes() == at::IntArrayRef({2, 3, 9}));
   for (const auto& [turned, rows] :
        {std::pair(first.q, packed.q), std::pair(first.k, packed.k), std::pair(first.v, packed.v),
-        std::pair(first.leak, packed.leak), std::pair(first.upstream, packed.upstream)}) {
+        std::pair(first.leak, packed.leak), std::pair(first.grad_output, packed.grad_output)}) {
     CHECK(turned.is_contiguous());
     geosft::test::require_equal(packed_rows(turned).detach(), rows.detach(), "rows");
   }
   CHECK(first.q.requires_grad());
-  CHECK_FALSE(first.upstream.requires_grad());
+  CHECK_FALSE(first.grad_output.requires_grad());
 }
 
 TEST_CASE("a seed gives the same inputs again, another seed others", "[bench]") {

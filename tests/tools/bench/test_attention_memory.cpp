@@ -45,11 +45,11 @@ void require_little_of_half(const geosft::test::Attention& attention, const geos
     if (name == "q" || name == "k" || name == "v") inputs += static_cast<int64_t>(tensor.nbytes());
     leaves.push_back(tensor);
   }
-  const at::Tensor upstream = at::ones_like(halves["q"]);
+  const at::Tensor grad_output = at::ones_like(halves["q"]);
   Tensors results;
   const int64_t peak = peak_tensor_bytes([&] {
     const at::Tensor out = attention(halves);
-    results = torch::autograd::grad({out}, leaves, {upstream});
+    results = torch::autograd::grad({out}, leaves, {grad_output});
     results.push_back(out);
   });
   CHECK(peak - bytes_of(results) < inputs / 10 + constant);

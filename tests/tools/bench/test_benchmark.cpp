@@ -38,12 +38,12 @@ TEST_CASE("an implementation without `align` is not compared", "[bench]") {
 }
 
 TEST_CASE("a pass gives the output, and with backward the gradients", "[bench]") {
-  const at::Tensor x = at::tensor({1.0, 2.0}).requires_grad_(true), upstream = at::tensor({1.0, 10.0});
+  const at::Tensor x = at::tensor({1.0, 2.0}).requires_grad_(true), grad_output = at::tensor({1.0, 10.0});
   const auto square = [x] { return x * x; };
-  const Tensors forward = measured_pass(Pass::forward, {x}, upstream, square)();
+  const Tensors forward = measured_pass(Pass::forward, {x}, grad_output, square)();
   REQUIRE(forward.size() == 1);
   CHECK_FALSE(forward[0].requires_grad());
-  const Tensors both = measured_pass(Pass::both, {x}, upstream, square)();
+  const Tensors both = measured_pass(Pass::both, {x}, grad_output, square)();
   REQUIRE(both.size() == 2);
   geosft::test::require_equal(both[1], at::tensor({2.0, 40.0}), "gradient");
   CHECK_FALSE(x.grad().defined());

@@ -31,7 +31,7 @@ int64_t peak_of(Pass pass, const Call& call) {
   const auto leaf = [&](const at::Tensor& x) { return x.detach().to(call.type).requires_grad_(true); };
   const at::Tensor q = leaf(in.q), k = leaf(in.k), v = leaf(in.v), ptr = at::tensor(call.offsets, at::kLong);
   const auto attention = [&] { return polynomial_attention(q, k, v, 4, 0.3, call.causal, ptr, ptr, call.center); };
-  const auto run = measured_pass(pass, {q, k, v}, in.upstream.to(call.type), attention);
+  const auto run = measured_pass(pass, {q, k, v}, in.grad_output.to(call.type), attention);
   return peak_tensor_bytes([&] { run(); });
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("the benchmark of polynomial_attention can be made and counts its arit
   const PackedInputs in = random_inputs(small_sizes(), 37);
   geosft::test::Arguments arguments{{{"q", in.q}, {"k", in.k}, {"v", in.v}, {"q_ptr", in.q_ptr}, {"k_ptr", in.k_ptr}}};
   const geosft::test::Outcome expected = geosft::test::evaluate(
-      geosft::test::slow_polynomial({.degree = 2, .scale = 0.5}), arguments, in.upstream, at::kDouble);
+      geosft::test::slow_polynomial({.degree = 2, .scale = 0.5}), arguments, in.grad_output, at::kDouble);
   geosft::test::require_close(own[0].detach(), expected.out, 1e-5, "result");
   for (size_t i = 0; i < 3; ++i) {
     const std::string name(1, "qkv"[i]);
@@ -113,8 +113,9 @@ TEST_CASE("the paper's gradient allocates O(n c + m c^2), never n x m c", "[benc
     REQUIRE(stated < 4 * tokens * monomials * columns / 2);
     for (const bool causal : {false, true}) {
       INFO("degree " << degree << (causal ? ", causal" : ""));
-      CHECK(peak_tensor_bytes(
-                [&] { polynomial_low_rank_gradient(in.upstream, in.q, in.k, in.v, degree, 0.3, causal); }) <= stated);
+      CHECK(peak_tensor_bytes([&] {
+              polynomial_low_rank_gradient(in.grad_output, in.q, in.k, in.v, degree, 0.3, causal);
+            }) <= stated);
     }
   }
 }

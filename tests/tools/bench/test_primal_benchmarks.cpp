@@ -60,13 +60,13 @@ TEST_CASE("layers of the primal-dual family give the tokens and gradients of the
       PrimalSelfAttention layer(12, 3, primal_options(i == 0 ? member : "softmax", 3));
       layer->to(at::kDouble);
       const at::Tensor x = normal({74, 12}, generator).to(at::kDouble).requires_grad_(true);
-      const at::Tensor upstream = normal({74, 12}, generator).to(at::kDouble);
+      const at::Tensor grad_output = normal({74, 12}, generator).to(at::kDouble);
       const at::Tensor expected = geosft::test::slow_primal_layer(layer, x, {0, 37, 74}, RelativeEncoding::none());
       require_close(results[0].detach(), expected.detach(), 1e-5, "tokens");
       if (!backward) continue;
       Tensors inputs = layer->parameters();
       inputs.push_back(x);
-      const Tensors gradients = torch::autograd::grad({expected}, inputs, {upstream});
+      const Tensors gradients = torch::autograd::grad({expected}, inputs, {grad_output});
       // Softmax does not see the keys' bias: its gradient is zero but for rounding.
       for (size_t g = 0; g < gradients.size(); ++g) require_close(results[g + 1], gradients[g], 1e-4, "gradient", 1.0);
     }

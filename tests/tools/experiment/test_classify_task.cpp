@@ -114,16 +114,16 @@ TEST_CASE("validation counts every cloud once, with one vote, upright") {
   example.validated = true;
   example.settings.evaluation.votes = 3;
   ClassifyTask task = example.task();
-  const std::optional<MetricSum> tally = task.validate();
-  REQUIRE(tally.has_value());
+  const std::optional<MetricSum> metric_sum = task.validate();
+  REQUIRE(metric_sum.has_value());
   ClassifySettings one_vote = example.settings;
   one_vote.evaluation.votes = 1;
   PointClassifier model = small_model(one_vote);
   const ClassificationMetrics expected =
       classification_metrics({dataset_logits(model, example.clouds, one_vote, Rotation::none, 0)});
-  CHECK(tally->items == 10);
-  CHECK(tally->mean_score() == Approx(expected.accuracy));
-  CHECK(tally->mean_loss() == Approx(expected.loss));
+  CHECK(metric_sum->items == 10);
+  CHECK(metric_sum->mean_score() == Approx(expected.accuracy));
+  CHECK(metric_sum->mean_loss() == Approx(expected.loss));
   example.validated = false;
   ClassifyTask without = example.task();
   CHECK_FALSE(without.validate().has_value());

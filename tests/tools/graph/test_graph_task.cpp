@@ -69,15 +69,15 @@ TEST_CASE("validation is the metric over the held-out split, negative where lowe
     Example example(kind);
     example.split = {{0, 1, 2}, {3, 4, 5, 6}, {}};
     GraphTraining task = example.task();
-    const std::optional<MetricSum> tally = task.validate();
-    REQUIRE(tally);
-    CHECK(tally->items == 4);
+    const std::optional<MetricSum> metric_sum = task.validate();
+    REQUIRE(metric_sum);
+    CHECK(metric_sum->items == 4);
     GraphModel model = small_graph_run(example.graphs.schema, example.settings).model;
     const NamedValues values = evaluation_metrics(model, kind,
                                                   graph_outputs(model, example.graphs, example.split.validation,
                                                                 GraphSplit::validation, example.settings.evaluation));
-    CHECK(tally->mean_loss() == Approx(value_of(values, "loss")));
-    CHECK(tally->mean_score() == Approx((kind == GraphTask::regression ? -1 : 1) * values.front().second));
+    CHECK(metric_sum->mean_loss() == Approx(value_of(values, "loss")));
+    CHECK(metric_sum->mean_score() == Approx((kind == GraphTask::regression ? -1 : 1) * values.front().second));
   }
 }
 

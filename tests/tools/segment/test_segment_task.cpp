@@ -74,14 +74,14 @@ TEST_CASE("validation is the instance IoU of the shapes, by one vote, and a sign
   Example example;
   CHECK_FALSE(example.task().validate().has_value());
   example.settings.evaluation.votes = 3;
-  const MetricSum tally = example.task(&example.shapes).validate().value();
+  const MetricSum metric_sum = example.task(&example.shapes).validate().value();
   example.settings.evaluation.votes = 1;
   PointSegmenter model = small_segmenter(example.settings);
   const SegmentScores scores =
       evaluate_parts(model, example.shapes, example.settings, example.mask, Rotation::none, 1).scores;
-  CHECK(tally.items == 6);
-  CHECK(tally.mean_score() == Approx(scores.parts.instance_iou));
-  CHECK(tally.mean_loss() == Approx(scores.loss));
+  CHECK(metric_sum.items == 6);
+  CHECK(metric_sum.mean_score() == Approx(scores.parts.instance_iou));
+  CHECK(metric_sum.mean_loss() == Approx(scores.loss));
   install_interrupt_handler();
   std::raise(SIGINT);
   SegmentTask stopped = example.task(&example.shapes);

@@ -13,7 +13,7 @@ using Offsets = std::vector<int64_t>;
 // Every row and head belongs to exactly one unit, which stays inside its item and begins at a block of it.
 void require_cover(const PolynomialPlan& plan, const Offsets& offsets, int64_t heads) {
   std::vector<int> seen(static_cast<size_t>(offsets.back() * heads), 0);
-  for (const PolynomialUnit& unit : plan.own) {
+  for (const PolynomialUnit& unit : plan.queries) {
     const PolynomialPair& pair = plan.pairs[unit.pair];
     REQUIRE(unit.begin >= offsets[pair.item]);
     REQUIRE(unit.end <= offsets[pair.item + 1]);
@@ -38,13 +38,13 @@ TEST_CASE("polynomial_plan covers every row and head once", "[polynomial_problem
 
 TEST_CASE("polynomial_plan sums each row once into the partial accumulators of its item", "[polynomial_problem]") {
   const PolynomialPlan plan = polynomial_plan({0, 40, 90}, {0, 9000, 15000}, 2, 4, MonomialBasis(3, 2), Reach::all);
-  std::vector<int> used(static_cast<size_t>(plan.slots), 0);
+  std::vector<int> used(static_cast<size_t>(plan.partials), 0);
   int64_t rows = 0;
-  for (const PolynomialUnit& unit : plan.others) {
+  for (const PolynomialUnit& unit : plan.keys) {
     const PolynomialPair& pair = plan.pairs[unit.pair];
-    REQUIRE(unit.slot >= pair.first_slot);
-    REQUIRE(unit.slot < pair.first_slot + pair.slots);
-    ++used[static_cast<size_t>(unit.slot)];
+    REQUIRE(unit.partial >= pair.first_partial);
+    REQUIRE(unit.partial < pair.first_partial + pair.partials);
+    ++used[static_cast<size_t>(unit.partial)];
     rows += unit.end - unit.begin;
   }
   for (const int count : used) REQUIRE(count == 1);
@@ -55,14 +55,14 @@ TEST_CASE("with an order a chunk's sum is for its neighbour", "[polynomial_probl
   const MonomialBasis basis(3, 2);
   const PolynomialPlan before = polynomial_plan({0, 2500}, {0, 2500}, 1, 4, basis, Reach::before);
   const PolynomialPlan after = polynomial_plan({0, 2500}, {0, 2500}, 1, 4, basis, Reach::after);
-  REQUIRE(before.slots == 3);
-  REQUIRE(before.others.size() == 2);
-  REQUIRE(after.others.size() == 2);
+  REQUIRE(before.partials == 3);
+  REQUIRE(before.keys.size() == 2);
+  REQUIRE(after.keys.size() == 2);
   for (size_t n = 0; n < 2; ++n) {
-    REQUIRE(before.others[n].end == before.own[n + 1].begin);
-    REQUIRE(before.others[n].slot == before.own[n + 1].slot);
-    REQUIRE(after.others[n].begin == after.own[n].end);
-    REQUIRE(after.others[n].slot == after.own[n].slot);
+    REQUIRE(before.keys[n].end == before.queries[n + 1].begin);
+    REQUIRE(before.keys[n].partial == before.queries[n + 1].partial);
+    REQUIRE(after.keys[n].begin == after.queries[n].end);
+    REQUIRE(after.keys[n].partial == after.queries[n].partial);
   }
 }
 
@@ -75,8 +75,8 @@ TEST_CASE(
   REQUIRE(polynomial_plan({0, 5}, {0, 0}, 1, 8, basis, Reach::all).pairs.front().direct);
   for (const int64_t rows : {600, 5000, 100000, 3000000}) {
     const PolynomialPlan plan = polynomial_plan({0, rows}, {0, rows}, 8, 8, basis, Reach::all);
-    REQUIRE(plan.slots * basis.size() <= 8 * (rows / 4 + basis.size()));
-    REQUIRE((rows < 100000 || plan.own.size() >= 16));
+    REQUIRE(plan.partials * basis.size() <= 8 * (rows / 4 + basis.size()));
+    REQUIRE((rows < 100000 || plan.queries.size() >= 16));
   }
 }
 
@@ -110,8 +110,8 @@ TEST_CASE("a thread works in no more memory than polynomial_attention states", "
 
 TEST_CASE("polynomial_plan of an empty batch has no units", "[polynomial_problem]") {
   const PolynomialPlan plan = polynomial_plan({0, 0}, {0, 0}, 2, 3, MonomialBasis(2, 2), Reach::all);
-  REQUIRE(plan.own.empty());
-  REQUIRE(plan.others.empty());
+  REQUIRE(plan.queries.empty());
+  REQUIRE(plan.keys.empty());
 }
 
 TEST_CASE("centered_rows takes the mean of every item away", "[polynomial_problem]") {

@@ -28,10 +28,10 @@ at::Tensor states(const at::Tensor& x, const at::Tensor& y, const Sizes& n, cuda
   at::Tensor numbers = at::empty({int64_t{2} * shape.entries + count * shape.factors}, at::kByte);
   const at::Tensor weights = at::empty({count}, at::kDouble);
   cuda::PolynomialTask<double> task{};
-  task.own.rows = task.other.rows = {nullptr, 1, n.rows};
-  task.other.x = {x.const_data_ptr<double>(), StorageType::opmath};
-  task.other.factor = 0.5;
-  task.other.y = {y.const_data_ptr<double>(), StorageType::opmath};
+  task.row_tokens.rows = task.column_tokens.rows = {nullptr, 1, n.rows};
+  task.column_tokens.x = {x.const_data_ptr<double>(), StorageType::opmath};
+  task.column_tokens.factor = 0.5;
+  task.column_tokens.y = {y.const_data_ptr<double>(), StorageType::opmath};
   task.heads = 2;
   task.c = static_cast<int>(n.c);
   task.cv = static_cast<int>(n.cv);
@@ -49,7 +49,8 @@ at::Tensor states(const at::Tensor& x, const at::Tensor& y, const Sizes& n, cuda
                 numbers.mutable_data_ptr<uint8_t>(),
                 numbers.mutable_data_ptr<uint8_t>() + int64_t{2} * shape.entries,
                 weights.mutable_data_ptr<double>()};
-  const at::Tensor to = at::full({plan.chunks.count(task.other.rows), 2, count, n.cv + 1}, std::nan(""), at::kDouble);
+  const at::Tensor to =
+      at::full({plan.chunks.count(task.column_tokens.rows), 2, count, n.cv + 1}, std::nan(""), at::kDouble);
   task.states = to.mutable_data_ptr<double>();
   cuda::polynomial_grids(cuda::MonomialTableStage(), task, EmulatedGrids<kOrder>());
   cuda::polynomial_grids(cuda::MonomialSumStage(), task, EmulatedGrids<kOrder>());

@@ -89,13 +89,13 @@ TEST_CASE("monomials with the same first factors end with the entries from one t
       return std::vector<uint8_t>(first, first + table.shape.factors);
     };
     for (size_t a = 1; a < table.weight.size(); ++a) {
-      std::vector<uint8_t> before = row(a - 1), own = row(a);
+      std::vector<uint8_t> before = row(a - 1), current = row(a);
       const int last = before.back();
       const bool ends = last == table.shape.entries - 1;
-      const bool goes_on = std::equal(own.begin(), own.end() - 1, before.begin());
+      const bool goes_on = std::equal(current.begin(), current.end() - 1, before.begin());
       INFO("channels " << channels << " degree " << degree << " monomial " << a);
       REQUIRE(goes_on != ends);
-      if (goes_on) REQUIRE(own.back() == last + 1);
+      if (goes_on) REQUIRE(current.back() == last + 1);
     }
   }
 }

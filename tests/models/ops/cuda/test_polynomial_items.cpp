@@ -10,14 +10,14 @@ namespace geosft::test::test_polynomial_items {
 namespace {
 
 // A task of these offsets as kernels see it, c = cv = 2 and degree 2.
-cuda::PolynomialTask<float> task_of(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t rows,
-                                    cuda::Reach reach) {
-  const auto items = static_cast<int64_t>(own.size()) - 1;
+cuda::PolynomialTask<float> task_of(const std::vector<int64_t>& row_offsets, const std::vector<int64_t>& column_offsets,
+                                    int64_t rows, cuda::Reach reach) {
+  const auto items = static_cast<int64_t>(row_offsets.size()) - 1;
   const cuda::PolynomialPlan plan =
       cuda::polynomial_plan(cuda::table_shape(2, 2), 2, 2, 2, reach, 256, {nullptr, nullptr, items, rows, rows, 1});
   cuda::PolynomialTask<float> task{};
-  task.own.rows = {own.data(), items, rows};
-  task.other.rows = {other.data(), items, rows};
+  task.row_tokens.rows = {row_offsets.data(), items, rows};
+  task.column_tokens.rows = {column_offsets.data(), items, rows};
   task.reach = reach;
   task.costs = plan.costs;
   task.chunks = plan.chunks;
@@ -30,8 +30,8 @@ TEST_CASE("tiles cover every row of the items that go by monomials once", "[poly
   const std::vector<int64_t> offsets{0, 700, 703, 703, 960, 1500, 1510, 2000};
   const auto task = task_of(offsets, offsets, 2000, cuda::Reach::kAll);
   std::vector<int> seen(2000, 0);
-  for (int64_t slot = 0; slot < cuda::tile_slots(2000, 7, task.costs.tile); ++slot) {
-    const cuda::PackedTile tile = cuda::monomial_tile(task, slot);
+  for (int64_t block = 0; block < cuda::tile_blocks(2000, 7, task.costs.tile); ++block) {
+    const cuda::PackedTile tile = cuda::monomial_tile(task, block);
     for (int64_t row = tile.begin; row < tile.end; ++row) {
       ++seen[static_cast<size_t>(row)];
       REQUIRE(row >= offsets[static_cast<size_t>(tile.item)]);
@@ -67,15 +67,15 @@ TEST_CASE("offsets that point anywhere lead to no row and no state beyond the ar
   std::mt19937_64 random(5);
   for (int trial = 0; trial < 200; ++trial) {
     const int64_t rows = 3000;
-    std::vector<int64_t> own(6), other(6);
-    for (std::vector<int64_t>* offsets : {&own, &other}) {
+    std::vector<int64_t> row_offsets(6), column_offsets(6);
+    for (std::vector<int64_t>* offsets : {&row_offsets, &column_offsets}) {
       for (int64_t& offset : *offsets) offset = static_cast<int64_t>(random() % 6000) - 1000;
     }
     for (const cuda::Reach reach : {cuda::Reach::kAll, cuda::Reach::kBefore, cuda::Reach::kAfter}) {
-      const auto task = task_of(own, other, rows, reach);
-      const int64_t places = task.chunks.count(task.other.rows);
-      for (int64_t slot = 0; slot < cuda::tile_slots(rows, 5, task.costs.tile); ++slot) {
-        const cuda::PackedTile tile = cuda::monomial_tile(task, slot);
+      const auto task = task_of(row_offsets, column_offsets, rows, reach);
+      const int64_t places = task.chunks.count(task.column_tokens.rows);
+      for (int64_t block = 0; block < cuda::tile_blocks(rows, 5, task.costs.tile); ++block) {
+        const cuda::PackedTile tile = cuda::monomial_tile(task, block);
         if (tile.begin >= tile.end) continue;
         REQUIRE(tile.begin >= 0);
         REQUIRE(tile.end <= rows);
@@ -87,7 +87,7 @@ TEST_CASE("offsets that point anywhere lead to no row and no state beyond the ar
         if (chunk.rows.begin >= chunk.rows.end) continue;
         REQUIRE(chunk.rows.begin >= 0);
         REQUIRE(chunk.rows.end <= rows);
-        const cuda::RowRange all = cuda::item_rows(task.other.rows, chunk.item);
+        const cuda::RowRange all = cuda::item_rows(task.column_tokens.rows, chunk.item);
         REQUIRE(place - chunk.number + cuda::chunk_count(all, task.chunks) <= places);
       }
     }

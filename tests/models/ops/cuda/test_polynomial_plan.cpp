@@ -127,9 +127,9 @@ TEST_CASE("if the items are known, only existing chunks have states", "[polynomi
 
 TEST_CASE("few queries over many keys go by monomials, whose keys are shared out", "[polynomial_plan]") {
   const Offsets one{0, 1}, many{0, 300000};
-  const auto work = [](const Offsets& own, const Offsets& other) {
+  const auto work = [](const Offsets& row_offsets, const Offsets& column_offsets) {
     return cuda::polynomial_plan(cuda::table_shape(8, 2), 8, 2, 8, cuda::Reach::kAll, 256,
-                                 {&own, &other, 1, own.back(), other.back(), 1});
+                                 {&row_offsets, &column_offsets, 1, row_offsets.back(), column_offsets.back(), 1});
   };
   CHECK(work(one, many).monomials);
   CHECK(work(many, one).pairs);

@@ -61,18 +61,18 @@ template <ThreadOrder kOrder>
 struct WalledRun {
   template <typename T>
   static int64_t places(const cuda::PrimalTask<T>& task) {
-    return task.heads * task.own.packed.rows;
+    return task.heads * task.row_tokens.packed.rows;
   }
   template <typename T>
   void operator()(cuda::PrimalTask<T> in) const {
     std::vector<WalledArray<T>> walls;
-    const int64_t own = places(in), sums = in.heads * in.c * (in.cv + 1);
-    if (in.value) walls.emplace_back(in.value, own * in.cv, T(-7));
-    if (in.normalizer) walls.emplace_back(in.normalizer, own, T(-7));
-    if (in.gradient) walls.emplace_back(in.gradient, own * in.c, T(-7));
+    const int64_t rows = places(in), sums = in.heads * in.c * (in.cv + 1);
+    if (in.value) walls.emplace_back(in.value, rows * in.cv, T(-7));
+    if (in.normalizer) walls.emplace_back(in.normalizer, rows, T(-7));
+    if (in.gradient) walls.emplace_back(in.gradient, rows * in.c, T(-7));
     if (in.tile_sums) {
-      walls.emplace_back(in.tile_sums, cuda::PrimalTileSumTile<T>::slots(in.other.packed) * sums, T(-7));
-      walls.emplace_back(in.item_sums, in.other.packed.items * sums, T(-7));
+      walls.emplace_back(in.tile_sums, cuda::PrimalTileSumTile<T>::blocks(in.column_tokens.packed) * sums, T(-7));
+      walls.emplace_back(in.item_sums, in.column_tokens.packed.items * sums, T(-7));
     }
     close(in, walls);
   }
@@ -91,8 +91,8 @@ struct WalledRun {
   template <typename T>
   void operator()(cuda::PrimalItemSums<T> in) const {
     std::vector<WalledArray<T>> walls;
-    walls.emplace_back(in.to, in.heads * in.side.packed.items * in.width, T(-7));
-    walls.emplace_back(in.tile_sums, in.heads * in.slots() * in.width, T(-7));
+    walls.emplace_back(in.to, in.heads * in.tokens.packed.items * in.width, T(-7));
+    walls.emplace_back(in.tile_sums, in.heads * in.blocks() * in.width, T(-7));
     close(in, walls);
   }
 

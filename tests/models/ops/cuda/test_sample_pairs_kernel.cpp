@@ -47,15 +47,15 @@ template <ThreadOrder kOrder>
 struct WalledDraw {
   template <typename T>
   void operator()(cuda::PairSampling<T> in) const {
-    const WalledArray top(in.top, in.bins, int64_t{-7}), partner(in.partner, in.bins, int64_t{-7});
-    const WalledArray noise_top(in.noise_top, in.bins, T(-7)), noise_partner(in.noise_partner, in.bins, T(-7));
+    const WalledArray top(in.top, in.samples, int64_t{-7}), partner(in.partner, in.samples, int64_t{-7});
+    const WalledArray noise_top(in.noise_top, in.samples, T(-7)), noise_partner(in.noise_partner, in.samples, T(-7));
     const WalledArray noise(in.noise, in.packed.rows, T(-7));
-    const WalledArray key(in.key, in.packed.rows, uint64_t{7}), other(in.other, in.packed.rows, uint64_t{7});
+    const WalledArray key(in.key, in.packed.rows, uint64_t{7}), random_key(in.random_key, in.packed.rows, uint64_t{7});
     const EmulatedGrids<kOrder> grids;
     cuda::run_grids(in, grids);
     REQUIRE((top.close() && partner.close()));
     REQUIRE((noise_top.close() && noise_partner.close()));
-    REQUIRE((noise.close() && key.close() && other.close()));
+    REQUIRE((noise.close() && key.close() && random_key.close()));
   }
 };
 

@@ -29,7 +29,7 @@ constexpr int success = 0, system_error = 2, invalid_usage = 5, remote_error = 6
 constexpr int int64 = 4, float32 = 7, float64 = 8;
 
 // What the processes have together.
-struct Meeting {
+struct Rendezvous {
   std::atomic<int> here, round;  // zero at first, as the memory is
   std::array<std::atomic<pid_t>, max_processes> process;
   std::array<std::array<std::byte, piece>, max_processes> values;
@@ -47,7 +47,7 @@ bool ended(pid_t process) {
 }
 
 template <class Value>
-void sum(const Meeting& all, int size, std::byte* to, size_t bytes) {
+void sum(const Rendezvous& all, int size, std::byte* to, size_t bytes) {
   for (size_t at = 0; at < bytes; at += sizeof(Value)) {
     Value total{};
     for (int rank = 0; rank < size; ++rank) {
@@ -79,13 +79,13 @@ int fail_to_connect(const Id& id, int rank) {
 }  // namespace
 
 struct ncclComm {
-  Meeting* all;
+  Rendezvous* all;
   int rank, size;
   std::atomic<bool> aborted{false};
   std::atomic<int> enqueued{0};
 
   // False where it was aborted before all have come.
-  bool meet() {
+  bool barrier() {
     const int round = all->round;
     if (++all->here == size) {
       all->here = 0;
@@ -101,11 +101,11 @@ struct ncclComm {
 
   void sum_piece(std::byte* to, size_t bytes, int type) {
     std::memcpy(all->values[static_cast<size_t>(rank)].data(), to, bytes);
-    if (!meet()) return;
+    if (!barrier()) return;
     if (type == float32) sum<float>(*all, size, to, bytes);
     if (type == float64) sum<double>(*all, size, to, bytes);
     if (type == int64) sum<uint64_t>(*all, size, to, bytes);
-    meet();
+    barrier();
   }
 };
 
@@ -123,13 +123,13 @@ int ncclCommInitRank(ncclComm** comm, int size, Id id, int rank) {
   const char* const fails = std::getenv("GEOSFT_STAND_IN_FAILS");
   if (fails != nullptr && std::to_string(rank) == fails) return fail_to_connect(id, rank);
   const int file = open_meeting(id, rank);
-  if (file < 0 || ftruncate(file, sizeof(Meeting)) != 0) return system_error;
-  void* const memory = mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file < 0 || ftruncate(file, sizeof(Rendezvous)) != 0) return system_error;
+  void* const memory = mmap(nullptr, sizeof(Rendezvous), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) return system_error;
-  *comm = new ncclComm{static_cast<Meeting*>(memory), rank, size};
+  *comm = new ncclComm{static_cast<Rendezvous*>(memory), rank, size};
   (*comm)->all->process[static_cast<size_t>(rank)] = getpid();
-  (*comm)->meet();
+  (*comm)->barrier();
   if (rank == 0) shm_unlink(id.bytes);
   return success;
 }
@@ -137,7 +137,7 @@ int ncclCommInitRank(ncclComm** comm, int size, Id id, int rank) {
 int ncclAllReduce(const void* from, void* to, size_t count, int type, int, ncclComm* comm, void* stream) {
   if (from != to) return invalid_usage;
   const char* const late = std::getenv("NCCL_RUNTIME_CONNECT");
-  if ((late == nullptr || std::string(late) != "0") && !comm->meet()) return system_error;
+  if ((late == nullptr || std::string(late) != "0") && !comm->barrier()) return system_error;
   const size_t bytes = count * (type == float32 ? 4 : 8);
   ++comm->enqueued;
   static_cast<geosft::test::StandInStream*>(stream)->add([=] {
@@ -161,7 +161,7 @@ int ncclCommGetAsyncError(ncclComm* comm, int* error) {
 
 int ncclCommDestroy(ncclComm* comm) {
   while (comm->enqueued > 0) sched_yield();
-  munmap(comm->all, sizeof(Meeting));
+  munmap(comm->all, sizeof(Rendezvous));
   delete comm;
   return success;
 }
