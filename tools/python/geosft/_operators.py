@@ -235,13 +235,13 @@ def random_walk_pe(rowptr, col, steps, weight=None):
 
 
 def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0, generator=None, seeds=None):
-    r"""Draws k' bins of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
+    r"""Draws k' samples of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
     `partner` come from the others, and the sampled token is weight * x[top] + (1 - weight) * x[partner] with
         weight = softplus(z'[top])^(1/tau) / (softplus(z'[top])^(1/tau) + softplus(z'[partner])^(1/tau)).
 
       score           [N], finite; z' = score, plus Gumbel(0, 1) noise when `noise` is set. float32, float64, or float16
                       and bfloat16, which are computed in float32
-      k               bins asked for, >= 1; an item of n tokens gives k' = min(k, n / 2), 1 if n = 1, 0 if it is empty
+      k               samples asked for, >= 1; an item of n tokens gives k' = min(k, n / 2), 1 if n = 1, 0 if it is empty
       ptr             int64 [B + 1], items of the packed batch; none: one item
       random_partner  partners are uniform over the tokens that are not in `top`, in random order; otherwise they are the
                       tokens of ranks k' + 1 ... 2k'
