@@ -34,7 +34,7 @@ at::Tensor kronecker(const at::Tensor& a, const at::Tensor& b) {
 
 // Computes the gradient for one item and head: q [nq, c], k [nk, c], v [nk, cv], grad [nq, cv]. With E = [G, -rho] /
 // denominator and H = [v, 1], P_ij = A_ij E_i . H_j. Under a mask the sums over tokens outside a block are prefix or
-// suffix sums, and a block's own pairs are computed explicitly.
+// suffix sums, and the pairs within a block are computed explicitly.
 class LowRankHead {
  public:
   LowRankHead(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& grad,
@@ -87,7 +87,7 @@ class LowRankHead {
   }
 
   // Returns A of the pairs of a block, masked.
-  at::Tensor own_pairs(int64_t at, int64_t rows) const {
+  at::Tensor block_pairs(int64_t at, int64_t rows) const {
     return at::matmul(query_monomials(at, rows), key_monomials(at, rows).t()).tril_();
   }
 
@@ -95,7 +95,7 @@ class LowRankHead {
     const at::Tensor u = query_monomials(at, rows), g = grad_.narrow(0, at, rows);
     at::Tensor numerator = at::matmul(u, sum_), pairs;
     if (causal_) {
-      pairs = own_pairs(at, rows);
+      pairs = block_pairs(at, rows);
       numerator.addmm_(pairs, h_.narrow(0, at, rows));
     }
     const at::Tensor denominator = numerator.select(1, -1);
@@ -114,7 +114,7 @@ class LowRankHead {
     const at::Tensor u = key_monomials(at, rows), h = h_.narrow(0, at, rows);
     at::Tensor dv = at::matmul(u, sum_.narrow(1, 0, to.v.size(1))), dk = at::matmul(kronecker(u, h), moment_);
     if (causal_) {
-      const at::Tensor pairs = own_pairs(at, rows), e = e_.narrow(0, at, rows);
+      const at::Tensor pairs = block_pairs(at, rows), e = e_.narrow(0, at, rows);
       dv.addmm_(pairs.t(), e.narrow(1, 0, to.v.size(1)));
       dk.addmm_((pairs * at::matmul(e, h.t())).t(), q_.narrow(0, at, rows));
       take_queries(at, rows);
@@ -129,7 +129,7 @@ class LowRankHead {
   double scale_;
   bool causal_;
   int64_t block_;
-  at::Tensor sum_, moment_;  // over the tokens of the other side that a block is paired with
+  at::Tensor sum_, moment_;  // over the tokens that a block is paired with
 };
 
 using torch::autograd::AutogradContext;
@@ -185,8 +185,8 @@ AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at:
   check_sizes(grad, "grad", {q.size(0), q.size(1), v.size(2)}, "[Nq, h, cv]");
   const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr", q.device());
   const MonomialBasis basis(q.size(2), degree);
-  const at::Tensor own = center ? centered_rows(k.contiguous(), offsets.second) : k;
-  AttentionGradient all{at::zeros_like(q), at::zeros_like(own), at::zeros_like(v)};
+  const at::Tensor centered = center ? centered_rows(k.contiguous(), offsets.second) : k;
+  AttentionGradient all{at::zeros_like(q), at::zeros_like(centered), at::zeros_like(v)};
   for (int64_t b = 0; b < offsets.items(); ++b) {
     for (int64_t head = 0; head < q.size(1); ++head) {
       const auto queries = [&](const at::Tensor& x) {
@@ -197,7 +197,7 @@ AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at:
       };
       if (queries(q).size(0) == 0 || keys(k).size(0) == 0) continue;
       const AttentionGradient one =
-          LowRankHead(queries(q), keys(own), keys(v), queries(grad), basis, scale, causal).gradient();
+          LowRankHead(queries(q), keys(centered), keys(v), queries(grad), basis, scale, causal).gradient();
       queries(all.q).copy_(one.q);
       keys(all.k).copy_(one.k);
       keys(all.v).copy_(one.v);

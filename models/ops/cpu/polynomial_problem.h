@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines the inputs of the kernels of polynomial_attention. Forward and backward are one computation between two
-// sides, each with rows x and columns y (Y stands for y and one further column):
+// Defines the inputs of the kernels of polynomial_attention. Forward and backward are one computation of queries
+// and keys, each with x and y (Y stands for y and one further column):
 //   value_i = sum_j T_g(x_i . x'_j) y'_j,   gradient_i = sum_j T_{g-1}(x_i . x'_j) (Y_i . Y'_j) x'_j
-// Forward is the value of queries from keys with Y' = [v, 1]. Backward, with Y = [G, -rho] / denominator on the query
-// side, is the query gradient from keys, and value and gradient of the keys from queries.
+// Forward is the value of queries from keys with Y' = [v, 1]. Backward, with Y = [G, -rho] / denominator of the
+// queries, is the query gradient from keys, and value and gradient of the keys from queries.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -7,9 +7,8 @@
 // and the gradients of the attention bias.
 //
 // This source gives two kernels, and no two blocks add to the same memory: with RowKind::kQuery a block has a tile of
-// queries and iterates over the keys of their item, with RowKind::kKey a tile of
-// keys and iterates over the queries. One
-// thread computes each sum in a fixed order, so results are bitwise reproducible.
+// queries and iterates over the keys of their item, with RowKind::kKey a tile of keys and
+// iterates over the queries. One thread computes each sum in a fixed order, so results are bitwise reproducible.
 //
 // Instructions per (query, key, channel): 2 for the score, 1 for e . v, 2 for a comparison and a predicated addition,
 // and 1 more for dv in the kernel of keys: 11 in both kernels. The minimum is 5 (the score once, one comparison and one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates rows against the sums of monomials over the columns (monomial_sum_kernel.cuh), forward and backward
-// in linear time. With S the weighted sums for a row:
+// Evaluates row tokens against the sums of monomials over the column tokens (monomial_sum_kernel.cuh), forward and
+// backward in linear time. With S the weighted sums for a row:
 //   value_it = sum_a x_i^a S_at,   gradient_i = sum_a (d x_i^a / d x_i) sum_t Y_it S_at
 //
 // A block has a tile of tokens, Rows per thread, and their tables of monomials of low degree in shared memory; the sums

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines the arrays and sizes that the kernels of polynomial_attention read, contiguous and checked, and finds on the
-// device the item that a block works on. As on the CPU,
-// forward and backward are one computation between two sets of tokens, rows and columns, each with x and y (Y stands
-// for y and one further column):
+// device the item that a block works on. As on the CPU, forward and backward are one computation between two sets of
+// tokens, rows and columns, each with x and y (Y stands for y and one further column):
 //   value_i = sum_j T_g(x_i . x'_j) y'_j,   gradient_i = sum_j T_{g-1}(x_i . x'_j) (Y_i . Y'_j) x'_j
-// Forward is the value of queries from keys with Y' = [1, v]. Backward, with Y = [-rho, G] / denominator on the query
-// side, is the query gradient from keys, and value and gradient of the keys from queries.
+// Forward is the value of queries from keys with Y' = [1, v]. Backward, with Y = [-rho, G] / denominator of the
+// queries, is the query gradient from keys, and value and gradient of the keys from queries.
 #pragma once
 
 #include "models/ops/cuda/paired_rows.h"
@@ -97,7 +96,7 @@ struct PolynomialTask {
   T* gradient;
 
   PolynomialCosts costs;
-  ChunkPlaces chunks;  // of columns; a chunk is a multiple of the tile of rows
+  ChunkPlaces chunks;  // of column tokens; a chunk is a multiple of the tile of rows
   SumLayout sums;
   MonomialTable<T> table;
   T* states;  // [places of chunks, heads, table.count, cv + 1]: sums of monomials times Y'
@@ -148,7 +147,8 @@ GEOSFT_DEVICE int64_t chunk_count(const RowRange& rows, const ChunkPlaces& place
   return (row_count(rows) + places.rows - 1) / places.rows;
 }
 
-// A chunk of columns: its index in the item, and its rows; empty if no item computed by monomials has a chunk here.
+// A chunk of column tokens: its index in the item, and its rows; empty if no item computed by monomials has a chunk
+// here.
 struct Chunk {
   int64_t item, number;
   RowRange rows;
@@ -171,8 +171,8 @@ GEOSFT_DEVICE PackedTile monomial_tile(const PolynomialTask<T>& task, int64_t bl
   return tile;
 }
 
-// Returns the place of the state for a tile of rows: the sum over all columns or over the chunks before or after it, or
-// -1 if there are no such chunks.
+// Returns the place of the state for a tile of rows: the sum over all column tokens or over the chunks before or after
+// it, or -1 if there are no such chunks.
 template <typename T>
 GEOSFT_DEVICE int64_t state_place(const PolynomialTask<T>& task, const PackedTile& rows) {
   const RowRange columns = item_rows(task.column_tokens.rows, rows.item);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the grids of the stages of polynomial_attention, on a GPU or emulated: see launch_kernels. Items that are
-// long enough are computed by monomials: chunks of columns are summed into states, states are
-// combined, and rows are evaluated against them. Under a mask a row uses the state of the chunks before (or
-// after) it, plus the columns of its chunk pair by pair. Other items are computed pair by pair only. Memory: the
-// states, m (cv + 1) numbers per chunk; chunks have at least m rows.
+// Lists the grids of the stages of polynomial_attention, on a GPU or emulated: see launch_kernels. Items that are long
+// enough are computed by monomials: chunks of column tokens are summed into states, states are combined, and row tokens
+// are evaluated against them. Under a mask a row uses the state of the chunks before (or after) it, plus the tokens of
+// its chunk pair by pair. Other items are computed pair by pair only. Memory: the states, m (cv + 1) numbers per chunk;
+// chunks have at least m tokens.
 #pragma once
 
 #include "models/ops/cuda/monomial_kernel.cuh"

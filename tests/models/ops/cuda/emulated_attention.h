@@ -150,7 +150,7 @@ void require_emulated_fixture(const std::string& name, const std::vector<std::st
   require_emulated<Operator>(golden.arguments, names, golden.grad_output, golden.expected, name);
 }
 
-// Every compiled width, tiles that are not full on either side, items without queries or keys.
+// Every compiled width, tiles that are not full of queries or keys, items without queries or keys.
 inline std::vector<Sizes> tile_sizes() {
   std::vector<Sizes> sizes = awkward_sizes();
   sizes.push_back({{3, 40}, {270, 9}, 1, 8, 8});
