@@ -73,7 +73,7 @@ TEST_CASE("polynomial_attention adds up the chunks of long items", "[polynomial_
       const PolynomialNumbers numbers{degree, kScale, causal};
       const Reach reach = causal ? Reach::before : Reach::all;
       INFO("degree " << degree << (causal ? " causal" : ""));
-      REQUIRE(polynomial_plan({0, tokens}, {0, tokens}, 1, 2, MonomialBasis(c, degree), reach).slots == chunks);
+      REQUIRE(polynomial_plan({0, tokens}, {0, tokens}, 1, 2, MonomialBasis(c, degree), reach).partials == chunks);
       const Arguments a = random_polynomial({{tokens}, {tokens}, 1, c, 2}, 3);
       const at::Tensor grad_output = at::randn({tokens, 1, 2}, generator(5), at::kDouble);
       require_outcome(evaluate(fused_polynomial(numbers), a, grad_output, at::kDouble),
