@@ -45,7 +45,7 @@ class Stepper {
 };
 
 // Returns a number in [0, 1) with 53 random bits.
-double draw_uniform(at::Philox4_32& engine) {
+double random_uniform(at::Philox4_32& engine) {
   const uint64_t high = engine(), low = engine();
   return static_cast<double>((high << 32 | low) >> 11) * 0x1p-53;
 }
@@ -57,7 +57,7 @@ std::vector<int64_t> count_returns(const Stepper& stepper, int64_t node, int64_t
   for (int64_t walk = 0; walk < walks; ++walk) {
     int64_t at = node;
     for (int64_t t = 0; t < steps && at >= 0; ++t) {
-      at = stepper.next(at, draw_uniform(engine));
+      at = stepper.next(at, random_uniform(engine));
       returns[t] += at == node;
     }
   }

@@ -24,7 +24,7 @@ namespace {
 constexpr uint64_t order_stream = 1, item_stream = 2;
 
 // Returns a number below `bound`. The modulo bias is negligible: bound is the size of a dataset, far below 2^64.
-uint64_t draw_below(uint64_t seed, uint64_t counter, uint64_t bound) {
+uint64_t random_below(uint64_t seed, uint64_t counter, uint64_t bound) {
   return combine_seeds({seed, counter}) % bound;
 }
 
@@ -81,7 +81,7 @@ std::vector<int64_t> epoch_order(int64_t count, bool shuffle, uint64_t seed, int
   std::iota(order.begin(), order.end(), 0);
   if (!shuffle) return order;
   const uint64_t stream = combine_seeds({order_stream, seed, static_cast<uint64_t>(epoch)});
-  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draw_below(stream, i, i)]);
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_below(stream, i, i)]);
   return order;
 }
 

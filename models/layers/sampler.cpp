@@ -17,8 +17,8 @@ SampledPairs paired_by_row(const SampledPairs& drawn) {
   return {top, drawn.partner, at::stack({drawn.noise[0].index_select(0, order), drawn.noise[1]}), drawn.sample_ptr};
 }
 
-SampledPairs draw_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
-                          SamplingContext& context) {
+SampledPairs sample_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
+                            const SamplerOptions& options, SamplingContext& context) {
   if (context.mode() == SampleMode::greedy)
     return select_pairs(score, options.num_samples, ptr, false, false, std::nullopt);
   const at::Tensor seeds = context.next_seeds(ptr.has_value() ? ptr->size(0) - 1 : 1, score.device());
@@ -64,7 +64,7 @@ Pairs weigh(const at::Tensor& score, const SampledPairs& drawn, const SamplerOpt
 Pairs sample_tokens(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
                     SamplingContext& context) {
   const at::Tensor wide = score.to(at::toOpMathType(score.scalar_type()));
-  const SampledPairs drawn = draw_members(wide, ptr, options, context);
+  const SampledPairs drawn = sample_members(wide, ptr, options, context);
   context.note_choice(drawn.top, drawn.partner, drawn.sample_ptr);
   Pairs pairs = weigh(wide, drawn, options);
   pairs.weight = pairs.weight.to(score.scalar_type());

@@ -18,7 +18,7 @@ namespace {
 
 using Quadruple = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
-Quadruple drawn_meta(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const c10::SymInt& samples) {
+Quadruple sampled_meta(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const c10::SymInt& samples) {
   TORCH_SYM_CHECK(samples.sym_ge(0), "bins must not be negative, got ", samples);
   const auto index = score.options().dtype(at::kLong);
   return {at::empty_symint({samples}, index), at::empty_symint({samples}, index),
@@ -26,16 +26,16 @@ Quadruple drawn_meta(const at::Tensor& score, const std::optional<at::Tensor>& p
           at::empty_symint({item_count(ptr) + 1}, given(ptr) ? ptr->options() : index)};
 }
 
-Quadruple draw_pairs_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool /*noise*/,
-                          bool /*random_partner*/, const std::optional<at::Tensor>& seeds, c10::SymInt samples) {
+Quadruple sampled_pairs_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool /*noise*/,
+                             bool /*random_partner*/, const std::optional<at::Tensor>& seeds, c10::SymInt samples) {
   check_sampling(score, k, ptr, seeds);
-  return drawn_meta(score, ptr, samples);
+  return sampled_meta(score, ptr, samples);
 }
 
-Quadruple draw_pairs_with_replacement_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                           const at::Tensor& seeds, c10::SymInt samples) {
+Quadruple sampled_pairs_with_replacement_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                              const at::Tensor& seeds, c10::SymInt samples) {
   check_sampling(score, k, ptr, seeds);
-  return drawn_meta(score, ptr, samples);
+  return sampled_meta(score, ptr, samples);
 }
 
 at::Tensor pair_weight_meta(const at::Tensor& score, const at::Tensor& top, const at::Tensor&, const at::Tensor&,
@@ -165,8 +165,8 @@ GEOSFT_OPERATORS(m) {
 }
 
 GEOSFT_KERNELS(Meta, m) {
-  m.impl("_draw_pairs", draw_pairs_meta);
-  m.impl("_draw_pairs_with_replacement", draw_pairs_with_replacement_meta);
+  m.impl("_draw_pairs", sampled_pairs_meta);
+  m.impl("_draw_pairs_with_replacement", sampled_pairs_with_replacement_meta);
   m.impl("_pair_weight", pair_weight_meta);
   m.impl("_pair_weight_backward", pair_weight_backward_meta);
 }

@@ -82,7 +82,7 @@ struct Draw {
     if (alone) {
       others[0] = 0;
     } else if (random_partner) {
-      draw_partners(ranked, samples, seed, others);
+      sample_partners(ranked, samples, seed, others);
     } else {
       for (int64_t j = 0; j < samples; ++j) others[j] = ranked[samples + j].row;
     }
@@ -95,8 +95,8 @@ struct Draw {
   }
 
   // Samples uniformly without replacement from the rows after the first `samples`: those with the smallest random keys.
-  static void draw_partners(const std::vector<Ranked<T>>& ranked, int64_t samples, uint64_t seed,
-                            std::vector<int64_t>& others) {
+  static void sample_partners(const std::vector<Ranked<T>>& ranked, int64_t samples, uint64_t seed,
+                              std::vector<int64_t>& others) {
     std::vector<Ranked<uint64_t>> keyed(ranked.size() - samples);
     for (size_t i = 0; i < keyed.size(); ++i) {
       const int64_t row = ranked[samples + i].row;
@@ -134,8 +134,8 @@ void check_finite(const at::Tensor& score) {
   throw NonFiniteError("score must be finite, found NaN or infinity");
 }
 
-Quadruple draw_pairs_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
-                         bool random_partner, const std::optional<at::Tensor>& seeds, int64_t samples) {
+Quadruple sampled_pairs_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                            bool random_partner, const std::optional<at::Tensor>& seeds, int64_t samples) {
   check_sampling(score, k, ptr, seeds);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
@@ -177,8 +177,8 @@ std::pair<int64_t, T> gumbel_max(const T* score, int64_t tokens, uint64_t seed, 
   return {best, best_noise};
 }
 
-Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                          const at::Tensor& seeds, int64_t samples) {
+Quadruple sampled_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                             const at::Tensor& seeds, int64_t samples) {
   check_sampling(score, k, ptr, seeds);
   check_num_samples_with_replacement(k);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
@@ -284,8 +284,8 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
 }  // namespace
 
 GEOSFT_KERNELS(CPU, m) {
-  m.impl("_draw_pairs", draw_pairs_cpu);
-  m.impl("_draw_pairs_with_replacement", draw_pairs_with_replacement_cpu);
+  m.impl("_draw_pairs", sampled_pairs_cpu);
+  m.impl("_draw_pairs_with_replacement", sampled_pairs_with_replacement_cpu);
   m.impl("_pair_weight", pair_weight_cpu);
   m.impl("_pair_weight_backward", pair_weight_backward_cpu);
 }

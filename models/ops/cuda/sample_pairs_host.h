@@ -130,10 +130,11 @@ void run_ranked(PairSampling<T> call, const at::Tensor& keys, int key_bits, cons
 }
 
 template <class Run>
-std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor& score,
-                                                                const std::optional<at::Tensor>& ptr,
-                                                                const std::optional<at::Tensor>& seeds,
-                                                                const SamplingOptions& options, const Run& run) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sampled_pairs(const at::Tensor& score,
+                                                                         const std::optional<at::Tensor>& ptr,
+                                                                         const std::optional<at::Tensor>& seeds,
+                                                                         const SamplingOptions& options,
+                                                                         const Run& run) {
   check_sampling(score, options.k, ptr, seeds);
   TORCH_CHECK(seeds.has_value() || !(options.noise || options.random_partner), "seeds must be given for a random draw");
   TORCH_CHECK(options.samples >= 0, "bins must not be negative, got ", options.samples);
@@ -224,13 +225,13 @@ template <class Launcher>
 void implement_sample_pairs(torch::Library& m) {
   m.impl("_draw_pairs", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                            bool random_partner, const std::optional<at::Tensor>& seeds, int64_t samples) {
-    return draw(score, ptr, seeds, {noise, random_partner, false, k, samples},
-                Launcher(score.device(), "sample_pairs"));
+    return sampled_pairs(score, ptr, seeds, {noise, random_partner, false, k, samples},
+                         Launcher(score.device(), "sample_pairs"));
   });
   m.impl("_draw_pairs_with_replacement", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                             const at::Tensor& seeds, int64_t samples) {
-    return draw(score, ptr, seeds, {true, false, true, k, samples},
-                Launcher(score.device(), "sample_pairs with replacement"));
+    return sampled_pairs(score, ptr, seeds, {true, false, true, k, samples},
+                         Launcher(score.device(), "sample_pairs with replacement"));
   });
   m.impl("_pair_weight", pair_weight_composite);
   m.impl("_pair_weight_backward", pair_weight_backward_composite);

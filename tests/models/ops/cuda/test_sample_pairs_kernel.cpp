@@ -17,8 +17,8 @@ namespace {
 template <ThreadOrder kOrder>
 SampledPairs emulated(const at::Tensor& score, const at::Tensor& ptr, const at::Tensor& seeds,
                       const cuda::SamplingOptions& options) {
-  const auto [top, partner, noise, sample_ptr] =
-      cuda::draw(score, ptr, seeds, options, [&](const auto& in) { cuda::run_grids(in, EmulatedGrids<kOrder>()); });
+  const auto [top, partner, noise, sample_ptr] = cuda::sampled_pairs(
+      score, ptr, seeds, options, [&](const auto& in) { cuda::run_grids(in, EmulatedGrids<kOrder>()); });
   return {top, partner, noise, sample_ptr};
 }
 
@@ -62,7 +62,7 @@ struct WalledDraw {
 template <ThreadOrder kOrder>
 void require_inside(const at::Tensor& ptr, const cuda::SamplingOptions& options) {
   const at::Tensor score = at::randn({1000}, generator(6)), seeds = at::arange(ptr.size(0) - 1, at::kLong);
-  const auto drawn = cuda::draw(score, ptr, seeds, options, WalledDraw<kOrder>{});
+  const auto drawn = cuda::sampled_pairs(score, ptr, seeds, options, WalledDraw<kOrder>{});
   const at::Tensor rows = at::cat({std::get<0>(drawn), std::get<1>(drawn)});
   REQUIRE((rows >= 0).logical_and(rows < 1000).all().item<bool>());
 }
