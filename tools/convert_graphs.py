@@ -21,9 +21,13 @@ import pickle
 import sys
 import tempfile
 
-import numpy
+try:
+    import numpy
 
-import tensor_pickles
+    import tensor_pickles
+except ImportError as missing:  # --help needs neither
+    if not {"-h", "--help"} & set(sys.argv):
+        sys.exit(f"convert_graphs.py: {missing}")
 
 
 class WrongPickle(Exception):

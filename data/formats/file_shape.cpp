@@ -30,25 +30,6 @@ std::string text_of_first(const at::Tensor& bad, const at::Tensor& rows) {
   return found.str();
 }
 
-// Returns a warning if float32 numbers far from the origin are coarse compared with their extent: neighbours of the
-// coordinates on the grid of float32 are more than a thousandth of the extent apart, and the coordinates are on every
-// line of that grid, not only on a coarser one.
-std::string coarse_text(const at::Tensor& vertices) {
-  constexpr double fine = 1e-3;
-  const at::Tensor low = vertices.amin(0), high = vertices.amax(0);
-  const double extent = (high - low).max().item<double>();
-  const at::Tensor step = (at::maximum(low.abs(), high.abs()).log2().floor() - 23).exp2();
-  const double coarsest = step.max().item<double>();
-  if (!std::isfinite(extent) || extent == 0 || coarsest <= fine * extent) return "";
-  if ((vertices.to(at::kFloat) != vertices).any().item<bool>()) return "";
-  const at::Tensor on_odd_lines = ((vertices / step).fmod(2).abs() == 1) & (step > fine * extent);
-  if (!on_odd_lines.any().item<bool>()) return "";
-  std::ostringstream text;
-  text << "its coordinates are float32 numbers in steps of " << coarsest << ", coarse for an extent of " << extent
-       << ": coordinates in float64 or nearer to the origin would keep its form";
-  return text.str();
-}
-
 at::ScalarType precision_of(const at::Tensor& vertices) {
   return offset_from_origin(vertices).defined() ? at::kDouble : at::kFloat;
 }
@@ -163,7 +144,7 @@ FileShape FileShapeBuilder::finish() {
   FileShape shape{{vertices, face_tensor()}, normal_tensor(), precision_of(vertices), {}, {}, {}};
   if (declares_double_) shape.precision = at::kDouble;
   shape.warnings = std::move(warnings_);
-  if (const std::string coarse = coarse_text(vertices); !coarse.empty()) shape.warnings.push_back(coarse);
+  if (const std::string coarse = coarse_coordinates_text(vertices); !coarse.empty()) shape.warnings.push_back(coarse);
   if (bad.any().item<bool>()) {
     shape.invalid_place = place_of_first(bad);
     shape.invalid = text_of_first(bad, vertices);

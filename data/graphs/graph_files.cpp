@@ -57,6 +57,7 @@ ListedEdges read_list(TextLines& lines) {
     edges.add(source, node());
     const std::string_view word = lines.word();
     if (weighted || (first && !word.empty())) {
+      if (word.starts_with('{')) lines.fail_word("a weight (NetworkX's write_edgelist needs data=False)", word);
       edges.weight.push_back(checked_weight(lines, lines.to_number(word, "a weight")));
     }
     if (!weighted && !first && !word.empty()) lines.fail_word("two nodes, as in the lines above", word);

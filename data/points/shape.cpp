@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/points/shape.h"
 
+#include <cmath>
+#include <sstream>
+
 #include "geometry/normals.h"
 
 namespace geosft {
@@ -42,6 +45,22 @@ int64_t fill_missing_normals(Shape& shape) {
 std::string missing_normals_text(const Shape& shape, int64_t missing) {
   return std::to_string(missing) + " of its " + std::to_string(shape.points.size(0)) +
          " points have no normals: they are estimated";
+}
+
+std::string coarse_coordinates_text(const at::Tensor& coordinates) {
+  constexpr double fine = 1e-3;
+  const at::Tensor low = coordinates.amin(0), high = coordinates.amax(0);
+  const double extent = (high - low).max().item<double>();
+  const at::Tensor step = (at::maximum(low.abs(), high.abs()).log2().floor() - 23).exp2();
+  const double coarsest = step.max().item<double>();
+  if (!std::isfinite(extent) || extent == 0 || coarsest <= fine * extent) return "";
+  if ((coordinates.to(at::kFloat) != coordinates).any().item<bool>()) return "";
+  const at::Tensor on_odd_lines = ((coordinates / step).fmod(2).abs() == 1) & (step > fine * extent);
+  if (!on_odd_lines.any().item<bool>()) return "";
+  std::ostringstream text;
+  text << "its coordinates are float32 numbers in steps of " << coarsest << ", coarse for an extent of " << extent
+       << ": coordinates in float64 or nearer to the origin would keep its form";
+  return text.str();
 }
 
 void set_points(Shape& shape, const at::Tensor& coordinates) {

@@ -39,6 +39,12 @@ int64_t fill_missing_normals(Shape& shape);
 // Returns "3 of its 100 points have no normals: they are estimated".
 std::string missing_normals_text(const Shape& shape, int64_t missing);
 
+// Returns a warning, "its coordinates are float32 numbers in steps of 0.5, …", if coordinates float64 [n, 3] that came
+// from float32 numbers far from the origin are coarse compared with their extent; otherwise an empty text. That is so
+// if neighbours on the grid of float32 are more than a thousandth of the extent apart, and the coordinates are on every
+// line of that grid, not only on a coarser one.
+std::string coarse_coordinates_text(const at::Tensor& coordinates);
+
 // Sets points and offset from finite coordinates float64 [n, 3], n >= 1.
 void set_points(Shape& shape, const at::Tensor& coordinates);
 

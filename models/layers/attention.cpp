@@ -30,7 +30,17 @@ void check_relative(const AttentionOptions& options, const RelativeEncoding& rel
   TORCH_CHECK(relative.kind == options.relative, "relative must be of the kind this attention was built for");
   TORCH_CHECK(x.dim() == 2 && x.size(1) == options.width, "x must have shape [N, ", options.width, "], got ",
               x.sizes());
+  const auto check_rows = [&](const at::Tensor& rows, const char* name) {
+    if (!rows.defined()) return;
+    TORCH_CHECK(rows.dim() == 2 && rows.size(0) == x.size(0), name,
+                " of the relative encoding must have a row for each ", "of the ", x.size(0), " rows of x, got ",
+                rows.sizes());
+    TORCH_CHECK(rows.scalar_type() == x.scalar_type(), name, " of the relative encoding must have the dtype of x, ",
+                x.scalar_type(), ", got ", rows.scalar_type());
+  };
   if (options.relative == RelativeEncodingKind::points) {
+    check_rows(relative.coordinates, "coordinates");
+    check_rows(relative.normals, "normals");
     TORCH_CHECK(relative.normals.defined() == (options.relative_channels > 1), "normals must be given exactly when ",
                 "relative_channels is above 1, it is ", options.relative_channels);
   }

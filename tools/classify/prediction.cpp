@@ -34,7 +34,7 @@ Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t
 Prediction predict(RunModel& trained, const at::Tensor& points, const at::Tensor& normals, int64_t top) {
   TORCH_CHECK(top >= 1, "top must be at least 1, got ", top);
   Prediction prediction;
-  Shape shape = input_cloud(points, normals);
+  Shape shape = input_cloud(points, normals, prediction.warnings);
   prepare(trained.settings, shape, prediction.warnings);
   predict_shape(trained, shape, top, prediction);
   return prediction;

@@ -28,8 +28,8 @@ class Classifier final : public ServedRun<Classification> {
   }
 
   at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
-    Shape shape = input_cloud(points, normals.value_or(at::Tensor()));
     std::vector<std::string> warnings;
+    Shape shape = input_cloud(points, normals.value_or(at::Tensor()), warnings);
     prepare(run_.settings, shape, warnings);
     return explain_shape(run_, shape, Rotation::none, 0).logits.softmax(0);
   }

@@ -33,6 +33,19 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
   warnings.push_back(note);
 }
 
+// Adds a warning for a cloud whose form the model can hardly know: its points are equal, or so few that the model saw
+// many times as many in training.
+void warn_of_little(const Shape& shape, int64_t points, std::vector<std::string>& warnings) {
+  constexpr int64_t few = 16;
+  const int64_t available = shape.points.size(0);
+  if (available * few < points) {
+    warnings.push_back(cloud_name(shape) + ": " + std::to_string(available) + (available == 1 ? " point" : " points") +
+                       " only, where the model learned from " + std::to_string(points) + " of each shape");
+  } else if ((shape.points == shape.points[0]).all().item<bool>()) {
+    warnings.push_back(cloud_name(shape) + ": all of its " + std::to_string(available) + " points are equal");
+  }
+}
+
 // See evaluation_transform; in double precision.
 ShapeTransform exact_view(const ClassifySettings& settings, Rotation rotation, uint64_t vote) {
   return [clouds = settings.clouds, rotation, vote](Shape shape, at::Generator& generator) {
@@ -98,6 +111,7 @@ ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation 
 
 void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings) {
   repair_cloud(shape);
+  warn_of_little(shape, settings.clouds.points, warnings);
   thin(shape, settings, warnings);
   if (settings.clouds.normals) estimate_missing_normals(shape, settings.clouds.normal_orientation, warnings);
 }
@@ -123,7 +137,7 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& input_shape, Rota
   check_cloud(shape);
   ShapeExplanation found;
   const at::Device device = device_of(*trained.model);
-  const int64_t votes = trained.settings.evaluation.votes;
+  const int64_t votes = trained.settings.evaluation.checked_votes();
   for (int64_t vote = 0; vote < votes; ++vote) {
     const auto view = exact_view(trained.settings, rotation, static_cast<uint64_t>(vote));
     at::Generator generator = make_generator(seed);

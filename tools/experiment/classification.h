@@ -29,7 +29,7 @@ struct Classification : TaskTypes<ClassifySettings, ClassNames, PointClassifier>
 using RunModel = TrainedRun<Classification>;
 
 // Loads a RUN folder (its best checkpoint), a checkpoint file or a pretrained model by its name (zoo.h). Throws
-// DataError if another tool wrote it.
+// DataError if another tool wrote it or there is no such file, and UsageError for a folder that holds no run.
 inline RunModel load_run_model(const std::filesystem::path& run) {
   return load_trained_run<Classification>(run);
 }

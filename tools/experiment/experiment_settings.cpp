@@ -228,6 +228,11 @@ void EvaluationSettings::add_keys(Config& config, const std::string& items) {
       .add("evaluation", "evaluation_batch", &evaluation_batch, items + " at a time", positive);
 }
 
+int64_t EvaluationSettings::checked_votes() const {
+  TORCH_CHECK(votes >= 1, "settings.evaluation.votes must be at least 1, got ", votes);
+  return votes;
+}
+
 SamplingContext EvaluationSettings::context(uint64_t vote) const {
   return evaluation == SampleMode::greedy ? SamplingContext::greedy() : SamplingContext::seeded(vote);
 }

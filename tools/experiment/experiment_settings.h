@@ -124,6 +124,8 @@ struct EvaluationSettings {
 
   void add_keys(Config& config, const std::string& items);
   SamplingContext context(uint64_t vote) const;
+  // Returns votes. Throws c10::Error unless it is at least 1, which a program may have forgotten.
+  int64_t checked_votes() const;
 };
 
 }  // namespace geosft

@@ -128,12 +128,31 @@ PackedItems in_patches(const PackedItems& graphs, int64_t patch) {
   return series_patches(graphs, patch);
 }
 
+// Returns what a folder holds that is not a dataset, but that --data may name: ", but datasets: MUTAG, NCI1".
+std::string datasets_in(const std::filesystem::path& folder) {
+  constexpr size_t shown = 5;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::filesystem::path& path = entry.path();
+    const bool dataset = entry.is_directory() ? is_graph_dataset(path.string()) || is_sequence_dataset(path.string())
+                                              : is_csv(path.string());
+    if (dataset) names.push_back(path.filename().string());
+  }
+  if (names.empty()) return {};
+  std::sort(names.begin(), names.end());
+  std::string text = ", but datasets: ";
+  for (size_t i = 0; i < std::min(shown, names.size()); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return text + (names.size() > shown ? ", …" : "") + "; --data " + (folder / names[0]).string() + " reads one";
+}
+
 // Throws DataError for a source that neither the readers of graphs nor those of sequences know, listing their formats.
 void check_known_format(const std::string& source) {
   if (!std::filesystem::exists(source)) return;  // reported when it is opened
   const bool folder = std::filesystem::is_directory(source);
   if (folder && (is_sequence_dataset(source) || is_graph_dataset(source))) return;
   if (!folder && find_graph_file_format(source) != nullptr) return;
+  const std::string inside = folder ? datasets_in(source) : "";
+  if (!inside.empty()) throw DataError(source, "a dataset of graphs or sequences", "none" + inside);
   throw DataError(source,
                   (folder ? "a folder with " + graph_formats_text() : "graphs: " + graph_file_formats_text()) +
                       "; or, of sequences, a folder with " + sequence_formats_text(),
@@ -174,7 +193,8 @@ void require_edges(const std::string& source) {
     if (line.empty() || line.front() == '#' || line.front() == '%') continue;
     if (std::isalpha(static_cast<unsigned char>(line.front())) == 0 && line.front() != '"') return;
     throw DataError(source + ":" + std::to_string(lines.line_number()),
-                    "a list of edges, \"source target [weight]\" (--smiles-column NAME reads a table of molecules)",
+                    "a list of edges, \"source target [weight]\" without a header (--smiles-column NAME reads a table "
+                    "of molecules, which has at least one)",
                     "\"" + std::string(line.substr(0, 60)) + "\"");
   }
 }

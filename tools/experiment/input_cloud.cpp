@@ -58,10 +58,13 @@ void check(Shape& shape, bool repair) {
 
 }  // namespace
 
-Shape input_cloud(const at::Tensor& points, const at::Tensor& normals) {
+Shape input_cloud(const at::Tensor& points, const at::Tensor& normals, std::vector<std::string>& warnings) {
   Shape shape{.points = {}, .normals = {}, .name = "points"};
   const at::Tensor coordinates = checked(points, "points", at::kDouble);
   TORCH_CHECK(all_finite(coordinates), "points must be finite: ", finite_rows);
+  if (const std::string coarse = coarse_coordinates_text(coordinates); !coarse.empty()) {
+    warnings.push_back(cloud_name(shape) + ": " + coarse);
+  }
   set_points(shape, coordinates);
   TORCH_CHECK(all_finite(shape.points), "points must be finite in float32");
   if (!normals.defined()) return shape;

@@ -161,7 +161,9 @@ void unpack_published(const PublishedSet& set, const fs::path& archive, const fs
 std::string fetch_hint(const std::string& program, const fs::path& data) {
   const PublishedSet* const set = find_published(program, data.filename().string());
   if (set == nullptr || path_exists(data)) return "";
-  return "; `" + program + " fetch " + set->name + "` downloads it, for --data datasets/" + set->name;
+  const std::string fetch = "; `" + program + " fetch " + set->name;
+  if (data.has_parent_path()) return fetch + " --to " + data.parent_path().string() + "` downloads it";
+  return fetch + "` downloads it, for --data datasets/" + set->name;
 }
 
 }  // namespace geosft

@@ -116,7 +116,7 @@ CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& setting
                            BlockKind kind, const std::function<void(int64_t)>& progress) {
   const at::NoGradGuard guard;
   if (model->is_training()) model->eval();  // threads may share a loaded model
-  const int64_t points = clouds.points.size(0), votes = settings.evaluation.votes;
+  const int64_t points = clouds.points.size(0), votes = settings.evaluation.checked_votes();
   return evaluate_within_memory(
       settings.evaluation.evaluation_batch, progress, [&](int64_t batch_size, const BatchProgress& heard) {
         CloudLogits total{at::zeros({points, model->options.parts}), at::zeros({points}, at::kLong)};

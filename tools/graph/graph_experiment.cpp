@@ -171,8 +171,14 @@ void GraphTrainCommand::report(const RunFolder& folder) {
     std::cout << read_file(folder.result());
   } else {
     const RunResult& result = results_.front();
-    std::cout << metrics_text(result.metrics) << " on the test split\n"
-              << chosen_checkpoint(folder.best_checkpoint()).text(result.epochs);
+    std::cout << metrics_text(result.metrics) << " on the test split\n";
+    if (settings.ensemble > 1) {
+      std::cout << "test figures average " << settings.ensemble << " models, each as the validation split chose it"
+                << (settings.molecules.kernel_ridge ? ", and a kernel ridge regression; see train.log\n"
+                                                    : "; see train.log\n");
+    } else {
+      std::cout << chosen_checkpoint(folder.best_checkpoint()).text(result.epochs);
+    }
   }
 }
 

@@ -24,12 +24,13 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
 }
 
 PartPrediction predict_parts(SegmentRun& trained, const at::Tensor& points, const at::Tensor& normals,
-                             const std::string& category, BlockKind kind) {
+                             const std::string& category, BlockKind kind,
+                             const std::function<void(int64_t, int64_t)>& progress) {
   const int64_t label = category_of(trained, category);
   PartPrediction prediction;
-  Shape shape = input_cloud(points, normals);
+  Shape shape = input_cloud(points, normals, prediction.warnings);
   prepare(trained, shape, prediction.warnings);
-  prediction.labels = part_logits(trained, shape, label, kind).argmax(1);
+  prediction.labels = part_logits(trained, shape, label, kind, progress).argmax(1);
   prediction.points = points.detach().cpu().clone();  // the caller may free its memory
   return prediction;
 }

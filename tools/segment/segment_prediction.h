@@ -36,7 +36,8 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
 // normals of another length than the points, and for coordinates that are not finite
 // (points.index({points.isfinite().all(1)}) has the others).
 PartPrediction predict_parts(SegmentRun& trained, const at::Tensor& points, const at::Tensor& normals,
-                             const std::string& category, BlockKind kind = BlockKind::spread);
+                             const std::string& category, BlockKind kind = BlockKind::spread,
+                             const std::function<void(int64_t, int64_t)>& progress = {});
 
 // Returns int64 [V]: for each of `vertices` [V, 3], the label of the nearest of `points` [n, 3].
 at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices);

@@ -34,8 +34,8 @@ class Segmenter final : public ServedRun<Segmentation> {
   }
 
   at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals, const std::string& category) {
-    Shape shape = input_cloud(points, normals.value_or(at::Tensor()));
     std::vector<std::string> warnings;
+    Shape shape = input_cloud(points, normals.value_or(at::Tensor()), warnings);
     prepare(run_, shape, warnings);
     return part_logits(run_, shape, category_of(run_, category), BlockKind::spread).softmax(1);
   }

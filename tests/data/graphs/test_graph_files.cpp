@@ -51,6 +51,7 @@ TEST_CASE("broken lists of edges are refused by line") {
   require_broken("g.txt", "0 1 1\n1 2\n", {":2", "a weight", "end of the line"});
   require_broken("g.txt", "0 1 nan\n", {":1", "finite", "nan"});
   require_broken("g.txt", "# c\n0 1 1\n1 2 -0.5\n", {":3", "a weight of at least 0", "-0.5"});
+  require_broken("g.txt", "0 1 {}\n", {":1", "a weight", "data=False", "{}"});
   require_broken("g.txt", "0 1 1 1\n", {":1", "a weight", "1"});
   require_broken("g.txt", "0 99999999999999999999\n", {":1", "node"});
 }

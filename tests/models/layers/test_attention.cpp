@@ -244,7 +244,12 @@ TEST_CASE("errors of attention name the argument", "[attention]") {
   require_error(forward(x, RelativeEncoding::none()), {"relative"});
   require_error(forward(x, RelativeEncoding::points(points)), {"normals"});
   require_error(forward(x.slice(1, 0, 7), RelativeEncoding::points(points, points)), {"x must", "8"});
-  require_error(forward(x, RelativeEncoding::points(points.slice(0, 0, 5), points)), {"x"});
+  require_error(forward(x, RelativeEncoding::points(points.slice(0, 0, 5), points)),
+                {"coordinates", "6 rows of x", "[5, 3]"});
+  require_error(forward(x, RelativeEncoding::points(points, points.slice(0, 0, 5))),
+                {"normals of", "6 rows of x", "[5, 3]"});
+  require_error(forward(x, RelativeEncoding::points(points.to(at::kFloat), points)),
+                {"coordinates", "dtype of x", "Float"});
   options.heads = 3;
   require_error([&] { SamplingAttention{options}; }, {"heads", "3"});
   options.heads = 2;

@@ -186,6 +186,24 @@ TEST_CASE("offset and scale of the model's input lead back to the file") {
   require_close(file_coordinates(turned).mean(0), utm_chair(30).mean(0), 1e-6, "centroid");
 }
 
+TEST_CASE("a cloud of a few points, or of equal ones, is a warning; votes are checked") {
+  ClassifySettings settings = small_settings();
+  settings.clouds.points = 64;
+  RunModel run = small_run(settings);
+  const at::Tensor points = at::randn({60, 3}, generator(5)), normals = at::ones({60, 3});
+  CHECK(predict(run, points, normals).warnings.empty());
+  const auto warning = [&](const at::Tensor& some) {
+    const std::vector<std::string> warnings = predict(run, some, at::ones_like(some)).warnings;
+    return warnings.size() == 1 ? warnings[0] : std::to_string(warnings.size()) + " warnings";
+  };
+  CHECK(predict(run, points.slice(0, 0, 4), normals.slice(0, 0, 4)).warnings.empty());
+  CHECK(warning(points.slice(0, 0, 3)) == "points: 3 points only, where the model learned from 64 of each shape");
+  CHECK(warning(points.slice(0, 0, 1)) == "points: 1 point only, where the model learned from 64 of each shape");
+  CHECK(warning(at::ones({60, 3})) == "points: all of its 60 points are equal");
+  run.settings.evaluation.votes = 0;
+  require_error([&] { predict(run, points, normals); }, {"settings.evaluation.votes", "at least 1", "0"});
+}
+
 TEST_CASE("normals are estimated where the model needs them, and that is said") {
   const TemporaryFolder folder;
   const std::filesystem::path file = write_sphere(folder, 60, /*normals=*/false);

@@ -47,7 +47,9 @@ TEST_CASE("an archive is unpacked without the folder around its files, and check
 TEST_CASE("the command that downloads a set is named where nothing has its name") {
   const TemporaryFolder folder;
   CHECK_THAT(fetch_hint("geosft-graph", folder / "MUTAG"),
-             Catch::Contains("`geosft-graph fetch MUTAG`") && Catch::Contains("--data datasets/MUTAG"));
+             Catch::Contains("`geosft-graph fetch MUTAG`") &&
+                 Catch::Contains("--to " + folder.path().string() + "` downloads it"));
+  CHECK_THAT(fetch_hint("geosft-graph", "MUTAG"), Catch::Contains("MUTAG` downloads it, for --data datasets/MUTAG"));
   CHECK(fetch_hint("geosft-graph", folder / "mine").empty());
   CHECK(fetch_hint("geosft-classify", folder / "MUTAG").empty());
   fs::create_directory(folder / "MUTAG");

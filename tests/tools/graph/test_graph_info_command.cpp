@@ -26,6 +26,20 @@ TEST_CASE("info describes graph runs, checkpoints and datasets") {
   shop.refuses({"info", run, "--device", "cuda"}, 2, {"cuda", "cpu"});
 }
 
+TEST_CASE("a folder of datasets is answered with their names") {
+  const GraphShop shop;
+  for (const char* name : {"A", "B"}) {
+    write_text(shop / "sets" / name / (std::string(name) + "_A.txt"), "1,2\n2,1\n");
+    write_text(shop / "sets" / name / (std::string(name) + "_graph_indicator.txt"), "1\n1\n");
+    write_text(shop / "sets" / name / (std::string(name) + "_graph_labels.txt"), "1\n");
+  }
+  write_text(shop / "sets/c.csv", "smiles,y\nC,1\n");
+  const std::string sets = (shop / "sets").string();
+  const std::string answer = "none, but datasets: A, B, c.csv; --data " + sets + "/A reads one";
+  shop.refuses({"info", sets}, 1, {sets, answer});
+  shop.refuses(shop.train("run", {"--data", sets}), 1, {answer});
+}
+
 TEST_CASE("info says how many self-loops and repeated edges there are, and coalesce leaves them out") {
   const GraphShop shop;
   write_text(shop / "set/S_A.txt", "1,2\n2,1\n1,2\n3,3\n4,5\n5,4\n");

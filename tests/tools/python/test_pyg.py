@@ -5,6 +5,7 @@ the folder that the environment variable GEOSFT_DATA names, else with rings and 
 import os
 import pathlib
 import sys
+import tempfile
 import unittest
 
 import geosft
@@ -138,6 +139,29 @@ class InPyTorchGeometric(unittest.TestCase):
         self.assertEqual((values.node_values.shape, values.node_categories), ((3, 2), None))
         named = pyg.from_data(batch, node_categories="x", edge_categories="edge_attr")
         self.assertTrue(torch.equal(named.edge_categories, graphs.edge_categories))
+
+    def test_graphs_are_written_as_a_dataset(self):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = pathlib.Path(temporary) / "sets" / "MUTAG"
+            pyg.write_tu(self.molecules, folder)
+            for one, again in zip(self.molecules, mutag(folder), strict=True):
+                for name in ("x", "edge_index", "edge_attr", "y"):
+                    self.assertTrue(torch.equal(getattr(one, name), getattr(again, name)), name)
+            with self.assertRaises(FileExistsError):
+                pyg.write_tu(self.molecules, folder)
+            edges, values = torch.tensor([[0, 1], [1, 0]]), torch.tensor([[0.1, 2.0], [3.0, -1e-9]])
+            pyg.write_tu([Data(x=values, edge_index=edges, y=torch.tensor([1.5]))], pathlib.Path(temporary) / "two")
+            read = (pathlib.Path(temporary) / "two/two_node_attributes.txt").read_text()
+            self.assertTrue(torch.equal(torch.tensor([[float(word) for word in line.split(",")] for line in read.splitlines()]), values))
+            one = torch.tensor([1])
+            for words, graphs in (("at least one", []),
+                                  ("graph 1 has", [Data(x=values, edge_index=edges, y=one), Data(edge_index=edges, num_nodes=2, y=one)]),
+                                  ("graph 0: y", [Data(x=values, edge_index=edges)]),
+                                  ("graph 0: the node", [Data(x=values / 0, edge_index=edges, y=one)]),
+                                  ("edge_index must name", [Data(x=values, edge_index=edges + 1, y=one)])):
+                with self.assertRaisesRegex((ValueError, TypeError), words):
+                    pyg.write_tu(graphs, pathlib.Path(temporary) / "bad")
+            self.assertEqual(sorted(path.name for path in pathlib.Path(temporary).iterdir()), ["sets", "two"])
 
     def test_points(self):
         x, pos = torch.randn(11, 16), torch.rand(11, 3)

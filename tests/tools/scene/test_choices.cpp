@@ -34,6 +34,9 @@ TEST_CASE("layers that do not sample have attention, but no importance of their 
   CHECK(layers_of(subject, Colouring::samples).empty());
   CHECK(usual_colouring(subject) == Colouring::attention);
   CHECK_THROWS_WITH(check_has(subject, Colouring::importance), Catch::Contains("does not sample"));
+  subject.trace->layers.clear();
+  CHECK_THROWS_WITH(check_has(subject, Colouring::attention),
+                    Catch::Contains("has no attention") && Catch::Contains("--colour is one of height"));
   const Subject sampling = explained_by(small_settings());
   CHECK(layers_of(sampling, Colouring::importance) == std::vector<int64_t>{0, 1, 2});
 }

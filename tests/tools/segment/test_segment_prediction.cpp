@@ -133,6 +133,14 @@ TEST_CASE("a cloud in memory has the parts of its file, and what is no cloud is 
   require_equal(found.points, points, "points");
   CHECK(found.warnings.empty());
   CHECK_FALSE(found.mesh.vertices.defined());
+  int64_t last = 0, whole = 0;
+  predict_parts(trained, points, normals, "mug", BlockKind::spread, [&](int64_t done, int64_t total) {
+    CHECK(done > last);
+    last = done;
+    whole = total;
+  });
+  CHECK(whole == 60 * example.settings.evaluation.votes);
+  CHECK(last == whole);
   CHECK(predict_parts(trained, points.to(at::kDouble), {}, "mug").warnings.size() == 1);
   require_error([&] { predict_parts(trained, points, normals, "sofa"); }, {"sofa", "lamp mug", "argument category"});
   require_error([&] { predict_parts(trained, points.slice(0, 0, 0), {}, "mug"); }, {"points", "at least one row"});

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
+import tempfile
 from collections.abc import Sequence
 
 import torch
@@ -248,3 +251,56 @@ class AddRandomWalkPE(BaseTransform):
         else:
             data[self.attr_name] = walks
         return data
+
+
+def _write_rows(file: pathlib.Path, rows: Tensor) -> None:
+    lines = (", ".join(map(repr, row)) for row in rows.reshape(rows.shape[0], -1).tolist())
+    file.write_text("".join(f"{line}\n" for line in lines))
+
+
+def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
+    """Writes graphs as a dataset in the text format of TU Dortmund, which ``geosft-graph train --data FOLDER`` reads.
+
+    Args:
+        graphs: each with edge_index and y, and all of them or none with x and edge_attr. Integer x and edge_attr become
+            labels, floating ones attributes. y of one integer is a class; floating numbers are targets of a regression.
+        folder: is made, and must not exist; its name is that of the set.
+
+    Raises a ValueError or TypeError that names the graph and the attribute, and a FileExistsError; nothing is left then.
+    """
+    folder = pathlib.Path(folder)
+    if len(graphs) == 0:
+        raise ValueError("graphs must have at least one")
+    columns: dict[str, list[Tensor]] = {}
+    begin = 0
+    for number, graph in enumerate(graphs):
+        nodes = graph.num_nodes
+        if not isinstance(graph.edge_index, Tensor):
+            raise ValueError(f"graph {number}: edge_index must be a tensor, got {type(graph.edge_index).__name__}")
+        _check_edges(graph.edge_index, nodes)
+        rows = {"A": graph.edge_index.T + begin + 1, "graph_indicator": torch.full((nodes,), number + 1)}
+        for name, value, count in (("graph", graph.y, 1), ("node", graph.x, nodes), ("edge", graph.edge_attr, graph.num_edges)):
+            if value is None and name != "graph":
+                continue
+            if not isinstance(value, Tensor):
+                raise TypeError(f"graph {number}: y must be a tensor, got {type(value).__name__}")
+            value = value.reshape(1, -1) if name == "graph" else value.reshape(value.shape[0], -1)
+            if value.shape[0] != count or not value.isfinite().all():
+                raise ValueError(f"graph {number}: the {name}'s features must be finite, in {count} rows, got {list(value.shape)}")
+            rows[f"{name}_{'attributes' if value.is_floating_point() else 'labels'}"] = value.long() if value.dtype == torch.bool else value
+        if number > 0 and set(rows) != set(columns):
+            raise ValueError(f"graph {number} has {sorted(rows)}, where the others have {sorted(columns)}")
+        for name, value in rows.items():
+            columns.setdefault(name, []).append(value)
+            if value.dim() == 2 and value.shape[1] != columns[name][0].shape[1]:
+                raise ValueError(f"graph {number}: {name} has {value.shape[1]} columns, graph 0 has {columns[name][0].shape[1]}")
+        begin += nodes
+    if folder.exists():
+        raise FileExistsError(f"{folder} exists already")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        made = pathlib.Path(temporary) / folder.name
+        made.mkdir()
+        for name, values in columns.items():
+            _write_rows(made / f"{folder.name}_{name}.txt", torch.cat(values))
+        made.rename(folder)
