@@ -108,7 +108,7 @@ ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation 
 void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings) {
   repair_cloud(shape);
   thin(shape, settings, warnings);
-  if (settings.clouds.normals) estimate_missing_normals(shape, settings.clouds.normal_orientation, warnings);
+  complete_normals(shape, settings.clouds, settings.augment, warnings);
 }
 
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
