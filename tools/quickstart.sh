@@ -73,3 +73,5 @@ for class in "${classes[@]}"; do
 done
 geosft_say "done; the model and its pictures:"
 find "$run" -name '*.png' -o -name '*.svg' | sort
+geosft_say "next, a page to turn in a browser, of the chair as the model sees it: tools/view.sh"
+geosft_say "or one of its worst mistakes, at once: build/$geosft_preset/bin/geosft-classify report $run"

@@ -5,6 +5,7 @@
 
 #include "tools/analyze/analysis.h"
 #include "tools/experiment/classification.h"
+#include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/main_guard.h"
 
 namespace geosft {
@@ -34,7 +35,9 @@ void TracedRun::look_at_classes(const std::function<void(const ShapeExplanation&
   for (int64_t i = 0; i < count; ++i) {
     throw_if_interrupted("before anything was written");
     const int64_t item = i * dataset->size() / count;
-    const Shape shape = dataset->get(item);
+    Shape shape = dataset->get(item);
+    std::vector<std::string> unsaid;
+    complete_normals(shape, trained.settings.clouds, trained.settings.augment, unsaid);
     told(explain_shape(trained, shape, Rotation::none, trained.settings.seed),
          dataset->class_names()[static_cast<size_t>(dataset->label(item))]);
   }

@@ -64,7 +64,8 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& tra
     dataset = std::make_unique<ClassSubset>(std::move(dataset), trained.class_names);
   }
   if (!settings.clouds.normals) return dataset;
-  return with_normals(std::move(dataset), settings.data, settings.clouds.normal_orientation);
+  const auto estimate = settings.augment.only_estimated_normals() ? with_estimated_normals : with_normals;
+  return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
 }
 
 ClassifyEvaluation ClassifyExperiment::evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation,

@@ -113,7 +113,7 @@ void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::st
   repair_cloud(shape);
   warn_of_little(shape, settings.clouds.points, warnings);
   thin(shape, settings, warnings);
-  if (settings.clouds.normals) estimate_missing_normals(shape, settings.clouds.normal_orientation, warnings);
+  complete_normals(shape, settings.clouds, settings.augment, warnings);
 }
 
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,

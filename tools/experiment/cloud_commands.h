@@ -78,6 +78,8 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
       auto clouds = opened ? *std::exchange(opened, std::nullopt) : Experiment::open_training(settings, together);
       clouds.sizes = sizes;
       settings.clouds.validation_fraction = clouds.data.validation_fraction();
+      // The RUN keeps it, so that predictions are made as the model was trained.
+      if (clouds.data.has_estimated_normals()) settings.augment.estimated_normals = 1.0;
       return clouds;
     };
     return train_model_within_memory<Experiment>(settings, open, folder, this->resume, device, this->processes());

@@ -57,6 +57,8 @@ struct AugmentSettings {
   void add_keys(Config& config);
   // Throws UsageError naming the keys that contradict each other.
   void check() const;
+  // Returns whether no training cloud has other normals. A training on clouds without any sets the share to 1.
+  bool only_estimated_normals() const { return estimated_normals >= 1.0; }
 };
 
 // Section [model].

@@ -33,6 +33,8 @@ class CloudTrainingData {
   size_t broken() const { return broken_; }
   // Returns a sentence for the user: that normals are estimated. Empty if they are not.
   const std::string& note() const { return note_; }
+  // Returns whether those of all training clouds are.
+  bool has_estimated_normals() const { return estimated_; }
 
  private:
   // Chooses the rows of `training_` that are used, and holds some out.
@@ -43,6 +45,7 @@ class CloudTrainingData {
   bool monitor_test_;
   double validation_fraction_ = 0.0;
   size_t broken_ = 0;
+  bool estimated_ = false;
   std::string note_;
 };
 

@@ -98,6 +98,18 @@ void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::
   warnings.push_back(cloud_name(shape) + ": has no normals: they are estimated");
 }
 
+void complete_normals(Shape& shape, const CloudSettings& clouds, const AugmentSettings& augment,
+                      std::vector<std::string>& warnings) {
+  if (!clouds.normals) return;
+  if (!augment.only_estimated_normals() || !shape.normals.defined()) {
+    estimate_missing_normals(shape, clouds.normal_orientation, warnings);
+    return;
+  }
+  shape.normals = estimated_normals(shape, clouds.normal_orientation);
+  warnings.push_back(cloud_name(shape) +
+                     ": the model was trained on estimated normals alone: they are estimated here, too");
+}
+
 ShapeTransform plain_clouds(bool normals) {
   return [normals](Shape shape, at::Generator&) {
     prepare_normals(shape, normals);

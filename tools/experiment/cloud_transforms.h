@@ -41,6 +41,11 @@ at::Tensor estimated_normals(const Shape& shape, NormalOrientation orientation);
 // Estimates normals if the shape, or some of its points, has none, and adds a message to `warnings`. Where others are
 // there, the signs follow those.
 void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::vector<std::string>& warnings);
+// Gives the shape the normals that a model of these settings takes, if any: those it has, with estimated ones where
+// they are missing, or estimated ones everywhere if the model was trained on those alone. Adds a message to `warnings`
+// if some are estimated.
+void complete_normals(Shape& shape, const CloudSettings& clouds, const AugmentSettings& augment,
+                      std::vector<std::string>& warnings);
 
 // Leaves clouds unchanged, except that normals are dropped or required.
 ShapeTransform plain_clouds(bool normals);

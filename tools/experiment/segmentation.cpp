@@ -146,9 +146,8 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
 
 void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings) {
   repair_cloud(shape);
-  const bool normals = trained.settings.clouds.normals;
-  if (normals) estimate_missing_normals(shape, trained.settings.clouds.normal_orientation, warnings);
-  prepare_normals(shape, normals);
+  complete_normals(shape, trained.settings.clouds, trained.settings.augment, warnings);
+  prepare_normals(shape, trained.settings.clouds.normals);
 }
 
 Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& warnings,

@@ -77,9 +77,7 @@ Shape CloudGallery::shape_of(int64_t item) {
   Shape shape;
   if (dataset_) {
     shape = dataset_->get(item);
-    if (trained_ && trained_->settings.clouds.normals) {
-      estimate_missing_normals(shape, trained_->settings.clouds.normal_orientation, warnings);
-    }
+    if (trained_) complete_normals(shape, trained_->settings.clouds, trained_->settings.augment, warnings);
     return shape;
   }
   const std::filesystem::path& file = files_[static_cast<size_t>(item)];

@@ -99,9 +99,7 @@ Shape SegmentGallery::shape_of(int64_t item) {
   if (dataset_) {
     std::vector<std::string> unsaid;
     shape = dataset_->get(item);
-    if (trained_.settings.clouds.normals) {
-      estimate_missing_normals(shape, trained_.settings.clouds.normal_orientation, unsaid);
-    }
+    complete_normals(shape, trained_.settings.clouds, trained_.settings.augment, unsaid);
     prepare_normals(shape, trained_.settings.clouds.normals);
   } else {
     std::vector<std::string> warnings;

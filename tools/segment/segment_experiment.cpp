@@ -99,7 +99,8 @@ std::unique_ptr<PointDataset> SegmentExperiment::open_split(const SegmentRun& tr
   auto dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"), settings.reading());
   check_same_parts(trained, *dataset);
   if (!settings.clouds.normals) return dataset;
-  return with_normals(std::move(dataset), settings.data, settings.clouds.normal_orientation);
+  const auto estimate = settings.augment.only_estimated_normals() ? with_estimated_normals : with_normals;
+  return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
 }
 
 SegmentEvaluation SegmentExperiment::evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation,

@@ -79,6 +79,7 @@ TEST_CASE("missing normals are estimated, and empty parts refused") {
   };
   const CloudTrainingData estimated = bare();
   CHECK_THAT(estimated.note(), Catch::Contains("here") && Catch::Contains("estimated"));
+  CHECK(estimated.has_estimated_normals());
   const Shape shape = estimated.train().get(3);
   require_equal(shape.normals, estimate_normals(shape.points, 16, {}, NormalOrientation::outward), "normals");
   settings.normal_orientation = NormalOrientation::consistent;
@@ -86,6 +87,7 @@ TEST_CASE("missing normals are estimated, and empty parts refused") {
   require_equal(consistent.train().get(3).normals, estimate_normals(shape.points), "consistent normals");
   settings.normals = false;
   CHECK(bare().note().empty());
+  CHECK_FALSE(bare().has_estimated_normals());
   CHECK_FALSE(bare().train().get(3).normals.defined());
 }
 

@@ -134,6 +134,30 @@ TEST_CASE("normals are left out, demanded, or estimated") {
   CHECK(warnings.size() == 1);
 }
 
+TEST_CASE("a model that was trained on estimated normals alone takes no others") {
+  CloudSettings clouds;
+  AugmentSettings augment;
+  Shape own = example();
+  const at::Tensor normals = own.normals;
+  std::vector<std::string> warnings;
+  augment.estimated_normals = 0.5;
+  complete_normals(own, clouds, augment, warnings);
+  CHECK(at::equal(own.normals, normals));
+  CHECK(warnings.empty());
+  augment.estimated_normals = 1.0;
+  complete_normals(own, clouds, augment, warnings);
+  CHECK(at::equal(own.normals, estimated_normals(own, clouds.normal_orientation)));
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings[0], Catch::Contains("example") && Catch::Contains("trained on estimated normals alone"));
+  Shape bare = example(false);
+  complete_normals(bare, clouds, augment, warnings);
+  CHECK(at::equal(bare.normals, own.normals));
+  CHECK(warnings.back() == "example: has no normals: they are estimated");
+  clouds.normals = false;
+  complete_normals(bare, clouds, augment, warnings);
+  CHECK(warnings.size() == 2);
+}
+
 TEST_CASE("clouds are rotated as they are told") {
   for (const Rotation rotation : {Rotation::none, Rotation::z, Rotation::so3}) {
     Shape shape = example();

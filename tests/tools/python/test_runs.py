@@ -98,6 +98,18 @@ class Classifiers(InFolder):
         self.close(model.predict(points, points), served.predict(points, points))
         self.assertNotEqual(float(model.predict(points, points)[0]), float(geosft.load(self.run_).predict(points, points)[0]))
 
+    def test_a_model_of_estimated_normals_alone_takes_no_others(self):
+        model = geosft.load(self.run_)
+        points = torch.rand(90, 3, generator=torch.Generator().manual_seed(13))
+        normals = torch.nn.functional.normalize(torch.randn(90, 3, generator=torch.Generator().manual_seed(14)), dim=1)
+        estimated = model.predict(points)
+        self.assertNotEqual(float(model.predict(points, normals)[0]), float(estimated[0]))
+        self.assertIn("estimated_normals = 0.0", model.texts["config"])
+        model.texts = {**model.texts, "config": model.texts["config"].replace("estimated_normals = 0.0", "estimated_normals = 1.0")}
+        model.save(self.folder / "bare")
+        self.close(geosft.load(self.folder / "bare").predict(points, normals), estimated)
+        self.close(torch.classes.geosft.Classifier(str(self.folder / "bare")).predict(points, normals), estimated)
+
     def test_predictions_of_files_are_those_of_the_tool(self):
         model = geosft.load(self.run_)
         file = self.data / "slab" / "test" / "slab_0.off"

@@ -336,6 +336,31 @@ TEST_CASE("a page shows a contact sheet, and a click asks the item under it alon
   REQUIRE(values.at(4) == Json::array());
 }
 
+// Of 49 places around the middle of the picture: at how many there is a point, and how many of these are in front.
+const std::string front_picks =
+    "js:(() => { const middle = -matrices().view[14], found = []; for (let i = -3; i <= 3; ++i) for (let j = -3; j <= "
+    "3; ++j) { const one = pick(canvas.clientWidth / 2 + 5 * i, canvas.clientHeight / 2 + 5 * j); if (one) "
+    "found.push(seen(one.body, one.row, matrices()).depth < middle); } return [found.length, "
+    "found.filter(Boolean).length]; })()";
+
+TEST_CASE("a surface answers a click wherever it is drawn, by a point in front", "[window]") {
+  if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
+  const ClassifyShop shop;
+  const std::string page = (shop / "page.html").string();
+  const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  const ProcessResult made = run_view_tool({"--run", shop.trained(), cube, "--html", page}, shop.process());
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  const std::vector<Json> values =
+      browsed(page, {"js:state.surface", front_picks, "js:(() => { change({ orthographic: true }); return 1; })()",
+                     front_picks, "js:pick(2, 2)"});
+  REQUIRE(values.at(0) == true);
+  REQUIRE(values.at(1) == Json{49, 49});
+  REQUIRE(values.at(3) == Json{49, 49});
+  REQUIRE(values.at(4) == nullptr);
+  REQUIRE(values.back() == Json::array());
+}
+
 TEST_CASE("pages of a mesh, of a rotated copy, of parts and of a graph are drawn without complaints", "[window]") {
   if (!installed("chromium")) return leave_out("no chromium: pages are not looked at");
   const ClassifyShop shop;

@@ -230,8 +230,12 @@ def _unit_normals(normals: Tensor) -> Tensor:
     return torch.where(length > 0, exact / length, 0.0).to(normals.dtype)
 
 
-def _with_normals(points: Tensor, normals: Tensor | None, clouds: dict) -> Tensor:
-    """The normals [n, 3], estimated as the settings of clouds say where they are missing: None, zeros, or not finite."""
+def _with_normals(points: Tensor, normals: Tensor | None, config: dict) -> Tensor:
+    """The normals [n, 3], estimated as the settings of clouds say where they are missing: None, zeros, or not finite.
+    For a model that was trained on estimated normals alone they are all estimated."""
+    clouds = config["clouds"]
+    if config.get("augment", {}).get("estimated_normals", 0.0) >= 1.0:
+        normals = None
     if normals is not None:
         normals = normals.detach().to("cpu", torch.float32)
         normals = _unit_normals(torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0))
@@ -294,7 +298,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         thinned = _subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"])
         points, normals = _taken(thinned, points, normals)
         if self.normals:
-            normals = _with_normals(points, normals, clouds)
+            normals = _with_normals(points, normals, self.config)
         with _evaluating(self):
             logits = []
             for vote, sampling in self._votes():
@@ -336,7 +340,7 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         if 0 < block < len(points):
             raise ValueError(f"points must be at most {block}, the block of the configuration, got {len(points)}")
         label = self._category(category)
-        directions = _with_normals(points, normals, self.config["clouds"]) if self.normals else None
+        directions = _with_normals(points, normals, self.config) if self.normals else None
         given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
         with _evaluating(self):
             seen, directions = _model_input(points, directions, self)
