@@ -492,8 +492,8 @@ def onnx(
     model: nn.Module, file: str | pathlib.Path, *, max_tokens: int | None = None, vote: int | None = 0, canonical_order: bool | None = None
 ) -> None:
     """Writes the model in evaluation mode as an ONNX file of standard operators (needs the package onnxscript), a function
-    of the tensors :func:`input_names`, of any sizes up to `max_tokens` tokens per item: logits of one vote, `vote`. See
-    :func:`standard` for the other arguments and for what raises :class:`CannotExport`."""
+    of the tensors :func:`input_names`, of any sizes up to `max_tokens` tokens per item: logits of one vote. See
+    :func:`standard` for `vote`, for `canonical_order`, and for what raises :class:`CannotExport`."""
     function = _function_of(standard(model, max_tokens=max_tokens, vote=vote, canonical_order=canonical_order))
     program = torch.onnx.export(_export(function), (), input_names=function.names, output_names=["logits"], dynamo=True, verbose=False,
                                 custom_translation_table=_translations())
