@@ -428,6 +428,8 @@ def inputs(model: nn.Module, points: Tensor, normals: Tensor | None = None, *, c
     check_like(points, "points", model.embed.weight)
     if points.dim() != 2 or points.shape[1] != 3:
         raise ValueError(f"points must have shape [n, 3], got {list(points.shape)}")
+    if normals is not None:
+        check_like(normals, "normals", model.embed.weight)
     if (normals is not None) != model.normals or normals is not None and normals.shape != points.shape:
         raise ValueError(f"normals must be {'of the shape of points' if model.normals else 'None: the model has none'}, "
                          f"got {None if normals is None else list(normals.shape)}")
