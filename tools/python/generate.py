@@ -39,7 +39,8 @@ def wrapped(begin, words, end):
     line = f"{begin}({', '.join(words)}){end}"
     if len(line) <= 120:
         return line
-    inside = textwrap.fill(", ".join(word.replace(" ", "\0") for word in words), 116).replace("\0", " ")
+    inside = textwrap.fill(", ".join(word.replace(" ", "\0") for word in words), 116, break_long_words=False, break_on_hyphens=False)
+    inside = inside.replace("\0", " ")
     return f"{begin}(\n{textwrap.indent(inside, '    ')}\n){end}"
 
 
@@ -119,13 +120,28 @@ def init_of(node, classes):
     return next((found for found in [*own, *(init_of(base, classes) for base in bases)] if found), None)
 
 
+def arguments_of(given):
+    """The arguments of a definition, a text for each: "name: type = value", and "*" before those that are named only."""
+    def text(one, default=None, stars=""):
+        value = "" if default is None else (" = " if one.annotation else "=") + ast.unparse(default)
+        return stars + ast.unparse(one) + value
+
+    placed = [*given.posonlyargs, *given.args]
+    defaults = [None] * (len(placed) - len(given.defaults)) + given.defaults
+    words = [text(one, default) for one, default in zip(placed, defaults)]
+    if given.vararg is not None or given.kwonlyargs:
+        words.append("*" if given.vararg is None else text(given.vararg, stars="*"))
+    words += [text(one, default) for one, default in zip(given.kwonlyargs, given.kw_defaults)]
+    return words + ([text(given.kwarg, stars="**")] if given.kwarg is not None else [])
+
+
 def call_of(node, name, method):
     """The signature of a function, or of what makes an object."""
-    arguments = ast.unparse(node.args)
-    if method:
-        arguments = re.sub(r"^self(, )?", "", arguments)
+    arguments = arguments_of(node.args)
+    if method and arguments[:1] == ["self"]:
+        arguments = arguments[1:]
     returns = f" -> {ast.unparse(node.returns)}" if node.returns is not None and node.name != "__init__" else ""
-    return wrapped(name, [arguments], returns)
+    return wrapped(name, arguments, returns)
 
 
 def entry(node, prefix, level):

@@ -3,11 +3,13 @@
 
 Each call, forward and of the constructor, must raise an error that names the argument, or give a result that is the same a
 second time. Tensors get other shapes, types, devices, layouts and values, as the operators' do (tests/models/ops/bad_arguments.py),
-and so do the fields of encodings and of graphs. A batch without items, and one of an empty item, must give finite results of
+and so do the fields of encodings and of graphs. Numbers of constructors become texts, an unknown keyword names the class that
+was called, and `sampling` is no other object. A batch without items, and one of an empty item, must give finite results of
 no rows or one. Every public module has a case. Each case runs in a process of its own, so a crash is a failure as well.
 """
 
 import importlib.util
+import inspect
 import os
 import pathlib
 import re
@@ -154,6 +156,9 @@ FUNCTIONS = {
 }
 if "furniture" in geosft.pretrained_names():
     FUNCTIONS["predict"] = (geosft.from_pretrained("furniture").predict, dict(points=uniform(40, 3), normals=uniform(40, 3)))
+    FUNCTIONS["prepare"] = (geosft.from_pretrained("furniture").prepare, dict(points=uniform(40, 3), normals=uniform(40, 3), vote=1))
+    FUNCTIONS["inputs"] = (lambda **given: list(export.inputs(**given).values()),
+                           dict(model=nn.PointClassifier(3, **SMALL), points=uniform(9, 3), normals=uniform(9, 3)))
     FUNCTIONS["predict_file"] = (geosft.from_pretrained("furniture").predict_file, dict(file="/nowhere/cloud.xyz"))
     FUNCTIONS["save"] = (geosft.from_pretrained("furniture").save, dict(folder="/proc/nothing"))
     FUNCTIONS["set_classes"] = (geosft.from_pretrained("furniture").set_classes, dict(names=["a", "b"]))
@@ -162,9 +167,9 @@ if importlib.util.find_spec("torch_geometric"):
     EDGES = torch.stack((torch.repeat_interleave(torch.arange(9), 2), COL))
     BATCH = torch.tensor([0] * 4 + [1] * 5)
     MODULES |= {
-        "SamplingConv": (pyg.SamplingConv, dict(channels=8, heads=2, num_samples=3, edge_dim=2),
+        "SamplingConv": (pyg.SamplingConv, dict(in_channels=8, out_channels=4, heads=2, num_samples=3, edge_dim=2),
                          dict(x=uniform(9, 8), edge_index=EDGES, edge_attr=uniform(18, 2), batch=BATCH)),
-        "SamplingPointConv": (pyg.SamplingPointConv, dict(channels=8, heads=2, num_samples=3, normals=True),
+        "SamplingPointConv": (pyg.SamplingPointConv, dict(in_channels=8, out_channels=4, heads=2, num_samples=3, normals=True),
                               dict(x=uniform(9, 8), pos=uniform(9, 3), batch=BATCH, normals=uniform(9, 3))),
     }
     FUNCTIONS |= {
@@ -295,6 +300,25 @@ def complaint_of_empty(module, given, items):
     return None
 
 
+def complaints_of_keywords(kind, made, module, given):
+    """What is wrong with the errors for unknown keywords, for texts in place of numbers, and for another `sampling`."""
+    calls = [("unknown_option", TypeError, rf"^{kind.__name__}(\.__init__)?\(\) got an unexpected keyword argument 'unknown_option'",
+              lambda: kind(**made, unknown_option=1))]
+    calls += [(name, TypeError, rf"(?<!\w){name}(?!\w)", lambda name=name: kind(**made | {name: "some"}))
+              for name, value in made.items() if type(value) in (int, float)]
+    if "sampling" in inspect.signature(kind.forward).parameters:
+        calls += [("sampling", TypeError, "^sampling must be a geosft.nn.SamplingContext or None", lambda other=other: module(**given, sampling=other))
+                  for other in (1, "seeded", nn.SamplingContext, {"mode": "seeded"})]
+    for name, expected, words, call in calls:
+        try:
+            call()
+        except Exception as error:
+            if not isinstance(error, expected) or not re.search(words, str(error)):
+                yield f"{name}: {type(error).__name__} {str(error)[:200]}"
+        else:
+            yield f"{name}: no error"
+
+
 def missing_cases():
     """Public modules that no case makes."""
     made = {kind for kind, *_ in MODULES.values()}
@@ -317,6 +341,7 @@ def check(case):
         calls = [FUNCTIONS[case]]
     count, failures = 0, []
     if case in MODULES:
+        failures += [f"{case}: {wrong}" for wrong in complaints_of_keywords(kind, made, module, given)]
         for items in (0, 1):
             count += 1
             wrong = complaint_of_empty(module, given, items)

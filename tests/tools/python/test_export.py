@@ -116,7 +116,7 @@ class Exports(unittest.TestCase):
         for name in ("classifier", "graph", "convolved", "deep", "greatest"):
             model = made(name)
             program = export.exported(model).module()
-            for ptr in (RAGGED[0], RAGGED[2]):  # of at least 2 items
+            for ptr in RAGGED:
                 given = inputs(model, ptr)
                 with self.subTest(model=name, ptr=ptr), torch.no_grad():
                     self.close(program(*given), output(model, given))
@@ -139,6 +139,37 @@ class Exports(unittest.TestCase):
                     (found,) = session.run(None, {one: tensor.numpy() for one, tensor in zip(export.input_names(model), given)})
                     self.close(torch.from_numpy(found), output(model, given))
 
+    def test_one_item_with_other_inputs_than_tokens(self):
+        for model in (nn.PointSegmenter(5, 2, **SMALL), graph_model(graph_features=2, head="sample_max", head_samples=4)):
+            program = export.exported(model.eval()).module()
+            for ptr in ([0, 40], [0, 1], [0, 2, 44]):
+                given = inputs(model, ptr)
+                with self.subTest(model=type(model).__name__, ptr=ptr), torch.no_grad():
+                    self.close(program(*given), output(model, given))
+
+    @unittest.skipUnless("furniture" in geosft.pretrained_names(), "the package has no trained model")
+    def test_a_trained_classifier(self):
+        model = geosft.from_pretrained("furniture")
+        generator = torch.Generator().manual_seed(5)
+        points = 30 * torch.rand(300, 3, generator=generator) + 7
+        normals = torch.nn.functional.normalize(points - points.mean(0), dim=1)
+        given = export.inputs(model, points, normals)
+        self.assertEqual(list(given), export.input_names(model))
+        self.assertEqual(given["points"].shape, (256, 3))
+        with torch.no_grad():
+            expected = model(*model.prepare(points, normals))
+            self.close(export.exported(model).module()(*given.values()), expected)
+            alike = export.standard(model, canonical_order=False)
+            self.close(alike(given["points"], given["normals"], given["ptr"]), expected)
+        if not WITH_ONNX:
+            return
+        import onnxruntime
+        with tempfile.TemporaryDirectory() as folder:
+            export.onnx(model, f"{folder}/furniture.onnx", canonical_order=False)
+            session = onnxruntime.InferenceSession(f"{folder}/furniture.onnx")
+        (found,) = session.run(None, {name: one.numpy() for name, one in given.items()})
+        self.close(torch.from_numpy(found), expected)
+
     def test_what_cannot_be_expressed_is_said(self):
         canonical = nn.PointClassifier(4, **SMALL)
         replaced = nn.PointClassifier(4, **SMALL, canonical_order=False, with_replacement=True)
@@ -153,6 +184,12 @@ class Exports(unittest.TestCase):
         order = nn.farthest_point_order(points, ptr)
         with torch.no_grad():
             self.close(ordered(points[order], normals[order], ptr), canonical.eval()(points, normals, ptr))
+        with self.assertRaisesRegex(export.CannotExport, "canonical_order=False.*geosft.export.inputs"):
+            export.standard(canonical, max_tokens=10)
+        with self.assertRaisesRegex(TypeError, "max_tokens must be given"):
+            export.standard(canonical, canonical_order=False)
+        with self.assertRaisesRegex(ValueError, "normals must be of the shape of points"):
+            export.inputs(canonical, points[:20])
         with self.assertRaisesRegex(TypeError, "model"):
             export.standard(torch.nn.Linear(2, 2), max_tokens=10)
         tolerant = graph_model(attention=lambda: nn.PolynomialAttention(16, 2, tolerance=0.1))

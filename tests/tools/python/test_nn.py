@@ -662,6 +662,15 @@ class BadInput(unittest.TestCase):
                     self.assertTrue(out.isfinite().all())
 
 
+class Times(unittest.TestCase):
+    def test_compiled_and_eager_times_are_printed(self):
+        script = pathlib.Path(README).parents[1] / "bench" / "compile_times.py"
+        done = subprocess.run([sys.executable, "-W", "ignore", script, "--rounds=1"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = re.findall(r"^(\w+), (forward|forward and backward): eager [\d.]+, compiled [\d.]+, ratio [\d.]+$", done.stdout, re.MULTILINE)
+        self.assertEqual([name for name, _ in found], ["layer", "layer", "classifier", "classifier"])
+
+
 class Tutorial(unittest.TestCase):
     def test_the_code_of_the_tutorial_runs(self):
         code = re.findall(r"^```python\n(.*?)^```", pathlib.Path(README).read_text(), re.DOTALL | re.MULTILINE)

@@ -69,7 +69,7 @@ class Net(torch.nn.Module):
         super().__init__()
         self.atoms, self.bonds = torch.nn.Embedding(7, 24), torch.nn.Embedding(4, 4)
         self.walks = torch.nn.Linear(8, 24)
-        self.convs = torch.nn.ModuleList(pyg.SamplingConv(24, 4, num_samples=6, edge_dim=4, layer=True) for _ in range(2))
+        self.convs = torch.nn.ModuleList(pyg.SamplingConv(24, heads=4, num_samples=6, edge_dim=4, layer=True) for _ in range(2))
         self.out = torch.nn.Linear(24, 2)
 
     def forward(self, batch):
@@ -168,13 +168,33 @@ class InPyTorchGeometric(unittest.TestCase):
         normals = torch.nn.functional.normalize(torch.randn(11, 3), dim=1)
         batch = torch.tensor([0] * 7 + [1] * 4)
         for relative in ("paper", "angles"):
-            conv = pyg.SamplingPointConv(16, 2, num_samples=4, normals=True, relative=relative).eval()
+            conv = pyg.SamplingPointConv(16, heads=2, num_samples=4, normals=True, relative=relative).eval()
             both = conv(x, pos, batch, normals)
             torch.testing.assert_close(both[:7], conv(x[:7], pos[:7], None, normals[:7]))
 
+    def test_channels_are_given_as_to_layers_of_pytorch_geometric(self):
+        x, edges, pos = torch.randn(6, 16), torch.tensor([[0, 1, 2], [1, 2, 0]]), torch.rand(6, 3)
+        for layer in (False, True):
+            conv = pyg.SamplingConv(16, 24, heads=3, num_samples=2, layer=layer).eval()
+            self.assertEqual((conv.in_channels, conv.out_channels, conv.heads), (16, 24, 3))
+            self.assertEqual(conv(x, edges).shape, (6, 24))
+            points = pyg.SamplingPointConv(16, 24, 3, 2, layer=layer)
+            self.assertEqual(points(x, pos).shape, (6, 24))
+        by_hand = conv.mix(conv.lin(x), pyg._csr(edges, 6, None, x), [0, 6])
+        self.assertTrue(torch.equal(conv(x, edges), by_hand))
+        self.assertIsNone(pyg.SamplingConv(16).lin)
+        first = conv.lin.weight.clone()
+        conv.reset_parameters()
+        self.assertFalse(torch.equal(conv.lin.weight, first))
+        for words, made in (("out_channels 30", dict(out_channels=30)), ("in_channels", dict(in_channels=-1)), ("heads", dict(heads=0))):
+            with self.assertRaisesRegex(ValueError, words):
+                pyg.SamplingConv(**{"in_channels": 16, **made})
+        with self.assertRaisesRegex(TypeError, r"^SamplingConv\(\) got an unexpected keyword argument 'num_heads'; did you mean 'heads'"):
+            pyg.SamplingConv(16, num_heads=2)
+
     def test_bad_arguments_are_named(self):
         one = self.molecules[0]
-        conv = pyg.SamplingConv(16, 2, edge_dim=3)
+        conv = pyg.SamplingConv(16, heads=2, edge_dim=3)
         x = torch.randn(one.num_nodes, 16)
         for words, call in (("edge_attr", lambda: conv(x, one.edge_index)),
                             ("batch", lambda: conv(x, one.edge_index, torch.rand(one.num_edges, 3), torch.zeros(2, dtype=torch.int64))),

@@ -88,6 +88,41 @@ class Classifiers(InFolder):
                 self.close(model.predict(points, normals), served.predict(points, normals))
                 self.close(model.predict(points), served.predict(points, None))
 
+    def test_prepared_clouds_are_what_predict_sees(self):
+        model = geosft.load(self.run_)
+        generator = torch.Generator().manual_seed(13)
+        for count in (20, 300):
+            points = 50 * torch.rand(count, 3, generator=generator) + 100
+            normals = torch.nn.functional.normalize(torch.randn(count, 3, generator=generator), dim=1)
+            seen = [model.prepare(points, normals, vote=vote) for vote in range(3)]
+            self.assertEqual(seen[0][0].shape, (min(count, 64), 3))
+            with torch.no_grad():
+                votes = [model(*one, sampling=nn.SamplingContext.seeded(vote))[0] for vote, one in enumerate(seen)]
+            self.assertTrue(torch.equal(torch.stack(votes).mean(0).softmax(0), model.predict(points, normals)))
+            self.assertTrue(torch.equal(model.prepare(points, normals)[0], seen[0][0]))
+        for name, bad in (("points", dict(points=points[0])), ("normals", dict(normals=normals[1:])), ("vote", dict(vote=-1))):
+            with self.assertRaisesRegex(ValueError, name):
+                model.prepare(**{"points": points, "normals": normals, **bad})
+
+    def test_estimated_normals_are_said_once(self):
+        points = torch.rand(30, 3, generator=torch.Generator().manual_seed(14))
+        cloud = self.folder / "bare.xyz"
+        write(cloud, [" ".join(map(str, row)) for row in points.tolist()])
+        some = torch.ones(30, 3)
+        some[:4] = 0
+        for call, words in ((lambda model: model.predict(points), "normals are missing: they are estimated"),
+                            (lambda model: model.prepare(points, some), "normals of 4 points are missing"),
+                            (lambda model: model.predict_file(cloud), "normals are missing: they are estimated")):
+            model = geosft.load(self.run_)
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                model.predict(points, torch.ones(30, 3))
+                self.assertEqual([one for one in said if "normals" in str(one.message)], [])
+                for _ in range(2):
+                    call(model)
+            found = [one for one in said if words in str(one.message)]
+            self.assertEqual([os.path.basename(one.filename) for one in found], [os.path.basename(__file__)])
+
     def test_farthest_points_are_those_of_the_tool(self):
         model = geosft.load(self.run_)
         self.assertIn('point_sampling = "random"', model.texts["config"])
@@ -235,6 +270,12 @@ class Segmenters(InFolder):
         self.assertEqual(model.part_names, served.part_names())
         points = torch.rand(30, 3, generator=torch.Generator().manual_seed(1)) * 7 + 3
         self.close(model.predict(points, None, "Airplane"), served.predict(points, None, "Airplane"))
+        with torch.no_grad():
+            votes = [model(*model.prepare(points), category=torch.tensor([model.class_names.index("Airplane")]), sampling=sampling)
+                     for _, sampling in model._votes()]
+        logits = torch.stack(votes).mean(0)
+        allowed = torch.tensor(model.part_classes) == model.class_names.index("Airplane")
+        self.assertTrue(torch.equal(logits.masked_fill(~allowed, -1e30).softmax(1), model.predict(points, None, "Airplane")))
         with self.assertRaisesRegex(ValueError, "category.*Airplane"):
             model.predict(points, None, "Boat")
         written = self.folder / "written"
@@ -307,6 +348,9 @@ class Graphs(InFolder):
                 expected = served.predict_data(str(self.data))
                 self.assertGreater(float((expected[0] - expected[1]).abs().max()), 0)
                 self.close(model.predict(given), expected)
+                prepared = model.prepare(given)
+                self.assertEqual(prepared.node_encoding is not None, model.encoding > 0)
+                self.assertTrue(torch.equal(model.predict(prepared), model.predict(given)))
                 model.save(self.folder / f"{name}_written")
                 again = torch.classes.geosft.GraphPredictor(str(self.folder / f"{name}_written"))
                 self.assertTrue(torch.equal(again.predict_data(str(self.data)), expected))

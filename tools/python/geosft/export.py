@@ -5,8 +5,9 @@ operators alone.
 >>> program = geosft.export.exported(model)             # a torch.export.ExportedProgram
 >>> geosft.export.package(model, "model.pt2")           # compiled, for C++ without Python
 >>> geosft.export.onnx(model, "model.onnx", max_tokens=1024)
+>>> geosft.export.onnx(geosft.from_pretrained("furniture"), "furniture.onnx", canonical_order=False)
 
-Sizes are dynamic: any number of items of any size, packed by ptr, of at least 2 tokens and, of graphs, 2 edges in all.
+Sizes are dynamic: any number of items of any size, packed by ptr.
 Models are exported in evaluation mode.
 """
 
@@ -21,7 +22,8 @@ from torch import Tensor, nn
 
 from .checkpoints import as_path
 from .nn import (FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PolynomialAttention, PrimalAttention, SampleMaxHead,
-                 Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead)
+                 Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead, farthest_point_order)
+from .nn.checks import check_integer, check_like
 from .nn.composed import Slots, attention_bias, attention_probabilities, composed_attention
 from .nn.heads import PairHead, PooledHead
 from .nn.packed import PackedLayout
@@ -263,23 +265,35 @@ def _neighbourhood(points: Tensor, normals: Tensor | None, index: Tensor, exists
     return channels
 
 
-def standard(model: nn.Module, *, max_tokens: int, vote: int | None = 0, canonical_order: bool | None = None) -> nn.Module:
+def _max_tokens(model: nn.Module, max_tokens: int | None) -> int:
+    """The given number, or the points that a trained classifier sees of each cloud."""
+    if max_tokens is None:
+        clouds = getattr(model, "config", {}).get("clouds", {})
+        if not isinstance(model, PointClassifier) or "points" not in clouds:
+            raise TypeError("max_tokens must be given: only a classifier of a RUN says how many points a cloud has")
+        max_tokens = clouds["points"]
+    check_integer("max_tokens", max_tokens)
+    if max_tokens < 1:
+        raise ValueError(f"max_tokens must be at least 1, got {max_tokens}")
+    return max_tokens
+
+
+def standard(model: nn.Module, *, max_tokens: int | None = None, vote: int | None = 0, canonical_order: bool | None = None) -> nn.Module:
     """A copy of a model, in evaluation mode, of operators that every runtime has. It gives the model's outputs, to
     rounding, for items of at most `max_tokens` tokens.
 
     Args:
         model: a PointClassifier, PointSegmenter or GraphModel.
-        max_tokens: the size of the tables of random numbers.
+        max_tokens: the size of the tables of random numbers; None, for a classifier of a RUN: the points that it was trained with.
         vote: of :meth:`geosft.nn.SamplingContext.seeded`; None: greedy samples.
         canonical_order: False for a model with canonical_order: points must then come in the order of
-            :func:`geosft.nn.farthest_point_order`, which standard operators cannot find.
+            :func:`geosft.nn.farthest_point_order`, which standard operators cannot find, and in which :func:`inputs` gives them.
 
     Raises :class:`CannotExport` for what has no standard operators.
     """
     if not isinstance(model, (PointClassifier, PointSegmenter, GraphModel)):
         raise TypeError(f"model must be a PointClassifier, PointSegmenter or GraphModel, got {type(model).__name__}")
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be at least 1, got {max_tokens}")
+    max_tokens = _max_tokens(model, max_tokens)
     if getattr(model, "ppf", None) is not None:
         raise CannotExport("tokens ppf: the point-pair features of neighbours are one operator of geosft")
     if getattr(model, "edge_cutoff", 0) > 0:
@@ -288,8 +302,8 @@ def standard(model: nn.Module, *, max_tokens: int, vote: int | None = 0, canonic
     if getattr(made, "canonical_order", False):
         if canonical_order is not False:
             raise CannotExport("canonical_order: farthest-point sampling chooses one point after the other, which standard operators "
-                               "cannot do for any number of points; with canonical_order=False give points in the order of "
-                               "geosft.nn.farthest_point_order")
+                               "cannot do for any number of points: pass canonical_order=False, and give the exported model what "
+                               "geosft.export.inputs returns, which is in that order (geosft.nn.farthest_point_order)")
         made.canonical_order = False
     calls = 0
     for layer in made.encoder.layers:
@@ -395,16 +409,52 @@ def input_names(model: nn.Module) -> list[str]:
     return _function_of(model).names
 
 
+def inputs(model: nn.Module, points: Tensor, normals: Tensor | None = None, *, category: str = "") -> dict[str, Tensor]:
+    """The inputs by name (:func:`input_names`) of the exported `model` for one cloud: points [n, 3] and normals [n, 3].
+
+    A model of a RUN prepares the cloud as its ``prepare`` does; another model takes it as it is. With canonical_order the
+    points come in the order of :func:`geosft.nn.farthest_point_order`, which a file of :func:`onnx` expects.
+
+    Args:
+        model: a PointClassifier or PointSegmenter.
+        category: the class of the shape, for a model of a RUN that is told it; of another model, give the tensor yourself.
+
+    Raises a ValueError or TypeError that names the argument.
+    """
+    if not isinstance(model, (PointClassifier, PointSegmenter)):
+        raise TypeError(f"model must be a PointClassifier or PointSegmenter, got {type(model).__name__}")
+    if hasattr(model, "prepare"):
+        points, normals = model.prepare(points, normals)
+    check_like(points, "points", model.embed.weight)
+    if points.dim() != 2 or points.shape[1] != 3:
+        raise ValueError(f"points must have shape [n, 3], got {list(points.shape)}")
+    if normals is not None:
+        check_like(normals, "normals", model.embed.weight)
+    if (normals is not None) != model.normals or normals is not None and normals.shape != points.shape:
+        raise ValueError(f"normals must be {'of the shape of points' if model.normals else 'None: the model has none'}, "
+                         f"got {None if normals is None else list(normals.shape)}")
+    if model.canonical_order:
+        order = farthest_point_order(points)
+        points, normals = points[order], None if normals is None else normals[order]
+    given = {"points": points, "normals": normals, "ptr": torch.tensor([0, len(points)], device=points.device)}
+    if "category" in _Clouds(model).names:
+        if not hasattr(model, "_category"):
+            raise ValueError("category must be given as a tensor beside the result: the model is of no RUN and has no names of classes")
+        given["category"] = torch.tensor([model._category(category)], device=points.device)
+    return {name: given[name] for name in _Clouds(model).names}
+
+
 def _export(function: _Clouds | _Graphs) -> torch.export.ExportedProgram:
     auto = torch.export.Dim.AUTO
     shapes = tuple({0: auto} for _ in function.names)
-    with torch.no_grad():
+    # A size of 1 is no case of its own: the program takes one item, too.
+    with torch.no_grad(), torch.fx.experimental._config.patch(backed_size_oblivious=True):
         return torch.export.export(function.eval(), function.example(), dynamic_shapes=(shapes,), strict=False)
 
 
 def exported(model: nn.Module) -> torch.export.ExportedProgram:
-    """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of at
-    least 2 items of any sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load
+    """The model in evaluation mode as a program of torch.export, a function of the tensors :func:`input_names`, of any
+    number of items of any sizes. It has geosft's operators: a process that loads it must ``import geosft`` first, or load
     libgeosft_ops.so. Raises a TypeError for another kind of model, and :class:`CannotExport` for polynomial attention with a tolerance and
     for edges within a cutoff."""
     function = _function_of(copy.deepcopy(model))
@@ -441,11 +491,11 @@ def _translations() -> dict:
 
 
 def onnx(
-    model: nn.Module, file: str | pathlib.Path, *, max_tokens: int, vote: int | None = 0, canonical_order: bool | None = None
+    model: nn.Module, file: str | pathlib.Path, *, max_tokens: int | None = None, vote: int | None = 0, canonical_order: bool | None = None
 ) -> None:
     """Writes the model in evaluation mode as an ONNX file of standard operators (needs the package onnxscript), a function
-    of the tensors :func:`input_names`, of any sizes up to `max_tokens` tokens per item. See :func:`standard` for the
-    arguments `vote` and `canonical_order` and for what raises :class:`CannotExport`."""
+    of the tensors :func:`input_names`, of any sizes up to `max_tokens` tokens per item: logits of one vote. See
+    :func:`standard` for `vote`, for `canonical_order`, and for what raises :class:`CannotExport`."""
     function = _function_of(standard(model, max_tokens=max_tokens, vote=vote, canonical_order=canonical_order))
     program = torch.onnx.export(_export(function), (), input_names=function.names, output_names=["logits"], dynamo=True, verbose=False,
                                 custom_translation_table=_translations())

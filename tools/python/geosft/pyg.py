@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, SamplingAttention, SamplingContext, TransformerLayer
-from .nn.checks import check_like, check_sizes
+from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, Sampler, SamplingAttention, SamplingContext, TransformerLayer
+from .nn.checks import check_like, check_options, check_sizes
 from .nn.relative import point_channels
 
 try:
@@ -23,6 +23,8 @@ except ImportError as error:
 
 
 _MOST_ITEMS = 2**31
+# Options that the layers below set themselves, or have no use for.
+_SET = ("dim", "num_heads", "num_samples", "relative", "relative_channels", "local", "edge_channels", "updates_edges", "attention")
 
 
 def _check_index(index: Tensor, name: str, shape: tuple[int | None, ...]) -> None:
@@ -123,25 +125,55 @@ def _csr(edge_index: Tensor, nodes: int, edge_attr: Tensor | None, like: Tensor)
     return GraphEncoding(rowptr, edge_index[1][order], torch.cat((rows[order].to(like.dtype), ones), 1))
 
 
-def _check_layer(channels: int, heads: int) -> None:
-    check_sizes(channels=channels)
-    if heads < 1 or channels % heads != 0:
-        raise ValueError(f"heads must divide channels {channels}, got {heads}")
-
-
 def _check_nodes(x: Tensor, channels: int) -> None:
     if not isinstance(x, Tensor) or x.dim() != 2 or x.shape[1] != channels:
         found = list(x.shape) if isinstance(x, Tensor) else type(x).__name__
         raise ValueError(f"x must have shape [N, {channels}], got {found}")
 
 
-class SamplingConv(nn.Module):
+class _SampledConv(nn.Module):
+    """A linear map to the channels of the result, where they are not those of the input, and attention over a sample."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int | None, heads: int, num_samples: int, layer: bool, relative: str,
+        relative_channels: int, options: dict
+    ):
+        super().__init__()
+        kind, *inner = (TransformerLayer, SamplingAttention, Sampler) if layer else (SamplingAttention, Sampler)
+        check_options(self, options, kind, *inner, without=_SET)
+        out_channels = in_channels if out_channels is None else out_channels
+        check_sizes(in_channels=in_channels, out_channels=out_channels, heads=heads)
+        if out_channels % heads != 0:
+            raise ValueError(f"heads must divide out_channels {out_channels}, got {heads}")
+        self.in_channels, self.out_channels, self.heads = in_channels, out_channels, heads
+        made = {key: options[key] for key in ("device", "dtype") if key in options}
+        self.lin = None if out_channels == in_channels else nn.Linear(in_channels, out_channels, **made)
+        self.mix = kind(out_channels, heads, num_samples, relative=relative, relative_channels=relative_channels, **options)
+
+    def extra_repr(self) -> str:
+        """What print shows."""
+        return f"{self.in_channels}, {self.out_channels}, heads={self.heads}"
+
+    def reset_parameters(self) -> None:
+        """Initialises all parameters anew."""
+        inner = [module for module in self.modules() if module is not self and hasattr(module, "reset_parameters")]
+        for module in sorted(inner, key=lambda one: isinstance(one, SamplingAttention)):  # they last: they set what is inside of them
+            module.reset_parameters()
+
+    def _tokens(self, x: Tensor) -> Tensor:
+        _check_nodes(x, self.in_channels)
+        return x if self.lin is None else self.lin(x)
+
+
+class SamplingConv(_SampledConv):
     """Attention over a learned sample of the nodes of each graph that sees the edges, called as a convolution of PyTorch
     Geometric is: every node hears from every sampled node of its graph, the edges say how.
 
     Args:
-        channels: of the nodes, in and out.
-        heads: divides channels.
+        in_channels: of the nodes.
+        out_channels: of the result, all heads together (as with ``concat=False`` of other layers); None: as many as in. If they
+            are others, a linear map stands in front.
+        heads: divides out_channels.
         num_samples: sampled pairs per graph.
         edge_dim: channels of edge_attr; None: edges have none.
         layer: a whole :class:`geosft.nn.TransformerLayer` (residual connections, norms, feed-forward) instead of the
@@ -151,31 +183,22 @@ class SamplingConv(nn.Module):
     Raises a ValueError or TypeError that names the argument.
     """
 
-    def __init__(self, channels: int, heads: int = 4, num_samples: int = 32, *, edge_dim: int | None = None, layer: bool = False, **options):
-        super().__init__()
-        _check_layer(channels, heads)
+    def __init__(
+        self, in_channels: int, out_channels: int | None = None, heads: int = 4, num_samples: int = 32, *, edge_dim: int | None = None,
+        layer: bool = False, **options
+    ):
         if edge_dim is not None:
             check_sizes(edge_dim=edge_dim)
-        self.channels, self.edge_dim = channels, edge_dim
-        kind = TransformerLayer if layer else SamplingAttention
-        self.mix = kind(channels, heads, num_samples, relative="graph", relative_channels=(edge_dim or 0) + 1, **options)
-
-    def reset_parameters(self) -> None:
-        """Initialises all parameters anew."""
-        for module in self.mix.modules():
-            if module is not self and hasattr(module, "reset_parameters") and not isinstance(module, SamplingAttention):
-                module.reset_parameters()
-        for module in self.mix.modules():
-            if isinstance(module, SamplingAttention):
-                module.reset_parameters()
+        super().__init__(in_channels, out_channels, heads, num_samples, layer, "graph", (edge_dim or 0) + 1, options)
+        self.edge_dim = edge_dim
 
     def forward(
         self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None, batch: Tensor | None = None, *,
         ptr: Tensor | Sequence[int] | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
-        """Nodes x [N, channels], edge_index int64 [2, E], edge_attr [E, edge_dim], and the graph of each node `batch`
-        int64 [N], or the offsets of the graphs `ptr`; the random numbers `sampling` of the pass: [N, channels]."""
-        _check_nodes(x, self.channels)
+        """Nodes x [N, in_channels], edge_index int64 [2, E], edge_attr [E, edge_dim], and the graph of each node `batch`
+        int64 [N], or the offsets of the graphs `ptr`; the random numbers `sampling` of the pass: [N, out_channels]."""
+        x = self._tokens(x)
         if (edge_attr is None) != (self.edge_dim is None):
             raise ValueError(f"edge_attr must be given exactly when edge_dim is, which is {self.edge_dim}")
         if ptr is None:
@@ -183,12 +206,12 @@ class SamplingConv(nn.Module):
         return self.mix(x, _csr(edge_index, x.shape[0], edge_attr, x), ptr, sampling=sampling)
 
 
-class SamplingPointConv(nn.Module):
+class SamplingPointConv(_SampledConv):
     """Attention over a learned sample of the points of each cloud that sees distances (and normals), called as PyTorch
     Geometric's layers of points are: ``conv(x, pos, batch)``. It has no edges: there is no neighbourhood to search.
 
     Args:
-        channels, heads, num_samples, layer, options: see :class:`SamplingConv`.
+        in_channels, out_channels, heads, num_samples, layer, options: see :class:`SamplingConv`.
         normals: forward takes normals, too.
         relative, chirality: see :class:`geosft.nn.PointClassifier`.
 
@@ -196,23 +219,18 @@ class SamplingPointConv(nn.Module):
     """
 
     def __init__(
-        self, channels: int, heads: int = 4, num_samples: int = 32, *, normals: bool = False, relative: str = "paper",
-        chirality: bool = False, layer: bool = False, **options
+        self, in_channels: int, out_channels: int | None = None, heads: int = 4, num_samples: int = 32, *, normals: bool = False,
+        relative: str = "paper", chirality: bool = False, layer: bool = False, **options
     ):
-        super().__init__()
-        _check_layer(channels, heads)
-        kind = TransformerLayer if layer else SamplingAttention
-        self.mix = kind(channels, heads, num_samples, relative="points",
-                        relative_channels=point_channels(relative, normals, chirality), **options)
+        super().__init__(in_channels, out_channels, heads, num_samples, layer, "points", point_channels(relative, normals, chirality), options)
 
     def forward(
         self, x: Tensor, pos: Tensor, batch: Tensor | None = None, normals: Tensor | None = None, *,
         ptr: Tensor | Sequence[int] | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
-        """Points x [N, channels] at pos [N, 3], with normals [N, 3], and the cloud of each point `batch` int64 [N], or the
-        offsets of the clouds `ptr`; the random numbers `sampling` of the pass: [N, channels]."""
-        attention = self.mix if isinstance(self.mix, SamplingAttention) else self.mix.attention
-        _check_nodes(x, attention.dim)
+        """Points x [N, in_channels] at pos [N, 3], with normals [N, 3], and the cloud of each point `batch` int64 [N], or the
+        offsets of the clouds `ptr`; the random numbers `sampling` of the pass: [N, out_channels]."""
+        x = self._tokens(x)
         check_like(pos, "pos", x, "x")
         if pos.shape != (x.shape[0], 3):
             raise ValueError(f"pos must have shape [{x.shape[0]}, 3], got {list(pos.shape)}")

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from ._kernel_ridge import KernelRidge
 from .checkpoints import as_path, load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
-from .nn.checks import check_sizes
+from .nn.checks import check_integer, check_sizes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -154,6 +154,18 @@ class TrainedRun(nn.Module):
 
     config: dict[str, Any]
     texts: dict[str, str]
+    _said_normals = False  # that they are estimated, which is said once per model
+
+    def _directions(self, points: Tensor, normals: Tensor | None) -> Tensor | None:
+        """The normals that the model takes, estimated where they are missing; None for a model without."""
+        if not self.normals:
+            return None
+        found, estimated = _with_normals(points, normals, self.config["clouds"])
+        if estimated > 0 and not self._said_normals:
+            self._said_normals = True
+            what = "normals are missing: they are estimated" if normals is None else f"normals of {estimated} points are missing: they are estimated"
+            warnings.warn(f"{what} (said once per model)", stacklevel=_stack_level())
+        return found
 
     def save(self, folder: str | pathlib.Path) -> None:
         """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. An
@@ -181,6 +193,14 @@ class TrainedRun(nn.Module):
         evaluation = self.config["evaluation"]
         for vote in range(evaluation["votes"]):
             yield vote, SamplingContext.greedy() if evaluation["evaluation"] == "greedy" else SamplingContext.seeded(vote)
+
+
+def _stack_level() -> int:
+    """Of the line that called this package, for warnings from the function that calls this one."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _subset(rows: int, count: int, seed: int) -> Tensor | None:
@@ -230,24 +250,31 @@ def _unit_normals(normals: Tensor) -> Tensor:
     return torch.where(length > 0, exact / length, 0.0).to(normals.dtype)
 
 
+<<<<<<< HEAD
 def _with_normals(points: Tensor, normals: Tensor | None, config: dict) -> Tensor:
     """The normals [n, 3], estimated as the settings of clouds say where they are missing: None, zeros, or not finite.
     For a model that was trained on estimated normals alone they are all estimated."""
     clouds = config["clouds"]
     if config.get("augment", {}).get("estimated_normals", 0.0) >= 1.0:
         normals = None
+=======
+def _with_normals(points: Tensor, normals: Tensor | None, clouds: dict) -> tuple[Tensor, int]:
+    """The normals [n, 3], estimated as the settings of clouds say where they are missing: None, zeros, or not finite; and how
+    many were."""
+>>>>>>> python
     if normals is not None:
         normals = normals.detach().to("cpu", torch.float32)
         normals = _unit_normals(torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0))
         missing = (normals == 0).all(1, keepdim=True)
         if not missing.any():
-            return normals
+            return normals, 0
     # A RUN of an earlier version does not have the key.
     outward = normals is None and clouds.get("normal_orientation", "consistent") == "outward"
     estimated = torch.ops.geosft._estimate_normals(_centred(points), outward=outward)
     if normals is None:
-        return estimated
-    return torch.where(missing, estimated * torch.where((estimated * normals).sum() < 0, -1.0, 1.0), normals)
+        return estimated, len(points)
+    turned = estimated * torch.where((estimated * normals).sum() < 0, -1.0, 1.0)
+    return torch.where(missing, turned, normals), int(missing.sum())
 
 
 def _normalized(points: Tensor) -> Tensor:
@@ -291,12 +318,32 @@ class TrainedClassifier(PointClassifier, TrainedRun):
 
     def predict(self, points: Tensor, normals: Tensor | None = None) -> Tensor:
         """Probabilities [num_classes] of a cloud, as those of the tool: points [n, 3] in any unit, far from the origin or
-        not, and normals [n, 3] of unit length, which are estimated where the model needs them and they are missing. As
-        many points as the model was trained with are drawn; logits are averaged over the votes of the configuration."""
+        not, and normals [n, 3] of unit length, which are estimated where the model needs them and they are missing; the first
+        time, a warning says so. As many points as the model was trained with are drawn; logits are averaged over the
+        votes of the configuration."""
+        cloud = self._thinned(points, normals)
+        with _evaluating(self):
+            logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]
+            return torch.stack(logits).mean(0).softmax(0)
+
+    def prepare(self, points: Tensor, normals: Tensor | None = None, *, vote: int = 0) -> tuple[Tensor, Tensor | None]:
+        """A cloud as :meth:`predict` gives it to the model in vote `vote`: ``model(*model.prepare(points, normals))``. Takes
+        points [n, 3] in any unit, and normals [n, 3], which are estimated where the model needs them and they are missing,
+        with a warning the first time. Returns points [m, 3] and normals [m, 3], or None for a model without, with the dtype
+        and device of the model: at most as many points as it was trained with, drawn by `vote`, centred, in the unit
+        ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
+        check_integer("vote", vote)
+        if vote < 0:
+            raise ValueError(f"vote must not be negative, got {vote}")
+        return self._seen_by(self._thinned(points, normals), vote)
+
+    def _thinned(self, points: Tensor, normals: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """The points that votes draw from, with the normals that the model takes."""
         _check_cloud(points, normals)
         clouds = self.config["clouds"]
         thinned = _subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"])
         points, normals = _taken(thinned, points, normals)
+<<<<<<< HEAD
         if self.normals:
             normals = _with_normals(points, normals, self.config)
         with _evaluating(self):
@@ -305,6 +352,12 @@ class TrainedClassifier(PointClassifier, TrainedRun):
                 seen = _taken(_seen(points, clouds, vote), points, normals if self.normals else None)
                 logits.append(self(*_model_input(*seen, self), sampling=sampling)[0])
             return torch.stack(logits).mean(0).softmax(0)
+=======
+        return points, self._directions(points, normals)
+
+    def _seen_by(self, cloud: tuple[Tensor, Tensor | None], vote: int) -> tuple[Tensor, Tensor | None]:
+        return _model_input(*_taken(_seen(cloud[0], self.config["clouds"], vote), *cloud), self)
+>>>>>>> python
 
     def predict_file(self, file: str | pathlib.Path) -> Tensor:
         """Probabilities [num_classes] of the shape in `file`, as of the tool's `predict`: see :func:`geosft.read_cloud`."""
@@ -333,23 +386,34 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
 
     def predict(self, points: Tensor, normals: Tensor | None = None, category: str = "") -> Tensor:
         """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
-        input), with normals [n, 3] or None, as those of the tool. Clouds of more points than one block of the configuration are refused: those the
-        tool divides."""
-        _check_cloud(points, normals)
-        block = self.config["clouds"]["block"]
-        if 0 < block < len(points):
-            raise ValueError(f"points must be at most {block}, the block of the configuration, got {len(points)}")
+        input), with normals [n, 3] or None, as those of the tool; the first time that normals are estimated, a warning says
+        so. Clouds of more points than one block of the configuration are refused: those the tool divides."""
         label = self._category(category)
+<<<<<<< HEAD
         directions = _with_normals(points, normals, self.config) if self.normals else None
+=======
+>>>>>>> python
         given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
+        seen, directions = self.prepare(points, normals)
         with _evaluating(self):
-            seen, directions = _model_input(points, directions, self)
             votes = [self(seen, directions, sampling=sampling, **given) for _, sampling in self._votes()]
             logits = torch.stack(votes).mean(0)
             if label >= 0:
                 allowed = torch.tensor(self.part_classes, device=logits.device) == label
                 logits = logits.masked_fill(~allowed, -1e30)
             return logits.softmax(1)
+
+    def prepare(self, points: Tensor, normals: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """A cloud as :meth:`predict` gives it to the model: ``model(*model.prepare(points, normals), category=…)``. Takes
+        points [n, 3] in any unit, and normals [n, 3], which are estimated where the model needs them and they are missing,
+        with a warning the first time. Returns points [n, 3], centred, in the unit ball and in a pose of their own, and
+        normals [n, 3], or None for a model without, with the dtype and device of the model. Raises a ValueError or
+        TypeError that names the argument."""
+        _check_cloud(points, normals)
+        block = self.config["clouds"]["block"]
+        if 0 < block < len(points):
+            raise ValueError(f"points must be at most {block}, the block of the configuration, got {len(points)}")
+        return _model_input(points, self._directions(points, normals), self)
 
     def predict_file(self, file: str | pathlib.Path, category: str = "") -> tuple[Tensor, Tensor]:
         """The points [n, 3] of a file and the part of each, int64 [n], for a shape of class `category`. Raises a RuntimeError
@@ -402,14 +466,19 @@ class TrainedGraphModel(GraphModel, TrainedRun):
                                                  model["encoding_seed"])
         return graphs._replace(node_encoding=values.to(there))
 
+    def prepare(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
+        """Graphs as :meth:`predict` gives them to the model: ``model(model.prepare(graphs))``. Takes a batch of PyTorch Geometric,
+        too; computes the node encoding where it is missing; the result is on the device of the model."""
+        if not isinstance(graphs, FeaturedGraphs):
+            from .pyg import from_data
+            graphs = from_data(graphs)
+        return self.encode(graphs).to(self.numbers.weight.device)
+
     def predict(self, graphs: FeaturedGraphs) -> Tensor:
         """Predictions [B, outputs] of graphs, or [N, outputs] of their nodes, as those of the tool: probabilities of
         classes or labels, or targets in the unit of the data; averaged over the votes of the configuration. The node
         encoding is computed where it is missing. Takes a batch of PyTorch Geometric, too (:func:`geosft.pyg.from_data`)."""
-        if not isinstance(graphs, FeaturedGraphs):
-            from .pyg import from_data
-            graphs = from_data(graphs)
-        graphs = self.encode(graphs).to(self.numbers.weight.device)
+        graphs = self.prepare(graphs)
         outputs = torch.stack([model._outputs(graphs) for model in (self, *self.more_models)]).mean(0)
         with torch.no_grad():
             if self.task == "regression":

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, slots_of
-from .checks import check_encoding, check_probability, check_sizes
+from .checks import check_encoding, check_integer, check_number, check_options, check_probability, check_sizes
 from .packed import PackedLayout, pack
 from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, tensors_of
-from .sampling import Pairs, Sampler, SamplingContext, context_of
+from .sampling import Pairs, Sampler, SamplingContext, check_sampling, context_of
 
 _ops = torch.ops.geosft
 
@@ -59,6 +59,7 @@ def record_attention(module: nn.Module) -> Iterator[list[RecordedAttention]]:
 
 def _check_heads(dim: int, num_heads: int) -> None:
     check_sizes(dim=dim)
+    check_integer("num_heads", num_heads)
     if num_heads < 1 or dim % num_heads != 0:
         raise ValueError(f"num_heads must divide dim {dim}, got {num_heads}")
 
@@ -96,6 +97,7 @@ class SamplingAttention(nn.Module):
         initialization: str = "default", device=None, dtype=None, **sampler
     ):
         super().__init__()
+        check_options(self, sampler, Sampler)
         _check_heads(dim, num_heads)
         if not isinstance(relative, str) or relative not in KINDS:
             raise ValueError(f"relative must be one of {', '.join(KINDS)}, not {relative!r}")
@@ -257,6 +259,7 @@ class SelfAttention(nn.Module):
     ) -> Tensor:
         """x [N, dim] packed by ptr, or [B, N, dim] with a mask: the same shape. `relative` is what a sparse attention
         finds its keys with, and not used otherwise; `sampling` is what other attentions take."""
+        check_sampling(sampling)
         (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x", self.query.weight)
         if relative is not None and not isinstance(relative, GraphEncoding):
             relative = type(relative)(*encoded)
@@ -293,6 +296,8 @@ class PolynomialAttention(SelfAttention):
         tolerance: float = 0.0, max_monomials: int = 5000, or_exact: bool = False, device=None, dtype=None
     ):
         super().__init__(dim, num_heads, device, dtype)
+        check_integer("degree", degree)
+        check_number("tolerance", tolerance)
         if degree < 0:
             raise ValueError(f"degree must be at least 0, got {degree}")
         if not 0 <= tolerance < math.inf:

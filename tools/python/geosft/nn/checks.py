@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
+from collections.abc import Iterable, Mapping
+
 import torch
 from torch import Tensor
 
@@ -11,17 +15,65 @@ from .relative import GraphEncoding, PointEncoding, SequenceEncoding
 _LARGEST_SIZE = 2**31 - 1
 
 
+<<<<<<< HEAD
 def check_sizes(minimum: int = 1, **sizes: int) -> None:
     """Sizes by name, of layers: integers from `minimum` on that memory can hold."""
     for name, value in sizes.items():
         if not minimum <= value <= _LARGEST_SIZE:
+=======
+def check_integer(name: str, value: int) -> None:
+    """An integer of Python, NumPy or a trace."""
+    if not isinstance(value, (int, torch.SymInt)) and not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
+
+
+def check_number(name: str, value: float) -> None:
+    """A real number."""
+    if not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
+
+
+def check_sizes(least: int = 1, **sizes: int) -> None:
+    """Sizes by name, of layers: integers from `least` on that memory can hold."""
+    for name, value in sizes.items():
+        check_integer(name, value)
+        if not least <= value <= _LARGEST_SIZE:
+>>>>>>> python
             raise ValueError(f"{name} must be at least {least} and at most {_LARGEST_SIZE}, got {value}")
 
 
 def check_probability(name: str, value: float) -> None:
     """Of dropout."""
+    check_number(name, value)
     if not 0 <= value < 1:
         raise ValueError(f"{name} must be in [0, 1), got {value}")
+
+
+def _keywords(kinds: Iterable[type]) -> list[str]:
+    """The names of what the constructors of `kinds` take."""
+    taken = (one for kind in kinds for one in inspect.signature(kind.__init__).parameters.values())
+    return [one.name for one in taken if one.name != "self" and one.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+def check_options(module: torch.nn.Module, options: Mapping, *kinds: type, without: Iterable[str] = ()) -> None:
+    """The options of a constructor that the modules inside of it take, of classes `kinds`, except those of the names `without`,
+    which `module` sets itself. The error names the class of `module`, as of any function with an unknown argument."""
+    known = set(_keywords(kinds)) - set(without)
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, [*_keywords([type(module)]), *sorted(known)], 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{type(module).__name__}() got an unexpected keyword argument {name!r}{hint}")
+
+
+def check_sampler_options(name: str, options: Mapping | None, sampler: type) -> None:
+    """The argument `name`: options of the class `sampler`, except for those that the head sets."""
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"{name} must be a dict of options of Sampler, got {type(options).__name__}")
+    known = [one for one in _keywords([sampler]) if one not in ("dim", "num_samples", "device", "dtype")]
+    for given in options or {}:
+        if given not in known:
+            raise TypeError(f"{name} must hold options of Sampler ({', '.join(known)}), got {given!r}")
 
 
 def check_like(x: Tensor, name: str, like: Tensor | None, of: str = "the parameters") -> None:

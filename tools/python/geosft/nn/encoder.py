@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import check_probability, check_sizes
+from .checks import check_options, check_probability, check_sizes
 from .message_passing import LOCALS, EdgeIndex, LocalGraph, MessagePassing, VirtualNode, normalized
 from .message_passing import normalization as norm_of
 from .packed import PackedLayout, pack
 from .relative import GraphEncoding, tensors_of
-from .sampling import SamplingContext, context_of
+from .sampling import Sampler, SamplingContext, context_of
 
 _JUMPING = ("none", "concatenate", "max", "sum")
 
@@ -55,6 +55,7 @@ class TransformerLayer(nn.Module):
         device=None, dtype=None, **options
     ):
         super().__init__()
+        check_options(self, options, SamplingAttention, Sampler)
         made = {"device": device, "dtype": dtype}
         check_sizes(dim=dim)
         check_sizes(0, mlp_ratio=mlp_ratio)
@@ -144,6 +145,7 @@ class Encoder(nn.Module):
         normalization: str = "layer", jumping_knowledge: str = "none", virtual_node: bool = False, device=None, dtype=None, **options
     ):
         super().__init__()
+        check_options(self, options, TransformerLayer, SamplingAttention, Sampler, without=("updates_edges",))
         check_sizes(depth=depth)
         if jumping_knowledge not in _JUMPING:
             raise ValueError(f"jumping_knowledge must be one of {', '.join(_JUMPING)}, not {jumping_knowledge!r}")

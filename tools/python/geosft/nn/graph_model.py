@@ -10,13 +10,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .checks import check_indices, check_sizes
-from .encoder import Encoder
+from .attention import SamplingAttention
+from .checks import check_indices, check_number, check_options, check_sampler_options, check_sizes
+from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
 from .packed import PackedLayout
 from .relative import GraphEncoding, SequenceEncoding, distance_features, sinusoids_at
-from .sampling import SamplingContext, context_of, random_integers
+from .sampling import Sampler, SamplingContext, context_of, random_integers
 
 _HEADS = {"softmax_pool": ("pool_head", SoftmaxPoolHead), "sample_max": ("sample_head", SampleMaxHead),
           "sum": ("sum_head", SumHead), "nodes": ("token_head", TokenHead), "pairs": ("pair_head", PairHead), "mean": ("pooled_head", PooledHead), "max": ("pooled_head", PooledHead),
@@ -215,6 +216,10 @@ class GraphModel(nn.Module):
         atom_references: bool = False, device=None, dtype=None, **options
     ):
         super().__init__()
+        check_options(self, options, Encoder, TransformerLayer, SamplingAttention, Sampler, without=("updates_edges", "edge_channels", "relative_channels"))
+        check_sampler_options("head_sampler", head_sampler, Sampler)
+        for name, number in (("edge_cutoff", edge_cutoff), ("distance_range", distance_range)):
+            check_number(name, number)
         check_sizes(out_features=out_features, dim=dim, head_layers=head_layers, encoding_layers=encoding_layers)
         check_sizes(0, node_values=node_values, edge_values=edge_values, encoding=encoding, position_channels=position_channels,
                     distance_channels=distance_channels)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from .checks import check_like, check_probability, check_sizes
+from .checks import check_like, check_options, check_probability, check_sizes
 from .message_passing import EdgeIndex, edge_sum
 from .packed import PackedLayout, pack
 from .sampling import Sampler, SamplingContext, context_of
@@ -80,6 +80,7 @@ class PooledHead(nn.Module):
         num_samples: int = 64, device=None, dtype=None, **sampler
     ):
         super().__init__()
+        check_options(self, sampler, Sampler)
         if pooling not in ("softmax_pool", "sample_max", "sum", "mean", "max"):
             raise ValueError(f"pooling must be one of softmax_pool, sample_max, sum, mean, max, not {pooling!r}")
         check_sizes(dim=dim, out_features=out_features, layers=layers)
@@ -139,6 +140,7 @@ class SampleMaxHead(nn.Module):
         **sampler
     ):
         super().__init__()
+        check_options(self, sampler, Sampler)
         check_sizes(dim=dim, out_features=out_features)
         check_probability("dropout", dropout)
         self.sampler = Sampler(dim, num_samples, device=device, dtype=dtype, **sampler)

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from .checks import check_like, check_probability, check_sizes
-from .encoder import Encoder
+from .attention import SamplingAttention
+from .checks import check_like, check_options, check_probability, check_sampler_options, check_sizes
+from .encoder import Encoder, TransformerLayer
 from .heads import SampleMaxHead
 from .packed import PackedLayout, pack
 from .relative import PointEncoding, point_channels
-from .sampling import SamplingContext, context_of
+from .sampling import Sampler, SamplingContext, context_of
 
 _ops = torch.ops.geosft
 _INVARIANT = {"ones": ("ones", False), "radial": ("radial", False), "local": ("local", False),
@@ -21,6 +22,7 @@ _INVARIANT = {"ones": ("ones", False), "radial": ("radial", False), "local": ("l
 LOCAL_NEIGHBOURS = (8, 32)  # of the two scales of "local"
 _LOCAL_CHANNELS = {False: 8, True: 16}  # of the neighbourhoods, without and with normals
 _PAIR_CHANNELS = 7  # of the features of a point and a neighbour
+_OF_GRAPHS = ("updates_edges", "edge_channels", "local", "relative_channels")  # options of layers that clouds have no use for
 
 
 def farthest_point_order(points: Tensor, ptr: Tensor | None = None) -> Tensor:
@@ -85,6 +87,7 @@ class _PointModel(nn.Module):
         options: dict
     ):
         super().__init__()
+        check_options(self, options, Encoder, TransformerLayer, SamplingAttention, Sampler, without=_OF_GRAPHS)
         check_sizes(dim=dim)
         self.normals, self.tokens, self.canonical_order = normals, tokens, canonical_order
         self.ppf = PointPairTokens(**made) if tokens == "ppf" else None
@@ -157,6 +160,7 @@ class PointClassifier(_PointModel):
         check_sizes(2, num_classes=num_classes)
         check_sizes(head_samples=head_samples)
         check_probability("head_dropout", head_dropout)
+        check_sampler_options("head_sampler", head_sampler, Sampler)
         made = {"device": device, "dtype": dtype}
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
         channels = point_channels(relative, normals, chirality)

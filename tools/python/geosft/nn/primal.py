@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .attention import SelfAttention
-from .checks import check_sizes
+from .checks import check_integer, check_number, check_sizes
 from .packed import PackedLayout, segment_of
 from .relative import GraphEncoding, PointEncoding
 
@@ -227,6 +227,8 @@ class PrimalAttention(SelfAttention):
         grid: tuple[int, int] = (0, 0), class_token: bool = False, eps: float = 1e-6, device=None, dtype=None
     ):
         super().__init__(dim, num_heads, device, dtype)
+        check_number("beta", beta)
+        check_integer("mask_size", mask_size)
         for name, value, known in (("kernel", kernel, ("softmax", "linear")), ("pooling", pooling, _POOLINGS), ("mask", mask, _MASKS),
                                    ("convolution", convolution, _CONVOLUTIONS)):
             if value not in known:

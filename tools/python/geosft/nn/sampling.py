@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .checks import check_sizes
+from .checks import check_integer, check_number, check_sizes
 from .packed import PackedLayout, pack
 
 _ops = torch.ops.geosft
@@ -83,6 +83,9 @@ class SamplingContext:
     def __init__(self, mode: str, generator: torch.Generator | None = None, vote: int = 0):
         if mode not in ("random", "seeded", "greedy"):
             raise ValueError(f"mode must be random, seeded or greedy, not {mode!r}")
+        if generator is not None and not isinstance(generator, torch.Generator):
+            raise TypeError(f"generator must be a torch.Generator or None, got {type(generator).__name__}")
+        check_integer("vote", vote)
         if vote < 0:
             raise ValueError(f"vote must not be negative, got {vote}")
         self.mode, self.generator, self.vote = mode, generator, vote
@@ -118,8 +121,15 @@ class SamplingContext:
         return torch.full((items,), seed, dtype=torch.int64, device=device)
 
 
+def check_sampling(sampling: SamplingContext | None) -> None:
+    """Refuses what are no random numbers of a pass."""
+    if sampling is not None and not isinstance(sampling, SamplingContext):
+        raise TypeError(f"sampling must be a geosft.nn.SamplingContext or None, got {type(sampling).__name__}")
+
+
 def context_of(module: nn.Module, sampling: SamplingContext | None) -> SamplingContext:
     """`sampling`, or the context of the module's mode."""
+    check_sampling(sampling)
     if sampling is not None:
         return sampling
     return SamplingContext.random() if module.training else SamplingContext.seeded()
@@ -189,6 +199,7 @@ class Sampler(nn.Module):
         check_sizes(dim=dim, num_samples=num_samples)
         if weighting not in ("softplus", "gumbel_softmax"):
             raise ValueError(f"weighting must be softplus or gumbel_softmax, not {weighting!r}")
+        check_number("tau", tau)
         if not 0 < tau < float("inf"):
             raise ValueError(f"tau must be above 0, got {tau}")
         self.dim, self.num_samples, self.tau, self.weighting = dim, num_samples, tau, weighting
