@@ -160,10 +160,12 @@ class TrainedRun(nn.Module):
         """The normals that the model takes, estimated where they are missing; None for a model without."""
         if not self.normals:
             return None
-        found, estimated = _with_normals(points, normals, self.config["clouds"])
+        alone = self.config.get("augment", {}).get("estimated_normals", 0.0) >= 1.0  # the model knows no others
+        found, estimated = _with_normals(points, None if alone else normals, self.config["clouds"])
         if estimated > 0 and not self._said_normals:
             self._said_normals = True
-            what = "normals are missing: they are estimated" if normals is None else f"normals of {estimated} points are missing: they are estimated"
+            what = "the model was trained on estimated normals alone: normals are estimated" if alone and normals is not None else \
+                    "normals are missing: they are estimated" if normals is None else f"normals of {estimated} points are missing: they are estimated"
             warnings.warn(f"{what} (said once per model)", stacklevel=_stack_level())
         return found
 
@@ -250,18 +252,9 @@ def _unit_normals(normals: Tensor) -> Tensor:
     return torch.where(length > 0, exact / length, 0.0).to(normals.dtype)
 
 
-<<<<<<< HEAD
-def _with_normals(points: Tensor, normals: Tensor | None, config: dict) -> Tensor:
-    """The normals [n, 3], estimated as the settings of clouds say where they are missing: None, zeros, or not finite.
-    For a model that was trained on estimated normals alone they are all estimated."""
-    clouds = config["clouds"]
-    if config.get("augment", {}).get("estimated_normals", 0.0) >= 1.0:
-        normals = None
-=======
 def _with_normals(points: Tensor, normals: Tensor | None, clouds: dict) -> tuple[Tensor, int]:
     """The normals [n, 3], estimated as the settings of clouds say where they are missing: None, zeros, or not finite; and how
     many were."""
->>>>>>> python
     if normals is not None:
         normals = normals.detach().to("cpu", torch.float32)
         normals = _unit_normals(torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0))
@@ -343,21 +336,10 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         clouds = self.config["clouds"]
         thinned = _subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"])
         points, normals = _taken(thinned, points, normals)
-<<<<<<< HEAD
-        if self.normals:
-            normals = _with_normals(points, normals, self.config)
-        with _evaluating(self):
-            logits = []
-            for vote, sampling in self._votes():
-                seen = _taken(_seen(points, clouds, vote), points, normals if self.normals else None)
-                logits.append(self(*_model_input(*seen, self), sampling=sampling)[0])
-            return torch.stack(logits).mean(0).softmax(0)
-=======
         return points, self._directions(points, normals)
 
     def _seen_by(self, cloud: tuple[Tensor, Tensor | None], vote: int) -> tuple[Tensor, Tensor | None]:
         return _model_input(*_taken(_seen(cloud[0], self.config["clouds"], vote), *cloud), self)
->>>>>>> python
 
     def predict_file(self, file: str | pathlib.Path) -> Tensor:
         """Probabilities [num_classes] of the shape in `file`, as of the tool's `predict`: see :func:`geosft.read_cloud`."""
@@ -389,10 +371,6 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         input), with normals [n, 3] or None, as those of the tool; the first time that normals are estimated, a warning says
         so. Clouds of more points than one block of the configuration are refused: those the tool divides."""
         label = self._category(category)
-<<<<<<< HEAD
-        directions = _with_normals(points, normals, self.config) if self.normals else None
-=======
->>>>>>> python
         given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
         seen, directions = self.prepare(points, normals)
         with _evaluating(self):

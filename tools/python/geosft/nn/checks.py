@@ -15,12 +15,6 @@ from .relative import GraphEncoding, PointEncoding, SequenceEncoding
 _LARGEST_SIZE = 2**31 - 1
 
 
-<<<<<<< HEAD
-def check_sizes(minimum: int = 1, **sizes: int) -> None:
-    """Sizes by name, of layers: integers from `minimum` on that memory can hold."""
-    for name, value in sizes.items():
-        if not minimum <= value <= _LARGEST_SIZE:
-=======
 def check_integer(name: str, value: int) -> None:
     """An integer of Python, NumPy or a trace."""
     if not isinstance(value, (int, torch.SymInt)) and not hasattr(value, "__index__"):
@@ -33,13 +27,12 @@ def check_number(name: str, value: float) -> None:
         raise TypeError(f"{name} must be a number, got {type(value).__name__}")
 
 
-def check_sizes(least: int = 1, **sizes: int) -> None:
-    """Sizes by name, of layers: integers from `least` on that memory can hold."""
+def check_sizes(minimum: int = 1, **sizes: int) -> None:
+    """Sizes by name, of layers: integers from `minimum` on that memory can hold."""
     for name, value in sizes.items():
         check_integer(name, value)
-        if not least <= value <= _LARGEST_SIZE:
->>>>>>> python
-            raise ValueError(f"{name} must be at least {least} and at most {_LARGEST_SIZE}, got {value}")
+        if not minimum <= value <= _LARGEST_SIZE:
+            raise ValueError(f"{name} must be at least {minimum} and at most {_LARGEST_SIZE}, got {value}")
 
 
 def check_probability(name: str, value: float) -> None:
