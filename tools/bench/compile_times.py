@@ -2,7 +2,8 @@
 """Times modules of geosft.nn eagerly and compiled by torch.compile with inductor, on one thread: compile_times.py [--rounds N]
 
 Prints, for each module and for forward alone and with backward, the eager and the compiled time in ms and their ratio.
-Rounds alternate between both, so that a busy machine slows both; the figure of each is the minimum over the rounds.
+Times are those of the processor, so that waiting on a busy machine does not count. Rounds alternate between both; the figure of
+each is the minimum over the rounds.
 """
 
 import argparse
@@ -36,9 +37,9 @@ def both(module, given):
 
 
 def milliseconds(call, *arguments):
-    begin = time.perf_counter()
+    begin = time.process_time()
     call(*arguments)
-    return 1e3 * (time.perf_counter() - begin)
+    return 1e3 * (time.process_time() - begin)
 
 
 def main():
@@ -47,7 +48,7 @@ def main():
     rounds = parser.parse_args().rounds
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    print(f"PyTorch {torch.__version__}, one thread, minimum of {rounds} rounds, ms")
+    print(f"PyTorch {torch.__version__}, one thread, minimum of {rounds} rounds, ms of the processor")
     for make in (layer, classifier):
         module, given = make()
         module.eval()  # the same samples in each call

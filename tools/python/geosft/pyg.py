@@ -162,7 +162,10 @@ class _SampledConv(nn.Module):
 
     def _tokens(self, x: Tensor) -> Tensor:
         _check_nodes(x, self.in_channels)
-        return x if self.lin is None else self.lin(x)
+        if self.lin is None:
+            return x
+        check_like(x, "x", self.lin.weight)
+        return self.lin(x).to(x.dtype)  # autocast does not change the type of tokens
 
 
 class SamplingConv(_SampledConv):
