@@ -156,7 +156,6 @@ Shape FileDataset::get(int64_t index) const {
     }
     shape = std::move(sampled->shape);
   }
-  if (!has_normals()) shape.normals.reset();
   shape.label = item.label;
   shape.name = item.name;
   return shape;

@@ -45,6 +45,7 @@ class PointDataset {
   virtual Shape get(int64_t index) const = 0;
   virtual int64_t label(int64_t index) const = 0;
   virtual const std::vector<std::string>& class_names() const = 0;
+  // Returns whether all clouds have normals; otherwise some may.
   virtual bool has_normals() const = 0;
   // Returns the first file without normals, because of which has_normals() is false; empty if all have normals or the
   // dataset does not track files.

@@ -37,7 +37,7 @@ struct ExportCommand {
                         std::to_string(shape.points.size(0)));
       }
       clouds.push_back(shape.points);
-      if (shape.normals.defined()) normals.push_back(shape.normals);
+      if (dataset.has_normals()) normals.push_back(shape.normals);
       labels.push_back(shape.label);
     }
     std::map<std::string, at::Tensor> result{{"data", at::stack(clouds)},

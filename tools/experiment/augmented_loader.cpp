@@ -11,7 +11,7 @@ PointLoaderOptions with_transforms(PointLoaderOptions options, const PointDatase
                                    const AugmentSettings& augment, AugmentedBy by) {
   options.transform = training_clouds(clouds);
   // A dataset without normals has estimated ones already.
-  if (augment.estimated_normals > 0 && estimation_note(dataset).empty()) {
+  if (augment.estimated_normals > 0 && !estimates_all_normals(dataset)) {
     options.transform = [first =
                              share_of_estimated_normals(dataset, augment.estimated_normals, clouds.normal_orientation),
                          then = options.transform](Shape shape, at::Generator& generator) {

@@ -36,7 +36,7 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
       *split = with_normals(std::move(*split), data, clouds.normal_orientation);
       if (note_.empty()) note_ = estimation_note(**split);
     }
-    estimated_ = !estimation_note(*training_).empty();
+    estimated_ = estimates_all_normals(*training_);
   }
   choose_rows(clouds, seed);
 }

@@ -11,13 +11,14 @@
 
 namespace geosft {
 
-// Has the clouds of a dataset with estimated normals (geometry/normals.h), in memory, whether they come with others or
-// not.
+// Has the clouds of a dataset with estimated normals (geometry/normals.h), in memory: those that come without, or all.
 class EstimatedNormals final : public PointDataset {
  public:
-  // Estimates the normals of all clouds, one after the other, the points of each in parallel, with progress on stderr.
-  // Throws Interrupted if a signal arrives meanwhile. `data` names the dataset in the note.
-  EstimatedNormals(std::unique_ptr<PointDataset> clouds, const std::string& data, NormalOrientation orientation);
+  // Estimates the normals of the clouds, one after the other, the points of each in parallel, with progress on stderr;
+  // with `all` also of those that have others, which are not used then. Throws Interrupted if a signal arrives
+  // meanwhile. `data` names the dataset in the note.
+  EstimatedNormals(std::unique_ptr<PointDataset> clouds, const std::string& data, NormalOrientation orientation,
+                   bool all);
 
   int64_t size() const override { return clouds_->size(); }
   Shape get(int64_t index) const override;
@@ -27,14 +28,17 @@ class EstimatedNormals final : public PointDataset {
   std::vector<std::string> warnings() const override { return clouds_->warnings(); }
   // Returns a sentence that says so, and names the first file without normals.
   const std::string& note() const { return note_; }
+  // Returns whether no cloud has others.
+  bool all() const { return all_; }
 
  private:
   std::unique_ptr<PointDataset> clouds_;
-  std::vector<at::Tensor> normals_;  // by row
+  std::vector<at::Tensor> normals_;  // by row; undefined where the cloud keeps its own
+  bool all_ = false;
   std::string note_;
 };
 
-// Returns the dataset if it has normals, else one with estimated ones.
+// Returns the dataset if all of its clouds have normals, else one where those that have none get estimated ones.
 std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data,
                                            NormalOrientation orientation);
 
@@ -49,5 +53,7 @@ ShapeTransform share_of_estimated_normals(const PointDataset& dataset, double sh
 
 // Returns the note of a dataset with estimated normals, or of a subset of one; empty for others.
 std::string estimation_note(const PointDataset& dataset);
+// Returns whether the normals of all clouds are estimated; of a subset, whether those of the whole dataset are.
+bool estimates_all_normals(const PointDataset& dataset);
 
 }  // namespace geosft

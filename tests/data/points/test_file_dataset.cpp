@@ -173,7 +173,7 @@ TEST_CASE("all broken items are named at once, in the order of the dataset") {
   test::require_error([&] { example.open(); }, {"2 broken files: ", "a.obj", "c.obj"});
 }
 
-TEST_CASE("one cloud without normals leaves the dataset without") {
+TEST_CASE("one cloud without normals is named, and the others keep theirs") {
   Example example;
   test::write_text(example.folder / "data/d.xyz", "0 0 0\n1 1 1\n");
   example.listing.items.push_back({"d", 0, example.folder / "data/d.xyz", ""});
@@ -181,7 +181,8 @@ TEST_CASE("one cloud without normals leaves the dataset without") {
     const FileDataset dataset = example.open();
     CHECK_FALSE(dataset.has_normals());
     CHECK(dataset.file_without_normals() == (example.folder / "data/d.xyz").string());
-    CHECK_FALSE(dataset.get(0).normals.defined());
+    CHECK(dataset.get(0).normals.defined());
+    CHECK_FALSE(dataset.get(3).normals.defined());
     CHECK(dataset.get(3).points.size(0) == 2);
   }
 }

@@ -4,8 +4,11 @@
 #include <catch2/catch.hpp>
 
 #include "data/points/array_dataset.h"
+#include "data/points/point_formats.h"
 #include "geometry/normals.h"
+#include "tests/data/files.h"
 #include "tests/support.h"
+#include "tests/temporary_path.h"
 #include "tests/tools/experiment/captured_stderr.h"
 
 namespace geosft::test::test_estimated_normals {
@@ -41,6 +44,40 @@ TEST_CASE("clouds with normals keep them, those without get what their points sa
   CHECK(estimation_note(*bare) == "here: coordinates alone, so normals are estimated (--normals false: none)");
   CHECK(bare->has_normals());
   require_equal(bare->get(1).normals, outward(bare->get(1)), "estimated normals");
+}
+
+TEST_CASE("of a mixed folder the clouds with normals keep them") {
+  const CapturedStderr quiet;
+  const TemporaryFolder folder;
+  const auto write = [&](const char* name, bool normals) {
+    std::string text;
+    const at::Tensor points = at::randn({40, 3}, generator(4));
+    for (int64_t i = 0; i < 40; ++i) {
+      for (int64_t j = 0; j < 3; ++j) text += std::to_string(points[i][j].item<float>()) + " ";
+      text += normals ? "0 0 1\n" : "\n";
+    }
+    write_text(folder / name, text);
+  };
+  for (const char* name : {"train/a/0.xyz", "train/a/1.xyz", "train/b/0.xyz", "test/a/0.xyz", "test/b/0.xyz"}) {
+    write(name, std::string(name) != "train/a/1.xyz");
+  }
+  PointDatasetOptions options;
+  options.cache = folder / "cache";
+  const auto open = [&] { return open_point_dataset(folder.path().string(), Split::train, options); };
+  const auto mixed = with_normals(open(), "here", NormalOrientation::outward);
+  CHECK_THAT(estimation_note(*mixed),
+             Catch::Contains("here: 1 of 3 clouds have coordinates alone") && Catch::Contains("1.xyz"));
+  CHECK_FALSE(estimates_all_normals(*mixed));
+  for (int64_t row = 0; row < 3; ++row) {
+    const Shape shape = mixed->get(row);
+    const at::Tensor wanted = open()->get(row).normals;
+    require_equal(shape.normals, wanted.defined() ? wanted : outward(shape), "normals of row " + std::to_string(row));
+  }
+  const auto all = with_estimated_normals(with_normals(open(), "here", NormalOrientation::outward), "here",
+                                          NormalOrientation::outward);
+  CHECK(estimates_all_normals(*all));
+  for (int64_t row = 0; row < 3; ++row)
+    require_equal(all->get(row).normals, outward(all->get(row)), "estimated normals");
 }
 
 TEST_CASE("asked for, the normals of all clouds are estimated, once") {
