@@ -382,9 +382,10 @@ def compile_blocks(blocks, build):
         lines = block.text.split("\n")
         headers += [line for line in lines if line.startswith("#include")]
         body = "\n".join(line for line in lines if not line.startswith("#include"))
-        bodies.append(f"void block_{i}(at::Tensor points, at::Tensor normals, at::Tensor ptr) {{\n{body}\n}}")
+        # A block may declare these itself.
+        bodies.append(f"void block_{i}(at::Tensor points, at::Tensor normals, at::Tensor ptr) {{{{\n{body}\n}}}}")
     source = "#include <iostream>\n" + "\n".join(dict.fromkeys(headers)) + "\n" + "\n".join(bodies) + "\n"
-    result = subprocess.run([*kept, "-fsyntax-only", "-x", "c++", "-"], input=source, cwd=entry["directory"], capture_output=True, text=True)
+    result = subprocess.run([*kept, "-Wno-shadow", "-fsyntax-only", "-x", "c++", "-"], input=source, cwd=entry["directory"], capture_output=True, text=True)
     where = ", ".join(f"{block.page}:{block.line}" for block in blocks)
     return [] if result.returncode == 0 else [f"{where}: {result.stderr[:2000]}"]
 

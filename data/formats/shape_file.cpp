@@ -65,11 +65,18 @@ const ShapeFormat* find_shape_format(const std::filesystem::path& file) {
   return nullptr;
 }
 
-[[noreturn]] void refuse_format(const std::string& file) {
+// Returns nullptr for another format.
+const ConvertedFormat* find_converted_format(const std::filesystem::path& file) {
   const std::string extension = extension_of(file);
   for (const ConvertedFormat& known : converted_formats) {
-    if (extension != known.extension) continue;
-    throw DataError(file, "a file that ends in " + shape_extensions(), std::string(known.name) + "; " + known.hint);
+    if (extension == known.extension) return &known;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void refuse_format(const std::string& file) {
+  if (const ConvertedFormat* const known = find_converted_format(file)) {
+    throw DataError(file, "a file that ends in " + shape_extensions(), std::string(known->name) + "; " + known->hint);
   }
   throw DataError(file, "a file name that ends in " + shape_extensions(), "another");
 }
@@ -84,6 +91,10 @@ std::string shape_extensions() {
   std::string text = all.front();
   for (size_t i = 1; i < all.size(); ++i) text += (i + 1 == all.size() ? " or " : ", ") + all[i];
   return text;
+}
+
+bool has_converted_extension(const std::filesystem::path& file) {
+  return find_converted_format(file) != nullptr;
 }
 
 bool has_shape_extension(const std::filesystem::path& file) {

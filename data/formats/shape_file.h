@@ -14,6 +14,8 @@ namespace geosft {
 
 // Returns whether the name ends in one of shape_extensions(), case-insensitively, possibly with .gz after it.
 bool has_shape_extension(const std::filesystem::path& file);
+// Returns whether the name ends in the extension of a format that is not read, but that other programs convert.
+bool has_converted_extension(const std::filesystem::path& file);
 // Removes and returns the .bin files that lie beside .gltf files among `files`: they are buffers, not laser scans.
 std::vector<std::filesystem::path> take_gltf_buffers(std::vector<std::filesystem::path>& files);
 // Returns ".ply, .obj, .off, .stl, … or .csv": the extensions of all formats, for messages.

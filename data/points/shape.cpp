@@ -52,11 +52,11 @@ std::string coarse_coordinates_text(const at::Tensor& coordinates) {
   const at::Tensor low = coordinates.amin(0), high = coordinates.amax(0);
   const double extent = (high - low).max().item<double>();
   const at::Tensor step = (at::maximum(low.abs(), high.abs()).log2().floor() - 23).exp2();
-  const double coarsest = step.max().item<double>();
-  if (!std::isfinite(extent) || extent == 0 || coarsest <= fine * extent) return "";
+  if (!std::isfinite(extent) || extent == 0 || step.max().item<double>() <= fine * extent) return "";
   if ((coordinates.to(at::kFloat) != coordinates).any().item<bool>()) return "";
   const at::Tensor on_odd_lines = ((coordinates / step).fmod(2).abs() == 1) & (step > fine * extent);
   if (!on_odd_lines.any().item<bool>()) return "";
+  const double coarsest = step.masked_select(on_odd_lines.any(0)).max().item<double>();
   std::ostringstream text;
   text << "its coordinates are float32 numbers in steps of " << coarsest << ", coarse for an extent of " << extent
        << ": coordinates in float64 or nearer to the origin would keep its form";

@@ -35,9 +35,9 @@ ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySetti
                        [&] { training = open_dataset(settings, Split::train); });
     });
     ClassNames outputs{training->class_names()};
-    return Clouds{
-        CloudTrainingData(std::move(training), nullptr, std::move(test), settings.clouds, settings.seed, settings.data),
-        std::move(outputs)};
+    return Clouds{CloudTrainingData(std::move(training), nullptr, std::move(test), settings.clouds, settings.seed,
+                                    settings.data, settings.augment),
+                  std::move(outputs)};
   });
 }
 

@@ -83,8 +83,11 @@ std::string unknown_option_message(const CLI::App& app, const std::string& argum
   const std::string name = is_option ? argument.substr(0, argument.find('=')) : argument;
   const std::vector<std::string> subcommands = subcommand_names(app);
   if (!is_option && subcommands.empty()) {
-    const bool takes_data = app.get_option_no_throw("--data") != nullptr;
-    return "unexpected argument '" + name + "'" + (takes_data ? "; did you mean --data " + name + "?" : "");
+    const CLI::Option* const resume = app.get_option_no_throw("--resume");
+    const char* meant = app.get_option_no_throw("--data") != nullptr ? "--data" : nullptr;
+    if (resume != nullptr && resume->count() > 0) meant = "--out";
+    return "unexpected argument '" + name + "'" +
+           (meant ? std::string("; did you mean ") + meant + " " + name + "?" : "");
   }
   return std::string("unknown ") + (is_option ? "option" : "command") + " '" + name + "'" +
          nearest_hint(name, is_option ? option_names(app) : subcommands);

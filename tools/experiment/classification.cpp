@@ -41,7 +41,7 @@ void warn_of_little(const Shape& shape, int64_t points, std::vector<std::string>
   if (available * few < points) {
     warnings.push_back(cloud_name(shape) + ": " + std::to_string(available) + (available == 1 ? " point" : " points") +
                        " only, where the model learned from " + std::to_string(points) + " of each shape");
-  } else if ((shape.points == shape.points[0]).all().item<bool>()) {
+  } else if (available > 1 && (shape.points == shape.points[0]).all().item<bool>()) {
     warnings.push_back(cloud_name(shape) + ": all of its " + std::to_string(available) + " points are equal");
   }
 }

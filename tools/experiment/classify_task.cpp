@@ -59,7 +59,7 @@ DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, cons
 DatasetLogits all_votes(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
                         Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress) {
   DatasetLogits total;
-  for (int64_t vote = 0; vote < settings.evaluation.votes; ++vote) {
+  for (int64_t vote = 0; vote < settings.evaluation.checked_votes(); ++vote) {
     const auto advance = [&](int64_t done) { progress(vote * dataset.size() + done); };
     const DatasetLogits part =
         one_vote(model, dataset, settings, rotation, repeat, static_cast<uint64_t>(vote), advance);

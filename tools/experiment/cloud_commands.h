@@ -130,18 +130,31 @@ struct CloudPredictCommand {
     const OutputFiles plys("--ply", given.ply, files, ".ply", several),
         pictures("--picture", given.picture, files, "", several);
     output.begin(files, several);
-    PredictionTable table(given.csv, output.csv_head(trained));
+    std::vector<std::string> head = output.csv_head(trained);
+    head.emplace_back("warnings");
+    PredictionTable table(given.csv, head);
     FileNotes notes;
     const auto each = [&, &files = files](size_t i) {
       const auto prediction = output.predict(trained, files[i], given.reading);
       notes.add(files[i], prediction.warnings);
-      std::cout << (given.json ? json_line(output.json(files[i], prediction, trained))
-                               : output.text(files[i], prediction, trained) + "\n");
+      const std::vector<std::string> warnings = notes_alone(files[i], prediction.warnings);
+      if (given.json) {
+        nlohmann::json json = output.json(files[i], prediction, trained);
+        json["warnings"] = warnings;
+        std::cout << json_line(json);
+      } else {
+        std::cout << output.text(files[i], prediction, trained) << '\n';
+      }
       if (plys.wanted()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
       if (pictures.wanted()) warn_unless_drawn(output.draw(pictures[i], files[i], prediction, trained));
       output.write_more(i, prediction);
       if (!table.wanted()) return;
-      for (auto& row : output.csv_rows(files[i], prediction, trained)) table.add(std::move(row));
+      std::string joined;
+      for (const std::string& warning : warnings) joined += (joined.empty() ? "" : "; ") + warning;
+      for (auto& row : output.csv_rows(files[i], prediction, trained)) {
+        row.push_back(joined);
+        table.add(std::move(row));
+      }
     };
     const int code = table.predict(Experiment::Task::program, files, given.fail_fast, each);
     notes.finish();

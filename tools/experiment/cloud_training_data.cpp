@@ -19,7 +19,7 @@ constexpr int64_t min_automatic = 30;
 
 CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std::unique_ptr<PointDataset> published,
                                      std::unique_ptr<PointDataset> test, const CloudSettings& clouds, uint64_t seed,
-                                     const std::string& data)
+                                     const std::string& data, const AugmentSettings& augment)
     : training_(std::move(training)),
       held_out_(std::move(published)),
       test_(std::move(test)),
@@ -33,7 +33,8 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
   if (clouds.normals) {
     for (auto* split : {&training_, &held_out_, &test_}) {
       if (!*split) continue;
-      *split = with_normals(std::move(*split), data, clouds.normal_orientation);
+      const bool all = augment.only_estimated_normals() || estimates_all_normals(*training_);
+      *split = (all ? with_estimated_normals : with_normals)(std::move(*split), data, clouds.normal_orientation);
       if (note_.empty()) note_ = estimation_note(**split);
     }
     estimated_ = estimates_all_normals(*training_);

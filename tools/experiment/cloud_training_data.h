@@ -14,12 +14,13 @@ class CloudTrainingData {
   // `published` is a validation split that comes with the dataset, or null: then the fraction
   // clouds.validation_fraction of each class of `training` is held out, sampled with the seed; if it is automatic, a
   // tenth, or nothing where that is fewer than 30 clouds. Of the others, clouds.max_per_class of each class are used.
-  // Clouds without normals get estimated ones if the settings want normals. `data` names the dataset in messages.
+  // Clouds without normals get estimated ones if the settings want normals; all clouds of all splits do if no training
+  // cloud has any, or if `augment` asks for estimated ones alone. `data` names the dataset in messages.
   // The test set is opened before training, so that a missing file ends the run early. Throws UsageError if one split
   // would be empty.
   CloudTrainingData(std::unique_ptr<PointDataset> training, std::unique_ptr<PointDataset> published,
                     std::unique_ptr<PointDataset> test, const CloudSettings& clouds, uint64_t seed,
-                    const std::string& data);
+                    const std::string& data, const AugmentSettings& augment = {});
 
   const PointDataset& train() const { return kept_ ? static_cast<const PointDataset&>(*kept_) : *training_; }
   // Returns the held-out clouds, else the monitored test set, else null.

@@ -184,10 +184,17 @@ void Config::take_automatic(const Config& resolved) const {
   }
 }
 
-void Config::take_former(const std::set<std::string>& known) const {
+void Config::take_former() const {
   for (const ConfigEntry& entry : entries_) {
-    const std::string value = former_value(entry.key);
-    if (!value.empty() && !known.contains(entry.key)) assign(entry.key, value);
+    if (const std::string value = former_value(entry.key); !value.empty()) assign(entry.key, value);
+  }
+}
+
+void Config::take_unnamed(const Config& begun, const std::set<std::string>& named) const {
+  for (const ConfigEntry& entry : begun.entries_) {
+    if (former_value(entry.key).empty() || named.contains(entry.key)) continue;
+    const std::string text = entry.value_text();
+    assign(entry.key, text.starts_with('"') ? text.substr(1, text.size() - 2) : text);
   }
 }
 
@@ -207,7 +214,7 @@ void Config::set_text(const std::string& toml, const std::string& source) {
 }
 
 void Config::set_run_text(const std::string& toml, const std::string& source) {
-  take_former({});
+  take_former();
   set_text(toml, source);
 }
 
@@ -248,7 +255,7 @@ std::optional<std::string> Config::option_text(const std::string& key) const {
 std::set<std::string> Config::named_keys() const {
   std::set<std::string> keys;
   for (const ConfigEntry& entry : entries_) {
-    if (named(entry.option)) keys.insert(entry.key);
+    if (given(entry)) keys.insert(entry.key);
   }
   return keys;
 }

@@ -47,9 +47,11 @@ class Config {
   Config& allow_automatic(const std::vector<std::string>& keys);
   // Sets each key that is "auto" here to its value in `resolved`, a configuration with the same keys.
   void take_automatic(const Config& resolved) const;
-  // Sets each key that has a former value (key_names.h) to it, except those in `known`: keys that the configuration of
-  // a RUN has, which an earlier version wrote, and keys that a new command sets.
-  void take_former(const std::set<std::string>& known) const;
+  // Sets each key that has a former value (key_names.h) to it.
+  void take_former() const;
+  // Sets each key that has a former value, except those in `named`, to the one of a RUN, which an earlier version may
+  // have begun.
+  void take_unnamed(const Config& begun, const std::set<std::string>& named) const;
 
   // Sets the keys in the file and leaves the others; former key names are accepted (key_names.h). Throws UsageError
   // naming file, line and key for an unknown section or key (with the nearest known one), a value of the wrong type or

@@ -134,9 +134,12 @@ std::string datasets_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::filesystem::path& path = entry.path();
-    const bool dataset = entry.is_directory() ? is_graph_dataset(path.string()) || is_sequence_dataset(path.string())
-                                              : is_csv(path.string());
-    if (dataset) names.push_back(path.filename().string());
+    try {
+      const bool dataset = entry.is_directory() ? is_graph_dataset(path.string()) || is_sequence_dataset(path.string())
+                                                : is_molecule_table(path.string(), {});
+      if (dataset) names.push_back(path.filename().string());
+    } catch (const std::exception&) {  // a folder that cannot be read, or with more than one set
+    }
   }
   if (names.empty()) return {};
   std::sort(names.begin(), names.end());

@@ -44,7 +44,7 @@ GraphOutputs all_outputs(GraphModel& model, const PackedItems& graphs, const std
   int64_t done = 0;
   while (const auto batch = loader.next()) {
     at::Tensor sum;
-    for (int64_t vote = 0; vote < settings.votes; ++vote) {
+    for (int64_t vote = 0; vote < settings.checked_votes(); ++vote) {
       const at::Tensor one = one_vote(model, *batch, settings, static_cast<uint64_t>(vote), renumbering);
       sum = vote == 0 ? one : sum + one;
     }

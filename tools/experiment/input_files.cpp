@@ -96,7 +96,8 @@ InputFiles input_files(const std::vector<std::string>& given, const InputKind& k
 }
 
 InputFiles input_shape_files(const std::vector<std::string>& given) {
-  return input_files(given, {shape_extensions(), has_shape_extension});
+  const auto is_cloud = [](const fs::path& file) { return has_shape_extension(file) || has_converted_extension(file); };
+  return input_files(given, {shape_extensions(), is_cloud});
 }
 
 int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each,
@@ -118,8 +119,9 @@ int for_each_file(const char* tool, size_t count, bool fail_fast, const std::fun
 }
 
 void FileNotes::add(const std::string& file, const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) {
-    const std::string text = note.starts_with(file + ": ") ? note.substr(file.size() + 2) : note;
+  const std::vector<std::string> texts = notes_alone(file, notes);
+  for (size_t i = 0; i < notes.size(); ++i) {
+    const std::string &note = notes[i], &text = texts[i];
     std::string kind = text;
     std::erase_if(kind, [](unsigned char letter) { return std::isdigit(letter) != 0; });
     const auto [known, is_new] = kinds_.try_emplace(kind, Kind{text});
@@ -129,6 +131,14 @@ void FileNotes::add(const std::string& file, const std::vector<std::string>& not
       ++known->second.more;
     }
   }
+}
+
+std::vector<std::string> notes_alone(const std::string& file, const std::vector<std::string>& notes) {
+  std::vector<std::string> texts;
+  for (const std::string& note : notes) {
+    texts.push_back(note.starts_with(file + ": ") ? note.substr(file.size() + 2) : note);
+  }
+  return texts;
 }
 
 void FileNotes::finish() const {

@@ -34,7 +34,7 @@ struct InputKind {
 // Throws DataError naming a folder or pattern without a file of this kind.
 InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind);
 
-// The same, of shape files.
+// The same, of shape files, and of files in formats that must be converted first: reading them says by what.
 InputFiles input_shape_files(const std::vector<std::string>& given);
 
 // Calls each(i) for 0 <= i < count. A DataError is printed to stderr as one line, "TOOL: error: …", and passed to
@@ -42,6 +42,9 @@ InputFiles input_shape_files(const std::vector<std::string>& given);
 // otherwise 0.
 int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each,
                   const std::function<void(size_t, const std::string& error)>& failed = {});
+
+// Returns the notes on a file without its name in front.
+std::vector<std::string> notes_alone(const std::string& file, const std::vector<std::string>& notes);
 
 // Prints notes on files: of notes that differ only in the file and in numbers the first, and in the end one line on all
 // others.

@@ -162,7 +162,11 @@ std::string fetch_hint(const std::string& program, const fs::path& data) {
   const PublishedSet* const set = find_published(program, data.filename().string());
   if (set == nullptr || path_exists(data)) return "";
   const std::string fetch = "; `" + program + " fetch " + set->name;
-  if (data.has_parent_path()) return fetch + " --to " + data.parent_path().string() + "` downloads it";
+  if (data.has_parent_path()) {
+    const std::string other =
+        data.filename() == set->name ? "" : ", for --data " + (data.parent_path() / set->name).string();
+    return fetch + " --to '" + data.parent_path().string() + "'` downloads it" + other;
+  }
   return fetch + "` downloads it, for --data datasets/" + set->name;
 }
 

@@ -33,7 +33,7 @@ const PublishedSet* find_published(const std::string& program, const std::string
 void unpack_published(const PublishedSet& set, const std::filesystem::path& archive,
                       const std::filesystem::path& folder, bool any_version);
 
-// Returns "; `geosft-graph fetch MUTAG --to datasets/tu` downloads it" if nothing is at `data` and its last
+// Returns "; `geosft-graph fetch MUTAG --to 'datasets/tu'` downloads it" if nothing is at `data` and its last
 // part is the name of a set; else an empty string.
 std::string fetch_hint(const std::string& program, const std::filesystem::path& data);
 

@@ -91,12 +91,21 @@ bool train_or_clean(const RunFolder& folder, const Communicator& processes, cons
 // differ; `may_change` names the keys that were made equal beforehand.
 void refuse_changes(const std::string& before, const std::string& after, const std::string& may_change);
 
+// Takes from a run what its data determined: that they have no normals, so that all were estimated.
+template <class Settings>
+void take_determined(Settings& settings, const Settings& run) {
+  if constexpr (requires { settings.augment.estimated_normals; }) {
+    if (run.augment.only_estimated_normals()) settings.augment.estimated_normals = run.augment.estimated_normals;
+  }
+}
+
 template <class Settings>
 void TrainArguments::load_resumed(Settings& settings, Config& config, const RunFolder& folder) const {
   if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
   config.load_run_toml(folder.config());
   Settings before = settings;
   config.apply_options();
+  take_determined(settings, before);
   Settings after = settings;
   before.take_resumable(after);
   refuse_changes(before.config().to_toml(), after.config().to_toml(), Settings::kResumable);
@@ -105,11 +114,11 @@ void TrainArguments::load_resumed(Settings& settings, Config& config, const RunF
 template <class Settings>
 void TrainArguments::load_begun(Settings& settings, Config& config, const RunFolder& folder) const {
   Settings asked = settings;
-  std::set<std::string> known = keys_of_toml(folder.config());
-  if (!config_file.empty()) known.merge(keys_of_toml(config_file));
-  known.merge(config.named_keys());
+  std::set<std::string> named = config.named_keys();
+  if (!config_file.empty()) named.merge(keys_of_toml(config_file));
   config.load_run_toml(folder.config());
-  asked.config().take_former(known);
+  asked.config().take_unnamed(settings.config(), named);
+  take_determined(asked, settings);
   asked.train.batch_size = settings.train.batch_size;
   asked.config().take_automatic(settings.config());
   if (asked.config().to_toml() == settings.config().to_toml()) return;

@@ -196,7 +196,7 @@ def check_augmentation(small):
             def results(device):
                 return OPS._augment_clouds(points.to(device, dtype), normals.to(device, dtype), ptr, seeds, maximum, rotation, numbers)
             expected, actual = (results(device) for device in ("cpu", GPU))
-            what = f"{dtype}, at most {most} points"
+            what = f"{dtype}, at most {maximum} points"
             require_repeatable(lambda: results(GPU), small, what)
             require(all(torch.equal(a.cpu(), e) for a, e in zip(actual[2:], expected[2:])), f"{what}: other rows than on the CPU")
             error = difference(actual[:2], expected[:2])

@@ -173,9 +173,9 @@ void GraphTrainCommand::report(const RunFolder& folder) {
     const RunResult& result = results_.front();
     std::cout << metrics_text(result.metrics) << " on the test split\n";
     if (settings.ensemble > 1) {
-      std::cout << "test figures average " << settings.ensemble << " models, each as the validation split chose it"
-                << (settings.molecules.kernel_ridge ? ", and a kernel ridge regression; see train.log\n"
-                                                    : "; see train.log\n");
+      const bool regression = std::filesystem::exists(kernel_file(folder.path()));
+      std::cout << "test figures are of the average of " << settings.ensemble << " models"
+                << (regression ? " and a kernel ridge regression\n" : "\n");
     } else {
       std::cout << chosen_checkpoint(folder.best_checkpoint()).text(result.epochs);
     }

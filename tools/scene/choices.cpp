@@ -144,11 +144,11 @@ void check_has(const Subject& subject, Colouring colouring) {
   if (colouring == Colouring::elements)
     throw UsageError("--colour elements is for molecules: " + subject.name + " has no atoms");
   if (colouring == Colouring::walks) throw UsageError("--colour walks is for graphs: --graph");
-  if (colouring == Colouring::diversity) throw UsageError("--colour diversity: the model has one head");
   if (layers_of(subject, Colouring::attention).empty()) {
     throw UsageError("--colour " + name + ": the model has no attention (attention = \"none\"); --colour is one of " +
                      names_of(colourings_of(subject)));
   }
+  if (colouring == Colouring::diversity) throw UsageError("--colour diversity: the model has one head");
   throw UsageError("--colour " + name + ": the model does not sample; --colour attention shows where it looks");
 }
 

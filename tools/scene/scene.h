@@ -79,8 +79,8 @@ std::vector<ColouredMesh> meshes_of_bonds(const at::Tensor& points, const at::Te
 // Concatenates meshes; returns undefined tensors for an empty list.
 ColouredMesh joined(const std::vector<ColouredMesh>& meshes);
 
-// Subsamples at most `most` points, one per cell of a grid, to draw a large cloud while it moves. Returns int64 rows
-// [m], ascending; all rows if n <= max_rows.
+// Subsamples at most `max_rows` points, one per cell of a grid, to draw a large cloud while it moves. Returns int64
+// rows [m], ascending; all rows if n <= max_rows.
 at::Tensor thinned_rows(const at::Tensor& points, int64_t max_rows);
 
 }  // namespace geosft::view

@@ -83,7 +83,7 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
   for (const std::string& warning : warnings) std::cerr << warning << '\n';
   PartNames outputs{{training->class_names()}, training->parts()};
   return {CloudTrainingData(std::move(training), std::move(validation), std::move(test), settings.clouds, settings.seed,
-                            settings.data),
+                            settings.data, settings.augment),
           std::move(outputs)};
 }
 

@@ -97,7 +97,7 @@ void GraphGallery::explain(const FeaturedGraphs& one, int64_t item, Subject& sub
   const FeaturedGraphs there = on_device(one, device_of(*trained_->model));
   ForwardTrace trace;  // of the first vote
   at::Tensor sum;
-  for (int64_t vote = 0; vote < evaluation.votes; ++vote) {
+  for (int64_t vote = 0; vote < evaluation.checked_votes(); ++vote) {
     SamplingContext context = evaluation.context(static_cast<uint64_t>(vote));
     if (vote == 0) context.trace_into(trace);
     const at::Tensor outputs = trained_->model->forward(there, context, there.graph_features).cpu();

@@ -73,7 +73,7 @@ TEST_CASE("folders and patterns are predicted, and broken files named one by one
   REQUIRE(nlohmann::json::parse(lines[0]).at("file") == (test / "cube/cube_5.off").string());
   const Words rows = lines_of(read_text(table));
   REQUIRE(rows.size() == 7);
-  REQUIRE(rows[0] == "file,class,probability,class_2,probability_2,class_3,probability_3,error");
+  REQUIRE(rows[0] == "file,class,probability,class_2,probability_2,class_3,probability_3,warnings,error");
   const nlohmann::json last = nlohmann::json::parse(lines[5]);
   REQUIRE_THAT(rows[6], Catch::StartsWith(last.at("file").get<std::string>() + "," +
                                           last.at("class").get<std::string>() + "," + last.at("probability").dump()));
@@ -87,9 +87,17 @@ TEST_CASE("folders and patterns are predicted, and broken files named one by one
   REQUIRE(lines_of(result.out).size() == 3);
   const Words with_errors = lines_of(read_text(table));
   REQUIRE(with_errors.size() == 6);
-  REQUIRE_THAT(with_errors[1], Catch::StartsWith((test / "cube/broken_5.off").string() + ",,,,,,,") &&
+  REQUIRE_THAT(with_errors[1], Catch::StartsWith((test / "cube/broken_5.off").string() + ",,,,,,,,") &&
                                    Catch::Contains("broken_5.off:1: expected") && !Catch::EndsWith(","));
   REQUIRE_THAT(with_errors[2], Catch::Contains("cube_5.off,") && Catch::EndsWith(","));
+  for (const char* name : {"a.laz", "b.E57"}) write_text(shop / "scans" / name, "x");
+  write_text(shop / "scans/few.xyz", "1 2 3\n2 3 4\nnan 1 1\n0 1 1\n");
+  const ProcessResult scans = shop.run({"predict", run, (shop / "scans").string(), "--csv", table, "--json"});
+  REQUIRE(scans.exit == 1);
+  CHECK_THAT(scans.err, Catch::Contains("a.laz: expected") && Catch::Contains("b.E57: expected"));
+  const std::string noted = lines_of(read_text(table)).at(3), dropped = "1 of its 4 points have no finite coordinates";
+  CHECK_THAT(noted, Catch::Contains(dropped) && Catch::Contains("; ") && Catch::EndsWith(","));
+  CHECK_THAT(nlohmann::json::parse(scans.out).at("warnings").at(0).get<std::string>(), Catch::StartsWith(dropped));
   Words errors = lines_of(result.err);
   std::erase_if(errors, [](const std::string& line) { return line.find(": error: ") == std::string::npos; });
   REQUIRE(errors.size() == 2);

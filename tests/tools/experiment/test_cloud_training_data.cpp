@@ -68,7 +68,7 @@ TEST_CASE("a tenth is held out where nothing is said and that is thirty clouds o
   CHECK((all.train().size() == 300 && all.validation() == nullptr));
 }
 
-TEST_CASE("missing normals are estimated, and empty parts refused") {
+TEST_CASE("missing normals are estimated, and empty splits refused") {
   CloudSettings settings;
   settings.validation_fraction = 0.01;
   require_error([&] { opened(settings); }, {"validation_fraction", "0.01", "8 training clouds", "0"});
@@ -85,6 +85,15 @@ TEST_CASE("missing normals are estimated, and empty parts refused") {
   settings.normal_orientation = NormalOrientation::consistent;
   const CloudTrainingData consistent = bare();
   require_equal(consistent.train().get(3).normals, estimate_normals(shape.points), "consistent normals");
+  const CapturedStderr quiet;
+  AugmentSettings alone;
+  alone.estimated_normals = 1.0;
+  // All splits have the normals that a model of estimated ones alone knows.
+  const CloudTrainingData asked(clouds(8, true), nullptr, clouds(4, true), settings, 7, "here", alone),
+      others(clouds(8, false), clouds(4, true), clouds(4, true), settings, 7, "here");
+  CHECK(asked.has_estimated_normals());
+  CHECK_FALSE(at::equal(asked.train().get(3).normals, clouds(8, true)->get(3).normals));
+  CHECK_FALSE(at::equal(others.validation()->get(3).normals, clouds(4, true)->get(3).normals));
   settings.normals = false;
   CHECK(bare().note().empty());
   CHECK_FALSE(bare().has_estimated_normals());

@@ -48,7 +48,9 @@ TEST_CASE("the command that downloads a set is named where nothing has its name"
   const TemporaryFolder folder;
   CHECK_THAT(fetch_hint("geosft-graph", folder / "MUTAG"),
              Catch::Contains("`geosft-graph fetch MUTAG`") &&
-                 Catch::Contains("--to " + folder.path().string() + "` downloads it"));
+                 Catch::EndsWith("--to '" + folder.path().string() + "'` downloads it"));
+  CHECK_THAT(fetch_hint("geosft-graph", folder / "mutag"),
+             Catch::EndsWith(", for --data " + (folder / "MUTAG").string()));
   CHECK_THAT(fetch_hint("geosft-graph", "MUTAG"), Catch::Contains("MUTAG` downloads it, for --data datasets/MUTAG"));
   CHECK(fetch_hint("geosft-graph", folder / "mine").empty());
   CHECK(fetch_hint("geosft-classify", folder / "MUTAG").empty());

@@ -128,12 +128,37 @@ TEST_CASE("a restarted run of an earlier version goes on with the values that it
     arguments.load_begun(settings, config, folder);
     return settings.clouds.split_order;
   };
-  CHECK(restart({"tool"}) == SplitOrder::name);
-  CHECK(restart({"tool", "--split-order", "name"}) == SplitOrder::name);
+  for (int again = 0; again < 2; ++again) {  // a launcher may start it several times
+    CHECK(restart({"tool"}) == SplitOrder::name);
+    CHECK(restart({"tool", "--split-order", "name"}) == SplitOrder::name);
+    ClassifySettings begun;
+    begun.config().load_run_toml(folder.config());
+    folder.write_config(begun.config().to_toml());
+  }
   require_error([&] { restart({"tool", "--split-order", "hash"}); }, {"run of another configuration"});
   write_text(temporary / "new.toml", "[clouds]\nsplit_order = 'hash'\n");
   arguments.config_file = (temporary / "new.toml").string();
   require_error([&] { restart({"tool"}); }, {"run of another configuration"});
+}
+
+TEST_CASE("a run whose data have no normals goes on with estimated ones, restarted or resumed") {
+  const TemporaryFolder temporary;
+  const RunFolder folder = RunFolder::create(temporary / "run");
+  ClassifySettings begun;
+  begun.augment.estimated_normals = 1.0;
+  folder.write_config(begun.config().to_toml());
+  const TrainArguments arguments;
+  for (const std::vector<const char*>& words :
+       {std::vector<const char*>{"tool"}, std::vector<const char*>{"tool", "--estimated-normals", "0.5"}}) {
+    ClassifySettings restarted, resumed;
+    Config config = restarted.config(), keys = resumed.config();
+    const auto line = parsed(config, words), again = parsed(keys, words);
+    arguments.load_new(config);
+    arguments.load_begun(restarted, config, folder);
+    arguments.load_resumed(resumed, keys, folder);
+    CHECK(restarted.augment.estimated_normals == 1.0);
+    CHECK(resumed.augment.estimated_normals == 1.0);
+  }
 }
 
 TEST_CASE("a resumed run refuses another configuration") {

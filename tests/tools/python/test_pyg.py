@@ -154,14 +154,21 @@ class InPyTorchGeometric(unittest.TestCase):
             read = (pathlib.Path(temporary) / "two/two_node_attributes.txt").read_text()
             self.assertTrue(torch.equal(torch.tensor([[float(word) for word in line.split(",")] for line in read.splitlines()]), values))
             one = torch.tensor([1])
+            alone = Data(x=values[:1], edge_index=edges[:, :0], edge_attr=torch.zeros(0, 3), y=torch.tensor([1]))
+            pair = Data(x=values, edge_index=edges, edge_attr=torch.ones(2, 3), y=torch.tensor([0]))
+            pyg.write_tu([alone, pair], pathlib.Path(temporary) / "atoms")
+            self.assertEqual((pathlib.Path(temporary) / "atoms/atoms_edge_attributes.txt").read_text(), "1.0, 1.0, 1.0\n" * 2)
             for words, graphs in (("at least one", []),
                                   ("graph 1 has", [Data(x=values, edge_index=edges, y=one), Data(edge_index=edges, num_nodes=2, y=one)]),
                                   ("graph 0: y", [Data(x=values, edge_index=edges)]),
-                                  ("graph 0: the node", [Data(x=values / 0, edge_index=edges, y=one)]),
-                                  ("edge_index must name", [Data(x=values, edge_index=edges + 1, y=one)])):
+                                  ("graph 0: x must be finite", [Data(x=values / 0, edge_index=edges, y=one)]),
+                                  ("graph 0: y must be one class", [Data(x=values, edge_index=edges, y=torch.tensor([1, 0]))]),
+                                  ("graph 0: x must be a tensor", [Data(x=[1, 2], edge_index=edges, y=one, num_nodes=2)]),
+                                  ("graph 0: it must have nodes", [Data(edge_index=edges[:, :0], y=one, num_nodes=0)]),
+                                  ("graph 0: edge_index must name", [Data(x=values, edge_index=edges + 1, y=one)])):
                 with self.assertRaisesRegex((ValueError, TypeError), words):
                     pyg.write_tu(graphs, pathlib.Path(temporary) / "bad")
-            self.assertEqual(sorted(path.name for path in pathlib.Path(temporary).iterdir()), ["sets", "two"])
+            self.assertEqual(sorted(path.name for path in pathlib.Path(temporary).iterdir()), ["atoms", "sets", "two"])
 
     def test_points(self):
         x, pos = torch.randn(11, 16), torch.rand(11, 3)

@@ -409,7 +409,7 @@ def input_names(model: nn.Module) -> list[str]:
     return _function_of(model).names
 
 
-def inputs(model: nn.Module, points: Tensor, normals: Tensor | None = None, *, category: str = "") -> dict[str, Tensor]:
+def inputs(model: nn.Module, points: Tensor, normals: Tensor | None = None, *, category: str = "", vote: int = 0) -> dict[str, Tensor]:
     """The inputs by name (:func:`input_names`) of the exported `model` for one cloud: points [n, 3] and normals [n, 3].
 
     A model of a RUN prepares the cloud as its ``prepare`` does; another model takes it as it is. With canonical_order the
@@ -418,13 +418,15 @@ def inputs(model: nn.Module, points: Tensor, normals: Tensor | None = None, *, c
     Args:
         model: a PointClassifier or PointSegmenter.
         category: the class of the shape, for a model of a RUN that is told it; of another model, give the tensor yourself.
+        vote: which random subset of the points of a larger cloud a classifier of a RUN sees, as ``prepare`` has it.
 
     Raises a ValueError or TypeError that names the argument.
     """
     if not isinstance(model, (PointClassifier, PointSegmenter)):
         raise TypeError(f"model must be a PointClassifier or PointSegmenter, got {type(model).__name__}")
     if hasattr(model, "prepare"):
-        points, normals = model.prepare(points, normals)
+        chosen = {"vote": vote} if isinstance(model, PointClassifier) else {}
+        points, normals = model.prepare(points, normals, **chosen)
     check_like(points, "points", model.embed.weight)
     if points.dim() != 2 or points.shape[1] != 3:
         raise ValueError(f"points must have shape [n, 3], got {list(points.shape)}")

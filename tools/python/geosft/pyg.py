@@ -275,7 +275,7 @@ class AddRandomWalkPE(BaseTransform):
 
 
 def _write_rows(file: pathlib.Path, rows: Tensor) -> None:
-    lines = (", ".join(map(repr, row)) for row in rows.reshape(rows.shape[0], -1).tolist())
+    lines = (", ".join(map(repr, row)) for row in (rows.flatten(1) if rows.dim() > 1 else rows.unsqueeze(1)).tolist())
     file.write_text("".join(f"{line}\n" for line in lines))
 
 
@@ -296,18 +296,26 @@ def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
     begin = 0
     for number, graph in enumerate(graphs):
         nodes = graph.num_nodes
-        if not isinstance(graph.edge_index, Tensor):
-            raise ValueError(f"graph {number}: edge_index must be a tensor, got {type(graph.edge_index).__name__}")
-        _check_edges(graph.edge_index, nodes)
+        if not nodes:
+            raise ValueError(f"graph {number}: it must have nodes")
+        try:
+            _check_edges(graph.edge_index, nodes)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"graph {number}: {error}") from None
         rows = {"A": graph.edge_index.T + begin + 1, "graph_indicator": torch.full((nodes,), number + 1)}
-        for name, value, count in (("graph", graph.y, 1), ("node", graph.x, nodes), ("edge", graph.edge_attr, graph.num_edges)):
+        for name, attribute, count in (("graph", "y", 1), ("node", "x", nodes), ("edge", "edge_attr", graph.num_edges)):
+            value = getattr(graph, attribute)
             if value is None and name != "graph":
                 continue
             if not isinstance(value, Tensor):
-                raise TypeError(f"graph {number}: y must be a tensor, got {type(value).__name__}")
-            value = value.reshape(1, -1) if name == "graph" else value.reshape(value.shape[0], -1)
-            if value.shape[0] != count or not value.isfinite().all():
-                raise ValueError(f"graph {number}: the {name}'s features must be finite, in {count} rows, got {list(value.shape)}")
+                raise TypeError(f"graph {number}: {attribute} must be a tensor, got {type(value).__name__}")
+            value = value.reshape(1, -1) if name == "graph" else value.flatten(1) if value.dim() > 1 else value.reshape(-1, 1)
+            if value.shape[0] != count:
+                raise ValueError(f"graph {number}: {attribute} must have {count} rows, got {list(value.shape)}")
+            if not value.isfinite().all():
+                raise ValueError(f"graph {number}: {attribute} must be finite")
+            if name == "graph" and not value.is_floating_point() and value.shape[1] != 1:
+                raise ValueError(f"graph {number}: y must be one class, or floating numbers, got {value.shape[1]} integers")
             rows[f"{name}_{'attributes' if value.is_floating_point() else 'labels'}"] = value.long() if value.dtype == torch.bool else value
         if number > 0 and set(rows) != set(columns):
             raise ValueError(f"graph {number} has {sorted(rows)}, where the others have {sorted(columns)}")

@@ -231,8 +231,11 @@ def _check_cloud(points: Tensor, normals: Tensor | None) -> None:
             raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
         if tensor is not None and (tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta):
             raise ValueError(f"{name} must be dense real numbers, got {tensor.dtype}, {tensor.layout}, on {tensor.device}")
-    if points.dim() != 2 or points.shape[0] == 0 or points.shape[1] != 3 or not points.isfinite().all():
-        raise ValueError(f"points must be finite, of shape [n, 3] with n >= 1, got shape {list(points.shape)}")
+    if points.dim() != 2 or points.shape[0] == 0 or points.shape[1] != 3:
+        raise ValueError(f"points must have shape [n, 3] with n >= 1, got {list(points.shape)}")
+    bad = int((~points.isfinite()).any(1).sum())
+    if bad > 0:
+        raise ValueError(f"points must be finite, got {bad} of {len(points)} that are not: points[points.isfinite().all(1)] has the others")
     if normals is not None and normals.shape != points.shape:
         raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
 
@@ -342,10 +345,11 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         return _model_input(*_taken(_seen(cloud[0], self.config["clouds"], vote), *cloud), self)
 
     def predict_file(self, file: str | pathlib.Path) -> Tensor:
-        """Probabilities [num_classes] of the shape in `file`, as of the tool's `predict`: see :func:`geosft.read_cloud`."""
+        """Probabilities [num_classes] of the shape in `file`, as of the tool's `predict`: see :func:`geosft.read_cloud`. Points
+        without finite coordinates are left out, with a warning."""
         clouds = self.config["clouds"]
         return self.predict(*read_cloud(file, clouds["points_per_mesh"], self.config["seed"], columns=clouds["columns"],
-                                        drop_invalid=clouds["drop_invalid"]))
+                                        drop_invalid=True))
 
     def set_classes(self, names: Sequence[str]) -> None:
         """Takes other classes, `names`, to fine-tune on; raises a ValueError unless they are at least 2 different lines. The linear map of the head is made anew, everything else remains."""
@@ -394,9 +398,10 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         return _model_input(points, self._directions(points, normals), self)
 
     def predict_file(self, file: str | pathlib.Path, category: str = "") -> tuple[Tensor, Tensor]:
-        """The points [n, 3] of a file and the part of each, int64 [n], for a shape of class `category`. Raises a RuntimeError
-        that names a broken file, and a ValueError that names the argument."""
-        points, normals = read_cloud(file, self.config["clouds"]["points_per_mesh"], self.config["seed"])
+        """The points [n, 3] of a file and the part of each, int64 [n], for a shape of class `category`. Points
+        without finite coordinates are left out, with a warning. Raises a RuntimeError that names a broken file, and a ValueError
+        that names the argument."""
+        points, normals = read_cloud(file, self.config["clouds"]["points_per_mesh"], self.config["seed"], drop_invalid=True)
         return points, self.predict(points, normals, category).argmax(1).cpu()
 
     def _category(self, name: str) -> int:

@@ -250,7 +250,7 @@ class PrimalAttention(SelfAttention):
             raise ValueError("share_beta must be False where no beta is learned")
         minimum = 0 if mask in ("window", "strided") else 1
         if mask_size < minimum:
-            raise ValueError(f"mask_size must be at least {least} for mask={mask!r}, got {mask_size}")
+            raise ValueError(f"mask_size must be at least {minimum} for mask={mask!r}, got {mask_size}")
         if convolution_size is None:
             convolution_size = 2 if convolution == "grid" else 5
         check_sizes(convolution_size=convolution_size)
