@@ -47,7 +47,7 @@ TEST_CASE("an archive is unpacked without the folder around its files, and check
 TEST_CASE("the command that downloads a set is named where nothing has its name") {
   const TemporaryFolder folder;
   CHECK_THAT(fetch_hint("geosft-graph", folder / "MUTAG"),
-             Catch::Contains("`geosft-graph fetch MUTAG`") &&
+             Catch::Contains("`geosft-graph fetch MUTAG ") &&
                  Catch::EndsWith("--to '" + folder.path().string() + "'` downloads it"));
   CHECK_THAT(fetch_hint("geosft-graph", folder / "mutag"),
              Catch::EndsWith(", for --data " + (folder / "MUTAG").string()));
