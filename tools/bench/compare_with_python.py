@@ -173,12 +173,12 @@ def forward(function, x):
 
 def both(function, x):
     """Forward and backward, for the gradients of q, k, v and, where it has one, leak. x ends with the result's gradient."""
-    *x, upstream = [tensor.clone() for tensor in x]
+    *x, grad_output = [tensor.clone() for tensor in x]
     used = [tensor.requires_grad_() for tensor in x[:3 if function is softmax else 4]]
 
     def call():
         out = function(*x)
-        return [out.detach(), *torch.autograd.grad(out, used, upstream)]
+        return [out.detach(), *torch.autograd.grad(out, used, grad_output)]
 
     return call
 
@@ -241,8 +241,8 @@ def measure_ragged(rounds):
         return out.transpose(1, 2).contiguous()
 
     # The padded batch is there already, as in a model that computes with padded batches throughout.
-    q, *keyed, upstream = own_inputs
-    inputs = [padded(q, known_rows), *(padded(x, known_keys) for x in keyed), known_keys.float(), padded(upstream, known_rows)]
+    q, *keyed, grad_output = own_inputs
+    inputs = [padded(q, known_rows), *(padded(x, known_keys) for x in keyed), known_keys.float(), padded(grad_output, known_rows)]
 
     def rows(x, what):
         return x.transpose(1, 2)[known_rows if what in ("result", "q") else known_keys]

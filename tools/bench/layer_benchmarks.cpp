@@ -54,9 +54,9 @@ Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::str
   const auto items_first = [&](const at::Tensor& rows) {
     return rows.detach().view({sizes.batch, sizes.tokens, sizes.width});
   };
-  const at::Tensor x_items = items_first(x).clone().requires_grad_(true), upstream_items = items_first(grad_output);
+  const at::Tensor x_items = items_first(x).clone().requires_grad_(true), grad_items = items_first(grad_output);
   const at::Tensor x_tokens = items_first(x).transpose(0, 1).contiguous().requires_grad_(true);
-  const at::Tensor upstream_tokens = upstream_items.transpose(0, 1).contiguous();
+  const at::Tensor grad_tokens = grad_items.transpose(0, 1).contiguous();
 
   TransformerLayer ours(layer_options(sizes, keys));
   const int64_t hidden = expansion * sizes.width;
@@ -73,9 +73,9 @@ Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::str
       {"geosft, attention free",
        trained(pass, *ours, x, grad_output, [=]() mutable { return around_attention(ours, x, ptr, *context); })},
       {"encoder layer on SDPA",
-       trained(pass, *sdpa, x_items, upstream_items, [=]() mutable { return sdpa->forward(x_items); })},
+       trained(pass, *sdpa, x_items, grad_items, [=]() mutable { return sdpa->forward(x_items); })},
       {"torch::nn::TransformerEncoderLayer",
-       trained(pass, *module, x_tokens, upstream_tokens, [=]() mutable { return module->forward(x_tokens); })}};
+       trained(pass, *module, x_tokens, grad_tokens, [=]() mutable { return module->forward(x_tokens); })}};
   // Transformer baselines attend to all tokens, ours to a sample of them.
   benchmark.keys = static_cast<double>(sizes.tokens);
   benchmark.implementations[0].keys = static_cast<double>(keys);

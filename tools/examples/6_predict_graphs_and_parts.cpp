@@ -12,10 +12,11 @@ namespace {
 
 void answer_graphs(const char* run, const char* dataset) {
   geosft::GraphRun trained = geosft::load_graph_run(run);
-  const at::Tensor answers = geosft::predict_graphs(trained, geosft::open_graph_dataset(dataset));
-  if (!answers.allclose(geosft::predict_dataset(trained, dataset))) throw std::runtime_error("two ways, two answers");
-  for (int64_t graph = 0; graph < answers.size(0); ++graph) {
-    const auto best = answers[graph].argmax().item<int64_t>();
+  const at::Tensor predictions = geosft::predict_graphs(trained, geosft::open_graph_dataset(dataset));
+  if (!predictions.allclose(geosft::predict_dataset(trained, dataset)))
+    throw std::runtime_error("two ways, two results");
+  for (int64_t graph = 0; graph < predictions.size(0); ++graph) {
+    const auto best = predictions[graph].argmax().item<int64_t>();
     std::cout << "graph " << graph << ": " << trained.schema.output_names.at(static_cast<size_t>(best)) << "\n";
   }
 }

@@ -14,17 +14,17 @@ for name in "graph_tool", "segment":
     torch.classes.load_library(str(Path(library) / f"libgeosft_{name}.so"))
 
 run = torch.classes.geosft.GraphPredictor(graph_run)
-answers = run.predict_data(dataset)
-for number, best in enumerate(answers.argmax(1).tolist()):
+predictions = run.predict_data(dataset)
+for number, best in enumerate(predictions.argmax(1).tolist()):
     print(f"graph {number}: {run.output_names()[best]}")
 # The first graph once more, from its edges: 0 - 1 - 2, of nodes of the categories 0, 1, 0.
 edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
 path = run.predict(torch.tensor([0, 3]), edges, node_categories=torch.tensor([[0], [1], [0]]))
-torch.testing.assert_close(path[0], answers[0])
+torch.testing.assert_close(path[0], predictions[0])
 with ThreadPoolExecutor(8) as threads:  # that share the model
     together = list(threads.map(lambda _: run.predict_data(dataset), range(16)))
-assert all(torch.equal(one, answers) for one in together), "threads disagree"
-assert torch.equal(pickle.loads(pickle.dumps(run)).predict_data(dataset), answers), "a copy disagrees"
+assert all(torch.equal(one, predictions) for one in together), "threads disagree"
+assert torch.equal(pickle.loads(pickle.dumps(run)).predict_data(dataset), predictions), "a copy disagrees"
 try:
     run.predict(torch.tensor([0, 2]), edges, node_categories=torch.tensor([[0], [1]]))
 except RuntimeError as error:

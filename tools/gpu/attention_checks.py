@@ -66,7 +66,7 @@ def check_graph(small):
     """Forward and backward captured in a CUDA graph, replayed on other numbers; capture refuses any host read."""
     if small:
         return NO_CAPTURE
-    upstream = torch.ones(72, 2, 16, device=GPU)
+    grad_output = torch.ones(72, 2, 16, device=GPU)
     for relation in Case.RELATIONS:
         case, other = (Case(relation, [65, 7], [33, 40], 2, 16, 16, seed) for seed in (1, 2))
         there, indices = case.on(GPU)
@@ -75,7 +75,7 @@ def check_graph(small):
 
             def step():
                 out = case.call(leaves, pointers, indices)
-                return [out, *torch.autograd.grad(out, leaves, upstream)]
+                return [out, *torch.autograd.grad(out, leaves, grad_output)]
 
             require_replay(step, leaves, other.floating, f"{case.name}, offsets on {pointers[0].device}")
     return "captured and replayed, with offsets on the GPU and in page-locked memory"

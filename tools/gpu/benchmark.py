@@ -139,13 +139,13 @@ def by_cdist(q, k):
 
 
 def backward_of(function, leaves):
-    upstream = []
+    grad_output = []
 
     def both():
         out = function()
-        if not upstream:
-            upstream.append(torch.ones_like(out))
-        torch.autograd.grad(out, leaves, upstream[0], allow_unused=True)
+        if not grad_output:
+            grad_output.append(torch.ones_like(out))
+        torch.autograd.grad(out, leaves, grad_output[0], allow_unused=True)
 
     return both
 

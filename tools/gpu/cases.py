@@ -90,8 +90,8 @@ class Case:
         """The result and the gradients of all floating arguments."""
         leaves = leaves or self.leaves(device, dtype)
         out = self.call(leaves, *self.on(device))
-        upstream = torch.randn(out.shape, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
-        return [out.detach(), *torch.autograd.grad(out, leaves, upstream.to(device, dtype), allow_unused=True)]
+        grad_output = torch.randn(out.shape, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+        return [out.detach(), *torch.autograd.grad(out, leaves, grad_output.to(device, dtype), allow_unused=True)]
 
 
 def attention_cases():

@@ -37,8 +37,8 @@ def large_gradients(score):
 
     def gradients(rows):
         leaves = [x.requires_grad_() for x in (q[rows].detach(), k.detach(), v.detach())]
-        upstream = leaves[0].detach() / 16  # sums over all queries stay numbers of float16
-        return torch.autograd.grad(own(*leaves, rows), leaves, upstream)
+        grad_output = leaves[0].detach() / 16  # sums over all queries stay numbers of float16
+        return torch.autograd.grad(own(*leaves, rows), leaves, grad_output)
 
     last, *whole = gradients(slice(None))
     last = last[-64:].clone()

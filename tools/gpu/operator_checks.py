@@ -74,8 +74,8 @@ def pair_results(device, score, ptr, seeds, k, random):
     """The rows; the weights and their gradient."""
     leaf = score.to(device).requires_grad_()
     top, partner, weight, sample_ptr = OPS.sample_pairs(leaf, k, ptr.to(device), False, random, 1.0, None, seeds.to(device))
-    upstream = torch.randn(weight.shape, generator=seeded(6)).to(device)
-    return [top, partner, sample_ptr], [weight, *torch.autograd.grad(weight, leaf, upstream)]
+    grad_output = torch.randn(weight.shape, generator=seeded(6)).to(device)
+    return [top, partner, sample_ptr], [weight, *torch.autograd.grad(weight, leaf, grad_output)]
 
 
 def noisy_rows(device, score, ptr, seeds):

@@ -26,9 +26,9 @@ class OperatorCase:
         """The results and the gradients."""
         results = self.call(floating, pointers, others)
         out = [x for x in results if x.requires_grad]
-        upstream = [torch.linspace(-1, 1, x.numel(), dtype=x.dtype, device=x.device).view(x.shape) for x in out]
+        grad_output = [torch.linspace(-1, 1, x.numel(), dtype=x.dtype, device=x.device).view(x.shape) for x in out]
         leaves = floating[:self.leaves]
-        return [*(x.detach() for x in results), *(torch.autograd.grad(out, leaves, upstream) if out else ())]
+        return [*(x.detach() for x in results), *(torch.autograd.grad(out, leaves, grad_output) if out else ())]
 
     def results(self, device, dtype):
         return self.outcome(*self.arguments(device, dtype))

@@ -123,10 +123,10 @@ def check_predict(tool):
     here, there = ([shares(json.loads(line)) for line in
                     run(tool.program, "predict", tool.path("float320"), *given, "--json", "--device", device).splitlines()]
                    for device in (tool.device, "cpu"))
-    require(len(here) == len(there) > 0, f"{len(here)} answers on {tool.device} and {len(there)} on the CPU")
+    require(len(here) == len(there) > 0, f"{len(here)} predictions on {tool.device} and {len(there)} on the CPU")
     worst = max(abs(a.get(name, 0) - b.get(name, 0)) for a, b in zip(here, there) for name in {*a, *b})
-    require(worst <= 0.02, f"answers are {worst:.3f} apart")
-    return f"{len(here)} answers of the CPU, {worst:.1e} apart at most"
+    require(worst <= 0.02, f"predictions are {worst:.3f} apart")
+    return f"{len(here)} predictions of the CPU, {worst:.1e} apart at most"
 
 
 def check_travels(tool):

@@ -23,14 +23,14 @@ def objective(given, table, suffix):
     """The number whose gradients are grad.*<suffix>; None if there is none."""
     if "loss" + suffix in table:
         return value(table["loss" + suffix].item())
-    upstream = {
+    grad_output = {
         name.removeprefix("grad_") + suffix: tensor for name, tensor in given.items() if name.startswith("grad_out")
     }
-    if not upstream or not upstream.keys() <= table.keys():
+    if not grad_output or not grad_output.keys() <= table.keys():
         return None
     return sum(
         value(x) * g
-        for name, tensor in upstream.items()
+        for name, tensor in grad_output.items()
         for x, g in zip(table[name].elements, tensor.elements)
         if value(x).is_finite()
     )

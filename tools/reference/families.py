@@ -2,7 +2,7 @@
 """What a fixture holds besides its inputs: from a dictionary of input Tensors, one of outputs and gradients.
 
 Upstream gradients ("grad_out", "grad_out.<output>") are inputs, too. `grad.<input>` is the gradient of
-sum(upstream * output). Every tensor of real numbers among the inputs has one, but for those in WITHOUT_GRADIENT.
+sum(grad_output * output). Every tensor of real numbers among the inputs has one, but for those in WITHOUT_GRADIENT.
 """
 
 from formulas import attention, geometry, layers, polynomial, primal, random_walk, regression, sampling, sinusoids
@@ -24,9 +24,9 @@ def with_leaves(inputs):
     }
 
 
-def gradients(leaves, outputs, upstream, suffix=""):
-    """grad.* of sum(upstream * outputs), Tensors."""
-    backward(outputs.elements, upstream.elements)
+def gradients(leaves, outputs, grad_output, suffix=""):
+    """grad.* of sum(grad_output * outputs), Tensors."""
+    backward(outputs.elements, grad_output.elements)
     return {
         f"grad.{name}{suffix}": Tensor(tensor.shape, [x.gradient for x in tensor.elements])
         for name, tensor in leaves.items()

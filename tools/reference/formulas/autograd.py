@@ -86,9 +86,9 @@ def record(result, *sources):
     return Variable(result, sources) if sources else result
 
 
-def backward(outputs, upstream):
-    """Adds to the gradient of each Variable on the tape that of sum(upstream * outputs), and clears the tape."""
-    for output, weight in zip(outputs, upstream, strict=True):
+def backward(outputs, grad_output):
+    """Adds to the gradient of each Variable on the tape that of sum(grad_output * outputs), and clears the tape."""
+    for output, weight in zip(outputs, grad_output, strict=True):
         if isinstance(output, Variable):
             output.gradient += weight
     while tape:
