@@ -170,6 +170,14 @@ class InPyTorchGeometric(unittest.TestCase):
                     pyg.write_tu(graphs, pathlib.Path(temporary) / "bad")
             self.assertEqual(sorted(path.name for path in pathlib.Path(temporary).iterdir()), ["atoms", "sets", "two"])
 
+    def test_the_convolution_compiles_in_one_graph(self):
+        batch = Batch.from_data_list(self.molecules[:4])
+        x, edge_attr = torch.randn(batch.num_nodes, 6), torch.rand(batch.num_edges, 3)
+        conv = pyg.SamplingConv(6, 8, heads=2, num_samples=4, edge_dim=3).eval()
+        compiled = torch.compile(conv, fullgraph=True, backend="aot_eager")
+        for given in ({"batch": batch.batch}, {"ptr": batch.ptr}):
+            torch.testing.assert_close(compiled(x, batch.edge_index, edge_attr, **given), conv(x, batch.edge_index, edge_attr, **given))
+
     def test_points(self):
         x, pos = torch.randn(11, 16), torch.rand(11, 3)
         normals = torch.nn.functional.normalize(torch.randn(11, 3), dim=1)

@@ -31,7 +31,7 @@ def _check_index(index: Tensor, name: str, shape: tuple[int | None, ...]) -> Non
     """A dense int64 tensor with values; None in `shape`: any number."""
     if not isinstance(index, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(index).__name__}")
-    fits = index.dim() == len(shape) and all(wanted in (None, found) for wanted, found in zip(shape, index.shape))
+    fits = index.dim() == len(shape) and all(wanted is None or found == wanted for wanted, found in zip(shape, index.shape))
     if index.dtype != torch.int64 or not fits or index.layout != torch.strided or index.is_meta:
         wanted = ", ".join("E" if size is None else str(size) for size in shape)
         raise ValueError(f"{name} must be dense int64 [{wanted}], got {index.dtype} {list(index.shape)}, {index.layout} on {index.device}")
@@ -112,7 +112,9 @@ def _csr(edge_index: Tensor, nodes: int, edge_attr: Tensor | None, like: Tensor)
     """The edges of an edge_index in CSR, with the channel that is 1 on every edge."""
     _check_edges(edge_index, nodes)
     source, order = edge_index[0].sort(stable=True)
-    rowptr = nn.functional.pad(torch.bincount(source, minlength=nodes).cumsum(0), (1, 0))
+    # Not by bincount, whose size torch.compile does not know.
+    degree = torch.zeros(nodes, dtype=torch.int64, device=source.device).scatter_add_(0, source, torch.ones_like(source))
+    rowptr = nn.functional.pad(degree.cumsum(0), (1, 0))
     ones = like.new_ones(order.shape[0], 1)
     if edge_attr is None:
         return GraphEncoding(rowptr, edge_index[1][order], ones)

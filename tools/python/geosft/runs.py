@@ -454,6 +454,8 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         too; computes the node encoding where it is missing; the result is on the device of the model."""
         if not isinstance(graphs, FeaturedGraphs):
             from .pyg import from_data
+            if isinstance(graphs, (list, tuple)):
+                raise TypeError("graphs must be one batch, torch_geometric.data.Batch.from_data_list(graphs), got a list")
             graphs = from_data(graphs)
         return self.encode(graphs).to(self.numbers.weight.device)
 

@@ -200,7 +200,7 @@ class SamplingAttention(nn.Module):
     def _check(self, relative) -> None:
         if not isinstance(relative, KINDS[self.relative]):
             wanted = KINDS[self.relative].__name__ if self.relative != "none" else "None"
-            raise TypeError(f"relative must be a {wanted} for relative={self.relative!r}, got {type(relative).__name__}")
+            raise TypeError(f"relative must be {'' if wanted == 'None' else 'a '}{wanted} for relative={self.relative!r}, got {type(relative).__name__}")
         if self.relative == "points" and (relative.normals is not None) != (self.relative_channels > 1):
             raise ValueError(f"normals must be given exactly when relative_channels is above 1, it is {self.relative_channels}")
 

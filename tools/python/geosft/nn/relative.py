@@ -104,4 +104,8 @@ def distance_features(squared_distance: Tensor, channels: int, range_: float) ->
 
 def tensors_of(relative: tuple | None) -> list[Tensor | None]:
     """The tensors of an encoding that have a row per token."""
-    return [] if relative is None or isinstance(relative, GraphEncoding) else list(relative)
+    if relative is None or isinstance(relative, GraphEncoding):
+        return []
+    if not isinstance(relative, (PointEncoding, SequenceEncoding)):
+        raise TypeError(f"relative must be a PointEncoding, GraphEncoding or SequenceEncoding, got {type(relative).__name__}")
+    return list(relative)
