@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times modules of geosft.nn eagerly and compiled by torch.compile with inductor, on one thread: compile_times.py [--rounds N]
+"""Times modules of geosft.nn eagerly and compiled by torch.compile, on one thread: compile_times.py [--rounds N] [--backend NAME]
 
 Prints, for each module and for forward alone and with backward, the eager and the compiled time in ms and their ratio.
 Times are those of the processor, so that waiting on a busy machine does not count. Rounds alternate between both; the figure of
@@ -45,15 +45,17 @@ def milliseconds(call, *arguments):
 def main():
     parser = argparse.ArgumentParser(description="Times modules eagerly and compiled.")
     parser.add_argument("--rounds", type=int, default=20, help="of which the minimum is taken (default: 20)")
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--backend", default="inductor", help="of torch.compile (default: inductor)")
+    given = parser.parse_args()
+    rounds, backend = given.rounds, given.backend
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    print(f"PyTorch {torch.__version__}, one thread, minimum of {rounds} rounds, ms of the processor")
+    print(f"PyTorch {torch.__version__}, one thread, {backend}, minimum of {rounds} rounds, ms of the processor")
     for make in (layer, classifier):
         module, given = make()
         module.eval()  # the same samples in each call
         for call, what in ((forward, "forward"), (both, "forward and backward")):
-            compiled = torch.compile(module, fullgraph=True)
+            compiled = torch.compile(module, fullgraph=True, backend=backend)
             call(compiled, given)  # compiles
             times = [(milliseconds(call, module, given), milliseconds(call, compiled, given)) for _ in range(rounds)]
             eager, fast = (min(one) for one in zip(*times))

@@ -18,6 +18,10 @@ if [[ ! -d $GEOSFT_TEST_PACKAGES ]]; then
   echo "no $GEOSFT_TEST_PACKAGES: what needs PyTorch Geometric, ONNX Runtime, Matplotlib or safetensors is left out"
   [[ ! -v GEOSFT_REQUIRE_ALL ]] || exit 1
 fi
+# Of another run that was stopped, compiled files may be broken.
+TORCHINDUCTOR_CACHE_DIR=$(mktemp -d)
+export TORCHINDUCTOR_CACHE_DIR
+trap 'rm -rf -- "$TORCHINDUCTOR_CACHE_DIR"' EXIT
 "$python" "$root/tools/python/generate.py" "$library" --check
 rm -rf -- "$folder"
 "$python" -I -m pip install --no-input --quiet --no-deps --no-build-isolation --no-index --target "$folder" \
