@@ -302,7 +302,8 @@ def complaint_of_empty(module, given, items):
 
 def complaints_of_keywords(kind, made, module, given):
     """What is wrong with the errors for unknown keywords, for texts in place of numbers, and for another `sampling`."""
-    calls = [("unknown_option", TypeError, rf"^{kind.__name__}(\.__init__)?\(\) got an unexpected keyword argument 'unknown_option'",
+    kinds = "|".join(one.__name__ for one in kind.__mro__)  # whose constructor it has
+    calls = [("unknown_option", TypeError, rf"^({kinds})(\.__init__)?\(\) got an unexpected keyword argument 'unknown_option'",
               lambda: kind(**made, unknown_option=1))]
     calls += [(name, TypeError, rf"(?<!\w){name}(?!\w)", lambda name=name: kind(**made | {name: "some"}))
               for name, value in made.items() if type(value) in (int, float)]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from .checks import check_like, check_sizes
+from .checks import check_like, check_number, check_sizes
 from .packed import PackedLayout, segment_of
 
 _ops = torch.ops.geosft
@@ -164,6 +164,8 @@ class PackedBatchNorm(nn.Module):
     def __init__(self, channels: int, momentum: float = 0.1, eps: float = 1e-5, *, device=None, dtype=None):
         super().__init__()
         check_sizes(channels=channels)
+        check_number("momentum", momentum)
+        check_number("eps", eps)
         made = {"device": device, "dtype": dtype}
         self.momentum, self.eps = momentum, eps
         self.weight, self.bias = nn.Parameter(torch.ones(channels, **made)), nn.Parameter(torch.zeros(channels, **made))
