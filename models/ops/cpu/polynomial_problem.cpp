@@ -36,8 +36,8 @@ void append_chunks(std::vector<PolynomialUnit>& units, int64_t pair, int64_t beg
   }
 }
 
-// With Reach::before or after, the sum of a chunk goes into the accumulator of its neighbour; the chunk without a
-// neighbour is not summed.
+// Appends the units of Reach::before or after: each adds the sum of a chunk to the accumulator of its neighbour. The
+// chunk without a neighbour gets no unit.
 void append_ordered(std::vector<PolynomialUnit>& units, int64_t pair, int64_t begin, int64_t end, int64_t chunk,
                     int64_t first_partial, Reach reach) {
   const int64_t last = begin + (ceil_div(end - begin, chunk) - 1) * chunk;
