@@ -336,8 +336,8 @@ TEST_CASE("a page shows a contact sheet, and a click asks the item under it alon
   REQUIRE(values.at(4) == Json::array());
 }
 
-// Picks at 49 places around the middle of the picture; returns how many picks find a point, and how many of these points
-// are in front.
+// Picks at 49 places around the middle of the picture; returns how many picks find a point, and how many of these
+// points are in front.
 const std::string front_picks =
     "js:(() => { const middle = -matrices().view[14], found = []; for (let i = -3; i <= 3; ++i) for (let j = -3; j <= "
     "3; ++j) { const one = pick(canvas.clientWidth / 2 + 5 * i, canvas.clientHeight / 2 + 5 * j); if (one) "
