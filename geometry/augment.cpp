@@ -54,19 +54,19 @@ void check_clouds(const at::Tensor& points, const std::optional<at::Tensor>& nor
               ", not ", seeds.device());
 }
 
-// Returns, in ascending order, the `wanted` indices among 0 … count - 1 with the smallest keys; ties go to the lower
+// Returns, in ascending order, the `k` indices among 0 … count - 1 with the smallest keys; ties go to the lower
 // index.
 template <class Key>
-std::vector<int64_t> chosen(int64_t count, int64_t wanted, Key key) {
+std::vector<int64_t> chosen(int64_t count, int64_t k, Key key) {
   std::vector<int64_t> places(static_cast<size_t>(count));
   std::iota(places.begin(), places.end(), 0);
-  if (wanted == count) return places;
+  if (k == count) return places;
   std::vector<std::pair<uint64_t, int64_t>> keyed;
   keyed.reserve(places.size());
   for (const int64_t place : places) keyed.emplace_back(key(place), place);
-  std::nth_element(keyed.begin(), keyed.begin() + wanted, keyed.end());
-  places.resize(static_cast<size_t>(wanted));
-  std::transform(keyed.begin(), keyed.begin() + wanted, places.begin(), [](const auto& one) { return one.second; });
+  std::nth_element(keyed.begin(), keyed.begin() + k, keyed.end());
+  places.resize(static_cast<size_t>(k));
+  std::transform(keyed.begin(), keyed.begin() + k, places.begin(), [](const auto& one) { return one.second; });
   std::sort(places.begin(), places.end());
   return places;
 }

@@ -29,15 +29,15 @@ struct AugmentedClouds {
 AugmentedClouds augment_clouds(const at::Tensor& points, const at::Tensor& normals, const at::Tensor& ptr,
                                const at::Tensor& seeds, const AugmentOptions& options);
 
-// A random subset of m of the rows 0 … n - 1, int64 [m], ascending; every subset is equally likely. `generator` is one
-// of the CPU. 0 <= m <= n.
+// Returns a random subset of m of the rows 0 … n - 1, int64 [m], ascending; every subset is equally likely. `generator`
+// is one of the CPU. 0 <= m <= n.
 at::Tensor random_subset(int64_t n, int64_t m, at::Generator generator);
 
-// The number of n rows that remain when a share `p` in [0, 1) of them is dropped: ceil((1 - p) n).
+// Returns the number of n rows that remain when a share `p` in [0, 1) of them is dropped: ceil((1 - p) n).
 int64_t rows_kept(int64_t n, double p);
 
-// The rows that remain after dropping a share `p`: random_subset of rows_kept(n, p) rows. Returned as row numbers, so
-// that points, normals and labels can be indexed alike.
+// Returns the rows that remain after dropping a share `p`: random_subset of rows_kept(n, p) rows. Returned as row
+// numbers, so that points, normals and labels can be indexed alike.
 at::Tensor drop_rows(int64_t n, double p, at::Generator generator);
 
 }  // namespace geosft

@@ -17,22 +17,22 @@ struct RowKeys {
   uint64_t subset, drop;
 };
 GEOSFT_HOST_DEVICE inline RowKeys row_keys(uint64_t seed, int64_t row) {
-  const PhiloxBlock drawn = philox(seed, static_cast<uint64_t>(row), augment_stream::choice);
-  return {drawn.first(), drawn.second()};
+  const PhiloxBlock bits = philox(seed, static_cast<uint64_t>(row), augment_stream::choice);
+  return {bits.first(), bits.second()};
 }
 
 // A unit quaternion w + x i + y j + z k.
 struct Quaternion {
   double w, x, y, z;
 };
-GEOSFT_HOST_DEVICE inline Quaternion drawn_rotation(uint64_t seed, Rotation rotation) {
-  const PhiloxBlock drawn = philox(seed, 2, augment_stream::cloud);
+GEOSFT_HOST_DEVICE inline Quaternion random_rotation(uint64_t seed, Rotation rotation) {
+  const PhiloxBlock bits = philox(seed, 2, augment_stream::cloud);
   if (rotation == Rotation::z) {
-    const double half_angle = 3.141592653589793 * open_uniform(drawn.first());
+    const double half_angle = 3.141592653589793 * open_uniform(bits.first());
     return {std::cos(half_angle), 0, 0, std::sin(half_angle)};
   }
   if (rotation == Rotation::none) return {1, 0, 0, 0};
-  const NormalPair a = normal_pair(drawn), b = normal_pair(philox(seed, 3, augment_stream::cloud));
+  const NormalPair a = normal_pair(bits), b = normal_pair(philox(seed, 3, augment_stream::cloud));
   const double length = std::sqrt(a.first * a.first + a.second * a.second + b.first * b.first + b.second * b.second);
   return {a.first / length, a.second / length, b.first / length, b.second / length};
 }
@@ -45,7 +45,7 @@ struct CloudPose {
 GEOSFT_HOST_DEVICE inline CloudPose cloud_pose(uint64_t seed, const AugmentOptions& options) {
   const PhiloxBlock a = philox(seed, 0, augment_stream::cloud), b = philox(seed, 1, augment_stream::cloud);
   const uint64_t of_axis[3] = {a.first(), a.second(), b.first()};
-  const Quaternion q = drawn_rotation(seed, options.rotation);
+  const Quaternion q = random_rotation(seed, options.rotation);
   const double turn[3][3] = {
       {1 - 2 * (q.y * q.y + q.z * q.z), 2 * (q.x * q.y - q.z * q.w), 2 * (q.x * q.z + q.y * q.w)},
       {2 * (q.x * q.y + q.z * q.w), 1 - 2 * (q.x * q.x + q.z * q.z), 2 * (q.y * q.z - q.x * q.w)},

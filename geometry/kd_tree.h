@@ -27,7 +27,7 @@ struct Neighbour {
   }
 };
 
-// (a - b)^2 summed from the first coordinate to the last: nanoflann's L2_Simple_Adaptor adds in the same order.
+// Returns (a - b)^2 summed from the first coordinate to the last: nanoflann's L2_Simple_Adaptor adds in the same order.
 template <typename scalar_t>
 scalar_t squared_distance(const scalar_t* a, const scalar_t* b) {
   const scalar_t dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2];

@@ -18,9 +18,9 @@ namespace geosft {
 //     what a network learns better from (models/README.md).
 enum class NormalOrientation { consistent, outward };
 
-// Unit normals [N, 3] of a packed batch, in the points' dtype. The normal of a point is the direction of least variance
-// of its `neighbours` nearest points, itself included (Hoppe et al., "Surface reconstruction from unorganized points",
-// 1992, section 3.2), computed in float64.
+// Returns unit normals [N, 3] of a packed batch, in the points' dtype. The normal of a point is the direction of least
+// variance of its `neighbours` nearest points, itself included (Hoppe et al., "Surface reconstruction from unorganized
+// points", 1992, section 3.2), computed in float64.
 //   points [N, 3] float32 or float64, finite; neighbours >= 3; ptr int64 [B + 1]
 // Where the direction is not determined (fewer than 3 distinct neighbours, collinear points), the result is some unit
 // vector perpendicular to the neighbours. Deterministic; carries no gradient. Errors name the argument.

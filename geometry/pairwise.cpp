@@ -15,17 +15,18 @@ std::vector<at::Tensor> split_items(const at::Tensor& rows, const std::vector<in
   return rows.split_with_sizes(sizes);
 }
 
-// Applies term([nq, 1, 3], [1, nk, 3]) -> [nq, nk] to each item.
-template <typename Term>
+// Applies function([nq, 1, 3], [1, nk, 3]) -> [nq, nk] to each item.
+template <typename Function>
 at::Tensor for_all_pairs(const at::Tensor& queries, const char* name, const at::Tensor& keys, const char* key_name,
-                         const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, Term term) {
+                         const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr,
+                         Function function) {
   check_points(queries, name);
   check_points(keys, key_name);
   check_same_kind(queries, name, keys, key_name);
   const OffsetPair offsets =
       packed_offset_pair(q_ptr, queries.size(0), "q_ptr", k_ptr, keys.size(0), "k_ptr", queries.device());
   const auto pairs = [&](const at::Tensor& q, const at::Tensor& k) {
-    return term(q.unsqueeze(1), k.unsqueeze(0)).flatten();
+    return function(q.unsqueeze(1), k.unsqueeze(0)).flatten();
   };
   if (offsets.items() == 0) return pairs(queries, keys);  // there are no rows
   const std::vector<at::Tensor> rows = split_items(queries, offsets.first), columns = split_items(keys, offsets.second);

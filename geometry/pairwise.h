@@ -15,11 +15,11 @@ namespace geosft {
 // number of times. The items are processed one after the other, the pairs of each in parallel. Errors name the
 // argument.
 
-// |x_i - xs_j|^2 by direct differences, in units of length squared.
+// Returns |x_i - xs_j|^2 by direct differences, in units of length squared.
 at::Tensor squared_distances(const at::Tensor& x, const at::Tensor& xs, const std::optional<at::Tensor>& q_ptr = {},
                              const std::optional<at::Tensor>& k_ptr = {});
 
-// m_i . ms_j of normals (any vectors).
+// Returns m_i . ms_j of normals (any vectors).
 at::Tensor normal_products(const at::Tensor& m, const at::Tensor& ms, const std::optional<at::Tensor>& q_ptr = {},
                            const std::optional<at::Tensor>& k_ptr = {});
 

@@ -14,7 +14,7 @@ namespace geosft {
 struct PhiloxBlock {
   uint32_t word[4];
 
-  // Words 0 and 1 as one number, words 2 and 3 as another.
+  // Return words 0 and 1 as one number, words 2 and 3 as another.
   GEOSFT_HOST_DEVICE uint64_t first() const { return static_cast<uint64_t>(word[0]) << 32 | word[1]; }
   GEOSFT_HOST_DEVICE uint64_t second() const { return static_cast<uint64_t>(word[2]) << 32 | word[3]; }
 };

@@ -26,8 +26,8 @@ struct SurfaceSample {
 SurfaceSample sample_surface(const Mesh& mesh, int64_t count, at::Generator generator,
                              at::ScalarType dtype = at::kFloat);
 
-// The area of the surface in units of length squared: 0 if every face is degenerate, not finite if the vertices are too
-// far apart. Computed in float64; errors as above, except that of zero area.
+// Returns the area of the surface in units of length squared: 0 if every face is degenerate, not finite if the vertices
+// are too far apart. Computed in float64; errors as above, except that of zero area.
 double surface_area(const Mesh& mesh);
 
 }  // namespace geosft

@@ -3,7 +3,8 @@
 
 namespace geosft {
 
-// The version of the loaded library, "major.minor.patch". Libraries with the same major.minor are interchangeable.
+// Returns the version of the loaded library, "major.minor.patch". Libraries with the same major.minor are
+// interchangeable.
 const char* version();
 
 }  // namespace geosft

@@ -36,18 +36,18 @@ void check_csr_shapes(const at::Tensor& rowptr, const at::Tensor& col);
 
 // Checks that rowptr [nodes + 1] is non-decreasing from 0 to the number of edges, and that col [edges] holds nodes.
 void check_csr_values(const int64_t* rowptr, int64_t nodes, const int64_t* col, int64_t edges);
-// The same for tensors, both on the CPU and contiguous.
+// Checks the same for tensors, both on the CPU and contiguous.
 void check_csr_values(const at::Tensor& rowptr, const at::Tensor& col);
 
 // Checks all of the above and the optional members. Every function that takes a graph calls it on its argument.
 void check_graph(const CsrGraph& graph);
 
-// The graph of a list of edges source[e] -> target[e], int64 [E], among the nodes 0 … nodes - 1. Stable: the edges of a
-// node keep the order of the list.
+// Returns the graph of a list of edges source[e] -> target[e], int64 [E], among the nodes 0 … nodes - 1. Stable: the
+// edges of a node keep the order of the list.
 CsrGraph graph_from_edges(const at::Tensor& source, const at::Tensor& target, int64_t nodes,
                           const at::Tensor& edge_attr = {}, const at::Tensor& weight = {});
 
-// The source node of each stored edge, int64 [E].
+// Returns the source node of each stored edge, int64 [E].
 at::Tensor edge_sources(const CsrGraph& graph);
 
 // Counts the self-loops, and of the other edges those that repeat one with the same source and target.
@@ -56,21 +56,21 @@ struct RedundantEdges {
 };
 RedundantEdges redundant_edges(const CsrGraph& graph);
 
-// The graph with every edge reversed, with its features and weight. Stable.
+// Returns the graph with every edge reversed, with its features and weight. Stable.
 CsrGraph transposed(const CsrGraph& graph);
 
-// The graph with missing directions added. The m-th edge i -> j is paired with the m-th edge j -> i. An edge without a
-// partner gets one with the same features and weight, stored after the existing edges. Self-loops are unchanged, and so
-// is a graph that already holds both directions.
+// Returns the graph with missing directions added. The m-th edge i -> j is paired with the m-th edge j -> i. An edge
+// without a partner gets one with the same features and weight, stored after the existing edges. Self-loops are
+// unchanged, and so is a graph that already holds both directions.
 CsrGraph symmetrized(const CsrGraph& graph);
 
-// The subgraph induced by the nodes `rows`, int64 [m], distinct: node rows[i] becomes node i. Edges with both ends
-// among them remain, in their order.
+// Returns the subgraph induced by the nodes `rows`, int64 [m], distinct: node rows[i] becomes node i. Edges with both
+// ends among them remain, in their order.
 CsrGraph induced_subgraph(const CsrGraph& graph, const at::Tensor& rows);
-// The same with given sources of the edges: edge_sources(graph), which has checked the graph.
+// Returns the same with given sources of the edges: edge_sources(graph), which has checked the graph.
 CsrGraph induced_subgraph(const CsrGraph& graph, const at::Tensor& rows, const at::Tensor& sources);
 
-// The graph with its nodes renumbered: node order[i] becomes node i. `order` is a permutation, int64 [N].
+// Returns the graph with its nodes renumbered: node order[i] becomes node i. `order` is a permutation, int64 [N].
 CsrGraph permuted(const CsrGraph& graph, const at::Tensor& order);
 
 }  // namespace geosft

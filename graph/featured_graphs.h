@@ -24,19 +24,19 @@ struct FeaturedGraphs {
   at::Tensor document_ptr;     // int64 [2 B + 1], of pairs of documents: document_offsets, if they have been worked out
 };
 
-// The packed node rows of the given items, one item after the other, int64.
+// Returns the packed node rows of the given items, one item after the other, int64.
 at::Tensor rows_of_items(const at::Tensor& ptr, const std::vector<int64_t>& items);
 
 // Splits each item into its two documents: ptr int64 [2 B + 1] from ptr [B + 1]. `document` [N] is 0 for the rows of
 // the first document of an item, which come first, and 1 for those of the second.
 at::Tensor document_offsets(const at::Tensor& ptr, const at::Tensor& document);
 
-// The batch of the given items, in this order; an item may be repeated, and there may be none. Throws c10::Error for an
-// item that does not exist.
+// Returns the batch of the given items, in this order; an item may be repeated, and there may be none. Throws
+// c10::Error for an item that does not exist.
 FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>& items);
 
-// The subgraphs induced by the packed node rows `rows`, int64 [m], distinct, grouped by item. Edges with both ends
-// among them remain, with their features. graph_features remain as they are.
+// Returns the subgraphs induced by the packed node rows `rows`, int64 [m], distinct, grouped by item. Edges with both
+// ends among them remain, with their features. graph_features remain as they are.
 FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& rows);
 
 // The batch with the nodes of each item renumbered at random; order[i] is the old row of new row i.

@@ -27,11 +27,11 @@ void check_batch(const GraphBatch& batch);
 // graphs it is a batch of no items, which has neither.
 GraphBatch concatenated(const std::vector<CsrGraph>& graphs);
 
-// Item `b` as a separate graph.
+// Returns item `b` as a separate graph.
 CsrGraph graph_of_item(const GraphBatch& batch, int64_t b);
 
-// The batch induced by the packed node rows `rows`, int64 [m], distinct, grouped by item (token dropping: drop_rows of
-// each item). Items may become empty.
+// Returns the batch induced by the packed node rows `rows`, int64 [m], distinct, grouped by item (token dropping:
+// drop_rows of each item). Items may become empty.
 GraphBatch induced_subgraph(const GraphBatch& batch, const at::Tensor& rows);
 
 }  // namespace geosft

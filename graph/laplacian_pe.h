@@ -17,8 +17,8 @@ struct LaplacianEncoding {
   at::Tensor values;   // [B, k], ascending; 0 where an item has fewer
 };
 
-// The eigenvectors of the k smallest non-trivial eigenvalues of the normalized Laplacian L = I - D^-1/2 A D^-1/2 of
-// each item, each of length 1 over its item.
+// Returns the eigenvectors of the k smallest non-trivial eigenvalues of the normalized Laplacian L = I - D^-1/2 A
+// D^-1/2 of each item, each of length 1 over its item.
 //   rowptr [N + 1], col [E] int64: an undirected graph, both directions stored (see symmetrized); ptr int64 [B + 1]:
 //     items of a packed batch; k >= 1; weight [E] float32 or float64, >= 0: determines the dtype, float32 without
 // Computed in float64; the bits do not depend on the number of threads.
@@ -36,19 +36,19 @@ LaplacianEncoding laplacian_pe(const at::Tensor& rowptr, const at::Tensor& col, 
                                const std::optional<at::Tensor>& ptr = std::nullopt,
                                const std::optional<at::Tensor>& weight = std::nullopt);
 
-// The same for graphs that may be directed, in float64 if they have float64 weights. A missing direction is added (see
-// symmetrized); if the weights of the two directions differ, both get their mean.
+// Returns the same for graphs that may be directed, in float64 if they have float64 weights. A missing direction is
+// added (see symmetrized); if the weights of the two directions differ, both get their mean.
 LaplacianEncoding undirected_laplacian_pe(const GraphBatch& batch, int64_t k);
 
-// Random signs +1 or -1 for each column of each item: [items, columns] on the CPU.
+// Returns random signs +1 or -1 for each column of each item: [items, columns] on the CPU.
 at::Tensor random_signs(int64_t items, int64_t columns, at::Generator generator, at::ScalarType type = at::kFloat);
 
-// vectors [N, k] with each column of each item multiplied by its sign, signs [items, k] of the same dtype; ptr as
-// above.
+// Returns vectors [N, k] with each column of each item multiplied by its sign, signs [items, k] of the same dtype; ptr
+// as above.
 at::Tensor with_signs(const at::Tensor& vectors, const at::Tensor& signs,
                       const std::optional<at::Tensor>& ptr = std::nullopt);
 
-// For training: multiplies each column of each item by a random sign. `vectors` [N, k], ptr as above.
+// Multiplies, for training, each column of each item by a random sign. `vectors` [N, k], ptr as above.
 at::Tensor with_random_signs(const at::Tensor& vectors, const std::optional<at::Tensor>& ptr, at::Generator generator);
 
 }  // namespace geosft

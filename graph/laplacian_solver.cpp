@@ -137,9 +137,10 @@ std::optional<Eigenpairs> solve_iteratively(const SparseMatrix& similarity, cons
   MatrixXd known = trivial;
   std::vector<double> values;
   const int64_t maximum = std::min(similarity.rows() - 1, count + max_copies);
-  for (int64_t wanted = count; static_cast<int64_t>(values.size()) < maximum && !complete(values, count); wanted = 1) {
+  for (int64_t missing = count; static_cast<int64_t>(values.size()) < maximum && !complete(values, count);
+       missing = 1) {
     op.remove(known);
-    const std::optional<MatrixXd> found = iterate(op, known.cols(), wanted);
+    const std::optional<MatrixXd> found = iterate(op, known.cols(), missing);
     if (!found.has_value()) return std::nullopt;
     for (int64_t c = 0; c < found->cols(); ++c) values.push_back(op.value(found->col(c)));
     known = side_by_side(known, *found);

@@ -23,8 +23,8 @@ struct NodeOrder {
 // transpose of an asymmetric graph, null for a symmetric one; components ignore edge directions.
 NodeOrder breadth_first_order(const LinkStructure& forward, const LinkStructure* backward);
 
-// Same components, but each group of `size` consecutive rows is a compact patch of neighbours, so that walks starting
-// in it stay close. Patches do not span components.
+// Orders the same components so that each group of `size` consecutive rows is a compact patch of neighbours, so that
+// walks starting in it stay close. Patches do not span components.
 NodeOrder patched_order(const LinkStructure& forward, const LinkStructure* backward, int64_t size);
 
 // Returns the component of each node, int64 [N], ignoring edge directions; components are numbered by their lowest

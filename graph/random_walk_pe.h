@@ -14,9 +14,8 @@ namespace geosft {
 // RW^t with RW = A D^-1.
 //   rowptr   int64 [N + 1], col int64 [E] in any order within a row: CSR of the graph. A packed batch is one
 //            block-diagonal graph. Self-loops count once, duplicate edges as often as they are stored
-//   weight   [E] float32 or float64, finite and not negative; default 1. A_ij is the sum of the weights of the edges i
-//   -> j, D_i the
-//            sum of row i; if D_i = 0, 1 / D_i counts as 0
+//   weight   [E] float32 or float64, finite and not negative; default 1. A_ij is the sum of the weights of the edges
+//            i -> j, D_i the sum of row i; if D_i = 0, 1 / D_i counts as 0
 //   steps    >= 1
 // On the CPU, another weight is an error. On a GPU, where the host reads no values, the nodes whose walks it can affect
 // get NaN. The dtype is that of weight, float32 without. Not differentiable. The bits do not depend on the number of

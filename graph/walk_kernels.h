@@ -20,17 +20,17 @@ struct WalkStep {
   T* to;
 };
 
-// to[row] = inverse_degree[row] * sum of weight * from[neighbour], and for a symmetric graph, where
+// Computes to[row] = inverse_degree[row] * sum of weight * from[neighbour], and for a symmetric graph, where
 // (P^(a+b))_ii D_i = sum_j D_j (P^a)_ji (P^b)_ji:
 //   even[s] += sum over rows of D to^2,   odd[s] += sum over rows of D to from,   for every source s
 void walk_step_symmetric(const WalkStep<float>& step, double* even, double* odd);
 void walk_step_symmetric(const WalkStep<double>& step, double* even, double* odd);
 
-// to[row] = sum of weight * from[neighbour]; inverse_degree is ignored.
+// Computes to[row] = sum of weight * from[neighbour]; inverse_degree is ignored.
 void walk_step(const WalkStep<float>& step);
 void walk_step(const WalkStep<double>& step);
 
-// sum[s] += sum over rows of a b
+// Computes sum[s] += sum over rows of a b
 void walk_product(const float* a, const float* b, const int32_t* rows, int64_t count, double* sum);
 void walk_product(const double* a, const double* b, const int32_t* rows, int64_t count, double* sum);
 

@@ -240,15 +240,15 @@ at::Tensor GraphModelImpl::node_numbers(const FeaturedGraphs& graphs) const {
 
 at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor& ptr, SamplingContext& context) {
   const int64_t nodes = graphs.graphs.graph.nodes();
-  FeaturedGraphs drawn = graphs;
+  FeaturedGraphs signed_graphs = graphs;
   if (options.signed_encoding && context.mode() == SampleMode::random) {
     const at::Tensor& encoding = graphs.node_encoding;
     const at::Tensor signs = context.random_rows(graphs.graphs.ptr.size(0) - 1, [&](int64_t items) {
       return random_signs(items, encoding.size(1), *context.generator(), encoding.scalar_type());
     });
-    drawn.node_encoding = with_signs(encoding, signs, graphs.graphs.ptr);
+    signed_graphs.node_encoding = with_signs(encoding, signs, graphs.graphs.ptr);
   }
-  const at::Tensor values = node_numbers(drawn);
+  const at::Tensor values = node_numbers(signed_graphs);
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   const at::Tensor numbered = numbers->forward(values.defined() ? ((values.to(of_weights) - node_mean) / node_deviation)
                                                                 : at::ones({nodes, 1}, of_weights));
@@ -263,10 +263,10 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
     x = x + degrees->forward(at::diff(graphs.graphs.graph.rowptr).clamp_max(options.max_degree));
   }
   if (!sign_net.is_empty()) {
-    return at::cat({x, sign_net->forward(drawn.node_encoding.to(of_weights), context).to(of_weights)}, 1);
+    return at::cat({x, sign_net->forward(signed_graphs.node_encoding.to(of_weights), context).to(of_weights)}, 1);
   }
   if (encoding_norm.is_empty()) return x;
-  const at::Tensor encoding = encoding_norm->forward(drawn.node_encoding.to(of_weights), context);
+  const at::Tensor encoding = encoding_norm->forward(signed_graphs.node_encoding.to(of_weights), context);
   return at::cat({x, encoding_network->forward(encoding, context).to(of_weights)}, 1);
 }
 

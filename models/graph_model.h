@@ -45,7 +45,7 @@ struct GraphModelOptions {
   int64_t encoding_channels = 0;
   int64_t encoding_layers = 1;
   // Makes the network of encoding_channels a SignNet, without normalisation, for an encoding whose columns have
-  // arbitrary signs. Then none are sampled.
+  // arbitrary signs. Then no signs are sampled.
   bool sign_invariant = false;
   int64_t max_degree = 0;  // the degree of a node, clamped to it, has an embedding that is added to its token; 0: none
   bool signed_encoding = false;  // the sign of its columns is arbitrary: training samples it anew in each step
@@ -84,7 +84,7 @@ struct GraphModelOptions {
 struct ColumnStatistics {
   at::Tensor mean, deviation;  // float32 [columns]
 };
-// Over the rows of values [n, columns], ignoring NaN.
+// Returns the statistics over the rows of values [n, columns], ignoring NaN.
 ColumnStatistics column_statistics(const at::Tensor& values);
 
 // Tokens are the sum of an embedding of each category and a linear map of the numeric features, including the encoding.

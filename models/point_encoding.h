@@ -16,9 +16,9 @@ enum class PointRelative {
   angles,  // also the projections of the distance on both normals; needs normals
 };
 
-// `layer` with this relative encoding of points, with or without normals. `chirality` adds the triple product of the
-// normals and the distance to the angles: the model then tells a shape from its mirror image. Throws an error naming
-// `relative` or `chirality` if they lack what they need.
+// Returns `layer` with this relative encoding of points, with or without normals. `chirality` adds the triple product
+// of the normals and the distance to the angles: the model then tells a shape from its mirror image. Throws an error
+// naming `relative` or `chirality` if they lack what they need.
 LayerOptions with_point_relations(LayerOptions layer, bool normals, PointRelative relative = PointRelative::paper,
                                   bool chirality = false);
 
@@ -35,10 +35,10 @@ PointPairTokens learned_tokens(PointTokens kind);
 // Returns the number of channels of the input tokens of a model: those of point_tokens, and of `learned`.
 int64_t input_token_channels(PointTokens kind, bool normals, const PointPairTokens& learned);
 
-// Encoded tokens of packed clouds: point_tokens of this kind, concatenated with those of `learned` unless it is empty,
-// and with `features` [N, f] if they are defined, then `embed` and `encoder`. With `canonical_order`, outside training,
-// each cloud is sorted in farthest-point order from the point farthest from its centroid: predictions then depend on
-// the stored order of the points only by rounding.
+// Returns the encoded tokens of packed clouds: point_tokens of this kind, concatenated with those of `learned` unless
+// it is empty, and with `features` [N, f] if they are defined, then `embed` and `encoder`. With `canonical_order`,
+// outside training, each cloud is sorted in farthest-point order from the point farthest from its centroid: predictions
+// then depend on the stored order of the points only by rounding.
 EncodedPoints encode_points(PointPairTokens& learned, torch::nn::Linear& embed, Encoder& encoder, PointTokens kind,
                             bool canonical_order, at::Tensor points, at::Tensor normals, at::Tensor features,
                             const std::optional<at::Tensor>& ptr, SamplingContext& context);

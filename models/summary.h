@@ -7,13 +7,13 @@
 
 namespace geosft {
 
-// Number of parameters of a module and its submodules.
+// Returns the number of parameters of a module and its submodules.
 int64_t parameter_count(const torch::nn::Module& module);
 
-// Device of the parameters of a module; the CPU if it has none.
+// Returns the device of the parameters of a module; the CPU if it has none.
 at::Device device_of(const torch::nn::Module& module);
 
-// A table of the submodules and their numbers of parameters, one per line, and the total.
+// Returns a table of the submodules and their numbers of parameters, one per line, and the total.
 std::string summary(const torch::nn::Module& module);
 
 }  // namespace geosft

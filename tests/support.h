@@ -40,7 +40,7 @@ void require_equal(const at::Tensor& actual, const at::Tensor& expected, const s
 void require_gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
                        std::vector<at::Tensor> inputs, double step = 1e-6, double tolerance = 1e-6);
 
-// The gradient of every one of `inputs` (float64), differentiated once more by any of them or by the upstream gradient,
+// The gradient of every one of `inputs` (float64), differentiated once more by any of them or by grad_output,
 // must be an error that says "double backward of <op>".
 void require_no_double_backward(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
                                 std::vector<at::Tensor> inputs, const std::string& op);

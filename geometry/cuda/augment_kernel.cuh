@@ -30,7 +30,7 @@ struct CloudBatch {
 };
 
 template <typename T>
-class AugmentTile {
+class AugmentKernel {
  public:
   static constexpr int kBlockThreads = 256;
   static constexpr int kGroups = 16;  // groups of threads in a reduction
@@ -165,7 +165,7 @@ class AugmentTile {
 // Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const CloudBatch<T>& in, Run&& run) {
-  run.template grid<AugmentTile<T>>(in.all.items, 1, in);
+  run.template grid<AugmentKernel<T>>(in.all.items, 1, in);
 }
 
 }  // namespace geosft::cuda

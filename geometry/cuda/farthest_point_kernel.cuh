@@ -31,7 +31,7 @@ struct FarthestPoints {
 };
 
 template <typename T>
-class FarthestPointTile {
+class FarthestPointKernel {
  public:
   static constexpr int kBlockThreads = 512;
   static constexpr int kGroups = 32;                     // groups of threads in a reduction
@@ -58,7 +58,7 @@ class FarthestPointTile {
     const RowRange rows = item_rows(in.packed, item);
     const int64_t count = rows.end - rows.begin;
     const int64_t out = clamped(in.out_ptr[item], 0, in.total);
-    const int64_t wanted = clamped(in.out_ptr[item + 1], out, in.total) - out;
+    const int64_t samples = clamped(in.out_ptr[item + 1], out, in.total) - out;
     if (count == 0) return;
     Tiles& tiles = block.template shared<Tiles>();
     typename Block::template PerThread<State> state(block);
@@ -67,7 +67,7 @@ class FarthestPointTile {
         [&](int thread) { kept ? begin_kept(in, rows, thread, state[thread]) : begin_stored(in, rows, thread); });
     int64_t last = in.start < count ? in.start : count - 1;
     if (in.start == Arguments::kOutermost) last = outermost_row(block, tiles, in, rows);
-    for (int64_t i = 0; i < wanted; ++i) {
+    for (int64_t i = 0; i < samples; ++i) {
       block.each([&](int thread) {
         if (thread == 0) in.chosen[out + i] = rows.begin + last;
         tiles.of_thread[thread] =
@@ -170,7 +170,7 @@ class FarthestPointTile {
 // Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const FarthestPoints<T>& in, Run&& run) {
-  run.template grid<FarthestPointTile<T>>(in.packed.items, 1, in);
+  run.template grid<FarthestPointKernel<T>>(in.packed.items, 1, in);
 }
 
 }  // namespace geosft::cuda

@@ -12,7 +12,7 @@
 
 #include <cmath>
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "geometry/cuda/packed_tiles.h"
 #include "geometry/cuda/squared_length.h"
 
@@ -123,7 +123,7 @@ class StoredNeighbours {
 
 // Computes the bounding box of each tile of points.
 template <typename T>
-struct KnnBoxTile : UnsharedTile<KnnSearch<T>, 32> {
+struct KnnBoxKernel : UnsharedKernel<KnnSearch<T>, 32> {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const KnnSearch<T>& in) {
     const PackedTile rows = packed_tile(in.of_points, kKnnThreads, block.x());
@@ -142,7 +142,7 @@ struct KnnBoxTile : UnsharedTile<KnnSearch<T>, 32> {
 };
 
 template <typename T, class Neighbours>
-class KnnTile {
+class KnnKernel {
  public:
   static constexpr int kBlockThreads = kKnnThreads;
   static constexpr int kGroups = 4;  // groups of threads in a vote
@@ -151,7 +151,7 @@ class KnnTile {
   };
   struct Tiles {
     Point point[kBlockThreads];
-    bool wanted[kBlockThreads], wanted_by[kGroups];
+    bool may_be_nearer[kBlockThreads], of_group[kGroups];
   };
   using Arguments = KnnSearch<T>;
 
@@ -170,7 +170,7 @@ class KnnTile {
     block.each([&](int thread) { begin(in, queries, thread, state[thread]); });
     for (int64_t i = 0; i < tiles_there; ++i) {
       const int64_t at = outwards(nearest, i, tiles_there);
-      if (in.box && !wanted(block, tiles, state, in.box + (first_box + at) * 6)) continue;
+      if (in.box && !may_hold_nearest(block, tiles, state, in.box + (first_box + at) * 6)) continue;
       const int64_t first = points.begin + at * kBlockThreads;
       const int count = points.end - first < kBlockThreads ? static_cast<int>(points.end - first) : kBlockThreads;
       block.each([&](int thread) {
@@ -217,21 +217,21 @@ class KnnTile {
 
   // Returns whether a point in the box may be among the nearest of any query of the block; equal in all threads.
   template <class Block, class States>
-  GEOSFT_DEVICE static bool wanted(Block& block, Tiles& tiles, States& state, const T* box) {
+  GEOSFT_DEVICE static bool may_hold_nearest(Block& block, Tiles& tiles, States& state, const T* box) {
     block.each([&](int thread) {
       State& mine = state[thread];
-      tiles.wanted[thread] =
+      tiles.may_be_nearer[thread] =
           mine.query >= 0 && squared_length(beyond(mine.x, box[0], box[3]), beyond(mine.y, box[1], box[4]),
                                             beyond(mine.z, box[2], box[5])) <= mine.nearest.farthest();
     });
     block.each([&](int thread) {
       if (thread >= kGroups) return;
       bool any = false;
-      for (int i = thread; i < kBlockThreads; i += kGroups) any = any || tiles.wanted[i];
-      tiles.wanted_by[thread] = any;
+      for (int i = thread; i < kBlockThreads; i += kGroups) any = any || tiles.may_be_nearer[i];
+      tiles.of_group[thread] = any;
     });
     bool any = false;
-    for (int i = 0; i < kGroups; ++i) any = any || tiles.wanted_by[i];
+    for (int i = 0; i < kGroups; ++i) any = any || tiles.of_group[i];
     return any;
   }
 
@@ -251,15 +251,16 @@ class KnnTile {
 template <typename T, class Run>
 void run_grids(const KnnSearch<T>& in, Run&& run) {
   const int64_t blocks = tile_blocks(in.of_queries.rows, in.of_queries.items, kKnnThreads);
-  if (in.box) run.template grid<KnnBoxTile<T>>(tile_blocks(in.of_points.rows, in.of_points.items, kKnnThreads), 1, in);
+  if (in.box)
+    run.template grid<KnnBoxKernel<T>>(tile_blocks(in.of_points.rows, in.of_points.items, kKnnThreads), 1, in);
   if (in.k <= 8) {
-    run.template grid<KnnTile<T, KeptNeighbours<T, 8>>>(blocks, 1, in);
+    run.template grid<KnnKernel<T, KeptNeighbours<T, 8>>>(blocks, 1, in);
   } else if (in.k <= 16) {
-    run.template grid<KnnTile<T, KeptNeighbours<T, 16>>>(blocks, 1, in);
+    run.template grid<KnnKernel<T, KeptNeighbours<T, 16>>>(blocks, 1, in);
   } else if (in.k <= 32) {
-    run.template grid<KnnTile<T, KeptNeighbours<T, 32>>>(blocks, 1, in);
+    run.template grid<KnnKernel<T, KeptNeighbours<T, 32>>>(blocks, 1, in);
   } else {
-    run.template grid<KnnTile<T, StoredNeighbours<T>>>(blocks, 1, in);
+    run.template grid<KnnKernel<T, StoredNeighbours<T>>>(blocks, 1, in);
   }
 }
 

@@ -8,11 +8,11 @@
 
 namespace geosft::cuda {
 
-template <class Tile>
-__global__ void __launch_bounds__(Tile::kBlockThreads)
-    tile_kernel(const __grid_constant__ typename Tile::Arguments arguments) {
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kBlockThreads)
+    block_kernel(const __grid_constant__ typename Kernel::Arguments arguments) {
   DeviceBlock block;
-  Tile::run(block, arguments);
+  Kernel::run(block, arguments);
 }
 
 // Enqueues grids of blocks on a stream of the current device, in order, until the first error.
@@ -20,9 +20,9 @@ class Launch {
  public:
   explicit Launch(void* stream) : stream_(static_cast<cudaStream_t>(stream)) {}
 
-  template <class Tile>
-  void grid(int64_t x, int64_t y, const typename Tile::Arguments& arguments) {
-    constexpr size_t kShared = sizeof(typename Tile::Tiles), kWithoutAsking = 48 << 10;
+  template <class Kernel>
+  void grid(int64_t x, int64_t y, const typename Kernel::Arguments& arguments) {
+    constexpr size_t kShared = sizeof(typename Kernel::Tiles), kWithoutAsking = 48 << 10;
     static_assert(kShared <= 163 << 10, "the shared memory of a block on sm_80");
     if (status_ != cudaSuccess || x < 1 || y < 1) return;
     if (x > INT32_MAX || y > UINT16_MAX) {
@@ -30,12 +30,12 @@ class Launch {
       too_large_ = true;
       return;
     }
-    const auto kernel = tile_kernel<Tile>;
+    const auto kernel = block_kernel<Kernel>;
     if (kShared > kWithoutAsking) {
       status_ = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kShared));
       if (status_ != cudaSuccess) return;
     }
-    kernel<<<dim3(static_cast<unsigned>(x), static_cast<unsigned>(y)), Tile::kBlockThreads, kShared, stream_>>>(
+    kernel<<<dim3(static_cast<unsigned>(x), static_cast<unsigned>(y)), Kernel::kBlockThreads, kShared, stream_>>>(
         arguments);
     status_ = cudaGetLastError();
   }

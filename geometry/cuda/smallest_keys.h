@@ -18,30 +18,30 @@ class SmallestKeys {
     int64_t below[kBlockThreads], equal[kBlockThreads], of_group[kGroups];
   };
 
-  // Calls take(place, rank) for the `wanted` places among 0 … count - 1 with the smallest keys; ties go to the lower
-  // place; rank is the number of selected places before it. draw(place) returns a key, and keys [count] is scratch
-  // memory. If wanted >= count, all places are selected without calling draw.
-  template <class Block, class Draw, class Take>
-  GEOSFT_DEVICE static void run(Block& block, Tiles& tiles, int64_t count, int64_t wanted, uint64_t* keys,
-                                const Draw& draw, const Take& take) {
-    if (wanted >= count) {
+  // Calls take(place, rank) for the `k` places among 0 … count - 1 with the smallest keys; ties go to the lower
+  // place; rank is the number of selected places before it. key_of(place) returns a key, and keys [count] is scratch
+  // memory. If k >= count, all places are selected without calling key_of.
+  template <class Block, class KeyOf, class Take>
+  GEOSFT_DEVICE static void run(Block& block, Tiles& tiles, int64_t count, int64_t k, uint64_t* keys,
+                                const KeyOf& key_of, const Take& take) {
+    if (k >= count) {
       block.each([&](int thread) {
         for (int64_t i = thread; i < count; i += kBlockThreads) take(i, i);
       });
       return;
     }
     block.each([&](int thread) {
-      for (int64_t i = thread; i < count; i += kBlockThreads) keys[i] = draw(i);
+      for (int64_t i = thread; i < count; i += kBlockThreads) keys[i] = key_of(i);
     });
-    const uint64_t last = largest_taken(block, tiles, count, wanted, keys);
+    const uint64_t last = largest_taken(block, tiles, count, k, keys);
     block.each([&](int thread) { count_part(tiles, count, keys, last, thread); });
-    block.each([&](int thread) { take_part(tiles, count, wanted, keys, last, thread, take); });
+    block.each([&](int thread) { take_part(tiles, count, k, keys, last, thread, take); });
   }
 
  private:
-  // Returns the key of rank `wanted`: the largest number such that fewer than `wanted` keys are below it.
+  // Returns the key of rank `k`: the largest number such that fewer than `k` keys are below it.
   template <class Block>
-  GEOSFT_DEVICE static uint64_t largest_taken(Block& block, Tiles& tiles, int64_t count, int64_t wanted,
+  GEOSFT_DEVICE static uint64_t largest_taken(Block& block, Tiles& tiles, int64_t count, int64_t k,
                                               const uint64_t* keys) {
     uint64_t found = 0;
     for (int bit = 63; bit >= 0; --bit) {
@@ -54,7 +54,7 @@ class SmallestKeys {
       block.each([&](int thread) {
         if (thread < kGroups) tiles.of_group[thread] = sum<kBlockThreads / kGroups>(tiles.below, thread);
       });
-      if (sum<kGroups>(tiles.of_group, 0) < wanted) found = tried;
+      if (sum<kGroups>(tiles.of_group, 0) < k) found = tried;
     }
     return found;
   }
@@ -83,9 +83,9 @@ class SmallestKeys {
   }
 
   template <class Take>
-  GEOSFT_DEVICE static void take_part(const Tiles& tiles, int64_t count, int64_t wanted, const uint64_t* keys,
-                                      uint64_t last, int thread, const Take& take) {
-    int64_t below = 0, equal = 0, equals_taken = wanted;
+  GEOSFT_DEVICE static void take_part(const Tiles& tiles, int64_t count, int64_t k, const uint64_t* keys, uint64_t last,
+                                      int thread, const Take& take) {
+    int64_t below = 0, equal = 0, equals_taken = k;
     for (int t = 0; t < kBlockThreads; ++t) {
       equals_taken -= tiles.below[t];
       if (t >= thread) continue;

@@ -15,7 +15,7 @@
 
 #include <cmath>
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "geometry/cuda/packed_tiles.h"
 
 namespace geosft::cuda {
@@ -132,21 +132,21 @@ class WalkSteps {
 
 // Computes the walks in short stretches.
 template <typename T>
-struct WalkTile : UnsharedTile<RandomWalks<T>, 256> {
+struct WalkKernel : UnsharedKernel<RandomWalks<T>, 256> {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const RandomWalks<T>& in) {
     T* const memory = in.memory + block.x() * 2 * in.plan.slice * kWalkLanes;
     for (int64_t first = block.x() * kWalkLanes; first < in.nodes; first += in.plan.blocks * kWalkLanes) {
       const RowRange rows = walked_rows(in, first);
       if (rows.end - rows.begin > in.plan.slice) continue;
-      WalkSteps<T, WalkTile::kBlockThreads>::walk(block, in, first, rows, memory, in.plan.slice);
+      WalkSteps<T, WalkKernel::kBlockThreads>::walk(block, in, first, rows, memory, in.plan.slice);
     }
   }
 };
 
 // Computes the walks in long stretches. Since most groups of nodes may have none, a block checks many groups at once.
 template <typename T>
-class LongWalkTile {
+class LongWalkKernel {
  public:
   static constexpr int kBlockThreads = 1024;
   struct Tiles {
@@ -189,8 +189,8 @@ class LongWalkTile {
 template <typename T, class Run>
 void run_grids(const RandomWalks<T>& in, Run&& run) {
   element_grid(WalkDegrees<T>{in}, run);
-  run.template grid<WalkTile<T>>(in.plan.blocks, 1, in);
-  run.template grid<LongWalkTile<T>>(in.plan.long_blocks, 1, in);
+  run.template grid<WalkKernel<T>>(in.plan.blocks, 1, in);
+  run.template grid<LongWalkKernel<T>>(in.plan.long_blocks, 1, in);
 }
 
 }  // namespace geosft::cuda

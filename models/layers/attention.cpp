@@ -146,8 +146,8 @@ at::Tensor SamplingAttentionImpl::mix_points(const Projections& p, const Relativ
 at::Tensor SamplingAttentionImpl::mix_graph(const Projections& p, const RelativeEncoding& relative,
                                             const Pairs& pairs) const {
   if (relative.coordinates.defined()) {
-    const AttentionBias terms = dense_attention_bias(relative, pairs, weights_of(*this), p.q_ptr, p.k_ptr);
-    return maxout_attention(p.q, p.k, p.v, p.leak, terms.mul, terms.add, p.q_ptr, p.k_ptr, options.eps);
+    const AttentionBias bias = dense_attention_bias(relative, pairs, weights_of(*this), p.q_ptr, p.k_ptr);
+    return maxout_attention(p.q, p.k, p.v, p.leak, bias.mul, bias.add, p.q_ptr, p.k_ptr, options.eps);
   }
   return graph_attention(p.q, p.k, p.v, p.leak, relative.rowptr, relative.col, relative.edge_attr, pairs.top,
                          pairs.partner, pairs.weight, w_mul, b_mul, w_add, b_add, p.q_ptr, p.k_ptr, options.eps);

@@ -77,7 +77,7 @@ class SamplingAttentionImpl : public torch::nn::Module {
   void reset_relative();
   Projections project(const at::Tensor& x, const Pairs& pairs, const std::optional<at::Tensor>& ptr,
                       SamplingContext& context);
-  // P_h V_h [N, h, c], computed by the operator for the kind of relative encoding.
+  // Returns P_h V_h [N, h, c], computed by the operator for the kind of relative encoding.
   at::Tensor mix(const Projections& p, const RelativeEncoding& relative, const Pairs& pairs) const;
   at::Tensor mix_points(const Projections& p, const RelativeEncoding& relative, const Pairs& pairs) const;
   at::Tensor mix_graph(const Projections& p, const RelativeEncoding& relative, const Pairs& pairs) const;

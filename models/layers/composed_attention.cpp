@@ -63,11 +63,11 @@ class SummedEdges {
   // there is no edge.
   at::Tensor encoding(const at::Tensor& members, const Span& span) const {
     const at::Tensor rows = at::arange(span.query, span.query + span.queries, pair_.options()).unsqueeze(1);
-    const at::Tensor wanted = rows * nodes_ + members.narrow(0, span.key, span.keys).unsqueeze(0);
-    at::Tensor place = at::searchsorted(pair_, wanted);
+    const at::Tensor key = rows * nodes_ + members.narrow(0, span.key, span.keys).unsqueeze(0);
+    at::Tensor place = at::searchsorted(pair_, key);
     if (pair_.size(0) > 0) {
-      const at::Tensor found = pair_.index_select(0, place.clamp_max(pair_.size(0) - 1).flatten()).view_as(wanted);
-      place = at::where(found == wanted, place, pair_.size(0));
+      const at::Tensor found = pair_.index_select(0, place.clamp_max(pair_.size(0) - 1).flatten()).view_as(key);
+      place = at::where(found == key, place, pair_.size(0));
     }
     return summed_.index_select(0, place.flatten()).view({span.queries, span.keys, summed_.size(1)});
   }
@@ -90,8 +90,8 @@ at::Tensor node_encoding(const RelativeEncoding& relative, const SummedEdges& su
   return at::cat({edges, distance.to(edges.scalar_type())}, -1);
 }
 
-AttentionBias graph_terms(const RelativeEncoding& relative, const SummedEdges& edges, const Pairs& pairs,
-                          const RelativeWeights& weights, const Span& span) {
+AttentionBias graph_bias(const RelativeEncoding& relative, const SummedEdges& edges, const Pairs& pairs,
+                         const RelativeWeights& weights, const Span& span) {
   const AttentionBias top = transform(node_encoding(relative, edges, pairs.top, span), weights);
   const AttentionBias partner = transform(node_encoding(relative, edges, pairs.partner, span), weights);
   const at::Tensor p = pairs.weight.narrow(0, span.key, span.keys).view({1, span.keys, 1});
@@ -104,7 +104,7 @@ AttentionBias attention_bias(const RelativeEncoding& relative, const SummedEdges
     case RelativeEncodingKind::points:
       return transform(point_encoding(relative, pairs, weights.w_mul.size(0), span), weights);
     case RelativeEncodingKind::graph:
-      return graph_terms(relative, edges, pairs, weights, span);
+      return graph_bias(relative, edges, pairs, weights, span);
     case RelativeEncodingKind::sequence: {
       const at::Tensor s = relative.positions.narrow(0, span.query, span.queries).unsqueeze(1);
       const at::Tensor ss = pairs.sample(relative.positions).narrow(0, span.key, span.keys).unsqueeze(0);
@@ -147,9 +147,9 @@ at::Tensor normalized(ProbabilityKind kind, const at::Tensor& score, const at::T
 
 // Returns P of the queries of `span` over its keys, [queries, keys, h].
 at::Tensor span_probabilities(const ComposedAttention& rule, const at::Tensor& q, const at::Tensor& k,
-                              const at::Tensor& leak, const AttentionBias& terms, const Span& span) {
+                              const at::Tensor& leak, const AttentionBias& bias, const Span& span) {
   at::Tensor s = pair_scores(rule.score, q.narrow(0, span.query, span.queries), k.narrow(0, span.key, span.keys));
-  if (terms.mul.defined()) s = s * terms.mul + terms.add;
+  if (bias.mul.defined()) s = s * bias.mul + bias.add;
   return normalized(rule.probability, s, leak.narrow(0, span.key, span.keys), rule.eps);
 }
 
@@ -161,9 +161,9 @@ AttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs
   const SummedEdges edges(relative);
   std::vector<at::Tensor> mul, add;
   for (const Span& span : spans_of(q_ptr, queries, k_ptr, keys, pairs.weight.device())) {
-    const AttentionBias terms = attention_bias(relative, edges, pairs, weights, span);
-    mul.push_back(terms.mul.reshape({span.queries * span.keys, heads}));
-    add.push_back(terms.add.reshape({span.queries * span.keys, heads}));
+    const AttentionBias bias = attention_bias(relative, edges, pairs, weights, span);
+    mul.push_back(bias.mul.reshape({span.queries * span.keys, heads}));
+    add.push_back(bias.add.reshape({span.queries * span.keys, heads}));
   }
   return {at::cat(mul), at::cat(add)};
 }
@@ -182,8 +182,8 @@ at::Tensor ComposedAttention::operator()(const at::Tensor& q, const at::Tensor& 
   const SummedEdges edges(relative);
   std::vector<at::Tensor> items;
   for (const Span& span : spans_of(q_ptr, q.size(0), k_ptr, k.size(0), q.device())) {
-    const AttentionBias terms = attention_bias(relative, edges, pairs, weights, span);
-    const at::Tensor p = span_probabilities(*this, q, k, leak, terms, span);
+    const AttentionBias bias = attention_bias(relative, edges, pairs, weights, span);
+    const at::Tensor p = span_probabilities(*this, q, k, leak, bias, span);
     items.push_back(at::einsum("ijh,jhc->ihc", {p, v.narrow(0, span.key, span.keys)}));
   }
   return at::cat(items, 0);

@@ -19,7 +19,7 @@ struct RelativeWeights {
 struct AttentionBias {
   at::Tensor mul, add;
 };
-// The attention bias of a graph encoding.
+// Returns the attention bias of a graph encoding.
 AttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
                                    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr);
 
@@ -40,7 +40,7 @@ struct ComposedAttention {
                         const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
                         const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) const;
 
-  // P of the queries of `span` over its keys, [queries, keys, h].
+  // Returns P of the queries of `span` over its keys, [queries, keys, h].
   at::Tensor probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak,
                            const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
                            const AttentionSpan& span) const;

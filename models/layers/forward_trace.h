@@ -39,7 +39,7 @@ struct ForwardTrace {
   SamplerTrace head;
   at::Tensor order;  // int64 [N]: input row of each token; undefined: the order of the input
 
-  // Values [N, ...] of the tokens in the order of the input.
+  // Returns values [N, ...] of the tokens in the order of the input.
   at::Tensor in_input_order(const at::Tensor& values) const;
   // Maps rows of tokens to rows of the input, int64.
   at::Tensor input_rows(const at::Tensor& rows) const;
@@ -49,17 +49,17 @@ struct ForwardTrace {
 // pass, on demand, and copied to the CPU too.
 ForwardTrace on_host(ForwardTrace trace);
 
-// AttentionTrace::rows without gradients; rows of the leaky relu probability sum to less than 1. Takes count * row_size
-// elements of memory: request few rows at once. Throws c10::Error for rows out of range and for a pass over several
-// items.
+// Returns AttentionTrace::rows without gradients; rows of the leaky relu probability sum to less than 1. Takes count *
+// row_size elements of memory: request few rows at once. Throws c10::Error for rows out of range and for a pass over
+// several items.
 at::Tensor attention_rows(const AttentionTrace& layer, int64_t first, int64_t count);
 
-// Attention of query `row` to each token, [N, h]: the attention to a sample is divided between its top and its partner
-// by their weights.
+// Returns the attention of query `row` to each token, [N, h]: the attention to a sample is divided between its top and
+// its partner by their weights.
 at::Tensor attention_on_tokens(const AttentionTrace& layer, int64_t row);
 
-// Diversity of the heads [N]: for each token the mean, over pairs of heads, of the L2 distance between their attention
-// rows; 0 for a single head. Processes the queries in chunks.
+// Returns the diversity of the heads [N]: for each token the mean, over pairs of heads, of the L2 distance between
+// their attention rows; 0 for a single head. Processes the queries in chunks.
 at::Tensor head_diversity(const AttentionTrace& layer);
 
 }  // namespace geosft

@@ -25,7 +25,7 @@ class MlpImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Mlp);
 
-// The mean of the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for an empty item.
+// Averages the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for an empty item.
 at::Tensor mean_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
 // Point-cloud classification: a sample of the tokens, their maximum, a linear map. [N, width] -> [B, outputs].

@@ -40,12 +40,10 @@ LocalGraph local_graph(const at::Tensor& rowptr, const at::Tensor& col, LocalKin
 //   gcn        y_i = sum_e f(W x_j + E a_e) / sqrt(d_i d_j) + f(W x_i + r) / d_i + b; without edge features f is the
 //              identity and r is 0 (Kipf and Welling, 2017), with them it is relu (Hu et al., Open Graph Benchmark,
 //              2020)
-//   gine       y_i = W2 gelu(W1 ((1 + eps) x_i + sum_e w_e relu(x_j + E a_e))); without edge features sum_e x_j (Xu et
-//   al.,
-//              2019; Hu et al., 2020)
-//   gated_gcn  y_i = A x_i + the mean of V x_j gated by sigmoid(Q x_i + K x_j + E e) (models/ops/gated_edge_sum.h);
-//   then
-//              e <- e + gelu(norm(gate)) (Bresson and Laurent, 2017; Dwivedi et al., 2023)
+//   gine       y_i = W2 gelu(W1 ((1 + eps) x_i + sum_e w_e relu(x_j + E a_e))); without edge features sum_e x_j
+//              (Xu et al., 2019; Hu et al., 2020)
+//   gated_gcn  y_i = A x_i + the mean of V x_j gated by sigmoid(Q x_i + K x_j + E e) (models/ops/gated_edge_sum.h),
+//              then e <- e + gelu(norm(gate)) (Bresson and Laurent, 2017; Dwivedi et al., 2023)
 // Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible ones.
 class MessagePassingImpl : public torch::nn::Module {
  public:
@@ -77,11 +75,11 @@ class VirtualNodeImpl : public torch::nn::Module {
  public:
   VirtualNodeImpl(int64_t width, NormKind norm);
 
-  // The state of each item before the first layer, [B, width].
+  // Returns the state of each item before the first layer, [B, width].
   at::Tensor start(int64_t items) const;
   // x [N, width] and the state [B, width] of its items, with their edges (edges_of_items): x [N, width].
   at::Tensor read(const at::Tensor& x, const at::Tensor& state, const EdgeIndex& of_items) const;
-  // The state after a layer with the result x.
+  // Returns the state after a layer with the result x.
   at::Tensor write(const at::Tensor& x, const at::Tensor& state, const EdgeIndex& of_items, SamplingContext& context);
 
   at::Tensor embedding;  // [width]

@@ -34,7 +34,7 @@ class PackedBatchNormImpl : public torch::nn::Module {
 };
 TORCH_MODULE(PackedBatchNorm);
 
-// The number of PackedBatchNorm modules in a module: statistics that a forward pass in training sums.
+// Returns the number of PackedBatchNorm modules in a module: statistics that a forward pass in training sums.
 int64_t batch_norm_count(const torch::nn::Module& module);
 
 // One kind of normalisation, registered in its owner under a name; the identity for NormKind::none.

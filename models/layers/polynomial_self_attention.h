@@ -39,10 +39,11 @@ class PolynomialSelfAttentionImpl : public torch::nn::Module {
   // choose_polynomial_degree throws, including NonFiniteError for scores of NaN or infinity.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
-  // The trace of such a call.
+  // Returns the trace of such a call.
   AttentionTrace trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
-  // The degree that a call with these tokens takes, and the bound on the relative error of its attention weights.
+  // Returns the degree that a call with these tokens takes, and the bound on the relative error of its attention
+  // weights.
   PolynomialDegree degree_for(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
   int64_t heads;
@@ -59,7 +60,7 @@ class PolynomialSelfAttentionImpl : public torch::nn::Module {
 };
 TORCH_MODULE(PolynomialSelfAttention);
 
-// `worst` of all attention layers in a module that have one, in their order.
+// Returns `worst` of all attention layers in a module that have one, in their order.
 std::vector<PolynomialDegree> worst_degrees(const torch::nn::Module& module);
 
 }  // namespace geosft

@@ -20,8 +20,8 @@ struct HeadDistances {
   at::Tensor items;   // [B], between the matrices [n, n] of each item, as in the paper
 };
 
-// Head distances of x [N, d] packed by ptr, with at least two heads; arguments as for mix_primal_heads. Processes the
-// queries in chunks, with n attention weights per query and head.
+// Returns the head distances of x [N, d] packed by ptr, with at least two heads; arguments as for mix_primal_heads.
+// Processes the queries in chunks, with n attention weights per query and head.
 HeadDistances head_distances(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                              const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
                              const RelativeEncoding& relative);
@@ -39,10 +39,10 @@ struct MeanHeadDistance {
   double tokens, items;
 };
 
-// From now on every PrimalSelfAttention in a module with at least two heads accumulates the head distances of its
-// inputs. Returns the number of these layers.
+// Makes every PrimalSelfAttention in a module with at least two heads accumulate the head distances of its inputs from
+// now on. Returns the number of these layers.
 int64_t watch_heads(const torch::nn::Module& module);
-// The means of each watched layer that has processed tokens, in order.
+// Returns the means of each watched layer that has processed tokens, in order.
 std::vector<MeanHeadDistance> mean_head_distances(const torch::nn::Module& module);
 
 }  // namespace geosft

@@ -22,14 +22,14 @@ struct PrimalWeights {
   std::vector<at::Tensor> pooling;
 };
 
-// Attention of all heads before W_O, [N, h, cv], for x [N, d] packed by ptr. Keys and values of a scaled head are
-// computed from the pooled tokens only.
+// Returns the attention of all heads before W_O, [N, h, cv], for x [N, d] packed by ptr. Keys and values of a scaled
+// head are computed from the pooled tokens only.
 at::Tensor mix_primal_heads(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                             const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
                             const RelativeEncoding& relative);
 
-// Attention weights of the queries first … first + count - 1 of x [N, d], one item: [count, N, h]. The weight of a
-// pooled key is divided evenly among its tokens (an empty k-means cluster has none).
+// Returns the attention weights of the queries first … first + count - 1 of x [N, d], one item: [count, N, h]. The
+// weight of a pooled key is divided evenly among its tokens (an empty k-means cluster has none).
 at::Tensor primal_attention_rows(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                                  const PrimalOptions& options, const RelativeEncoding& relative, int64_t first,
                                  int64_t count);

@@ -39,8 +39,8 @@ struct PrimalOptions {
   double eps = 1e-6;                        // of linear attention's denominator; of the variance
 };
 
-// Default pooling factors per head: those of the paper for 2, 4 and 8 heads ([1, 2], [1, 1, 2, 4], [1, 1, 2, 2, 4, 4,
-// 8, 8]).
+// Returns the default pooling factors per head: those of the paper for 2, 4 and 8 heads ([1, 2], [1, 1, 2, 4], [1, 1,
+// 2, 2, 4, 4, 8, 8]).
 std::vector<int64_t> default_pool(int64_t heads);
 
 // The attentions of one kernel. The names: softmax, bn, bn_variance, sh, bn_sh, conv1d and conv2d; for linear attention
@@ -54,7 +54,7 @@ struct PrimalKernel {
 const std::vector<PrimalKernel>& primal_kernels();
 // Returns the names of the members of all kernels.
 const std::vector<std::string>& primal_names();
-// The options of that member; throws an error that lists all names for an unknown one.
+// Returns the options of that member; throws an error that lists all names for an unknown one.
 PrimalOptions primal_options(const std::string& name, int64_t heads);
 
 }  // namespace geosft

@@ -25,7 +25,7 @@ class PrimalSelfAttentionImpl : public torch::nn::Module {
 
   // x [N, width] packed by ptr (int64 [B + 1], or none): [N, width]. Only the mask uses `relative`.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, const RelativeEncoding& relative);
-  // The trace of such a call.
+  // Returns the trace of such a call.
   AttentionTrace trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr,
                        const RelativeEncoding& relative) const;
 

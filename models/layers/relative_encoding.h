@@ -22,17 +22,18 @@ struct RelativeEncoding {
   static RelativeEncoding none() { return {}; }
   static RelativeEncoding points(at::Tensor coordinates, at::Tensor normals = {});
   static RelativeEncoding graph(at::Tensor rowptr, at::Tensor col, at::Tensor edge_attr);
-  // Edges and distances in one X_R. Takes n x k memory: for molecules, not for large graphs.
+  // Combines edges and distances in one X_R. Takes n x k memory: for molecules, not for large graphs.
   static RelativeEncoding molecules(const RelativeEncoding& graph, at::Tensor coordinates, int64_t distance_channels,
                                     double distance_range);
   static RelativeEncoding sequence(at::Tensor positions);
 };
 
-// Features [..., channels] of squared distances d^2 [...], channels >= 1: (d / range)^2, then Gaussians of d of equal
-// width with evenly spaced centres from 0 to range > 0.
+// Returns features [..., channels] of squared distances d^2 [...], channels >= 1: (d / range)^2, then Gaussians of d of
+// equal width with evenly spaced centres from 0 to range > 0.
 at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channels, double range);
 
-// Sinusoids S [n, width], dtype of `options` or default: S[i, 2j] = sin(i / 10000^(j / width)), S[i, 2j + 1] = cos.
+// Returns sinusoids S [n, width], dtype of `options` or default: S[i, 2j] = sin(i / 10000^(j / width)), S[i, 2j + 1] =
+// cos.
 at::Tensor sinusoids(int64_t n, int64_t width, const at::TensorOptions& options = {});
 
 }  // namespace geosft

@@ -16,8 +16,8 @@ class RngBuffer {
  public:
   RngBuffer(at::Generator generator, at::Device device);
 
-  // The next random numbers, int64 [count] on the device (sample_seeds of sample_pairs.h). After refill() they are read
-  // from the buffer: throws c10::Error unless the step requests the same counts as the first one.
+  // Returns the next random numbers, int64 [count] on the device (sample_seeds of sample_pairs.h). After refill() they
+  // are read from the buffer: throws c10::Error unless the step requests the same counts as the first one.
   at::Tensor next(int64_t count);
 
   // Generates all random numbers of the next step, in the order of the first step's requests.

@@ -11,10 +11,11 @@ namespace {
 
 // Returns the same samples with `top` sorted by row instead of score. Partners are in random order, so any order of
 // `top` is valid; with this one, rounding that swaps two nearly equal scores does not change the pairs.
-SampledPairs paired_by_row(const SampledPairs& drawn) {
+SampledPairs paired_by_row(const SampledPairs& sampled) {
   // Items are contiguous, so sorting all rows sorts each item.
-  const auto [top, order] = drawn.top.sort();
-  return {top, drawn.partner, at::stack({drawn.noise[0].index_select(0, order), drawn.noise[1]}), drawn.sample_ptr};
+  const auto [top, order] = sampled.top.sort();
+  return {top, sampled.partner, at::stack({sampled.noise[0].index_select(0, order), sampled.noise[1]}),
+          sampled.sample_ptr};
 }
 
 SampledPairs sample_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
@@ -49,24 +50,24 @@ int64_t sample_count(int64_t tokens, const SamplerOptions& options) {
   return num_samples_of(tokens, options.num_samples);
 }
 
-Pairs weigh(const at::Tensor& score, const SampledPairs& drawn, const SamplerOptions& options) {
+Pairs weigh(const at::Tensor& score, const SampledPairs& sampled, const SamplerOptions& options) {
   at::Tensor differentiable = score;
   if (options.with_replacement) {
     const double share = 1.0 / static_cast<double>(options.num_samples);
     differentiable = score.detach() + share * (score - score.detach());
   }
   const at::Tensor weight = options.weighting == PairWeighting::softplus
-                                ? pair_weight(differentiable, drawn, options.tau)
-                                : gumbel_softmax_weight(differentiable, drawn, options.tau);
-  return {drawn.top, drawn.partner, weight, drawn.sample_ptr, options.hard};
+                                ? pair_weight(differentiable, sampled, options.tau)
+                                : gumbel_softmax_weight(differentiable, sampled, options.tau);
+  return {sampled.top, sampled.partner, weight, sampled.sample_ptr, options.hard};
 }
 
 Pairs sample_tokens(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
                     SamplingContext& context) {
   const at::Tensor wide = score.to(at::toOpMathType(score.scalar_type()));
-  const SampledPairs drawn = sample_members(wide, ptr, options, context);
-  context.note_choice(drawn.top, drawn.partner, drawn.sample_ptr);
-  Pairs pairs = weigh(wide, drawn, options);
+  const SampledPairs sampled = sample_members(wide, ptr, options, context);
+  context.note_choice(sampled.top, sampled.partner, sampled.sample_ptr);
+  Pairs pairs = weigh(wide, sampled, options);
   pairs.weight = pairs.weight.to(score.scalar_type());
   return pairs;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampler as a building block: importance scores, the draw in all its variants, and the sampled tokens
-// (SFT section 4.2). Usable alone on any tensor: draw once, then sample tokens and everything that belongs to them.
+// The sampler as a building block: importance scores, sampling in all its variants, and the sampled tokens
+// (SFT section 4.2). Usable alone on any tensor: sample pairs once, then blend tokens and everything that belongs to
+// them.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -36,18 +37,18 @@ struct Pairs {
   at::Tensor ptr;           // int64 [B + 1], offsets of each item's samples
   bool hard = false;
 
-  // weight * x[top] + (1 - weight) * x[partner] for x [N, ...]: [K, ...]. With `hard`, the value is that of the member
-  // with the larger weight, and the gradient is that of the sum.
+  // Returns weight * x[top] + (1 - weight) * x[partner] for x [N, ...]: [K, ...]. With `hard`, the value is that of the
+  // member with the larger weight, and the gradient is that of the sum.
   at::Tensor sample(const at::Tensor& x) const;
 };
 
-// Number of samples of an item with this many tokens.
+// Returns the number of samples of an item with this many tokens.
 int64_t sample_count(int64_t tokens, const SamplerOptions& options);
 
-// Weights of pairs `drawn` from scores [N] (float32 or float64) as `options` say: [K], of the type of the scores and
-// differentiable in them. Errors (c10::Error) name the argument; whether the pairs were drawn from these scores is not
-// checked.
-Pairs weigh(const at::Tensor& score, const SampledPairs& drawn, const SamplerOptions& options);
+// Returns the weights of pairs `sampled` by scores [N] (float32 or float64) as `options` say: [K], of the type of the
+// scores and differentiable in them. Errors (c10::Error) name the argument; whether the pairs were sampled by these
+// scores is not checked.
+Pairs weigh(const at::Tensor& score, const SampledPairs& sampled, const SamplerOptions& options);
 
 // Samples tokens by their scores [N], a packed batch (ptr int64 [B + 1], or none for one item). Scores are float32 or
 // float64, or float16 or bfloat16, which are processed in float32; weights have the type of the scores. Modes `random`

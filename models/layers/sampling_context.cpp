@@ -39,13 +39,13 @@ SamplingContext SamplingContext::greedy() {
 
 at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
   if (mode_ == SampleMode::random) {
-    return random_rows(items, [&](int64_t count) { return drawn_on(count, device); });
+    return random_rows(items, [&](int64_t count) { return seeds_on(count, device); });
   }
   const int64_t seed = static_cast<int64_t>(philox(vote_, samplings_++, 0).first() >> 1);
   return at::full({items}, seed, at::TensorOptions().dtype(at::kLong).device(device));
 }
 
-at::Tensor SamplingContext::drawn_on(int64_t count, at::Device device) const {
+at::Tensor SamplingContext::seeds_on(int64_t count, at::Device device) const {
   if (buffer_ == nullptr) return copy_to_device(sample_seeds(count, generator_), device);
   TORCH_CHECK(device == buffer_->device(), "device must be that of the buffer, ", buffer_->device(), ", got ", device);
   return buffer_->next(count);
@@ -83,7 +83,7 @@ void SamplingContext::note_choice(const at::Tensor& first, const at::Tensor& sec
 at::Tensor SamplingContext::dropout(const at::Tensor& x, double probability, std::optional<int64_t> before) {
   if (mode_ != SampleMode::random || probability == 0.0) return x;
   const int64_t rows = before ? *before : rows_before([](int64_t tokens) { return tokens; });
-  return seeded_dropout(x, probability, drawn_on(1, x.device()), x.size(0) == 0 ? 0 : rows * (x.numel() / x.size(0)));
+  return seeded_dropout(x, probability, seeds_on(1, x.device()), x.size(0) == 0 ? 0 : rows * (x.numel() / x.size(0)));
 }
 
 }  // namespace geosft

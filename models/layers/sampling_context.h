@@ -35,51 +35,53 @@ struct WholeBatch {
 // One forward pass. Modules call `next_seeds` in the order in which they sample.
 class SamplingContext {
  public:
-  // Training: samples and dropout masks come from `generator`, which advances as for the whole batch.
+  // Returns the context of training: samples and dropout masks come from `generator`, which advances as for the whole
+  // batch.
   static SamplingContext training(at::Generator generator, WholeBatch whole = {});
-  // The same with the random numbers of `buffer`, which must outlive the context.
+  // Returns the same with the random numbers of `buffer`, which must outlive the context.
   static SamplingContext training(RngBuffer& buffer, WholeBatch whole = {});
-  // Evaluation: `vote` picks one of many fixed seeds.
+  // Returns the context of an evaluation: `vote` picks one of many fixed seeds.
   static SamplingContext seeded(uint64_t vote = 0);
   static SamplingContext greedy();
 
   SampleMode mode() const { return mode_; }
   const std::optional<at::Generator>& generator() const { return generator_; }
 
-  // Seeds int64 [items] for the next sampling. In seeded mode all items share one seed, so that the samples of an item
-  // do not depend on its position in the batch.
+  // Returns seeds int64 [items] for the next sampling. In seeded mode all items share one seed, so that the samples of
+  // an item do not depend on its position in the batch.
   at::Tensor next_seeds(int64_t items, at::Device device);
 
-  // The rows of the `items` of this pass, of a tensor of random numbers of the whole batch: sample(n) generates n rows,
-  // the same number for each item.
+  // Returns the rows of the `items` of this pass, of a tensor of random numbers of the whole batch: sample(n) generates
+  // n rows, the same number for each item.
   at::Tensor random_rows(int64_t items, const std::function<at::Tensor(int64_t)>& sample) const;
-  // Number of rows of the items before this part, if an item of n tokens has rows_of(n).
+  // Returns the number of rows of the items before this part, if an item of n tokens has rows_of(n).
   int64_t rows_before(const std::function<int64_t(int64_t)>& rows_of) const;
 
-  // From now on the pass hashes its choices, one hash per item: two passes over the same packed items made the same
+  // Starts hashing the choices of the pass, one hash per item: two passes over the same packed items made the same
   // choices if the hashes are equal (collisions have a probability of 2^-64 per item).
   void record_choices(int64_t items);
-  // int64 [items]; undefined when nothing is recorded.
+  // Returns int64 [items]; undefined when nothing is recorded.
   const at::Tensor& choices() const { return choices_; }
   // Adds a set of chosen pairs of rows: first, second int64 [m], packed by ptr int64 [items + 1], or none for one item.
   // The order within an item does not matter.
   void note_choice(const at::Tensor& first, const at::Tensor& second, const std::optional<at::Tensor>& ptr);
 
-  // From now on the pass records itself in `trace` (models/layers/forward_trace.h), which must outlive the pass.
+  // Records the pass from now on in `trace` (models/layers/forward_trace.h), which must outlive the pass.
   void trace_into(ForwardTrace& trace) { trace_ = &trace; }
-  // Null when nothing is traced.
+  // Returns null when nothing is traced.
   ForwardTrace* trace() const { return trace_; }
 
-  // In distributed training: what sums the statistics of batch normalisation over the processes. Null in one process.
+  // Sets, in distributed training, what sums the statistics of batch normalisation over the processes. Null in one
+  // process.
   void sum_statistics_with(std::shared_ptr<StatisticsReducer> reducer) { statistics_ = std::move(reducer); }
   const std::shared_ptr<StatisticsReducer>& statistics() const { return statistics_; }
 
-  // Inverted dropout with the masks of this pass; x itself unless training and probability > 0. Rows of x are tokens,
-  // or other rows of which `before` belong to earlier parts of the batch.
+  // Applies inverted dropout with the masks of this pass; x itself unless training and probability > 0. Rows of x are
+  // tokens, or other rows of which `before` belong to earlier parts of the batch.
   at::Tensor dropout(const at::Tensor& x, double probability, std::optional<int64_t> before = std::nullopt);
 
  private:
-  at::Tensor drawn_on(int64_t count, at::Device device) const;
+  at::Tensor seeds_on(int64_t count, at::Device device) const;
 
   SampleMode mode_ = SampleMode::greedy;
   std::optional<at::Generator> generator_;

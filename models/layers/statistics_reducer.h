@@ -21,10 +21,10 @@ class StatisticsReducer {
 
   // Sets how many sums the forward pass has.
   void expect(int64_t sums) { left_ = sums; }
-  // The sum of float64 values over the processes whose rows are counted, in the forward pass. Throws NonFiniteError if
-  // another process has abandoned the pass.
+  // Returns the sum of float64 values over the processes whose rows are counted, in the forward pass. Throws
+  // NonFiniteError if another process has abandoned the pass.
   at::Tensor sum(const at::Tensor& values);
-  // The same in the backward pass.
+  // Does the same in the backward pass.
   at::Tensor sum_of_gradients(const at::Tensor& values) const;
   // Ends the pass of this process, and of the others that still expect sums.
   void abandon();

@@ -10,11 +10,12 @@
 
 namespace geosft {
 
-// y[i, h] = sum_a weight[h, a] x[i + a - (s - 1) / 2, h] within each item, zero-padded at its ends.
+// Returns y[i, h] = sum_a weight[h, a] x[i + a - (s - 1) / 2, h] within each item, zero-padded at its ends.
 //   x [N, h, c], items `offsets`; weight [h, s], or [1, s] for all heads; result like x
 at::Tensor convolve_sequence(const at::Tensor& x, const at::Tensor& weight, const std::vector<int64_t>& offsets);
 
-// The same in two dimensions, on grids of height * width tokens per item, row-major; weight [h, s, s] or [1, s, s].
+// Computes the same in two dimensions, on grids of height * width tokens per item, row-major; weight [h, s, s] or [1,
+// s, s].
 at::Tensor convolve_grid(const at::Tensor& x, const at::Tensor& weight, int64_t height, int64_t width);
 
 }  // namespace geosft

@@ -20,11 +20,11 @@ at::Tensor grouped(const at::Tensor& x, const PooledRows& pooled, int64_t factor
   const auto groups = static_cast<int64_t>(pooled.groups.size()) - 1;
   const at::Tensor first = at::tensor(pooled.groups, at::kLong).slice(0, 0, groups).unsqueeze(1);
   const at::Tensor last = at::tensor(pooled.groups, at::kLong).slice(0, 1).unsqueeze(1) - 1;
-  const at::Tensor wanted = first + at::arange(factor, at::kLong).unsqueeze(0);
-  const at::Tensor rows = copy_to_device(at::minimum(wanted, last), x.device());
+  const at::Tensor row = first + at::arange(factor, at::kLong).unsqueeze(0);
+  const at::Tensor rows = copy_to_device(at::minimum(row, last), x.device());
   at::Tensor side_by_side = x.index_select(0, rows.flatten()).view({groups, factor, x.size(1)});
   if (repeat_last) return side_by_side;
-  return side_by_side * copy_to_device((wanted <= last).to(x.scalar_type()), x.device()).unsqueeze(-1);
+  return side_by_side * copy_to_device((row <= last).to(x.scalar_type()), x.device()).unsqueeze(-1);
 }
 
 // Returns the group of each row, for contiguous groups.

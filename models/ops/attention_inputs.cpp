@@ -108,16 +108,16 @@ AttentionInputs::AttentionInputs(const OptionalTensors& inputs, double eps_, siz
 OutputMask::OutputMask(const c10::List<bool>& output_mask, const AttentionInputs& in)
     : places_(in.tensors.size(), false) {
   for (size_t place = 0; place < places_.size(); ++place) {
-    if (in.tensors[place].defined() && in.tensors[place].is_floating_point()) given_.push_back(place);
+    if (in.tensors[place].defined() && in.tensors[place].is_floating_point()) floating_.push_back(place);
   }
-  TORCH_CHECK(output_mask.size() == given_.size(), "wanted must have an element for each of the ", given_.size(),
-              " floating inputs, got ", output_mask.size());
-  for (size_t i = 0; i < given_.size(); ++i) places_[given_[i]] = given_[i] < 4 || output_mask.get(i);
+  TORCH_CHECK(output_mask.size() == floating_.size(), "output_mask must have an element for each of the ",
+              floating_.size(), " floating inputs, got ", output_mask.size());
+  for (size_t i = 0; i < floating_.size(); ++i) places_[floating_[i]] = floating_[i] < 4 || output_mask.get(i);
 }
 
 void OutputMask::leave_out(std::vector<at::Tensor>& gradients) const {
-  for (size_t i = 0; i < given_.size(); ++i) {
-    if (!places_[given_[i]]) gradients[i] = at::empty({0}, gradients[i].options());
+  for (size_t i = 0; i < floating_.size(); ++i) {
+    if (!places_[floating_[i]]) gradients[i] = at::empty({0}, gradients[i].options());
   }
 }
 

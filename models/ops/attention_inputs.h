@@ -22,7 +22,7 @@ using OptionalTensors = c10::List<std::optional<at::Tensor>>;
 // type or a shape is wrong. It reads no values, so meta tensors are accepted.
 class AttentionInputs {
  public:
-  // For any operator: at least q, k, v, leak, q_ptr and k_ptr.
+  // Takes the inputs of any operator: at least q, k, v, leak, q_ptr and k_ptr.
   AttentionInputs(const OptionalTensors& inputs, double eps_);
 
   const at::Tensor& q() const { return tensors[0]; }
@@ -48,7 +48,8 @@ class OutputMask {
   // `output_mask` has an element for each floating input that is given, in order.
   OutputMask(const c10::List<bool>& output_mask, const AttentionInputs& in);
 
-  // For input `place` of the attention bias, counted from the one after leak; false for absent inputs.
+  // Returns whether the gradient is requested for input `place` of the attention bias, counted from the one after leak;
+  // false for absent inputs.
   bool bias_input(size_t place) const { return places_[4 + place]; }
   // Replaces gradients that are not requested by empty tensors; `gradients` are those of all floating inputs that are
   // given, in order.
@@ -56,7 +57,7 @@ class OutputMask {
 
  private:
   std::vector<bool> places_;
-  std::vector<size_t> given_;
+  std::vector<size_t> floating_;
 };
 
 // Inputs that end with the weights of a relative encoding.
@@ -86,7 +87,7 @@ struct PointInputs : CountedInputs<WeightedInputs, 14> {
   using CountedInputs::CountedInputs;
   static constexpr const char* kOperator = "point_attention";
   void check() const;
-  // Channels r of X_R; throws an error naming w_mul if it has another number of rows.
+  // Returns the channels r of X_R; throws an error naming w_mul if it has another number of rows.
   int64_t channels() const;
   const at::Tensor& x() const { return bias_input(0); }
   const at::Tensor& xs() const { return bias_input(1); }

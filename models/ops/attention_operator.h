@@ -2,8 +2,8 @@
 // Composes an attention operator from its forward and backward operators. geosft::<op> takes its arguments one by one
 // and passes them as a list to
 //   geosft::_<op>_forward(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)
-//   geosft::_<op>_backward(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] wanted)
-//     -> Tensor[]
+//   geosft::_<op>_backward(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps,
+//                          bool[] output_mask) -> Tensor[]
 // which devices implement. The backward operator returns a gradient for each floating input that is given, in order: an
 // empty tensor for inputs of the attention bias whose gradient is not requested. `Inputs` is a type derived from
 // AttentionInputs.
@@ -33,7 +33,7 @@ inline std::string backward_name(const std::string& op) {
   return "_" + op + "_backward";
 }
 
-// Hidden: every copy of the library has its own handles.
+// Find the operators. Hidden, because every copy of the library has its own handles.
 template <class Inputs>
 [[gnu::visibility("hidden")]] const AttentionForwardHandle& forward_operator() {
   static const auto op = find_operator<AttentionForward>(forward_name(Inputs::kOperator).c_str());
@@ -90,7 +90,7 @@ void define_attention(torch::Library& m, const char* schema, Function* function)
   m.def(schema, tags);
   m.def((forward + "(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)").c_str(), tags);
   m.def((backward +
-         "(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] wanted) -> Tensor[]")
+         "(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] output_mask) -> Tensor[]")
             .c_str(),
         tags);
   const auto implement = [&](const char* name, c10::DispatchKey key, auto* kernel) {

@@ -5,8 +5,8 @@
 
 namespace geosft {
 
-// The sums over the rows of a and of a * b, for the statistics of batch normalisation and their gradient: with b = a,
-// sums and sums of squares.
+// Returns the sums over the rows of a and of a * b, for the statistics of batch normalisation and their gradient: with
+// b = a, sums and sums of squares.
 //   a, b [n, d] of one dtype: float32, float64, or float16 and bfloat16; result float64 [2, d]
 // Sums are made in float64 and in a fixed order: the same bits on any number of threads. Not differentiable. Wrong
 // shapes or dtypes: an error naming the argument.

@@ -28,18 +28,19 @@ struct EdgeIndex {
 // rowptr or col are an error that names the argument; on a GPU the host does not wait to see them.
 EdgeIndex edge_index(const at::Tensor& rowptr, const at::Tensor& col, int64_t columns);
 
-// The edges of packed items to their `rows`: sums over them are sums over the rows of each item. `ptr` int64 [B + 1],
-// or none for one item; the result is on `device`. On the CPU a wrong ptr is an error that names it.
+// Returns the edges of packed items to their `rows`: sums over them are sums over the rows of each item. `ptr` int64 [B
+// + 1], or none for one item; the result is on `device`. On the CPU a wrong ptr is an error that names it.
 EdgeIndex edges_of_items(const std::optional<at::Tensor>& ptr, int64_t rows, at::Device device);
-// The edges with rows and columns exchanged, for edges of items: sums over them copy the row of an item to its rows.
+// Returns the edges with rows and columns exchanged, for edges of items: sums over them copy the row of an item to its
+// rows.
 EdgeIndex edges_to_items(const EdgeIndex& of_items);
 
-// For the kernels: check shapes and types; and, on the CPU, the values of a contiguous rowptr and col, or of colptr and
-// order under these names.
+// Check, for the kernels, shapes and types; and, on the CPU, the values of a contiguous rowptr and col, or of colptr
+// and order under these names.
 void check_edge_shapes(const at::Tensor& rowptr, const at::Tensor& col, const char* ptr_name, const char* name);
 void check_edge_values(const at::Tensor& rowptr, const at::Tensor& col, int64_t columns, const char* ptr_name,
                        const char* name);
-// The same for the values of a contiguous `row`.
+// Checks the same for the values of a contiguous `row`.
 void check_edge_rows(const at::Tensor& row, int64_t rows);
 
 }  // namespace geosft

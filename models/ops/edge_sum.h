@@ -24,7 +24,7 @@ namespace geosft {
 at::Tensor edge_sum(const at::Tensor& x, const EdgeIndex& index, const std::optional<at::Tensor>& edge = std::nullopt,
                     const std::optional<at::Tensor>& scale = std::nullopt, bool relu = false);
 
-// The sum of the rows of each item: x [N, d] packed by ptr (int64 [B + 1], or none for one item): [B, d].
+// Sums the rows of each item: x [N, d] packed by ptr (int64 [B + 1], or none for one item): [B, d].
 at::Tensor sum_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
 // For the kernels and the autograd function.

@@ -11,9 +11,9 @@ struct AttentionGradient {
   at::Tensor q, k, v;
 };
 
-// The other gradient of polynomial_attention, that of "Multi-Layer Transformers Gradient Can be Approximated in Almost
-// Linear Time": softmax's own formula with the attention matrix f in its low-rank form U1 V1^T. With h the values, G
-// the gradient of the result, (x) the row-wise Kronecker product and rho_i = <G_i, out_i>:
+// Computes the other gradient of polynomial_attention, that of "Multi-Layer Transformers Gradient Can be Approximated
+// in Almost Linear Time": softmax's own formula with the attention matrix f in its low-rank form U1 V1^T. With h the
+// values, G the gradient of the result, (x) the row-wise Kronecker product and rho_i = <G_i, out_i>:
 //   U3 = [U1 (x) G, -diag(rho) U1],  V3 = [V1 (x) h, V1],  dq = scale U3 (V3^T k),  dk = scale V3 (U3^T q),  dv = f^T G
 // It is for comparison. At one degree it is nearer to the gradient of softmax than the operator's, which is the exact
 // gradient of the polynomial form (and so of the loss that is minimised), but it costs O(n m cv c) time, c times more;

@@ -27,7 +27,7 @@ struct MonomialBasis {
   MonomialBasis(int64_t channels, int64_t degree);
 
   int64_t size() const { return static_cast<int64_t>(weights.size()); }
-  // Number of monomials that others are computed from: all but those of the highest degree.
+  // Returns the number of monomials that others are computed from: all but those of the highest degree.
   int64_t parents() const { return size() - highest; }
 
   int64_t channels, degree;

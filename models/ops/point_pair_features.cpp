@@ -82,9 +82,9 @@ at::Tensor composite_point_pair_features(const at::Tensor& points, const std::op
   const at::Tensor square = distance.square() * exists / exists.sum(1, true).clamp_min(1);
   const at::Tensor scale = square.sum(1, true).sqrt().clamp_min(smallest_pair_length);
   const at::Tensor u = offset / distance.clamp_min(smallest_pair_length).unsqueeze(2);
-  const at::Tensor normal = of_neighbours(n), own = n.unsqueeze(1), away = of_neighbours(radius).squeeze(2);
+  const at::Tensor normal = of_neighbours(n), centre_normal = n.unsqueeze(1), away = of_neighbours(radius).squeeze(2);
   const at::Tensor features = at::stack(
-      {distance / scale, product(own, u), product(normal, u), product(own, normal),
+      {distance / scale, product(centre_normal, u), product(normal, u), product(centre_normal, normal),
        corners(u, angle_around(n, u), exists), (away - radius.unsqueeze(1)) / scale, product(outward.unsqueeze(1), u)},
       2);
   // Missing neighbours take the place of the first that exists.

@@ -11,9 +11,9 @@ namespace geosft {
 // Number of channels of point_pair_features.
 inline constexpr int64_t point_pair_channels = 7;
 
-// Rotation-invariant features [N, K, point_pair_channels] of each point i and its neighbours j: the point-pair features
-// of Drost et al., "Model globally, match locally" (CVPR 2010), the corner between neighbours that follow each other
-// around the normal (as in RIConv++, Zhang et al., IJCV 2022), and the place of both in the cloud:
+// Computes rotation-invariant features [N, K, point_pair_channels] of each point i and its neighbours j: the point-pair
+// features of Drost et al., "Model globally, match locally" (CVPR 2010), the corner between neighbours that follow each
+// other around the normal (as in RIConv++, Zhang et al., IJCV 2022), and the place of both in the cloud:
 //
 //   |d| / r,  n_i . u,  n_j . u,  n_i . n_j,  u . u',  (|p_j| - |p_i|) / r,  p_i . u / |p_i|
 //

@@ -18,12 +18,12 @@ enum class PointTokens {
   absolute_local,  // absolute, then local: not invariant either
 };
 
-// Number of channels of point_tokens, which are those of `local` for `ppf`: the learned ones follow them.
+// Returns the number of channels of point_tokens, which are those of `local` for `ppf`: the learned ones follow them.
 int64_t point_token_channels(PointTokens kind, bool normals);
 
-// Tokens [N, point_token_channels] of packed clouds: points and normals [N, 3] (normals may be
-// undefined), ptr int64 [B + 1] or none. All kinds except the absolute ones are invariant to rotation and translation.
-// Only the coordinates and normals of the absolute kinds are differentiable in the points.
+// Returns the tokens [N, point_token_channels] of packed clouds: points and normals [N, 3] (normals may be undefined),
+// ptr int64 [B + 1] or none. All kinds except the absolute ones are invariant to rotation and translation. Only the
+// coordinates and normals of the absolute kinds are differentiable in the points.
 //
 // A neighbourhood of K points (8 and 32, itself included) with offsets d_j = p_j - p_i, r^2 their mean square, is
 // described by: r; |mean d| / r (0 inside a surface, large at its edges); the trace of C^2 and the determinant of

@@ -111,9 +111,9 @@ at::Tensor by_item(const at::Tensor& rows, c10::string_view reduce, const at::Te
 // Returns the largest |row| of each item and head, [B, h]; 0 for an item without rows.
 at::Tensor largest_norms(const at::Tensor& rows, const std::vector<int64_t>& item_offsets, bool center) {
   const at::Tensor offsets = copy_to_device(at::tensor(item_offsets, at::kLong), rows.device());
-  at::Tensor own = rows.detach().to(at::kDouble).contiguous();
-  if (center) own = own - by_item(own, "mean", offsets).repeat_interleave(offsets.diff(), 0, own.size(0));
-  return by_item(own.square().sum(-1).sqrt(), "max", offsets);
+  at::Tensor x = rows.detach().to(at::kDouble).contiguous();
+  if (center) x = x - by_item(x, "mean", offsets).repeat_interleave(offsets.diff(), 0, x.size(0));
+  return by_item(x.square().sum(-1).sqrt(), "max", offsets);
 }
 
 }  // namespace

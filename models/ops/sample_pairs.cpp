@@ -19,7 +19,7 @@ namespace {
 using Quadruple = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
 Quadruple sampled_meta(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const c10::SymInt& samples) {
-  TORCH_SYM_CHECK(samples.sym_ge(0), "bins must not be negative, got ", samples);
+  TORCH_SYM_CHECK(samples.sym_ge(0), "samples must not be negative, got ", samples);
   const auto index = score.options().dtype(at::kLong);
   return {at::empty_symint({samples}, index), at::empty_symint({samples}, index),
           at::empty_symint({2, samples}, score.options()),
@@ -125,7 +125,7 @@ Quadruple sample_pairs_any(const at::Tensor& score, int64_t k, const std::option
 }
 
 // torch.func.vmap would call sample_pairs for one row after another, each with seeds of its own, whatever randomness it
-// was asked for. Seeds that are drawn first obey it; the rest is called row by row.
+// was asked for. Seeds that are sampled first obey it; the rest is called row by row.
 Quadruple sample_pairs_in_vmap(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                                bool random_partner, double tau, const std::optional<at::Generator>& generator,
                                const std::optional<at::Tensor>& seeds) {
@@ -149,11 +149,12 @@ GEOSFT_OPERATORS(m) {
       "seeds) -> (Tensor top, Tensor partner, Tensor weight, Tensor sample_ptr)",
       {at::Tag::pt2_compliant_tag});
   m.def(
-      "_draw_pairs(Tensor score, int k, Tensor? ptr, bool noise, bool random_partner, Tensor? seeds, SymInt bins) -> "
+      "_draw_pairs(Tensor score, int k, Tensor? ptr, bool noise, bool random_partner, Tensor? seeds, SymInt samples) "
+      "-> "
       "(Tensor top, Tensor partner, Tensor noise, Tensor sample_ptr)",
       {at::Tag::pt2_compliant_tag});
   m.def(
-      "_draw_pairs_with_replacement(Tensor score, int k, Tensor? ptr, Tensor seeds, SymInt bins) -> "
+      "_draw_pairs_with_replacement(Tensor score, int k, Tensor? ptr, Tensor seeds, SymInt samples) -> "
       "(Tensor top, Tensor partner, Tensor noise, Tensor sample_ptr)",
       {at::Tag::pt2_compliant_tag});
   m.def("_pair_weight(Tensor score, Tensor top, Tensor partner, Tensor noise, float tau) -> Tensor",

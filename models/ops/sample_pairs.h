@@ -11,7 +11,7 @@
 
 namespace geosft {
 
-// Draws k' samples of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
+// Samples k' pairs of tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
 // `partner` come from the others, and the sampled token is weight * x[top] + (1 - weight) * x[partner] with
 //     weight = softplus(z'[top])^(1/tau) / (softplus(z'[top])^(1/tau) + softplus(z'[partner])^(1/tau)).
 //
@@ -24,8 +24,7 @@ namespace geosft {
 //   tau             temperature, > 0 and finite
 //   generator       source of the seeds when `seeds` is absent; none: the default generator. Used only if the call is
 //                   random
-//   seeds           int64 [B]: noise and partners of an item are a function of (its seed, the row within the item)
-//   alone
+//   seeds           int64 [B]: noise and partners of an item are a function of its seed and the row within the item
 //
 // Returns top and partner (int64 [K], rows of the packed tokens; items in turn, descending z', ties to the lower row),
 // weight ([K], differentiable in score) and sample_ptr (int64 [B + 1]). Errors name the argument.

@@ -30,30 +30,32 @@ struct PrimalFrame {
   at::Tensor skip = {};
 };
 
-// Members of the family. scale: of the scalar product, usually 1 / sqrt(c); eps: added to h.
+// Return members of the family. scale: of the scalar product, usually 1 / sqrt(c); eps: added to h.
 PrimalFrame softmax_frame(double scale);
 PrimalFrame linear_frame(double eps = 0.0);
-// Recentred by beta times the mean of the keys (Attention-BN).
+// Returns the frame recentred by beta times the mean of the keys (Attention-BN).
 PrimalFrame recentred(PrimalFrame frame, double beta);
-// Fitted to the means of groups of `factor` neighbouring pairs (a head of Attention-SH).
+// Returns the frame fitted to the means of groups of `factor` neighbouring pairs (a head of Attention-SH).
 PrimalFrame pooled(PrimalFrame frame, int64_t factor);
-// Standardised by the mean and the deviation of the keys, sqrt(variance + eps) (definition 1 in full).
+// Returns the frame standardised by the mean and the deviation of the keys, sqrt(variance + eps) (definition 1 in
+// full).
 PrimalFrame standardized(PrimalFrame frame, double eps);
-// Convolved along the rows with one kernel for all channels (Attention-Conv1D): weight [s]. Rows x are a sequence.
+// Returns the frame convolved along the rows with one kernel for all channels (Attention-Conv1D): weight [s]. Rows x
+// are a sequence.
 PrimalFrame convolved(PrimalFrame frame, const at::Tensor& weight);
-// The same on a grid of height x width rows, row-major (Attention-Conv2D): weight [s, s].
+// Returns the same on a grid of height x width rows, row-major (Attention-Conv2D): weight [s, s].
 PrimalFrame convolved_on_grid(PrimalFrame frame, const at::Tensor& weight, int64_t height, int64_t width);
-// Fitted to the pairs `rows` alone, int64 [m]: what one query of sparse attention sees.
+// Returns the frame fitted to the pairs `rows` alone, int64 [m]: what one query of sparse attention sees.
 PrimalFrame restricted(PrimalFrame frame, const at::Tensor& rows);
 // Returns the frame with a residual connection that adds `skip`.
 PrimalFrame with_skip(PrimalFrame frame, const at::Tensor& skip);
 
-// The attention of the frame, without a residual connection: queries [n, c], keys [N, c], values [N_s, cv], one for
-// each pair that the frame selects from the keys; result [n, cv].
+// Returns the attention of the frame, without a residual connection: queries [n, c], keys [N, c], values [N_s, cv], one
+// for each pair that the frame selects from the keys; result [n, cv].
 at::Tensor frame_attention(const PrimalFrame& frame, const at::Tensor& queries, const at::Tensor& keys,
                            const at::Tensor& values);
 
-// K(x, k_j) = phi(x) . phi(k_j) / (h(x) h(k_j)) for the pairs that the frame makes of `keys`: [n, N_s].
+// Returns K(x, k_j) = phi(x) . phi(k_j) / (h(x) h(k_j)) for the pairs that the frame makes of `keys`: [n, N_s].
 at::Tensor frame_kernel(const PrimalFrame& frame, const at::Tensor& x, const at::Tensor& keys);
 
 // The regressor of the frame, fitted to keys [N, c] and targets [N, d], float64.
@@ -61,8 +63,8 @@ struct FittedFrame {
   FittedFrame(PrimalFrame frame, const at::Tensor& keys, const at::Tensor& targets,
               const RegressionOptions& options = {});
 
-  // LIBSVM's prediction at x [n, c] minus its bias; and the same computed as attention over the keys. Both include the
-  // residual connection.
+  // Returns LIBSVM's prediction at x [n, c] minus its bias; and the same computed as attention over the keys. Both
+  // include the residual connection.
   at::Tensor predicted(const at::Tensor& x) const;
   at::Tensor attended(const at::Tensor& x) const;
 

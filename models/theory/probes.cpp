@@ -40,7 +40,7 @@ at::Tensor unit_values(int64_t keys) {
 }  // namespace
 
 at::Tensor leaky_relu_probability(const at::Tensor& scores) {
-  // With zero queries and keys the maxout term vanishes, and the scores are R_add.
+  // With zero queries and keys the maxout score vanishes, and the scores are R_add.
   const int64_t n = scores.size(0), keys = scores.size(1);
   const at::Tensor q = at::zeros({n, 1, 1}, at::kDouble), k = at::zeros({keys, 1, 1}, at::kDouble);
   const at::Tensor leak = at::linspace(-1, 1, keys, at::kDouble).view({keys, 1});
@@ -99,8 +99,8 @@ GradientNorms gradient_norms(int64_t n, int64_t width, uint64_t seed, int64_t nu
   constexpr int64_t probes = 3;
   const double shared = std::sqrt(0.5), scale = 1.0 / static_cast<double>(num_samples * probes);
   GradientNorms norms;
-  for (int64_t draw = 0; draw < num_samples; ++draw) {
-    at::Generator generator = probe_generator(seed, static_cast<uint64_t>(draw));
+  for (int64_t sample = 0; sample < num_samples; ++sample) {
+    at::Generator generator = probe_generator(seed, static_cast<uint64_t>(sample));
     const at::Tensor x =
         shared * standard_normal({1, width}, generator) + shared * standard_normal({n, width}, generator);
     const auto weight = [&] {

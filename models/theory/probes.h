@@ -13,10 +13,10 @@ namespace geosft {
 // From scores S [n, k], or other arguments [n, m] that give scores, to probabilities P [n, k], differentiable.
 using ProbabilityMap = std::function<at::Tensor(const at::Tensor&)>;
 
-// The leaky relu probability, computed by maxout_attention with V = I and leaks of the keys evenly spaced from -1 to 1.
-// float64.
+// Returns the leaky relu probability, computed by maxout_attention with V = I and leaks of the keys evenly spaced from
+// -1 to 1. float64.
 at::Tensor leaky_relu_probability(const at::Tensor& scores);
-// The softmax probability, computed by scaled dot-product attention with V = I. float64.
+// Returns the softmax probability, computed by scaled dot-product attention with V = I. float64.
 at::Tensor softmax_probability(const at::Tensor& scores);
 
 // A component f of P and a segment that contradict pseudoconvexity: <grad f(x1), x2 - x1> >= 0, but f(x2) < f(x1).
@@ -25,14 +25,14 @@ struct Contradiction {
   double slope, before, after;
 };
 
-// All contradictions among pairs (x1, x2) of rows [n, m] of arguments, float64. For scores of one orthant, that is for
-// pairs of equal signs, the leaky relu probability has none (theorem B.5), softmax has (theorem B.2).
+// Returns all contradictions among pairs (x1, x2) of rows [n, m] of arguments, float64. For scores of one orthant, that
+// is for pairs of equal signs, the leaky relu probability has none (theorem B.5), softmax has (theorem B.2).
 std::vector<Contradiction> contradictions(const ProbabilityMap& probability, const at::Tensor& x1,
                                           const at::Tensor& x2);
 
-// The scores [n, k] of one query over k keys, as functions of the weights of a head: rows [n, 2 d c] of W_Q and W_K,
-// each row-major [d, c]. tokens [1 + k, d] are the query's and the keys'. maxout: sum_t max(q_t, k_t); dot: q . k /
-// sqrt(c). float64, differentiable in the weights.
+// Returns the scores [n, k] of one query over k keys, as functions of the weights of a head: rows [n, 2 d c] of W_Q and
+// W_K, each row-major [d, c]. tokens [1 + k, d] are the query's and the keys'. maxout: sum_t max(q_t, k_t); dot: q . k
+// / sqrt(c). float64, differentiable in the weights.
 at::Tensor maxout_scores_of_weights(const at::Tensor& tokens, const at::Tensor& weights);
 at::Tensor dot_scores_of_weights(const at::Tensor& tokens, const at::Tensor& weights);
 
@@ -49,9 +49,9 @@ struct GradientNorms {
 };
 GradientNorms gradient_norms(int64_t n, int64_t width, uint64_t seed = 0, int64_t num_samples = 4);
 
-// Singular values of tokens [n, d] above max(n, d) * epsilon of their type times the largest.
+// Returns the number of singular values of tokens [n, d] above max(n, d) * epsilon of their type times the largest.
 int64_t numerical_rank(const at::Tensor& tokens);
-// Mean cosine similarity over pairs of different tokens [n, d], n > 1.
+// Returns the mean cosine similarity over pairs of different tokens [n, d], n > 1.
 double mean_cosine(const at::Tensor& tokens);
 
 // Rank of the tokens after different numbers of single-head layers (figure 3): equal tokens and one random normal

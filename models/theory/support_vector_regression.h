@@ -29,7 +29,7 @@ class SupportVectorRegression {
   const at::Tensor& bias() const { return bias_; }  // [d]
   int64_t support_vectors() const;                  // pairs whose dual is not 0 in some column
 
-  // What LIBSVM predicts for rows K(x, x_j), [n, N]: [n, d], bias included.
+  // Returns what LIBSVM predicts for rows K(x, x_j), [n, N]: [n, d], bias included.
   at::Tensor predict(const at::Tensor& rows) const;
 
  private:

@@ -55,11 +55,11 @@ class Optimization {
   // clipping; if it is not finite, nothing changes.
   double step(double epoch);
 
-  // The same with the norm as a 0-dimensional tensor. With options.fused the host does not wait for the device, and
-  // skipped steps count for the learning rate.
+  // Does the same, with the norm as a 0-dimensional tensor. With options.fused the host does not wait for the device,
+  // and skipped steps count for the learning rate.
   at::Tensor enqueue(double epoch);
-  // The two halves of enqueue, with options.fused only. begin_step counts the step and copies the learning rate and the
-  // weight of the average to the device; apply reads them there, and can be captured.
+  // Run the two halves of enqueue, with options.fused only. begin_step counts the step and copies the learning rate and
+  // the weight of the average to the device; apply reads them there, and can be captured.
   void begin_step(double epoch);
   at::Tensor apply();
   // Returns the scaled loss to differentiate: see FusedAdamW.

@@ -125,13 +125,13 @@ TrainingLoop::StepSummary TrainingLoop::summarize(const TrainingTask::Step& step
 // Returns sums over all processes, float64 [2 + size]: loss and score summed over the items, then a flag for each
 // process whose loss is not finite.
 at::Tensor TrainingLoop::sum_over_processes(const TrainingTask::Step& step, const StepSummary& all) const {
-  at::Tensor own = step.sums.defined() ? step.sums : at::tensor({step.metrics.loss, step.metrics.score}, at::kDouble);
-  if (!reducer_) return own;
-  at::Tensor numbers = at::zeros({2 + processes_.size()}, own.options());
+  at::Tensor local = step.sums.defined() ? step.sums : at::tensor({step.metrics.loss, step.metrics.score}, at::kDouble);
+  if (!reducer_) return local;
+  at::Tensor numbers = at::zeros({2 + processes_.size()}, local.options());
   if (all.terms > 0) {
-    const at::Tensor loss = step.loss.detach().to(own.options());
+    const at::Tensor loss = step.loss.detach().to(local.options());
     numbers[0].copy_(loss * (all.weight * static_cast<double>(all.items)));
-    numbers[1].copy_(own[1]);
+    numbers[1].copy_(local[1]);
     numbers[2 + processes_.rank()].copy_(at::isfinite(loss).logical_not());
   }
   processes_.all_reduce(numbers)->wait();

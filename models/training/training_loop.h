@@ -105,9 +105,9 @@ class TrainingLoop {
   const Communicator& processes() const { return processes_; }
   int64_t steps_per_epoch() const { return task_.steps_per_epoch(); }
   int64_t epochs() const { return epoch_; }  // completed
-  // Number of steps replayed since the loop was constructed.
+  // Returns the number of steps replayed since the loop was constructed.
   int64_t replayed_steps() const { return graph_runner_ ? graph_runner_->replayed() : 0; }
-  // Metrics of the current epoch; complete when run() has returned or an observer is called for an epoch.
+  // Returns the metrics of the current epoch; complete when run() has returned or an observer is called for an epoch.
   const MetricSum& metrics() const { return metrics_; }
 
   // Return weights, optimiser, generator and position by name, and restore them.

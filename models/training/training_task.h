@@ -22,7 +22,7 @@ struct MetricSum {
   int64_t items = 0;
 
   void add(const MetricSum& other);
-  // NaN if the steps failed, 0 without any step.
+  // Returns NaN if the steps failed, 0 without any step.
   double mean_loss() const { return items > 0 ? loss / static_cast<double>(items) : loss; }
   double mean_score() const { return items > 0 ? score / static_cast<double>(items) : 0.0; }
 };
@@ -33,7 +33,7 @@ class TrainingTask {
   virtual ~TrainingTask() = default;
   virtual torch::nn::Module& module() = 0;
   virtual int64_t steps_per_epoch() const = 0;
-  // Epochs and steps count from 0; a resumed run begins in the middle of one.
+  // Starts an epoch. Epochs and steps count from 0; a resumed run begins in the middle of one.
   virtual void start_epoch(int64_t epoch, int64_t first_step) = 0;
   struct Step {
     at::Tensor loss;  // mean over the items, to be differentiated

@@ -31,24 +31,24 @@ struct Steps {
   }
 
   at::Tensor noise(uint64_t seed, const AugmentOptions& options) const {
-    std::vector<double> drawn;
+    std::vector<double> numbers;
     for (int64_t i = 0; i < rows.size(0); ++i) {
       const auto row = static_cast<uint64_t>(rows[i].item<int64_t>());
       const NormalPair a = normal_pair(philox(seed, row, augment_stream::noise));
       const NormalPair b = normal_pair(philox(seed, row, augment_stream::more_noise));
-      drawn.insert(drawn.end(), {a.first, a.second, b.first});
+      numbers.insert(numbers.end(), {a.first, a.second, b.first});
     }
-    const at::Tensor all = at::tensor(drawn, at::kDouble).view({-1, 3});
+    const at::Tensor all = at::tensor(numbers, at::kDouble).view({-1, 3});
     return (all * options.jitter).clamp(-options.jitter_clip, options.jitter_clip);
   }
 
   template <class Key>
-  void keep(int64_t wanted, Key key) {
+  void keep(int64_t count, Key key) {
     std::vector<std::pair<uint64_t, int64_t>> keyed;
     for (int64_t i = 0; i < rows.size(0); ++i) keyed.emplace_back(key(rows[i].item<int64_t>()), i);
     std::sort(keyed.begin(), keyed.end());
     std::vector<int64_t> places;
-    for (int64_t i = 0; i < wanted; ++i) places.push_back(keyed[static_cast<size_t>(i)].second);
+    for (int64_t i = 0; i < count; ++i) places.push_back(keyed[static_cast<size_t>(i)].second);
     std::sort(places.begin(), places.end());
     const at::Tensor index = at::tensor(places, at::kLong);
     points = points.index_select(0, index);

@@ -41,12 +41,12 @@ TEST_CASE("functions of packed points give no items empty results", "[empty_geom
   require_form(augmented.rows, {0}, at::kLong);
 }
 
-TEST_CASE("terms of no pairs have empty gradients", "[empty_geometry_batches]") {
+TEST_CASE("pairwise values of no pairs have empty gradients", "[empty_geometry_batches]") {
   const at::Tensor x = at::empty({0, 3}).requires_grad_(true), xs = at::empty({0, 3}).requires_grad_(true);
   const at::Tensor ptr = at::zeros({1}, at::kLong);
-  for (const at::Tensor& terms : {squared_distances(x, xs, ptr, ptr), normal_products(x, xs, ptr, ptr)}) {
-    require_form(terms, {0}, at::kFloat);
-    for (const at::Tensor& gradient : torch::autograd::grad({terms}, {x, xs}, {at::ones_like(terms)})) {
+  for (const at::Tensor& values : {squared_distances(x, xs, ptr, ptr), normal_products(x, xs, ptr, ptr)}) {
+    require_form(values, {0}, at::kFloat);
+    for (const at::Tensor& gradient : torch::autograd::grad({values}, {x, xs}, {at::ones_like(values)})) {
       require_form(gradient, {0, 3}, at::kFloat);
     }
   }

@@ -17,7 +17,7 @@ at::Tensor normal(int64_t rows, at::ScalarType dtype, uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("pairwise terms: item by item, row-major, empty items included") {
+TEST_CASE("pairwise: item by item, row-major, empty items included") {
   const at::ScalarType dtype = GENERATE(at::kFloat, at::kDouble);
   const at::Tensor x = normal(7, dtype, 1), xs = normal(6, dtype, 2);
   const std::vector<int64_t> q = {0, 3, 3, 5, 7}, k = {0, 2, 4, 4, 6};
@@ -38,12 +38,12 @@ TEST_CASE("pairwise terms: item by item, row-major, empty items included") {
   require_close(product, at::tensor(expected_product, at::kDouble), tolerance, "products");
 }
 
-TEST_CASE("pairwise terms: direct differences stay exact far from the origin") {
+TEST_CASE("pairwise: direct differences stay exact far from the origin") {
   const at::Tensor x = at::full({1, 3}, 4096.f), xs = x + 0.25f;
   REQUIRE(squared_distances(x, xs).item<float>() == 0.1875f);
 }
 
-TEST_CASE("pairwise terms: gradients against central differences") {
+TEST_CASE("pairwise: gradients against central differences") {
   const at::Tensor q_ptr = at::tensor({0, 2, 4}, at::kLong), k_ptr = at::tensor({0, 3, 5}, at::kLong);
   const std::vector<at::Tensor> inputs = {normal(4, at::kDouble, 3), normal(5, at::kDouble, 4)};
   test::require_gradcheck(
@@ -52,7 +52,7 @@ TEST_CASE("pairwise terms: gradients against central differences") {
       [&](const std::vector<at::Tensor>& in) { return normal_products(in[0], in[1], q_ptr, k_ptr); }, inputs);
 }
 
-TEST_CASE("pairwise terms: bad arguments are refused by name") {
+TEST_CASE("pairwise: bad arguments are refused by name") {
   const at::Tensor x = normal(4, at::kFloat, 5);
   const at::Tensor ptr = at::tensor({0, 4}, at::kLong);
   require_error([&] { squared_distances(x[0], x); }, {"x must"});

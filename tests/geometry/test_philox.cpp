@@ -34,17 +34,17 @@ TEST_CASE("uniform numbers of a range stay inside it", "[philox]") {
   CHECK(uniform_between(0.7, 0.7, 12345) == 0.7);
 }
 
-TEST_CASE("normal draws are finite at any bits, and have the moments of the distribution", "[philox]") {
+TEST_CASE("normal samples are finite at any bits, and have the moments of the distribution", "[philox]") {
   for (const uint32_t word : {0u, ~0u}) {
-    const NormalPair drawn = normal_pair({{word, word, word, word}});
-    CHECK(std::isfinite(drawn.first));
-    CHECK(std::hypot(drawn.first, drawn.second) > 0);
+    const NormalPair normals = normal_pair({{word, word, word, word}});
+    CHECK(std::isfinite(normals.first));
+    CHECK(std::hypot(normals.first, normals.second) > 0);
   }
   constexpr int count = 100'000;
   double mean[2] = {}, square[2] = {}, fourth[2] = {}, product = 0;
   for (int i = 0; i < count; ++i) {
-    const NormalPair drawn = normal_pair(philox(4, i, 0));
-    const double pair[2] = {drawn.first, drawn.second};
+    const NormalPair normals = normal_pair(philox(4, i, 0));
+    const double pair[2] = {normals.first, normals.second};
     for (int k = 0; k < 2; ++k) {
       mean[k] += pair[k] / count;
       square[k] += pair[k] * pair[k] / count;
@@ -60,15 +60,15 @@ TEST_CASE("normal draws are finite at any bits, and have the moments of the dist
   CHECK(product == Approx(0).margin(0.013));  // 4 deviations
 }
 
-TEST_CASE("Gumbel draws are finite at any bits, and have the mean and variance of the distribution", "[philox]") {
+TEST_CASE("Gumbel samples are finite at any bits, and have the mean and variance of the distribution", "[philox]") {
   CHECK(std::isfinite(gumbel(0)));
   CHECK(std::isfinite(gumbel(~0ull)));
   constexpr int count = 100'000;
   double sum = 0, squares = 0;
   for (int i = 0; i < count; ++i) {
-    const double draw = gumbel(philox(3, i, 0).first());
-    sum += draw;
-    squares += draw * draw;
+    const double sample = gumbel(philox(3, i, 0).first());
+    sum += sample;
+    squares += sample * sample;
   }
   const double mean = sum / count, variance = squares / count - mean * mean;
   CHECK(mean == Approx(0.5772156649).margin(0.016));     // Euler's constant; 4 deviations of the mean

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph model that takes no time, and its answers.
+// A graph model that takes no time, and its outputs.
 #pragma once
 
 #include "models/graph_model.h"
@@ -57,7 +57,7 @@ inline void require_model_gradcheck(const GraphModelOptions& options, const Feat
       values, 1e-6, tolerance);
 }
 
-// The answer to these graphs is finite, and so are the gradients of a training step; a parameter may have none.
+// The output for these graphs is finite, and so are the gradients of a training step; a parameter may have none.
 inline void require_finite_step(const GraphModelOptions& options, const FeaturedGraphs& graphs) {
   GraphModel model = model_of(options);
   CHECK(greedy(model, graphs).isfinite().all().item<bool>());

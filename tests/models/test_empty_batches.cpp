@@ -83,7 +83,7 @@ TEST_CASE("composed attention and polynomials of a tolerance pass a batch of no 
   }
 }
 
-TEST_CASE("heads answer for no items", "[empty_model_batches]") {
+TEST_CASE("heads take no items", "[empty_model_batches]") {
   const at::Tensor x = at::empty({0, kWidth});
   REQUIRE(max_pool(x, no_items()).sizes() == at::IntArrayRef({0, kWidth}));
   SampleMaxHead sample(kWidth, 3, SamplerOptions{});
@@ -98,7 +98,7 @@ TEST_CASE("heads answer for no items", "[empty_model_batches]") {
   require_empty(*sum, sum->forward(x, no_items()), {0, 3});
 }
 
-TEST_CASE("models of points answer for no clouds", "[empty_model_batches]") {
+TEST_CASE("models of points take no clouds", "[empty_model_batches]") {
   const at::Tensor points = at::empty({0, 3});
   for (const PointTokens tokens : {PointTokens::radial, PointTokens::local, PointTokens::absolute_local}) {
     PointClassifierOptions options;
@@ -124,7 +124,7 @@ TEST_CASE("models of points answer for no clouds", "[empty_model_batches]") {
   }
 }
 
-TEST_CASE("models of graphs answer for no graphs", "[empty_model_batches]") {
+TEST_CASE("models of graphs take no graphs", "[empty_model_batches]") {
   const FeaturedGraphs none = items_of(featured_graphs({4, 3}, 2), {});
   for (const GraphHead head : small_graphs::heads) {
     GraphModelOptions options = small_graphs::small_options();

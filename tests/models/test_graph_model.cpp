@@ -15,7 +15,7 @@ namespace geosft::test::test_graph_model {
 
 using namespace small_graphs;
 
-TEST_CASE("a graph model answers for every graph, or for every node") {
+TEST_CASE("a graph model has outputs for every graph, or for every node") {
   const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
   for (const GraphHead head : heads) {
     GraphModelOptions options = small_options();
@@ -46,14 +46,14 @@ TEST_CASE("seeded evaluation varies with the numbers of the nodes, and no more t
   const FeaturedGraphs graphs = featured_graphs({12, 5, 20, 15, 9, 30}, 4);
   GraphModel model = model_of(small_options());
   const at::Tensor expected = seeded(model, graphs);
-  double moved = 0.0, drawn = 0.0;
+  double moved = 0.0, between_samples = 0.0;
   for (uint64_t i = 1; i <= 5; ++i) {
     moved += (seeded(model, renumbered(graphs, generator(i)).graphs) - expected).abs().mean().item<double>();
     SamplingContext context = SamplingContext::seeded(i);
-    drawn += (model->forward(graphs, context).detach() - expected).abs().mean().item<double>();
+    between_samples += (model->forward(graphs, context).detach() - expected).abs().mean().item<double>();
   }
   CHECK(moved > 0.0);
-  CHECK(moved < 2 * drawn);
+  CHECK(moved < 2 * between_samples);
 }
 
 TEST_CASE("positions tell nodes in their order apart, each item for itself") {
@@ -129,7 +129,7 @@ TEST_CASE("the graphs of a batch do not see each other") {
   }
 }
 
-TEST_CASE("graphs of one, two and three nodes, without edges, and empty ones have finite answers and gradients") {
+TEST_CASE("graphs of one, two and three nodes, without edges, and empty ones have finite outputs and gradients") {
   for (const bool edges : {true, false}) {
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{1}, {1, 2, 3}, {2, 2}, {3, 1, 1, 2}, {0, 2}, {1, 0, 3}}) {
@@ -143,7 +143,7 @@ TEST_CASE("graphs of one, two and three nodes, without edges, and empty ones hav
   }
 }
 
-TEST_CASE("edges and what they carry change the answer exactly when attention sees them") {
+TEST_CASE("edges and what they carry change the output exactly when attention sees them") {
   const FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
   FeaturedGraphs valued = graphs, labelled = graphs, without = featured_graphs({9, 14}, 7, /*edges=*/false);
   valued.edge_values = graphs.edge_values + 1;
@@ -162,19 +162,19 @@ TEST_CASE("edges and what they carry change the answer exactly when attention se
   }
 }
 
-TEST_CASE("the attentions that are compared all run, and give answers of their own") {
+TEST_CASE("the attentions that are compared all run, and have different outputs") {
   const FeaturedGraphs graphs = featured_graphs({9, 1, 14}, 7);
-  std::vector<at::Tensor> answers;
+  std::vector<at::Tensor> outputs;
   for (const ScoreKind score : {ScoreKind::maxout, ScoreKind::dot}) {
     for (const ProbabilityKind probability : {ProbabilityKind::leaky_relu, ProbabilityKind::softmax}) {
       GraphModelOptions options = small_options();
       options.layer.attention.score = score;
       options.layer.attention.probability = probability;
       GraphModel model = model_of(options);
-      const at::Tensor own = greedy(model, graphs);
-      CHECK(own.isfinite().all().item<bool>());
-      for (const at::Tensor& other : answers) CHECK((own - other).abs().max().item<double>() > 1e-6);
-      answers.push_back(own);
+      const at::Tensor output = greedy(model, graphs);
+      CHECK(output.isfinite().all().item<bool>());
+      for (const at::Tensor& other : outputs) CHECK((output - other).abs().max().item<double>() > 1e-6);
+      outputs.push_back(output);
     }
   }
 }
@@ -192,9 +192,9 @@ TEST_CASE("a graph without features is told by its edges and its encoding") {
   apart.graphs = featured_graphs({9, 14}, 7, /*edges=*/false).graphs;
   moved.node_encoding = bare.node_encoding.flip(0);
   const auto require_told = [&](GraphModel& model, const FeaturedGraphs& changed) {
-    const at::Tensor answer = greedy(model, bare);
-    CHECK(answer.isfinite().all().item<bool>());
-    CHECK((greedy(model, changed) - answer).abs().max().item<double>() > 1e-6);
+    const at::Tensor output = greedy(model, bare);
+    CHECK(output.isfinite().all().item<bool>());
+    CHECK((greedy(model, changed) - output).abs().max().item<double>() > 1e-6);
   };
   require_told(encoded, apart);
   require_told(encoded, moved);
@@ -213,9 +213,9 @@ TEST_CASE("a graph without categories is taken inside autocast") {
     options.positions = positions;
     GraphModel model = model_of(options, at::kFloat);
     const Autocast autocast(at::kCPU, at::kBFloat16);
-    const at::Tensor answers = greedy(model, bare);
-    CHECK(answers.scalar_type() == at::kBFloat16);
-    CHECK(answers.isfinite().all().item<bool>());
+    const at::Tensor outputs = greedy(model, bare);
+    CHECK(outputs.scalar_type() == at::kBFloat16);
+    CHECK(outputs.isfinite().all().item<bool>());
   }
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("training draws the signs of a signed encoding, evaluation does not") 
   GraphModelOptions options = small_options();
   options.relative = false;
   options.signed_encoding = true;
-  choose_attention(options.layer, "softmax");  // nothing but the signs is drawn
+  choose_attention(options.layer, "softmax");  // nothing but the signs is random
   GraphModel model = model_of(options);
   // What evaluation says of each of the 16 ways to turn the four columns.
   std::vector<at::Tensor> ways;
@@ -241,7 +241,7 @@ TEST_CASE("training draws the signs of a signed encoding, evaluation does not") 
     SamplingContext context = SamplingContext::training(generator(seed));
     return model->forward(graphs, context).detach();
   };
-  std::set<std::pair<int, int>> drawn;  // the ways of both graphs
+  std::set<std::pair<int, int>> signs_seen;  // the ways of both graphs
   for (uint64_t seed = 0; seed < 8; ++seed) {
     const at::Tensor found = trained(seed);
     CHECK(at::equal(found, trained(seed)));
@@ -251,9 +251,9 @@ TEST_CASE("training draws the signs of a signed encoding, evaluation does not") 
       return way;
     };
     REQUIRE((way_of(0) < 16 && way_of(1) < 16));
-    drawn.emplace(way_of(0), way_of(1));
+    signs_seen.emplace(way_of(0), way_of(1));
   }
-  CHECK(drawn.size() > 4);
+  CHECK(signs_seen.size() > 4);
 }
 
 TEST_CASE("numbers are standardised by the training set, targets too") {
@@ -267,13 +267,13 @@ TEST_CASE("numbers are standardised by the training set, targets too") {
   require_close(model->node_mean.narrow(0, 0, 2), graphs.node_values.mean(0), 1e-6, "node_mean");
   CHECK(model->node_deviation[1].item<float>() == 1.0f);
   require_close(model->edge_deviation, graphs.edge_values.std(0, /*unbiased=*/false), 1e-5, "edge_deviation");
-  const at::Tensor answer = greedy(model, graphs);
+  const at::Tensor output = greedy(model, graphs);
   FeaturedGraphs scaled = graphs;
   scaled.node_values = graphs.node_values * 10 - 3;
   scaled.node_encoding = graphs.node_encoding * 0.1 + 7;
   scaled.edge_values = graphs.edge_values * 4 + 1;
   model->standardize(scaled, {});
-  require_close(greedy(model, scaled), answer, 1e-4, "units do not count");
+  require_close(greedy(model, scaled), output, 1e-4, "units do not count");
   GraphModelOptions options = small_options();
   options.signed_encoding = true;
   GraphModel with_signs = model_of(options, at::kFloat);
@@ -453,7 +453,7 @@ TEST_CASE("models with convolutions take graphs without edges and without nodes"
   }
 }
 
-TEST_CASE("edges and their features change what a convolution answers", "[graph_model]") {
+TEST_CASE("edges and their features change what a convolution outputs", "[graph_model]") {
   const FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
   FeaturedGraphs valued = graphs, labelled = graphs;
   valued.edge_values = graphs.edge_values + 1;

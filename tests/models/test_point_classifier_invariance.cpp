@@ -9,10 +9,10 @@ using namespace classifier_clouds;
 
 namespace {
 
-struct Answers {
+struct Outputs {
   at::Tensor logits, choices;
 
-  Answers(PointClassifier& model, const Clouds& clouds, SamplingContext context) {
+  Outputs(PointClassifier& model, const Clouds& clouds, SamplingContext context) {
     context.record_choices(clouds.ptr.numel() - 1);
     at::NoGradGuard guard;
     const at::Tensor normals = model->options.normals ? clouds.normals : at::Tensor();
@@ -53,8 +53,8 @@ TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invar
       INFO("tokens " << static_cast<int>(tokens) << ", " << (norm == NormPlacement::pre ? "pre" : "post")
                      << "-norm, normals " << normals << ", seed " << seed << ", greedy " << greedy << ", dtype "
                      << dtype);
-      const Answers before(model, clouds, context), shuffled(model, moved(clouds, 3 * seed, false), context);
-      const Answers turned(model, moved(clouds, 3 * seed), context);
+      const Outputs before(model, clouds, context), shuffled(model, moved(clouds, 3 * seed, false), context);
+      const Outputs turned(model, moved(clouds, 3 * seed), context);
       CHECK(largest_change(shuffled.logits, before.logits) <= tolerance);
       CHECK((turned.choices == shuffled.choices).all().item<bool>());
       CHECK(largest_change(turned.logits, before.logits) <= tolerance);

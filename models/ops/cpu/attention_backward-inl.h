@@ -127,11 +127,11 @@ class BackwardWorker {
     const T* e = grad_output_.get() + h * p_.cv * kQueryBlock;
     T* const raw = kHasBias ? raw_.get() : nullptr;
     T* const ds = kHasBias ? ds_.get() : nullptr;
-    const BiasTile<T> term = bias_.fill(h);
-    for_tiles(keys, vectors, lanes, ScoreTile<T>{q, k, k_.stride, p_.c, scale_, term, positive_.get(), nullptr, raw});
+    const BiasTile<T> bias = bias_.fill(h);
+    for_tiles(keys, vectors, lanes, ScoreTile<T>{q, k, k_.stride, p_.c, scale_, bias, positive_.get(), nullptr, raw});
     for_tiles(keys, vectors, lanes,
               ScoreGradient<T>{e, v, v_.stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
-                               term.mul, ds, dr_.get(), dr_sum_.get() + h * kQueryBlock});
+                               bias.mul, ds, dr_.get(), dr_sum_.get() + h * kQueryBlock});
     for_column_tiles(keys, p_.cv, ValueGradient<T>{e, positive_.get(), padded_, dv_.at(j, h * p_.cv), dv_.stride()});
     for_column_tiles(keys, p_.c,
                      MaxGradient<T>{q, k, k_.stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock,

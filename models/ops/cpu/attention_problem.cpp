@@ -6,8 +6,8 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t kUnitsWanted = 32;          // enough to balance one item over the threads of a machine
-constexpr int64_t kPartsWanted = 256;         // enough to balance ragged items
+constexpr int64_t kTargetUnits = 32;          // enough to balance one item over the threads of a machine
+constexpr int64_t kTargetParts = 256;         // enough to balance ragged items
 constexpr int64_t kMinParts = 8;              // minimum parts, regardless of cost
 constexpr int64_t kFixedAllowance = 1 << 18;  // elements of extra accumulators that are always allowed
 constexpr double kRelativeAllowance = 0.03;   // allowed extra bytes, as a fraction of those of q, k and v
@@ -42,12 +42,12 @@ class Allowance {
       : left_(static_cast<double>(kFixedAllowance) + kRelativeAllowance * elements * (rounded ? 0.5 : 1.0)),
         rounded_(rounded) {}
 
-  // Takes up to `desired` copies of `elements_each` elements, as far as they fit, and at least one.
-  int64_t take(int64_t desired, int64_t elements_each) {
-    if (elements_each == 0) return desired;
+  // Takes up to `target` copies of `elements_each` elements, as far as they fit, and at least one.
+  int64_t take(int64_t target, int64_t elements_each) {
+    if (elements_each == 0) return target;
     const auto each = static_cast<double>(elements_each);
     const auto fitting = static_cast<int64_t>(std::max(0.0, left_ / each));
-    const int64_t copies = std::clamp<int64_t>(rounded_ ? fitting : fitting + 1, 1, desired);
+    const int64_t copies = std::clamp<int64_t>(rounded_ ? fitting : fitting + 1, 1, target);
     if (copies > 1) left_ -= each * static_cast<double>(rounded_ ? copies : copies - 1);
     return copies;
   }
@@ -58,7 +58,7 @@ class Allowance {
 };
 
 // Ends a part when it has its share of the total work.
-void cut_into_parts(int64_t desired, BackwardPlan& plan) {
+void cut_into_parts(int64_t target, BackwardPlan& plan) {
   double total = 0, done = 0;
   for (const AttentionUnit& unit : plan.units) total += static_cast<double>(unit.work());
   const auto count = static_cast<int64_t>(plan.units.size());
@@ -66,7 +66,7 @@ void cut_into_parts(int64_t desired, BackwardPlan& plan) {
     plan.units[u].part = plan.part_count();
     done += static_cast<double>(plan.units[u].work());
     const bool full =
-        total > 0 && done * static_cast<double>(desired) >= total * static_cast<double>(plan.part_count() + 1);
+        total > 0 && done * static_cast<double>(target) >= total * static_cast<double>(plan.part_count() + 1);
     if (full || u + 1 == count) plan.parts.push_back(u + 1);
   }
 }
@@ -89,10 +89,10 @@ BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vec
                            int64_t c, int64_t cv, SharedWidths shared, bool rounded) {
   const int64_t nq = q_offsets.back(), nk = k_offsets.back();
   Allowance allowance(static_cast<double>(heads * (nq * c + nk * (c + cv))), rounded);
-  const int64_t desired = ceil_div(kUnitsWanted, equal_items(q_offsets, k_offsets));
+  const int64_t target = ceil_div(kTargetUnits, equal_items(q_offsets, k_offsets));
   BackwardPlan plan;
-  plan.splits = allowance.take(std::min(desired, heads), nq * shared.query + nk * shared.key);
-  const int64_t more = std::min(ceil_div(desired, plan.splits), largest_blocks(q_offsets));
+  plan.splits = allowance.take(std::min(target, heads), nq * shared.query + nk * shared.key);
+  const int64_t more = std::min(ceil_div(target, plan.splits), largest_blocks(q_offsets));
   plan.groups = allowance.take(more, nk * (heads * (c + cv) + plan.splits * shared.key));
   for (size_t b = 0; b + 1 < q_offsets.size(); ++b) {
     const int64_t blocks = ceil_div(q_offsets[b + 1] - q_offsets[b], kQueryBlock);
@@ -106,7 +106,7 @@ BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vec
       }
     }
   }
-  cut_into_parts(std::max(kMinParts, allowance.take(kPartsWanted, shared.part)), plan);
+  cut_into_parts(std::max(kMinParts, allowance.take(kTargetParts, shared.part)), plan);
   return plan;
 }
 

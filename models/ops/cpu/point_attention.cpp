@@ -233,12 +233,12 @@ class PointBias {
   // Returns X_R w + b, the argument of the softplus. It also stores the other linear map of the same numbers, which are
   // in registers at this point, in add_to.
   struct Affine {
-    const PointBias* term;
+    const PointBias* bias;
     Linear mul, add;
     T* add_to;
     HWY_INLINE Vector<T> operator()(int64_t j, int64_t i) const {
-      hn::Store(term->apply(add, j, i), Tag<T>(), add_to + j * kQueryBlock + i);
-      return term->apply(mul, j, i);
+      hn::Store(bias->apply(add, j, i), Tag<T>(), add_to + j * kQueryBlock + i);
+      return bias->apply(mul, j, i);
     }
   };
 
@@ -301,7 +301,7 @@ class PointBias {
   //   d: 2 g_0 d + g_2 m + g_3 s + g_4 m x s,   m: g_1 s + g_2 d + g_4 s x d,   s: g_1 m + g_3 d + g_4 d x m
   void back_through_angles(int64_t j, T* xs_to, T* ms_to) const {
     const Tag<T> d;
-    const bool x_wanted = to_->x_grad.defined(), m_wanted = to_->m_grad.defined();
+    const bool x_needs_grad = to_->x_grad.defined(), m_needs_grad = to_->m_grad.defined();
     const Vector3 xs = broadcast(xs_ + j * 3), key_normal = broadcast(ms_ + j * 3);
     Vector3 xs_sum{{hn::Zero(d), hn::Zero(d), hn::Zero(d)}}, ms_sum = xs_sum;
     for (int64_t i = 0; i < padded_; i += lanes()) {
@@ -310,16 +310,16 @@ class PointBias {
         g[ch] = hn::Load(d, channel_gradient_.get() + ch * kTile + j * kQueryBlock + i);
       }
       const Vector3 apart = difference(xs, rows3(0, i)), normal = rows3(3, i);
-      if (xs_to || x_wanted) {
+      if (xs_to || x_needs_grad) {
         Vector3 part = multiple(hn::Add(g[0], g[0]), apart);
         part = add_multiple(g[3], key_normal, add_multiple(g[2], normal, part));
         if constexpr (kTriple) part = add_multiple(g[4], cross(normal, key_normal), part);
         for (int a = 0; a < 3; ++a) {
           xs_sum.v[a] = hn::Add(xs_sum.v[a], part.v[a]);
-          if (x_wanted) add_to_row(a, i, hn::Neg(part.v[a]));
+          if (x_needs_grad) add_to_row(a, i, hn::Neg(part.v[a]));
         }
       }
-      if (m_wanted) {
+      if (m_needs_grad) {
         Vector3 part = add_multiple(g[2], apart, multiple(g[1], key_normal));
         if constexpr (kTriple) part = add_multiple(g[4], cross(key_normal, apart), part);
         for (int a = 0; a < 3; ++a) add_to_row(3 + a, i, part.v[a]);
@@ -335,27 +335,27 @@ class PointBias {
   // The derivative of |x - xs|^2 by x is 2 (x - xs), and by xs its negative.
   void back_through_distance(int64_t j, int axis, T* key_to) const {
     const Tag<T> d;
-    const bool rows_wanted = to_->x_grad.defined();
+    const bool rows_need_grad = to_->x_grad.defined();
     const Vector<T> xs = hn::Set(d, xs_[j * 3 + axis]);
     Vector<T> key = hn::Zero(d);
     for (int64_t i = 0; i < padded_; i += lanes()) {
       const Vector<T> g = hn::Load(d, channel_gradient_.get() + j * kQueryBlock + i);
       const Vector<T> part = hn::Mul(hn::Add(g, g), hn::Sub(row(axis, i), xs));
       key = hn::Sub(key, part);
-      if (rows_wanted) add_to_row(axis, i, part);
+      if (rows_need_grad) add_to_row(axis, i, part);
     }
     if (key_to) *key_to += lane_sum<T>(key);
   }
 
   void back_through_product(int64_t j, int axis, T* key_to) const {
     const Tag<T> d;
-    const bool rows_wanted = to_->m_grad.defined();
+    const bool rows_need_grad = to_->m_grad.defined();
     const Vector<T> ms = hn::Set(d, ms_[j * 3 + axis]);
     Vector<T> key = hn::Zero(d);
     for (int64_t i = 0; i < padded_; i += lanes()) {
       const Vector<T> g = hn::Load(d, channel_gradient_.get() + kTile + j * kQueryBlock + i);
       key = hn::MulAdd(g, row(3 + axis, i), key);
-      if (rows_wanted) add_to_row(3 + axis, i, hn::Mul(g, ms));
+      if (rows_need_grad) add_to_row(3 + axis, i, hn::Mul(g, ms));
     }
     if (key_to) *key_to += lane_sum<T>(key);
   }

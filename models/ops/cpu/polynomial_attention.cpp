@@ -24,7 +24,7 @@
 
 GEOSFT_SIMD_BEGIN();
 
-constexpr int64_t kPartsWanted = 32;  // of one item; ragged ones are many units, of about a chunk each
+constexpr int64_t kTargetParts = 32;  // of one item; ragged ones are many units, of about a chunk each
 
 // Calls body(worker, unit) for all units, which come in groups of all heads over the same rows. The rows are cut into
 // pieces of `rows`; all heads of a piece run one after the other, since they share its cache lines.
@@ -33,7 +33,7 @@ void for_units(const PolynomialTask<T>& task, const PolynomialConstants<T>& cons
                const std::vector<PolynomialUnit>& units, int64_t rows, const Body& body) {
   const int64_t heads = task.heads, groups = static_cast<int64_t>(units.size()) / heads;
   if (groups == 0) return;
-  const int64_t parts = std::clamp<int64_t>(kPartsWanted / groups, 1, heads);  // of the heads
+  const int64_t parts = std::clamp<int64_t>(kTargetParts / groups, 1, heads);  // of the heads
   at::parallel_for(0, groups * parts, 1, [&](int64_t begin, int64_t end) {
     PolynomialWorker<T> worker(task, constants);
     for (int64_t p = begin; p < end; ++p) {

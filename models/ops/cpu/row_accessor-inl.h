@@ -79,8 +79,8 @@ class RowSums {
       numbers_ = {sums + block.row * gradient.width() + block.column, gradient.width()};
       return;
     }
-    own_.assign(gradient.defined() ? static_cast<size_t>(block.size()) : 0, T(0));
-    numbers_ = {gradient.defined() ? own_.data() : nullptr, block.columns};
+    block_sums_.assign(gradient.defined() ? static_cast<size_t>(block.size()) : 0, T(0));
+    numbers_ = {gradient.defined() ? block_sums_.data() : nullptr, block.columns};
   }
   // Null if the gradient is not requested.
   T* at(int64_t row, int64_t column) const {
@@ -89,11 +89,12 @@ class RowSums {
   }
   int64_t stride() const { return numbers_.stride; }
   void end(const RowGradient<T>& gradient) const {
-    if (!own_.empty() && numbers_.data == own_.data()) write_block(own_.data(), gradient.rows(0), block_);
+    if (!block_sums_.empty() && numbers_.data == block_sums_.data())
+      write_block(block_sums_.data(), gradient.rows(0), block_);
   }
 
  private:
-  std::vector<T> own_;
+  std::vector<T> block_sums_;
   Block block_{};
   BlockNumbers<T> numbers_{};
 };

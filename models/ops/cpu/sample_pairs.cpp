@@ -55,7 +55,7 @@ void order_front(std::vector<Ranked<Key>>& entries, int64_t count) {
 }
 
 template <typename T>
-struct Draw {
+struct PairSampler {
   const T* score;
   bool noise, random_partner;
   int64_t* top;
@@ -78,32 +78,32 @@ struct Draw {
     }
     const bool alone = tokens == 1;
     order_front(ranked, alone ? 1 : (random_partner ? samples : 2 * samples));
-    std::vector<int64_t> others(samples);
+    std::vector<int64_t> partners(samples);
     if (alone) {
-      others[0] = 0;
+      partners[0] = 0;
     } else if (random_partner) {
-      sample_partners(ranked, samples, seed, others);
+      sample_partners(ranked, samples, seed, partners);
     } else {
-      for (int64_t j = 0; j < samples; ++j) others[j] = ranked[samples + j].row;
+      for (int64_t j = 0; j < samples; ++j) partners[j] = ranked[samples + j].row;
     }
     for (int64_t j = 0; j < samples; ++j) {
       top[out + j] = first + ranked[j].row;
-      partner[out + j] = first + others[j];
+      partner[out + j] = first + partners[j];
       noise_top[out + j] = added[ranked[j].row];
-      noise_partner[out + j] = added[others[j]];
+      noise_partner[out + j] = added[partners[j]];
     }
   }
 
   // Samples uniformly without replacement from the rows after the first `samples`: those with the smallest random keys.
   static void sample_partners(const std::vector<Ranked<T>>& ranked, int64_t samples, uint64_t seed,
-                              std::vector<int64_t>& others) {
+                              std::vector<int64_t>& partners) {
     std::vector<Ranked<uint64_t>> keyed(ranked.size() - samples);
     for (size_t i = 0; i < keyed.size(); ++i) {
       const int64_t row = ranked[samples + i].row;
       keyed[i] = {philox(seed, row, 0).second(), row};
     }
     order_front(keyed, samples);
-    for (int64_t j = 0; j < samples; ++j) others[j] = keyed[j].row;
+    for (int64_t j = 0; j < samples; ++j) partners[j] = keyed[j].row;
   }
 };
 
@@ -139,10 +139,10 @@ Quadruple sampled_pairs_cpu(const at::Tensor& score, int64_t k, const std::optio
   check_sampling(score, k, ptr, seeds);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
-  TORCH_CHECK(seeds.has_value() || !(noise || random_partner), "seeds must be given for a random draw");
+  TORCH_CHECK(seeds.has_value() || !(noise || random_partner), "seeds must be given for random samples");
   check_finite(score);
   const std::vector<int64_t> out = sample_offsets(offsets, [&](int64_t tokens) { return num_samples_of(tokens, k); });
-  TORCH_CHECK(samples == out.back(), "bins must be ", out.back(), ", got ", samples);
+  TORCH_CHECK(samples == out.back(), "samples must be ", out.back(), ", got ", samples);
   const auto index = score.options().dtype(at::kLong);
   const at::Tensor top = at::empty({samples}, index);
   const at::Tensor partner = at::empty({samples}, index);
@@ -152,11 +152,12 @@ Quadruple sampled_pairs_cpu(const at::Tensor& score, int64_t k, const std::optio
   const int64_t* seed = item_seeds.const_data_ptr<int64_t>();
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs", [&] {
     scalar_t* added_data = added.data_ptr<scalar_t>();
-    const Draw<scalar_t> draw{
+    const PairSampler<scalar_t> sampler{
         values.const_data_ptr<scalar_t>(), noise,      random_partner,      top.data_ptr<int64_t>(),
         partner.data_ptr<int64_t>(),       added_data, added_data + samples};
     for_each_item(offsets, 1, [&](int64_t b) {
-      draw.item(offsets[b], offsets[b + 1] - offsets[b], out[b + 1] - out[b], out[b], static_cast<uint64_t>(seed[b]));
+      sampler.item(offsets[b], offsets[b + 1] - offsets[b], out[b + 1] - out[b], out[b],
+                   static_cast<uint64_t>(seed[b]));
     });
   });
   return {top, partner, added, offsets_tensor(out)};
@@ -184,7 +185,7 @@ Quadruple sampled_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k,
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   check_finite(score);
   const std::vector<int64_t> out = sample_offsets(offsets, [&](int64_t) { return k; });
-  TORCH_CHECK(samples == out.back(), "bins must be ", out.back(), ", got ", samples);
+  TORCH_CHECK(samples == out.back(), "samples must be ", out.back(), ", got ", samples);
   const auto index = score.options().dtype(at::kLong);
   const std::array<at::Tensor, 2> members = {at::empty({samples}, index), at::empty({samples}, index)};
   const at::Tensor added = at::empty({2, samples}, score.options());
@@ -212,8 +213,8 @@ struct CheckedPairs {
                const at::Tensor& noise_in) {
     check_score(score);
     const int64_t rows = score.size(0);
-    TORCH_CHECK(top_in.dim() == 1 && top_in.sizes() == partner_in.sizes(),
-                "top and partner must be [bins], got shapes ", top_in.sizes(), " and ", partner_in.sizes());
+    TORCH_CHECK(top_in.dim() == 1 && top_in.sizes() == partner_in.sizes(), "top and partner must be [K], got shapes ",
+                top_in.sizes(), " and ", partner_in.sizes());
     for (const auto& [name, index] : {std::pair{"top", &top_in}, std::pair{"partner", &partner_in}}) {
       TORCH_CHECK(index->scalar_type() == at::kLong, name, " must be int64, not ", index->scalar_type());
       const bool inside = index->numel() == 0 || ((*index >= 0).all() & (*index < rows).all()).item<bool>();
@@ -221,7 +222,7 @@ struct CheckedPairs {
     }
     TORCH_CHECK(
         noise_in.sizes() == at::IntArrayRef({2, top_in.size(0)}) && noise_in.scalar_type() == score.scalar_type(),
-        "noise must be [2, bins] with the dtype of score, got ", noise_in.scalar_type(), " ", noise_in.sizes());
+        "noise must be [2, K] with the dtype of score, got ", noise_in.scalar_type(), " ", noise_in.sizes());
     top = top_in.contiguous();
     partner = partner_in.contiguous();
     noise = noise_in.contiguous();
@@ -260,7 +261,7 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
   check_tau(tau);
   const CheckedPairs pairs(score, top, partner, noise);
   TORCH_CHECK(grad_weight.sizes() == top.sizes() && grad_weight.scalar_type() == score.scalar_type(),
-              "grad_weight must be [bins] with the dtype of score, got ", grad_weight.scalar_type(), " ",
+              "grad_weight must be [K] with the dtype of score, got ", grad_weight.scalar_type(), " ",
               grad_weight.sizes());
   const at::Tensor values = score.contiguous();
   const at::Tensor grad_output = grad_weight.contiguous();

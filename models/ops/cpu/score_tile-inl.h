@@ -42,7 +42,7 @@ struct ScoreTile {
   const T* HWY_RESTRICT k;
   int64_t stride, c;
   T scale;
-  BiasTile<T> term;
+  BiasTile<T> bias;
   T* HWY_RESTRICT positive;
   T* HWY_RESTRICT row_sum;
   T* HWY_RESTRICT raw;
@@ -59,8 +59,8 @@ struct ScoreTile {
         const int64_t at = (j0 + j) * kQueryBlock + i0 + i * kLanes<T>;
         Vector<T> s = combine.finish(sum[j][i]);
         if (raw) hn::Store(s, d, raw + at);
-        if (term.mul) s = hn::Mul(s, hn::Load(d, term.mul + at));
-        if (term.add) s = hn::Add(s, hn::Load(d, term.add + at));
+        if (bias.mul) s = hn::Mul(s, hn::Load(d, bias.mul + at));
+        if (bias.add) s = hn::Add(s, hn::Load(d, bias.add + at));
         s = positive_part(d, s);
         hn::Store(s, d, positive + at);
         total = hn::Add(total, s);

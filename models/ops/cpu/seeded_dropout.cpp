@@ -72,11 +72,11 @@ void drop_any(const DropoutGroups<T>& in, int64_t begin, int64_t end) {
   const Tag<T> d;
   const hn::RebindToUnsigned<Tag<T>> integers;
   const int64_t groups = static_cast<int64_t>(hn::Lanes(wide)), lanes = static_cast<int64_t>(hn::Lanes(d));
-  HWY_ALIGN uint64_t drawn[hn::MaxLanes(wide)];
+  HWY_ALIGN uint64_t words[hn::MaxLanes(wide)];
   const auto threshold = hn::Set(integers, static_cast<hn::TFromD<decltype(integers)>>(in.scale.threshold));
   for (; group + groups <= end; group += groups) {
-    hn::Store(bits_of_groups(wide, in.seed, in.first + static_cast<uint64_t>(group)), wide, drawn);
-    const uint16_t* bits = reinterpret_cast<const uint16_t*>(drawn);
+    hn::Store(bits_of_groups(wide, in.seed, in.first + static_cast<uint64_t>(group)), wide, words);
+    const uint16_t* bits = reinterpret_cast<const uint16_t*>(words);
     for (int64_t at = 0; at < groups * kDropoutLanes; at += lanes) {
       const auto dropped = hn::Lt(widened(integers, bits + at), threshold);
       const int64_t to = group * kDropoutLanes + at;

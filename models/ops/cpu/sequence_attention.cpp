@@ -126,7 +126,7 @@ class SequenceBias {
     rows_ = rows;
     padded_ = padded_rows<T>(rows);
     pack_block(in_.s, {first_query, rows, 0, in_.depth}, padded_, wide_.get(), rows_of_.get());
-    if (rows_wanted()) std::fill_n(row_gradient_.get(), in_.depth * kQueryBlock, T(0));
+    if (rows_need_grad()) std::fill_n(row_gradient_.get(), in_.depth * kQueryBlock, T(0));
   }
 
   void begin_tile(int64_t first_key, int64_t keys) {
@@ -165,7 +165,7 @@ class SequenceBias {
 
   void end_tile() {}
   void end_block() {
-    if (!rows_wanted()) return;
+    if (!rows_need_grad()) return;
     unpack_block(row_gradient_.get(), to_->s_grad.rows(unit_.split), {first_query_, rows_, 0, in_.depth}, wide_.get());
   }
 
@@ -173,7 +173,7 @@ class SequenceBias {
   static constexpr int64_t kTile = kKeyTile * kQueryBlock;
   static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
   int64_t partial() const { return unit_.split * to_->groups + unit_.group; }
-  bool rows_wanted() const { return to_ && to_->s_grad.defined(); }
+  bool rows_need_grad() const { return to_ && to_->s_grad.defined(); }
 
   void affine(const T* w, T bias, int64_t head, T* keys, T* to) const {
     for (int64_t j = 0; j < keys_; ++j) {
@@ -184,7 +184,7 @@ class SequenceBias {
 
   // Propagates the gradient of a tile of X_R w + b to s, ss and w (w and w_grad have a stride of `heads`).
   void back_through(const T* gradient, const T* w, const T* keys, T* w_grad) const {
-    if (rows_wanted()) {
+    if (rows_need_grad()) {
       for_tiles(in_.depth, padded_ / lanes(), lanes(),
                 WeightedValues<T>{gradient, keys, in_.depth, keys_, row_gradient_.get()});
     }

@@ -21,9 +21,9 @@
 namespace geosft::cuda {
 
 template <typename T, class BiasTraits, RowKind kRowKind, int Width, int Rows>
-class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kRowKind, Width, Rows>, T, BiasTraits, kRowKind,
-                                          Width, Rows, BackwardTargets<T>> {
-  using Base = AttentionTile<BackwardTile, T, BiasTraits, kRowKind, Width, Rows, BackwardTargets<T>>;
+class BackwardKernel : public AttentionKernel<BackwardKernel<T, BiasTraits, kRowKind, Width, Rows>, T, BiasTraits,
+                                              kRowKind, Width, Rows, BackwardTargets<T>> {
+  using Base = AttentionKernel<BackwardKernel, T, BiasTraits, kRowKind, Width, Rows, BackwardTargets<T>>;
   using Base::kChunks;
   using typename Base::Bias;
 
@@ -42,53 +42,53 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kRowKind, 
     Vec4<T> key[kColumns][kChunks];
     Vec4<T> value[kColumns][kChunks];
     T delta[kColumns];
-    typename Bias::template Tiles<kTile, kColumns> term;
+    typename Bias::template Tiles<kTile, kColumns> bias;
   };
   struct State {
     Vec4<T> key[Rows][kChunks];                  // dq or dk
     Vec4<T> value[kOfKeys ? Rows : 1][kChunks];  // dv
     T delta[Rows], deltas;
-    typename Bias::RowSums term[Rows];
+    typename Bias::RowSums bias[Rows];
     typename Bias::ThreadSums weights;
   };
 
   template <class Block, class States>
   GEOSFT_DEVICE static void compute(Block& block, const Arguments& arguments, const TileSpan& span, int64_t head,
-                                    const Bias& term, Tiles& tiles, States& state) {
+                                    const Bias& bias, Tiles& tiles, States& state) {
     const AttentionArrays<T>& p = arguments.problem;
     const BackwardTargets<T>& to = arguments.to;
     block.each([&](int thread) {
       load<kOfKeys>(tiles.row_key, tiles.row_value, p, to, span.rows.begin, span.row_count(), head, thread);
-      term.load_row_inputs(tiles.term, span.rows.begin, span.row_count(), thread);
+      bias.load_row_inputs(tiles.bias, span.rows.begin, span.row_count(), thread);
       clear(p, to, span, head, thread, state[thread]);
     });
     for (int64_t first = span.columns.begin; first < span.columns.end; first += kColumns) {
       const int count = span.columns.end - first < kColumns ? static_cast<int>(span.columns.end - first) : kColumns;
       block.each([&](int thread) {
         load<!kOfKeys>(tiles.key, tiles.value, p, to, first, count, head, thread);
-        term.load_column_inputs(tiles.term, first, count, thread);
+        bias.load_column_inputs(tiles.bias, first, count, thread);
         if (thread < kColumns) {
           tiles.delta[thread] = kOfKeys && thread < count ? to.delta[(first + thread) * p.heads + head] : T(0);
         }
       });
-      term.prepare(block, tiles.term, first, count);
+      bias.prepare(block, tiles.bias, first, count);
       block.each([&](int thread) {
         T deltas = 0;
         for (int group = 0; group < count; group += kGroup) {
-          differentiate(tiles, p, term, span, Group{first, group, count}, thread, state[thread]);
+          differentiate(tiles, p, bias, span, Group{first, group, count}, thread, state[thread]);
           GEOSFT_UNROLL
           for (int g = 0; g < kGroup; ++g) deltas += tiles.delta[group + g];
         }
         state[thread].deltas += deltas;
       });
-      term.conclude(block, tiles.term, first, count,
-                    [&](int thread) -> typename Bias::RowSums& { return state[thread].term[0]; });
+      bias.conclude(block, tiles.bias, first, count,
+                    [&](int thread) -> typename Bias::RowSums& { return state[thread].bias[0]; });
     }
     block.each([&](int thread) {
-      store(p, term, span, head, thread, state[thread], to);
-      term.stage(tiles.term, state[thread].weights, thread);
+      store(p, bias, span, head, thread, state[thread], to);
+      bias.stage(tiles.bias, state[thread].weights, thread);
     });
-    block.each([&](int thread) { term.finish(tiles.term, block.x(), thread); });
+    block.each([&](int thread) { bias.finish(tiles.bias, block.x(), thread); });
   }
 
  private:
@@ -131,7 +131,7 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kRowKind, 
     }
   }
 
-  GEOSFT_DEVICE static void differentiate(Tiles& tiles, const AttentionArrays<T>& p, const Bias& term,
+  GEOSFT_DEVICE static void differentiate(Tiles& tiles, const AttentionArrays<T>& p, const Bias& bias,
                                           const TileSpan& span, const Group& group, int thread, State& state) {
     T score[Rows][kGroup], product[Rows][kGroup];
     products(tiles, group.begin, thread, score, product);
@@ -142,13 +142,13 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kRowKind, 
       for (int r = 0; r < Rows; ++r) {
         const int row = thread + r * kThreads;
         const Pair pair{row, column, group.first, column < group.count && row < span.row_count()};
-        const BiasValue<T> relative = term.relative(tiles.term, pair);
-        const T raw = score[r][g] * p.scale, s = relative.mul * raw + relative.add;
+        const BiasValue<T> value = bias.value(tiles.bias, pair);
+        const T raw = score[r][g] * p.scale, s = value.mul * raw + value.add;
         const bool positive = pair.inside && !(s <= 0);
         const T delta = kOfKeys ? tiles.delta[column] : state.delta[r];
         const T gradient = positive ? product[r][g] - delta : T(0);
-        term.collect(tiles.term, pair, relative, gradient, raw, state.term[r], state.weights);
-        product[r][g] = gradient * relative.mul * p.scale;
+        bias.collect(tiles.bias, pair, value, gradient, raw, state.bias[r], state.weights);
+        product[r][g] = gradient * value.mul * p.scale;
         score[r][g] = positive ? s : T(0);
       }
     }
@@ -217,14 +217,14 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kRowKind, 
     }
   }
 
-  GEOSFT_DEVICE static void store(const AttentionArrays<T>& p, const Bias& term, const TileSpan& span, int64_t head,
+  GEOSFT_DEVICE static void store(const AttentionArrays<T>& p, const Bias& bias, const TileSpan& span, int64_t head,
                                   int thread, const State& state, const BackwardTargets<T>& to) {
     GEOSFT_UNROLL
     for (int r = 0; r < Rows; ++r) {
       const int64_t row = span.rows.begin + thread + r * kThreads;
       if (row >= span.rows.end) continue;
       const int64_t at = row * p.heads + head;
-      term.store(row, state.term[r]);
+      bias.store(row, state.bias[r]);
       store_row(state.key[r], T(1), kOfKeys ? to.k : to.q, at * p.c, p.c);
       if constexpr (kOfKeys) {
         store_row(state.value[r], T(1), to.v, at * p.cv, p.cv);
@@ -236,7 +236,7 @@ class BackwardTile : public AttentionTile<BackwardTile<T, BiasTraits, kRowKind, 
 
 // Computes share and delta for every query and head, one per thread.
 template <typename T>
-class GradOutputTile {
+class GradOutputKernel {
  public:
   static constexpr int kBlockThreads = kThreads;
   struct Tiles {};

@@ -123,13 +123,13 @@ struct BiasTypes {
   }
 };
 
-// The base of a kernel of attention, for tiles of Rows x kThreads rows and one head. Tile has
+// The base of a kernel of attention, for tiles of Rows x kThreads rows and one head. Kernel has
 //   kColumns                    columns in shared memory
 //   Tiles, State                the shared memory, and what a thread keeps
-//   compute(block, arguments, span, head, term, tiles, state)
-//                               called for blocks with rows; `term` is the bias
-template <class Tile, typename T, class BiasTraits, RowKind kTileRowKind, int Width, int Rows, class Targets>
-struct AttentionTile {
+//   compute(block, arguments, span, head, bias, tiles, state)
+//                               called for blocks with rows
+template <class Kernel, typename T, class BiasTraits, RowKind kTileRowKind, int Width, int Rows, class Targets>
+struct AttentionKernel {
   using Bias = typename BiasTraits::template Bias<T, kTileRowKind>;
   static constexpr int kBlockThreads = kThreads;
   static constexpr int kTile = Rows * kThreads;
@@ -146,11 +146,11 @@ struct AttentionTile {
     const AttentionArrays<T>& p = arguments.problem;
     const TileSpan span = tile_span<kTileRowKind>(p, kTile, block.x());
     if (span.rows.begin >= span.rows.end) return;
-    auto& tiles = block.template shared<typename Tile::Tiles>();
-    typename Block::template PerThread<typename Tile::State> state(block);
+    auto& tiles = block.template shared<typename Kernel::Tiles>();
+    typename Block::template PerThread<typename Kernel::State> state(block);
     const int64_t head = block.y();
-    const Bias term(arguments.bias, p, span, head);
-    Tile::compute(block, arguments, span, head, term, tiles, state);
+    const Bias bias(arguments.bias, p, span, head);
+    Kernel::compute(block, arguments, span, head, bias, tiles, state);
   }
 };
 

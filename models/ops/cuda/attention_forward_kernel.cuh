@@ -27,9 +27,9 @@
 namespace geosft::cuda {
 
 template <typename T, class BiasTraits, int Width, int Rows>
-class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>, T, BiasTraits, RowKind::kQuery, Width,
-                                         Rows, ForwardTargets<T>> {
-  using Base = AttentionTile<ForwardTile, T, BiasTraits, RowKind::kQuery, Width, Rows, ForwardTargets<T>>;
+class ForwardKernel : public AttentionKernel<ForwardKernel<T, BiasTraits, Width, Rows>, T, BiasTraits, RowKind::kQuery,
+                                             Width, Rows, ForwardTargets<T>> {
+  using Base = AttentionKernel<ForwardKernel, T, BiasTraits, RowKind::kQuery, Width, Rows, ForwardTargets<T>>;
   using Base::kChunks;
   using typename Base::Bias;
 
@@ -45,7 +45,7 @@ class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>
     Vec4<T> key[kColumns][kChunks];
     Vec4<T> value[kColumns][kChunks];
     T leak[kColumns];
-    typename Bias::template Tiles<kTile, kColumns> term;
+    typename Bias::template Tiles<kTile, kColumns> bias;
   };
   struct State {
     Vec4<T> sum[Rows][kChunks];
@@ -54,20 +54,20 @@ class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>
 
   template <class Block, class States>
   GEOSFT_DEVICE static void compute(Block& block, const Arguments& arguments, const TileSpan& span, int64_t head,
-                                    const Bias& term, Tiles& tiles, States& state) {
+                                    const Bias& bias, Tiles& tiles, States& state) {
     const AttentionArrays<T>& p = arguments.problem;
     block.each([&](int thread) {
       load_rows(tiles.query, Width, p.q, span.rows.begin, span.row_count(), p.heads * p.c, head * p.c, p.c, thread);
-      term.load_row_inputs(tiles.term, span.rows.begin, span.row_count(), thread);
+      bias.load_row_inputs(tiles.bias, span.rows.begin, span.row_count(), thread);
       clear(state[thread]);
     });
     for (int64_t first = span.columns.begin; first < span.columns.end; first += kColumns) {
       const int count = span.columns.end - first < kColumns ? static_cast<int>(span.columns.end - first) : kColumns;
-      block.each([&](int thread) { load_keys(tiles, p, term, first, count, head, thread); });
-      term.prepare(block, tiles.term, first, count);
+      block.each([&](int thread) { load_keys(tiles, p, bias, first, count, head, thread); });
+      bias.prepare(block, tiles.bias, first, count);
       block.each([&](int thread) {
         for (int group = 0; group < count; group += kGroup) {
-          attend(tiles, p, term, span, Group{first, group, count}, thread, state[thread]);
+          attend(tiles, p, bias, span, Group{first, group, count}, thread, state[thread]);
         }
       });
     }
@@ -91,16 +91,16 @@ class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>
     }
   }
 
-  GEOSFT_DEVICE static void load_keys(Tiles& tiles, const AttentionArrays<T>& p, const Bias& term, int64_t first,
+  GEOSFT_DEVICE static void load_keys(Tiles& tiles, const AttentionArrays<T>& p, const Bias& bias, int64_t first,
                                       int count, int64_t head, int thread) {
     load_rows(tiles.key, Width, p.k, first, count, p.heads * p.c, head * p.c, p.c, thread);
     load_rows(tiles.value, Width, p.v, first, count, p.heads * p.cv, head * p.cv, p.cv, thread);
-    term.load_column_inputs(tiles.term, first, count, thread);
+    bias.load_column_inputs(tiles.bias, first, count, thread);
     if (thread < kColumns)
       tiles.leak[thread] = thread < count ? softplus(p.leak.read((first + thread) * p.heads + head)) : T(0);
   }
 
-  GEOSFT_DEVICE static void attend(const Tiles& tiles, const AttentionArrays<T>& p, const Bias& term,
+  GEOSFT_DEVICE static void attend(const Tiles& tiles, const AttentionArrays<T>& p, const Bias& bias,
                                    const TileSpan& span, const Group& group, int thread, State& state) {
     T score[Rows][kGroup];
     maxima(tiles, group.begin, thread, score);
@@ -112,9 +112,9 @@ class ForwardTile : public AttentionTile<ForwardTile<T, BiasTraits, Width, Rows>
       GEOSFT_UNROLL
       for (int r = 0; r < Rows; ++r) {
         const int row = thread + r * kThreads;
-        const BiasValue<T> relative =
-            term.relative(tiles.term, Pair{row, column, group.first, there && row < span.row_count()});
-        const T s = relative.mul * (score[r][g] * p.scale) + relative.add;
+        const BiasValue<T> value =
+            bias.value(tiles.bias, Pair{row, column, group.first, there && row < span.row_count()});
+        const T s = value.mul * (score[r][g] * p.scale) + value.add;
         score[r][g] = there && !(s <= 0) ? s : T(0);
         state.positive[r] += score[r][g];
       }

@@ -9,13 +9,13 @@
 
 namespace geosft::cuda {
 
-// run.grid<Tile>(blocks, heads, arguments) calls Tile::run(block, arguments) for each of the blocks x heads blocks.
+// run.grid<Kernel>(blocks, heads, arguments) calls Kernel::run(block, arguments) for each of the blocks x heads blocks.
 template <class BiasTraits, typename T, class Run>
 void forward_grids(const AttentionArrays<T>& p, const typename BiasTraits::template Arrays<T>& bias,
                    const ForwardTargets<T>& to, Run&& run) {
   with_forward_size<T, BiasTraits::kManyRows>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
-    using Tile = ForwardTile<T, BiasTraits, decltype(size)::kWidth, decltype(size)::kRows>;
-    run.template grid<Tile>(tile_blocks(p.queries.rows, p.queries.items, Tile::kTile), p.heads, {p, bias, to});
+    using Kernel = ForwardKernel<T, BiasTraits, decltype(size)::kWidth, decltype(size)::kRows>;
+    run.template grid<Kernel>(tile_blocks(p.queries.rows, p.queries.items, Kernel::kTile), p.heads, {p, bias, to});
   });
 }
 
@@ -25,8 +25,8 @@ void backward_grid(const AttentionArrays<T>& p, const typename BiasTraits::templ
   const PackedRows& rows = kRowKind == RowKind::kQuery ? p.queries : p.keys;
   const bool many = kRowKind == RowKind::kQuery ? p.many_queries : p.many_keys;
   with_backward_size<T, BiasTraits::kManyRows>(widest(p.c, p.cv), many, [&](auto size) {
-    using Tile = BackwardTile<T, BiasTraits, kRowKind, decltype(size)::kWidth, decltype(size)::kRows>;
-    run.template grid<Tile>(tile_blocks(rows.rows, rows.items, Tile::kTile), p.heads, {p, bias, to});
+    using Kernel = BackwardKernel<T, BiasTraits, kRowKind, decltype(size)::kWidth, decltype(size)::kRows>;
+    run.template grid<Kernel>(tile_blocks(rows.rows, rows.items, Kernel::kTile), p.heads, {p, bias, to});
   });
 }
 
@@ -34,7 +34,7 @@ template <class BiasTraits, typename T, class Run>
 void backward_grids(const AttentionArrays<T>& p, const typename BiasTraits::template Arrays<T>& bias,
                     const BackwardTargets<T>& to, Run&& run) {
   const int64_t blocks = (p.queries.rows * p.heads + kThreads - 1) / kThreads;
-  if (blocks > 0) run.template grid<GradOutputTile<T>>(blocks, 1, {p, to});
+  if (blocks > 0) run.template grid<GradOutputKernel<T>>(blocks, 1, {p, to});
   BiasTraits::template each_pass<RowKind::kQuery>(
       bias, [&](const auto& pass) { backward_grid<BiasTraits, T, RowKind::kQuery>(p, pass, to, run); });
   BiasTraits::template each_pass<RowKind::kKey>(

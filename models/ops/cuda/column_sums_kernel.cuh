@@ -4,7 +4,7 @@
 // Bound: memory, a and b are read once.
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 
 namespace geosft::cuda {
 
@@ -20,7 +20,7 @@ struct ColumnSumsCall {
 inline constexpr int kColumnThreads = 128;
 
 template <typename T>
-struct ColumnSumsTile : UnsharedTile<ColumnSumsCall<T>, kColumnThreads> {
+struct ColumnSumsKernel : UnsharedKernel<ColumnSumsCall<T>, kColumnThreads> {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const ColumnSumsCall<T>& in) {
     block.each([&](int thread) {
@@ -55,7 +55,7 @@ struct ColumnSumsJoin {
 // Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const ColumnSumsCall<T>& in, Run&& run) {
-  run.template grid<ColumnSumsTile<T>>(in.blocks, (in.width + kColumnThreads - 1) / kColumnThreads, in);
+  run.template grid<ColumnSumsKernel<T>>(in.blocks, (in.width + kColumnThreads - 1) / kColumnThreads, in);
   element_grid<kColumnThreads>(ColumnSumsJoin<T>{in}, run);
 }
 

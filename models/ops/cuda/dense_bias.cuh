@@ -41,7 +41,7 @@ class DenseBias : public BiasSteps {
   }
 
   template <class Memory>
-  GEOSFT_DEVICE BiasValue<T> relative(const Memory&, const Pair& pair) const {
+  GEOSFT_DEVICE BiasValue<T> value(const Memory&, const Pair& pair) const {
     BiasValue<T> result{T(1), T(0), T(0)};
     if (!in_.mul && !in_.add) return result;
     const int64_t at = place(pair);

@@ -4,7 +4,7 @@
 // is out of bounds.
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "geometry/cuda/packed_tiles.h"
 
 namespace geosft::cuda {

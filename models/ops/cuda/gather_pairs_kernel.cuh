@@ -5,7 +5,7 @@
 // Bound: memory, three numbers per element of the result in the forward pass (1.5 us for 32 x 256 x 256 at 3 TB/s).
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "geometry/cuda/packed_tiles.h"
 #include "models/ops/cuda/accessor.h"
 
@@ -69,7 +69,7 @@ struct PairWeights {
 };
 
 template <typename T>
-class PairWeightTile {
+class PairWeightKernel {
  public:
   static constexpr int kBlockThreads = 256, kLanes = 32, kSamples = kBlockThreads / kLanes;
   struct Tiles {
@@ -102,8 +102,8 @@ class PairWeightTile {
 
 template <typename T, class Run>
 void run_grids(const PairWeights<T>& in, Run&& run) {
-  using Tile = PairWeightTile<T>;
-  run.template grid<Tile>((in.pairs.samples + Tile::kSamples - 1) / Tile::kSamples, 1, in);
+  using Kernel = PairWeightKernel<T>;
+  run.template grid<Kernel>((in.pairs.samples + Kernel::kSamples - 1) / Kernel::kSamples, 1, in);
 }
 
 }  // namespace geosft::cuda

@@ -88,7 +88,7 @@ class GraphBias : public BiasGradients<T, kRowKind> {
   }
 
   template <class Memory>
-  GEOSFT_DEVICE BiasValue<T> relative(const Memory& memory, const Pair& pair) const {
+  GEOSFT_DEVICE BiasValue<T> value(const Memory& memory, const Pair& pair) const {
     const Members at = members(memory, pair);
     if (!at.touched) return {alone_.value, b_add_, alone_.slope};
     return {at.share * at.top.value + (T(1) - at.share) * at.partner.value,
@@ -97,12 +97,12 @@ class GraphBias : public BiasGradients<T, kRowKind> {
   }
 
   template <class Memory>
-  GEOSFT_DEVICE void collect(Memory& memory, const Pair& pair, const BiasValue<T>& relative, T score, T raw,
-                             RowSums& row, ThreadSums& sums) const {
+  GEOSFT_DEVICE void collect(Memory& memory, const Pair& pair, const BiasValue<T>& value, T score, T raw, RowSums& row,
+                             ThreadSums& sums) const {
     const Members at = members(memory, pair);
     const T to_mul = score * raw;
     if constexpr (kOfQueries) {
-      sums.mul += to_mul * relative.slope;
+      sums.mul += to_mul * value.slope;
       sums.add += score;
       memory.mul[0][pair.row][pair.column] = to_mul * at.share * at.top.slope;
       memory.mul[1][pair.row][pair.column] = to_mul * (T(1) - at.share) * at.partner.slope;
@@ -249,7 +249,7 @@ class GraphOperator : public BiasOperator<GraphInputs, GraphBiasTraits> {
 
   template <typename T>
   void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, GraphArrays<T>& arrays) {
-    edges_wanted_ = output_mask.bias_input(2);
+    edges_need_grad_ = output_mask.bias_input(2);
     mul_grad_ = at::zeros_like(mul_);
     add_grad_ = at::zeros_like(add_);
     weight_grad_ = at::empty({weight_.size(0), problem.heads}, edge_attr_.options());
@@ -262,13 +262,13 @@ class GraphOperator : public BiasOperator<GraphInputs, GraphBiasTraits> {
 
   std::vector<at::Tensor> gradients() const {
     const at::Tensor biases = bias_grad_.sum(0), attributes = edge_attr_.t();
-    return {
-        edges_wanted_ ? at::mm(mul_grad_, w_mul_.t()) + at::mm(add_grad_, w_add_.t()) : at::empty({0}, mul_.options()),
-        weight_grad_.sum(1),
-        at::mm(attributes, mul_grad_),
-        biases.select(1, 0).contiguous(),
-        at::mm(attributes, add_grad_),
-        biases.select(1, 1).contiguous()};
+    return {edges_need_grad_ ? at::mm(mul_grad_, w_mul_.t()) + at::mm(add_grad_, w_add_.t())
+                             : at::empty({0}, mul_.options()),
+            weight_grad_.sum(1),
+            at::mm(attributes, mul_grad_),
+            biases.select(1, 0).contiguous(),
+            at::mm(attributes, add_grad_),
+            biases.select(1, 1).contiguous()};
   }
 
  private:
@@ -276,7 +276,7 @@ class GraphOperator : public BiasOperator<GraphInputs, GraphBiasTraits> {
   at::Tensor mul_, add_;             // [E, heads]
   at::Tensor node_keys_, node_ptr_;  // keys that contain each node, as in GraphArrays
   at::Tensor mul_grad_, add_grad_, weight_grad_, bias_grad_;
-  bool edges_wanted_ = true;
+  bool edges_need_grad_ = true;
 };
 #endif
 

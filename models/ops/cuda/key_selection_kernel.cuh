@@ -43,7 +43,7 @@ GEOSFT_DEVICE PackedTile selection_tile(const KeySelection& in, int64_t block) {
 }
 
 // Counts each digit among the rows of a block whose keys begin with the digits found so far.
-class DigitCountTile {
+class DigitCountKernel {
  public:
   static constexpr int kBlockThreads = kSelectionThreads;
   struct Tiles {
@@ -70,7 +70,7 @@ class DigitCountTile {
 };
 
 // Finds the next digit of an item's largest selected key, one digit per thread.
-class DigitChoiceTile {
+class DigitChoiceKernel {
  public:
   static constexpr int kBlockThreads = kSelectionThreads;
   struct Tiles {
@@ -139,7 +139,7 @@ GEOSFT_DEVICE TakenCount taken_count(const KeySelection& in, const PackedTile& r
 }
 
 // Writes the counts of a block's rows to the first two elements of its part of `count`.
-class TakenCountTile {
+class TakenCountKernel {
  public:
   static constexpr int kBlockThreads = kSelectionThreads;
   struct Tiles {
@@ -168,7 +168,7 @@ class TakenCountTile {
 };
 
 // Writes the selected rows.
-class TakeTile {
+class TakeKernel {
  public:
   static constexpr int kBlockThreads = kSelectionThreads;
   struct Tiles {
@@ -223,11 +223,11 @@ class TakeTile {
 template <class Run>
 void selection_grids(KeySelection in, Run&& run) {
   for (in.shift = in.key_bits - kDigitBits; in.shift >= 0; in.shift -= kDigitBits) {
-    run.template grid<DigitCountTile>(in.blocks, 1, in);
-    run.template grid<DigitChoiceTile>(in.packed.items, 1, in);
+    run.template grid<DigitCountKernel>(in.blocks, 1, in);
+    run.template grid<DigitChoiceKernel>(in.packed.items, 1, in);
   }
-  run.template grid<TakenCountTile>(in.blocks, 1, in);
-  run.template grid<TakeTile>(in.blocks, 1, in);
+  run.template grid<TakenCountKernel>(in.blocks, 1, in);
+  run.template grid<TakeKernel>(in.blocks, 1, in);
 }
 
 }  // namespace geosft::cuda

@@ -5,7 +5,7 @@
 // Bound: memory, x is read once.
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "geometry/cuda/packed_tiles.h"
 
 namespace geosft::cuda {

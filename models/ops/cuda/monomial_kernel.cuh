@@ -21,7 +21,7 @@
 namespace geosft::cuda {
 
 template <typename T, int Entries, int Rows, int Columns, PairPart kPart>
-class MonomialTile {
+class MonomialKernel {
   static constexpr bool kValue = kPart != PairPart::kGradient, kGradient = kPart != PairPart::kValue;
   static constexpr int kTile = Rows * kThreads, kSlab = 128;
 

@@ -14,7 +14,7 @@
 // fragments.)
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "models/ops/cuda/polynomial_arrays.h"
 #include "models/ops/cuda/tile_math.h"
 
@@ -31,7 +31,7 @@ inline constexpr int kSumThreads = 128, kSumEach = 4, kMaxSumStep = 128;
 inline constexpr int kSumTableNumbers = 32 * (kLargestTable + 1);  // in shared memory: at least 32 tokens
 
 template <typename T, int Columns, int Factors>
-class MonomialSumTile {
+class MonomialSumKernel {
  public:
   static constexpr int kBlockThreads = kSumThreads;
   using Arguments = PolynomialTask<T>;
@@ -170,23 +170,23 @@ class MonomialSumTile {
 // Combines the states of the chunks, one element per thread, in chunk order: all are summed into the first, or each
 // becomes the sum of those before or after it. The results are multiplied by the weights of the monomials.
 template <typename T>
-class StateJoinTile : public UnsharedTile<PolynomialTask<T>, 256> {
+class StateJoinKernel : public UnsharedKernel<PolynomialTask<T>, 256> {
  public:
   static int64_t blocks_a_chunk(const PolynomialTask<T>& task) {
-    return (task.table.count * (task.cv + 1) + StateJoinTile::kBlockThreads - 1) / StateJoinTile::kBlockThreads;
+    return (task.table.count * (task.cv + 1) + StateJoinKernel::kBlockThreads - 1) / StateJoinKernel::kBlockThreads;
   }
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const PolynomialTask<T>& task) {
     const int64_t size = task.table.count * (task.cv + 1),
-                  pieces = (size + StateJoinTile::kBlockThreads - 1) / StateJoinTile::kBlockThreads;
+                  pieces = (size + StateJoinKernel::kBlockThreads - 1) / StateJoinKernel::kBlockThreads;
     const Chunk chunk = chunk_at(task, block.x() / pieces);
     if (chunk.rows.begin >= chunk.rows.end || chunk.number > 0) return;
     const int64_t chunks = chunk_count(item_rows(task.column_tokens.rows, chunk.item), task.chunks),
                   step = task.heads * size;
     T* const first = task.states + (block.x() / pieces * task.heads + block.y()) * size;
     block.each([&](int thread) {
-      const int64_t at = block.x() % pieces * StateJoinTile::kBlockThreads + thread;
+      const int64_t at = block.x() % pieces * StateJoinKernel::kBlockThreads + thread;
       if (at < size) join(task.reach, first + at, chunks, step, task.table.weight[at / (task.cv + 1)]);
     });
   }

@@ -4,7 +4,7 @@
 // steps as channels and degree together.
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "models/ops/cuda/polynomial_arrays.h"
 
 namespace geosft::cuda {

@@ -74,16 +74,16 @@ class PointBiasOf : public BiasSteps {
   }
 
   template <class Memory>
-  GEOSFT_DEVICE BiasValue<T> relative(const Memory& memory, const Pair& pair) const {
+  GEOSFT_DEVICE BiasValue<T> value(const Memory& memory, const Pair& pair) const {
     const Channels channels = sample(memory, pair);
     const Softplus<T> mul = softplus_with_slope(apply(mul_, channels));
     return {mul.value, apply(add_, channels), mul.slope};
   }
 
   template <class Memory>
-  GEOSFT_DEVICE void collect(const Memory& memory, const Pair& pair, const BiasValue<T>& relative, T score, T raw,
+  GEOSFT_DEVICE void collect(const Memory& memory, const Pair& pair, const BiasValue<T>& value, T score, T raw,
                              RowSums& row, ThreadSums& sums) const {
-    const T to_mul = score * raw * relative.slope;
+    const T to_mul = score * raw * value.slope;
     if (kRowKind == RowKind::kQuery) {
       const Channels channels = sample(memory, pair);
       sums.mul[kMaxChannels] += to_mul;

@@ -45,7 +45,7 @@ struct PolynomialPlan {
   ChunkPlaces chunks;
   SumLayout sums;
 };
-// `tile`: rows per block of MonomialTile. For each head, states hold at most 2 (c + 3 degree + cv + 1) numbers per
+// `tile`: rows per block of MonomialKernel. For each head, states hold at most 2 (c + 3 degree + cv + 1) numbers per
 // column, and the state of one chunk.
 PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_t degree, int64_t cv, Reach reach,
                                int64_t tile, const PolynomialItems& items);

@@ -21,7 +21,7 @@ void with_columns(int cv, const Body& body) {
   body(KernelNumber<17>());
 }
 
-// Calls body(entries, rows per thread): see MonomialTile. Double precision is for checks: one row.
+// Calls body(entries, rows per thread): see MonomialKernel. Double precision is for checks: one row.
 template <typename T, PairPart kPart, class Body>
 void with_entries(int entries, const Body& body) {
   if constexpr (sizeof(T) == 4) {
@@ -35,7 +35,7 @@ void with_entries(int entries, const Body& body) {
   body(KernelNumber<kLargestTable>(), KernelNumber<1>());
 }
 
-// Rows per block of MonomialTile.
+// Rows per block of MonomialKernel.
 template <typename T>
 int64_t monomial_tile_rows(const PolynomialTask<T>& task, int entries) {
   int64_t rows = 0;
@@ -56,15 +56,15 @@ void polynomial_grids(MonomialSumStage, const PolynomialTask<T>& task, Run&& run
   const int64_t places = task.chunks.count(task.column_tokens.rows);
   with_columns<T>(task.cv, [&](auto columns) {
     const auto grid = [&](auto factors) {
-      using Tile = MonomialSumTile<T, decltype(columns)::kValue, decltype(factors)::kValue>;
-      run.template grid<Tile>(places * Tile::blocks_a_chunk(task), task.heads, task);
+      using Kernel = MonomialSumKernel<T, decltype(columns)::kValue, decltype(factors)::kValue>;
+      run.template grid<Kernel>(places * Kernel::blocks_a_chunk(task), task.heads, task);
     };
     if (task.table.factors == 2) return grid(KernelNumber<2>());
     if (task.table.factors == 4) return grid(KernelNumber<4>());
     if (task.table.factors == 8) return grid(KernelNumber<8>());
     grid(KernelNumber<kMaxFactors>());
   });
-  using Join = StateJoinTile<T>;
+  using Join = StateJoinKernel<T>;
   run.template grid<Join>(places * Join::blocks_a_chunk(task), task.heads, task);
 }
 
@@ -74,10 +74,10 @@ void polynomial_grids(MonomialStage, const PolynomialTask<T>& task, Run&& run) {
     constexpr PairPart kPart = decltype(part)::kValue;
     with_columns<T>(task.cv, [&](auto columns) {
       with_entries<T, kPart>(task.table.entries, [&](auto entries, auto rows) {
-        using Tile =
-            MonomialTile<T, decltype(entries)::kValue, decltype(rows)::kValue, decltype(columns)::kValue, kPart>;
-        run.template grid<Tile>(tile_blocks(task.row_tokens.rows.rows, task.row_tokens.rows.items, task.costs.tile),
-                                task.heads, task);
+        using Kernel =
+            MonomialKernel<T, decltype(entries)::kValue, decltype(rows)::kValue, decltype(columns)::kValue, kPart>;
+        run.template grid<Kernel>(tile_blocks(task.row_tokens.rows.rows, task.row_tokens.rows.items, task.costs.tile),
+                                  task.heads, task);
       });
     });
   });
@@ -87,9 +87,9 @@ template <typename T, class Run>
 void polynomial_grids(PairStage, const PolynomialTask<T>& task, Run&& run) {
   with_part(task, [&](auto part) {
     with_pair_width<T>(task.c > task.cv ? task.c : task.cv, [&](auto width) {
-      using Tile = PairTile<T, decltype(width)::kValue, decltype(part)::kValue>;
-      run.template grid<Tile>(tile_blocks(task.row_tokens.rows.rows, task.row_tokens.rows.items, kThreads), task.heads,
-                              task);
+      using Kernel = PairKernel<T, decltype(width)::kValue, decltype(part)::kValue>;
+      run.template grid<Kernel>(tile_blocks(task.row_tokens.rows.rows, task.row_tokens.rows.items, kThreads),
+                                task.heads, task);
     });
   });
 }

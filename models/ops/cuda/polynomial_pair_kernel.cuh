@@ -43,7 +43,7 @@ GEOSFT_DEVICE PairSpan pair_span(const PolynomialTask<T>& task, int64_t block) {
 }
 
 template <typename T, int Width, PairPart kPart>
-class PairTile {
+class PairKernel {
   static constexpr bool kValue = kPart != PairPart::kGradient, kGradient = kPart != PairPart::kValue;
   using Rows = PairedRows<T, Width>;
   using Sums = typename Rows::Sums;
@@ -53,7 +53,7 @@ class PairTile {
   static constexpr int kBlockThreads = kThreads;
   using Arguments = PolynomialTask<T>;
 
-  // Rows of row_x and row_y are padded by one Vec4: see ForwardTile.
+  // Rows of row_x and row_y are padded by one Vec4: see ForwardKernel.
   struct Tiles {
     Vec4<T> row_x[kThreads][kChunks + 1];
     Vec4<T> row_y[kGradient ? kThreads : 1][kChunks + 1];

@@ -46,10 +46,10 @@ PolynomialCosts costs_of(int64_t monomials, int64_t channels, int64_t degree, in
 
 // Uses as few blocks as cover the monomials, or as many as keep every multiprocessor busy.
 SumLayout sum_layout(int64_t monomials, int entries, int64_t blocks_a_tile) {
-  constexpr int64_t kWanted = 2 * 132;
+  constexpr int64_t kTargetBlocks = 2 * 132;
   const auto tiles = [&](int64_t groups) { return ceil_div(monomials, groups * kSumEach); };
   int groups = 4;
-  while (groups < kSumThreads && tiles(groups) > 1 && tiles(groups) * blocks_a_tile > kWanted) groups *= 2;
+  while (groups < kSumThreads && tiles(groups) > 1 && tiles(groups) * blocks_a_tile > kTargetBlocks) groups *= 2;
   const int step = kSumTableNumbers / (entries | 1) / 32 * 32;
   return {groups, tiles(groups), std::min(step, kMaxSumStep)};
 }

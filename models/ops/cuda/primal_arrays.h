@@ -155,14 +155,14 @@ GEOSFT_DEVICE PrimalSpan primal_span(const PrimalTask<T>& task, int64_t block, i
   return {rows, item_rows(task.column_tokens.rows(head), rows.item)};
 }
 
-// The base of a kernel with one row of a head per thread. Tile has
+// The base of a kernel with one row of a head per thread. Kernel has
 //   Tiles, State                           the shared memory, with row_x and row_y, and what a thread keeps
 //   begin(task, span, head, thread, state) prepares the state of a thread
 //   compute(block, task, span, head, tiles, state)
 //                                          called for blocks with rows, once row_x and, with kRowY, row_y are
 //                                          loaded
-template <class Tile, typename T, int Width, bool kRowY>
-struct PrimalTile {
+template <class Kernel, typename T, int Width, bool kRowY>
+struct PrimalAttentionKernel {
   static constexpr int kBlockThreads = kThreads;
   using Arguments = PrimalTask<T>;
 
@@ -171,17 +171,17 @@ struct PrimalTile {
     const int64_t head = block.y();
     const PrimalSpan span = primal_span(task, block.x(), head);
     if (span.rows.begin >= span.rows.end) return;
-    auto& tiles = block.template shared<typename Tile::Tiles>();
-    typename Block::template PerThread<typename Tile::State> state(block);
+    auto& tiles = block.template shared<typename Kernel::Tiles>();
+    typename Block::template PerThread<typename Kernel::State> state(block);
     block.each([&](int thread) {
       load_shifted_x(task.row_tokens, task, tiles.row_x, Width, span.rows.item, span.rows.begin, span.row_count(), head,
                      thread);
       if constexpr (kRowY) {
         load_y(task.row_tokens, task, tiles.row_y, Width, span.rows.begin, span.row_count(), head, thread);
       }
-      Tile::begin(task, span, head, thread, state[thread]);
+      Kernel::begin(task, span, head, thread, state[thread]);
     });
-    Tile::compute(block, task, span, head, tiles, state);
+    Kernel::compute(block, task, span, head, tiles, state);
   }
 };
 

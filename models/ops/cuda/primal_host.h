@@ -226,7 +226,7 @@ class PrimalCall {
   void relate(PrimalTask<T>& task) const {
     at::Tensor sums;  // freed in stream order after the kernels
     if (task.linear) {
-      const int64_t blocks = PrimalTileSumTile<T>::blocks(task.column_tokens.packed),
+      const int64_t blocks = PrimalTileSumKernel<T>::blocks(task.column_tokens.packed),
                     size = task.c * (int64_t{task.cv} + 1);
       sums = at::empty({blocks + in_.items, in_.heads, size}, in_.computed);
       task.tile_sums = sums.mutable_data_ptr<T>();

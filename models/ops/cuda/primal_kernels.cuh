@@ -11,8 +11,8 @@ namespace geosft::cuda {
 
 template <typename T, class Run>
 void linear_sum_grids(const PrimalTask<T>& task, Run&& run) {
-  using TileSums = PrimalTileSumTile<T>;
-  using Join = PrimalItemJoinTile<T>;
+  using TileSums = PrimalTileSumKernel<T>;
+  using Join = PrimalItemJoinKernel<T>;
   run.template grid<TileSums>(TileSums::blocks(task.column_tokens.packed) * TileSums::pieces(task), task.heads, task);
   run.template grid<Join>(task.column_tokens.packed.items * Join::pieces(task), task.heads, task);
 }
@@ -25,12 +25,12 @@ void run_grids(const PrimalTask<T>& task, Run&& run) {
     constexpr int kWidth = decltype(width)::kValue;
     with_part(task, [&](auto part) {
       constexpr PairPart kPart = decltype(part)::kValue;
-      if (task.linear) return run.template grid<PrimalLinearTile<T, kWidth, kPart>>(blocks, task.heads, task);
-      if (task.mask.rowptr) return run.template grid<PrimalMaskedTile<T, kWidth, kPart>>(blocks, task.heads, task);
+      if (task.linear) return run.template grid<PrimalLinearKernel<T, kWidth, kPart>>(blocks, task.heads, task);
+      if (task.mask.rowptr) return run.template grid<PrimalMaskedKernel<T, kWidth, kPart>>(blocks, task.heads, task);
       if constexpr (kPart == PairPart::kValue) {
-        run.template grid<PrimalSoftmaxTile<T, kWidth>>(blocks, task.heads, task);
+        run.template grid<PrimalSoftmaxKernel<T, kWidth>>(blocks, task.heads, task);
       } else {
-        run.template grid<PrimalGradientTile<T, kWidth, kPart>>(blocks, task.heads, task);
+        run.template grid<PrimalGradientKernel<T, kWidth, kPart>>(blocks, task.heads, task);
       }
     });
   });
@@ -38,20 +38,20 @@ void run_grids(const PrimalTask<T>& task, Run&& run) {
 
 template <typename T, class Run>
 void run_grids(const PrimalPooling<T>& in, Run&& run) {
-  using Tile = PrimalPoolTile<T>;
-  run.template grid<Tile>(tile_blocks(in.pooled.packed.rows, in.pooled.packed.items, Tile::kRows), in.heads, in);
+  using Kernel = PrimalPoolKernel<T>;
+  run.template grid<Kernel>(tile_blocks(in.pooled.packed.rows, in.pooled.packed.items, Kernel::kRows), in.heads, in);
 }
 
 template <typename T, class Run>
 void run_grids(const PrimalUnpooling<T>& in, Run&& run) {
-  using Tile = PrimalUnpoolTile<T>;
-  run.template grid<Tile>(tile_blocks(in.packed.rows, in.packed.items, Tile::kRows), in.heads, in);
+  using Kernel = PrimalUnpoolKernel<T>;
+  run.template grid<Kernel>(tile_blocks(in.packed.rows, in.packed.items, Kernel::kRows), in.heads, in);
 }
 
 template <typename T, class Run>
 void run_grids(const PrimalItemSums<T>& in, Run&& run) {
-  run.template grid<PrimalItemSumTile<T>>(in.blocks(), in.heads, in);
-  run.template grid<PrimalItemSumJoinTile<T>>(in.tokens.packed.items, in.heads, in);
+  run.template grid<PrimalItemSumKernel<T>>(in.blocks(), in.heads, in);
+  run.template grid<PrimalItemSumJoinKernel<T>>(in.tokens.packed.items, in.heads, in);
 }
 
 }  // namespace geosft::cuda

@@ -7,7 +7,7 @@
 // multiply-adds, so half of that; heads are so narrow (at most 32 x 32 numbers) that loading the rows takes as long.
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "models/ops/cuda/primal_arrays.h"
 
 namespace geosft::cuda {
@@ -32,7 +32,7 @@ GEOSFT_DEVICE T linear_column(const PrimalTask<T>& task, const PrimalTokens<T>& 
 
 // Sums over a tile of rows. A block has 32 channels and 32 columns of the sums, 4 elements per thread.
 template <typename T>
-class PrimalTileSumTile {
+class PrimalTileSumKernel {
  public:
   static constexpr int kBlockThreads = 256, kEach = 4, kPieceSize = 32, kRows = 256, kStep = 32;
   struct Tiles {
@@ -109,23 +109,23 @@ class PrimalTileSumTile {
 
 // Adds the tiles of an item in order, one element of its sums per thread.
 template <typename T>
-struct PrimalItemJoinTile : UnsharedTile<PrimalTask<T>, 256> {
+struct PrimalItemJoinKernel : UnsharedKernel<PrimalTask<T>, 256> {
   static int64_t pieces(const PrimalTask<T>& task) {
-    return (static_cast<int64_t>(task.c) * (task.cv + 1) + PrimalItemJoinTile::kBlockThreads - 1) /
-           PrimalItemJoinTile::kBlockThreads;
+    return (static_cast<int64_t>(task.c) * (task.cv + 1) + PrimalItemJoinKernel::kBlockThreads - 1) /
+           PrimalItemJoinKernel::kBlockThreads;
   }
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const PrimalTask<T>& task) {
     const int64_t size = static_cast<int64_t>(task.c) * (task.cv + 1),
-                  all = (size + PrimalItemJoinTile::kBlockThreads - 1) / PrimalItemJoinTile::kBlockThreads;
+                  all = (size + PrimalItemJoinKernel::kBlockThreads - 1) / PrimalItemJoinKernel::kBlockThreads;
     const int64_t item = block.x() / all, head = block.y();
     const PackedRows packed = task.column_tokens.rows(head);
-    constexpr int64_t kRows = PrimalTileSumTile<T>::kRows;
+    constexpr int64_t kRows = PrimalTileSumKernel<T>::kRows;
     const RowRange rows = item_rows(packed, item);
     const int64_t first = first_block(packed, kRows, item), last = first + (rows.end - rows.begin + kRows - 1) / kRows;
     block.each([&](int thread) {
-      const int64_t number = block.x() % all * PrimalItemJoinTile::kBlockThreads + thread;
+      const int64_t number = block.x() % all * PrimalItemJoinKernel::kBlockThreads + thread;
       if (number >= size) return;
       T sum = 0;
       for (int64_t tile = first; tile < last; ++tile) sum += task.tile_sums[(tile * task.heads + head) * size + number];
@@ -136,7 +136,8 @@ struct PrimalItemJoinTile : UnsharedTile<PrimalTask<T>, 256> {
 
 // Computes rows, one per thread, looping over the channels of their item's sums.
 template <typename T, int Width, PairPart kPart>
-class PrimalLinearTile : public PrimalTile<PrimalLinearTile<T, Width, kPart>, T, Width, kPart != PairPart::kValue> {
+class PrimalLinearKernel
+    : public PrimalAttentionKernel<PrimalLinearKernel<T, Width, kPart>, T, Width, kPart != PairPart::kValue> {
   using Rows = PairedRows<T, Width>;
   static constexpr bool kForward = kPart == PairPart::kValue, kValue = kPart != PairPart::kGradient;
   static constexpr bool kGradient = kPart != PairPart::kValue;

@@ -12,7 +12,8 @@
 namespace geosft::cuda {
 
 template <typename T, int Width, PairPart kPart>
-class PrimalMaskedTile : public PrimalTile<PrimalMaskedTile<T, Width, kPart>, T, Width, kPart != PairPart::kValue> {
+class PrimalMaskedKernel
+    : public PrimalAttentionKernel<PrimalMaskedKernel<T, Width, kPart>, T, Width, kPart != PairPart::kValue> {
   using Rows = PairedRows<T, Width>;
   static constexpr bool kForward = kPart == PairPart::kValue, kValue = kPart == PairPart::kBoth;
   static constexpr int kChunks = Rows::kChunks;

@@ -3,7 +3,7 @@
 // tile of rows and combined in order.
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "models/ops/cuda/primal_arrays.h"
 
 namespace geosft::cuda {
@@ -18,7 +18,7 @@ GEOSFT_DEVICE RowRange group_rows(const RowRange& item, int64_t group, int64_t f
 
 // Computes a tile of pooled rows of one head.
 template <typename T>
-struct PrimalPoolTile : UnsharedTile<PrimalPooling<T>, 256> {
+struct PrimalPoolKernel : UnsharedKernel<PrimalPooling<T>, 256> {
   static constexpr int kRows = 64;
 
   template <class Block>
@@ -28,7 +28,7 @@ struct PrimalPoolTile : UnsharedTile<PrimalPooling<T>, 256> {
     if (rows.begin >= rows.end) return;
     const RowRange item = item_rows(in.packed, rows.item);
     block.each([&](int thread) {
-      for (int64_t i = thread; i < (rows.end - rows.begin) * in.width; i += PrimalPoolTile::kBlockThreads) {
+      for (int64_t i = thread; i < (rows.end - rows.begin) * in.width; i += PrimalPoolKernel::kBlockThreads) {
         const int64_t row = rows.begin + i / in.width, channel = i % in.width;
         const RowRange group = group_rows(item, row - rows.item_begin, in.factor[head]);
         T sum = 0;
@@ -46,7 +46,7 @@ struct PrimalPoolTile : UnsharedTile<PrimalPooling<T>, 256> {
 
 // Computes the gradients of a tile of unpooled rows of one head.
 template <typename T>
-struct PrimalUnpoolTile : UnsharedTile<PrimalUnpooling<T>, 256> {
+struct PrimalUnpoolKernel : UnsharedKernel<PrimalUnpooling<T>, 256> {
   static constexpr int kRows = 64;
 
   template <class Block>
@@ -56,7 +56,7 @@ struct PrimalUnpoolTile : UnsharedTile<PrimalUnpooling<T>, 256> {
     if (rows.begin >= rows.end) return;
     const RowRange item = item_rows(in.packed, rows.item), pooled = item_rows(in.pooled.rows(head), rows.item);
     block.each([&](int thread) {
-      for (int64_t i = thread; i < (rows.end - rows.begin) * in.width; i += PrimalUnpoolTile::kBlockThreads) {
+      for (int64_t i = thread; i < (rows.end - rows.begin) * in.width; i += PrimalUnpoolKernel::kBlockThreads) {
         const int64_t row = rows.begin + i / in.width;
         const int channel = static_cast<int>(i % in.width);
         const int64_t place = (row - rows.item_begin) / factor, from = pooled.begin + place;
@@ -71,7 +71,7 @@ struct PrimalUnpoolTile : UnsharedTile<PrimalUnpooling<T>, 256> {
 
 // Sums a tile of rows of one head. Threads split the rows; their sums are added in thread order.
 template <typename T>
-class PrimalItemSumTile {
+class PrimalItemSumKernel {
  public:
   static constexpr int kBlockThreads = 256;
   struct Tiles {
@@ -111,7 +111,7 @@ class PrimalItemSumTile {
 
 // Adds the tiles in order: one block per item and head, one channel per thread.
 template <typename T>
-struct PrimalItemSumJoinTile : UnsharedTile<PrimalItemSums<T>, 128> {
+struct PrimalItemSumJoinKernel : UnsharedKernel<PrimalItemSums<T>, 128> {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const PrimalItemSums<T>& in) {
     const int64_t item = block.x(), head = block.y();
@@ -120,7 +120,7 @@ struct PrimalItemSumJoinTile : UnsharedTile<PrimalItemSums<T>, 128> {
     const int64_t first = first_block(packed, kItemSumRows, item);
     const int64_t last = first + (rows.end - rows.begin + kItemSumRows - 1) / kItemSumRows;
     block.each([&](int thread) {
-      for (int channel = thread; channel < in.width; channel += PrimalItemSumJoinTile::kBlockThreads) {
+      for (int channel = thread; channel < in.width; channel += PrimalItemSumJoinKernel::kBlockThreads) {
         T sum = 0;
         for (int64_t tile = first; tile < last; ++tile)
           sum += in.tile_sums[(tile * in.heads + head) * in.width + channel];

@@ -45,13 +45,13 @@ struct RunningSoftmax {
 };
 
 template <typename T, int Width>
-class PrimalSoftmaxTile : public PrimalTile<PrimalSoftmaxTile<T, Width>, T, Width, false> {
+class PrimalSoftmaxKernel : public PrimalAttentionKernel<PrimalSoftmaxKernel<T, Width>, T, Width, false> {
   using Rows = PairedRows<T, Width>;
   static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kColumns = Rows::kColumns;
 
  public:
   using State = RunningSoftmax<T, Width>;
-  // Rows of row_x are padded by one Vec4: see ForwardTile.
+  // Rows of row_x are padded by one Vec4: see ForwardKernel.
   struct Tiles {
     Vec4<T> row_x[kThreads][kChunks + 1];
     Vec4<T> x[kColumns][kChunks];
@@ -104,7 +104,7 @@ class PrimalSoftmaxTile : public PrimalTile<PrimalSoftmaxTile<T, Width>, T, Widt
 
 // Computes the gradient of rows, and with kBoth the value (for keys: the gradient of their values).
 template <typename T, int Width, PairPart kPart>
-class PrimalGradientTile : public PrimalTile<PrimalGradientTile<T, Width, kPart>, T, Width, true> {
+class PrimalGradientKernel : public PrimalAttentionKernel<PrimalGradientKernel<T, Width, kPart>, T, Width, true> {
   using Rows = PairedRows<T, Width>;
   static constexpr bool kValue = kPart == PairPart::kBoth;
   static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kColumns = Rows::kColumns;

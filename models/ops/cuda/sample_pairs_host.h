@@ -136,8 +136,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sampled_pairs(const a
                                                                          const SamplingOptions& options,
                                                                          const Run& run) {
   check_sampling(score, options.k, ptr, seeds);
-  TORCH_CHECK(seeds.has_value() || !(options.noise || options.random_partner), "seeds must be given for a random draw");
-  TORCH_CHECK(options.samples >= 0, "bins must not be negative, got ", options.samples);
+  TORCH_CHECK(seeds.has_value() || !(options.noise || options.random_partner),
+              "seeds must be given for random samples");
+  TORCH_CHECK(options.samples >= 0, "samples must not be negative, got ", options.samples);
   const at::Tensor rows = ptr_on_device(ptr, score.device(), "ptr");
   const at::Tensor out_ptr = sample_offsets(score, rows.defined() ? std::optional(rows) : std::nullopt, options);
   const bool apart = given(ptr) && ptr->device() != score.device();

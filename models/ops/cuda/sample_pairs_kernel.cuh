@@ -10,7 +10,7 @@
 
 #include <cstring>
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "geometry/cuda/packed_tiles.h"
 #include "geometry/philox.h"
 #include "models/ops/cuda/key_selection_kernel.cuh"
@@ -85,10 +85,10 @@ GEOSFT_DEVICE uint64_t partner_key(uint64_t seed, int64_t row) {
 
 // Computes noise and keys, one row per thread.
 template <typename T>
-struct PairKeyTile : UnsharedTile<PairSampling<T>, kRankThreads> {
+struct PairKeyKernel : UnsharedKernel<PairSampling<T>, kRankThreads> {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const PairSampling<T>& in) {
-    const PackedTile rows = packed_tile(in.packed, PairKeyTile::kBlockThreads, block.x());
+    const PackedTile rows = packed_tile(in.packed, PairKeyKernel::kBlockThreads, block.x());
     block.each([&](int thread) {
       const int64_t row = rows.begin + thread;
       if (row >= rows.end) return;
@@ -142,7 +142,7 @@ class PairPlaces {
 
 // Ranks rows by the keys of `ranked` and stores those that are sampled.
 template <typename T, bool kPartners>
-class PairRankTile {
+class PairRankKernel {
  public:
   static constexpr int kBlockThreads = kRankThreads;
   struct Tiles {
@@ -191,10 +191,10 @@ class PairRankTile {
 
 // Stores the sampled rows if ranks are places in a sorted order.
 template <typename T, bool kPartners>
-struct PairPlaceTile : UnsharedTile<PairSampling<T>, kRankThreads> {
+struct PairPlaceKernel : UnsharedKernel<PairSampling<T>, kRankThreads> {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const PairSampling<T>& in) {
-    const PackedTile places = packed_tile(in.ranked.packed, PairPlaceTile::kBlockThreads, block.x());
+    const PackedTile places = packed_tile(in.ranked.packed, PairPlaceKernel::kBlockThreads, block.x());
     const RowRange all = item_rows(in.packed, places.item);
     block.each([&](int thread) {
       const int64_t place = places.begin + thread;
@@ -207,7 +207,7 @@ struct PairPlaceTile : UnsharedTile<PairSampling<T>, kRankThreads> {
 
 // Samples with replacement, one block per sample and member: argmax_i(score_i + Gumbel), ties to the lowest row.
 template <typename T>
-class PairReplacementTile {
+class PairReplacementKernel {
  public:
   static constexpr int kBlockThreads = kRankThreads;
   static constexpr int kGroups = 16;
@@ -276,17 +276,17 @@ void rank_grids(const PairSampling<T>& in, Run&& run) {
   if (in.selection.places > 0) selection_grids(in.selection, run);
   const int64_t blocks = tile_blocks(in.ranked.packed.rows, in.ranked.packed.items, kRankThreads);
   if (in.ranked.key) {
-    run.template grid<PairRankTile<T, kPartners>>(blocks, 1, in);
+    run.template grid<PairRankKernel<T, kPartners>>(blocks, 1, in);
   } else {
-    run.template grid<PairPlaceTile<T, kPartners>>(blocks, 1, in);
+    run.template grid<PairPlaceKernel<T, kPartners>>(blocks, 1, in);
   }
 }
 
 template <typename T, class Run>
 void run_grids(const PairSampling<T>& in, Run&& run) {
   const int64_t blocks = tile_blocks(in.packed.rows, in.packed.items, kRankThreads);
-  if (in.phase == PairPhase::kReplacement) run.template grid<PairReplacementTile<T>>(in.samples, 2, in);
-  if (in.phase == PairPhase::kKeys) run.template grid<PairKeyTile<T>>(blocks, 1, in);
+  if (in.phase == PairPhase::kReplacement) run.template grid<PairReplacementKernel<T>>(in.samples, 2, in);
+  if (in.phase == PairPhase::kKeys) run.template grid<PairKeyKernel<T>>(blocks, 1, in);
   if (in.phase == PairPhase::kTop) rank_grids<T, false>(in, run);
   if (in.phase == PairPhase::kPartner) rank_grids<T, true>(in, run);
 }

@@ -3,7 +3,7 @@
 // write.
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "models/ops/cuda/accessor.h"
 #include "models/ops/dropout_mask.h"
 

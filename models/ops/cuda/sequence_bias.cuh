@@ -77,15 +77,15 @@ class SequenceBias : public BiasGradients<T, kRowKind> {
   }
 
   template <class Memory>
-  GEOSFT_DEVICE BiasValue<T> relative(const Memory& memory, const Pair& pair) const {
+  GEOSFT_DEVICE BiasValue<T> value(const Memory& memory, const Pair& pair) const {
     const Softplus<T> mul = softplus_with_slope(memory.mul[pair.row][pair.column] + b_mul_);
     return {mul.value, memory.add[pair.row][pair.column] + b_add_, mul.slope};
   }
 
   template <class Memory>
-  GEOSFT_DEVICE void collect(Memory& memory, const Pair& pair, const BiasValue<T>& relative, T score, T raw, RowSums&,
+  GEOSFT_DEVICE void collect(Memory& memory, const Pair& pair, const BiasValue<T>& value, T score, T raw, RowSums&,
                              ThreadSums& sums) const {
-    const T to_mul = score * raw * relative.slope;
+    const T to_mul = score * raw * value.slope;
     memory.mul[pair.row][pair.column] = to_mul;
     memory.add[pair.row][pair.column] = score;
     sums.mul += to_mul;

@@ -7,7 +7,7 @@
 // backward; half of that in half types.
 #pragma once
 
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 #include "geometry/cuda/packed_tiles.h"
 #include "models/ops/cuda/accessor.h"
 #include "models/ops/cuda/tile_math.h"
@@ -123,14 +123,14 @@ class PoolSteps {
 
 // The base of a kernel that takes these steps.
 template <typename T, class Call>
-struct PoolTile {
+struct PoolKernel {
   static constexpr int kBlockThreads = kPoolThreads;
   using Tiles = typename PoolSteps<T>::Tiles;
   using Arguments = Call;
 };
 
 template <typename T>
-struct PoolForwardTile : PoolTile<T, PoolForward<T>> {
+struct PoolForwardKernel : PoolKernel<T, PoolForward<T>> {
   using Steps = PoolSteps<T>;
 
   template <class Block>
@@ -170,7 +170,7 @@ struct PoolForwardTile : PoolTile<T, PoolForward<T>> {
 
 // Combines the tiles of an item in order; one block per item.
 template <typename T>
-struct PoolJoinTile : UnsharedTile<PoolForward<T>, kPoolThreads> {
+struct PoolJoinKernel : UnsharedKernel<PoolForward<T>, kPoolThreads> {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const PoolForward<T>& in) {
     const int64_t item = block.x();
@@ -196,7 +196,7 @@ struct PoolJoinTile : UnsharedTile<PoolForward<T>, kPoolThreads> {
 
 // Computes d x_i = w_i g + s_i u and d u = sum_i s_i x_i with s_i = w_i (g . x_i - g . out).
 template <typename T>
-struct PoolBackwardTile : PoolTile<T, PoolBackward<T>> {
+struct PoolBackwardKernel : PoolKernel<T, PoolBackward<T>> {
   using Steps = PoolSteps<T>;
 
   template <class Block>
@@ -239,12 +239,12 @@ struct PoolBackwardTile : PoolTile<T, PoolBackward<T>> {
 // Lists the grids of a call, on a GPU or emulated: see launch_kernels.
 template <typename T, class Run>
 void run_grids(const PoolForward<T>& in, Run&& run) {
-  run.template grid<PoolForwardTile<T>>(tile_blocks(in.packed.rows, in.packed.items, kPoolRows), 1, in);
-  run.template grid<PoolJoinTile<T>>(in.packed.items, 1, in);
+  run.template grid<PoolForwardKernel<T>>(tile_blocks(in.packed.rows, in.packed.items, kPoolRows), 1, in);
+  run.template grid<PoolJoinKernel<T>>(in.packed.items, 1, in);
 }
 template <typename T, class Run>
 void run_grids(const PoolBackward<T>& in, Run&& run) {
-  run.template grid<PoolBackwardTile<T>>(tile_blocks(in.packed.rows, in.packed.items, kPoolRows), 1, in);
+  run.template grid<PoolBackwardKernel<T>>(tile_blocks(in.packed.rows, in.packed.items, kPoolRows), 1, in);
 }
 
 }  // namespace geosft::cuda

@@ -62,7 +62,7 @@ auto root_first(const Communicator& processes, const Make& make) {
   return made;
 }
 
-// The communicator of a process that trains alone.
+// Returns the communicator of a process that trains alone.
 const Communicator& one_process();
 
 // Gathers int64 rows that the processes hold: `rows` [count, …] become rows first … first + count - 1 of the result

@@ -60,12 +60,12 @@ class EmulatedBlock {
 template <ThreadOrder kOrder>
 class EmulatedGrids {
  public:
-  template <class Tile>
-  void grid(int64_t x, int64_t y, const typename Tile::Arguments& arguments) const {
+  template <class Kernel>
+  void grid(int64_t x, int64_t y, const typename Kernel::Arguments& arguments) const {
     for (int64_t i = 0; i < x; ++i) {
       for (int64_t j = 0; j < y; ++j) {
-        EmulatedBlock<Tile::kBlockThreads, kOrder> block(i, j);
-        Tile::run(block, arguments);
+        EmulatedBlock<Kernel::kBlockThreads, kOrder> block(i, j);
+        Kernel::run(block, arguments);
       }
     }
   }

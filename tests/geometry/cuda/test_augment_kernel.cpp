@@ -16,7 +16,7 @@ AugmentedClouds emulated(const SeededClouds& clouds, const AugmentOptions& optio
   auto [points, turned, ptr, rows] =
       cuda::augmented_clouds(clouds.points, normals, clouds.ptr, clouds.seeds, options, [](const auto& in) {
         using T = std::remove_pointer_t<decltype(in.to_points)>;
-        EmulatedGrids<kOrder>().template grid<cuda::AugmentTile<T>>(in.all.items, 1, in);
+        EmulatedGrids<kOrder>().template grid<cuda::AugmentKernel<T>>(in.all.items, 1, in);
       });
   return {points, turned, ptr, rows};
 }

@@ -17,7 +17,7 @@ at::Tensor emulated(const at::Tensor& points, int64_t m, const std::optional<at:
                     int64_t rows) {
   return cuda::farthest_point_rows(points, m, ptr, start, rows, [](const auto& in) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(in.points)>>;
-    EmulatedGrids<kOrder>().template grid<cuda::FarthestPointTile<T>>(in.packed.items, 1, in);
+    EmulatedGrids<kOrder>().template grid<cuda::FarthestPointKernel<T>>(in.packed.items, 1, in);
   });
 }
 
@@ -25,7 +25,7 @@ template <ThreadOrder kOrder>
 at::Tensor emulated_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
   return cuda::farthest_point_order_rows(points, ptr, [](const auto& in) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(in.points)>>;
-    EmulatedGrids<kOrder>().template grid<cuda::FarthestPointTile<T>>(in.packed.items, 1, in);
+    EmulatedGrids<kOrder>().template grid<cuda::FarthestPointKernel<T>>(in.packed.items, 1, in);
   });
 }
 

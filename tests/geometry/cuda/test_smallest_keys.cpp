@@ -15,11 +15,11 @@ namespace {
 struct Choice {
   const uint64_t* given;
   uint64_t* keys;
-  int64_t count, wanted;
+  int64_t count, k;
   int64_t* taken;
 };
 
-struct ChoiceTile {
+struct ChoiceKernel {
   static constexpr int kBlockThreads = 64;
   using Keys = cuda::SmallestKeys<kBlockThreads>;
   using Arguments = Choice;
@@ -28,26 +28,26 @@ struct ChoiceTile {
   static void run(Block& block, const Choice& in) {
     auto& tiles = block.template shared<Keys::Tiles>();
     Keys::run(
-        block, tiles, in.count, in.wanted, in.keys, [&](int64_t place) { return in.given[place]; },
+        block, tiles, in.count, in.k, in.keys, [&](int64_t place) { return in.given[place]; },
         [&](int64_t place, int64_t rank) { in.taken[rank] = place; });
   }
 };
 
 template <ThreadOrder kOrder>
-std::vector<int64_t> emulated(const std::vector<uint64_t>& keys, int64_t wanted) {
+std::vector<int64_t> emulated(const std::vector<uint64_t>& keys, int64_t k) {
   std::vector<uint64_t> memory(keys.size());
-  std::vector<int64_t> taken(static_cast<size_t>(wanted), -1);
-  EmulatedGrids<kOrder>().template grid<ChoiceTile>(
-      1, 1, {keys.data(), memory.data(), static_cast<int64_t>(keys.size()), wanted, taken.data()});
+  std::vector<int64_t> taken(static_cast<size_t>(k), -1);
+  EmulatedGrids<kOrder>().template grid<ChoiceKernel>(
+      1, 1, {keys.data(), memory.data(), static_cast<int64_t>(keys.size()), k, taken.data()});
   return taken;
 }
 
-std::vector<int64_t> sorted(const std::vector<uint64_t>& keys, int64_t wanted) {
+std::vector<int64_t> sorted(const std::vector<uint64_t>& keys, int64_t k) {
   std::vector<int64_t> places(keys.size());
   std::iota(places.begin(), places.end(), 0);
   std::stable_sort(places.begin(), places.end(),
                    [&](int64_t a, int64_t b) { return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)]; });
-  places.resize(static_cast<size_t>(wanted));
+  places.resize(static_cast<size_t>(k));
   std::sort(places.begin(), places.end());
   return places;
 }
@@ -62,10 +62,10 @@ TEST_CASE("the smallest keys are chosen in the order of their places, of equal k
       std::vector<uint64_t> keys(static_cast<size_t>(count));
       for (uint64_t& key : keys) key = random() % bound;
       keys.back() = ~uint64_t{0};
-      for (const int64_t wanted : {int64_t{0}, int64_t{1}, count / 3, count - 1, count}) {
-        const std::vector<int64_t> expected = sorted(keys, wanted);
-        REQUIRE(emulated<ThreadOrder::kAscending>(keys, wanted) == expected);
-        REQUIRE(emulated<ThreadOrder::kDescending>(keys, wanted) == expected);
+      for (const int64_t k : {int64_t{0}, int64_t{1}, count / 3, count - 1, count}) {
+        const std::vector<int64_t> expected = sorted(keys, k);
+        REQUIRE(emulated<ThreadOrder::kAscending>(keys, k) == expected);
+        REQUIRE(emulated<ThreadOrder::kDescending>(keys, k) == expected);
       }
     }
   }

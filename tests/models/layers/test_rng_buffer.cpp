@@ -17,10 +17,10 @@ TEST_CASE("a buffer gives the numbers of its generator, in memory that stays in 
   for (int step = 0; step < 3; ++step) {
     buffer.refill();
     for (size_t i = 0; i < counts.size(); ++i) {
-      const at::Tensor drawn = buffer.next(counts[i]);
-      require_equal(drawn, sample_seeds(counts[i], plain), "step " + std::to_string(step));
-      if (step == 0) places.push_back(drawn.const_data_ptr());
-      CHECK(places[i] == drawn.const_data_ptr());
+      const at::Tensor seeds = buffer.next(counts[i]);
+      require_equal(seeds, sample_seeds(counts[i], plain), "step " + std::to_string(step));
+      if (step == 0) places.push_back(seeds.const_data_ptr());
+      CHECK(places[i] == seeds.const_data_ptr());
     }
   }
 }

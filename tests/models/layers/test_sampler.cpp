@@ -11,13 +11,13 @@
 namespace geosft::test::test_sampler {
 namespace {
 
-// Weighs the given draw, samples x, and compares values and gradients with the fixture.
-void require_golden(const Fixture& fixture, const SampledPairs& drawn, const SamplerOptions& options,
+// Weighs the given pairs, samples x, and compares values and gradients with the fixture.
+void require_golden(const Fixture& fixture, const SampledPairs& sampled, const SamplerOptions& options,
                     at::ScalarType dtype) {
   const bool wide = dtype == at::kDouble;
   const at::Tensor score = fixture.get("score", dtype).clone().requires_grad_(true);
   const at::Tensor x = fixture.get("x", dtype).clone().requires_grad_(true);
-  const Pairs pairs = weigh(score, drawn, options);
+  const Pairs pairs = weigh(score, sampled, options);
   const at::Tensor sample = pairs.sample(x);
   sample.backward(fixture.get("grad_out.sample", dtype));
   require_close(pairs.weight, fixture.get("out.weight"), wide ? 1e-10 : 5e-6, "weight");
@@ -49,12 +49,12 @@ TEST_CASE("sampling with replacement reproduces the golden case", "[sampler]") {
   const Fixture fixture("sampler_with_replacement");
   const at::Tensor top = fixture.get("out.top"), partner = fixture.get("out.partner");
   for (const auto dtype : {at::kDouble, at::kFloat}) {
-    const at::Tensor noise = fixture.get("noise_top", dtype), other = fixture.get("noise_partner", dtype);
-    const int64_t bins = noise.size(1);
-    const at::Tensor bin = at::arange(top.numel(), at::kLong) % bins;
-    const at::Tensor added = at::stack({noise.index({top, bin}), other.index({partner, bin})});
+    const at::Tensor noise = fixture.get("noise_top", dtype), partner_noise = fixture.get("noise_partner", dtype);
+    const int64_t samples = noise.size(1);
+    const at::Tensor sample = at::arange(top.numel(), at::kLong) % samples;
+    const at::Tensor added = at::stack({noise.index({top, sample}), partner_noise.index({partner, sample})});
     require_golden(fixture, {top, partner, added, fixture.get("out.sample_ptr")},
-                   {.num_samples = bins, .with_replacement = true}, dtype);
+                   {.num_samples = samples, .with_replacement = true}, dtype);
   }
 }
 
@@ -76,20 +76,20 @@ TEST_CASE("hard sampling takes the member with the larger weight", "[sampler]") 
 TEST_CASE("the mode of the context decides how tokens are sampled", "[sampler]") {
   const at::Tensor score = normal({50}, 3);
   const SamplerOptions options{.num_samples = 6};
-  const auto drawn = [&](SamplingContext context, const SamplerOptions& now) {
+  const auto sampled = [&](SamplingContext context, const SamplerOptions& now) {
     return sample_tokens(score, std::nullopt, now, context);
   };
   const at::Tensor ranks = score.argsort(/*dim=*/0, /*descending=*/true);
-  const Pairs greedy = drawn(SamplingContext::greedy(), options);
+  const Pairs greedy = sampled(SamplingContext::greedy(), options);
   require_equal(greedy.top, ranks.slice(0, 0, 6), "greedy top");
   require_equal(greedy.partner, ranks.slice(0, 6, 12), "greedy partner");
-  const Pairs seeded = drawn(SamplingContext::seeded(), options);
-  require_equal(drawn(SamplingContext::seeded(), options).partner, seeded.partner, "seeded again");
-  REQUIRE_FALSE(at::equal(drawn(SamplingContext::seeded(1), options).partner, seeded.partner));
-  const Pairs random = drawn(SamplingContext::training(generator(4)), options);
-  require_equal(drawn(SamplingContext::training(generator(4)), options).top, random.top, "the same generator");
-  REQUIRE_FALSE(at::equal(drawn(SamplingContext::training(generator(5)), options).top, random.top));
-  const Pairs still = drawn(SamplingContext::seeded(), {.num_samples = 6, .noise = false});
+  const Pairs seeded = sampled(SamplingContext::seeded(), options);
+  require_equal(sampled(SamplingContext::seeded(), options).partner, seeded.partner, "seeded again");
+  REQUIRE_FALSE(at::equal(sampled(SamplingContext::seeded(1), options).partner, seeded.partner));
+  const Pairs random = sampled(SamplingContext::training(generator(4)), options);
+  require_equal(sampled(SamplingContext::training(generator(4)), options).top, random.top, "the same generator");
+  REQUIRE_FALSE(at::equal(sampled(SamplingContext::training(generator(5)), options).top, random.top));
+  const Pairs still = sampled(SamplingContext::seeded(), {.num_samples = 6, .noise = false});
   require_equal(still.top, std::get<0>(ranks.slice(0, 0, 6).sort()), "without noise, in the order of rows");
   REQUIRE_FALSE(at::equal(still.partner, ranks.slice(0, 6, 12)));
 }
@@ -101,15 +101,15 @@ TEST_CASE("two scores that change places by rounding do not change the pairs", "
   nudged[ranks[2]] = score[ranks[3]] + 1e-12;
   at::Tensor swapped = score.clone();
   swapped[ranks[2]] = score[ranks[3]] - 1e-12;
-  const auto drawn = [&](const at::Tensor& z) {
+  const auto sampled = [&](const at::Tensor& z) {
     SamplingContext context = SamplingContext::seeded();
     return sample_tokens(z, std::nullopt, {.num_samples = 8, .noise = false}, context);
   };
-  require_equal(drawn(nudged).top, drawn(swapped).top, "top");
-  require_equal(drawn(nudged).partner, drawn(swapped).partner, "partner");
+  require_equal(sampled(nudged).top, sampled(swapped).top, "top");
+  require_equal(sampled(nudged).partner, sampled(swapped).partner, "partner");
 }
 
-TEST_CASE("a pair is weighed with the noise that its own members were drawn with", "[sampler]") {
+TEST_CASE("a pair is weighed with the noise that its members were sampled with", "[sampler]") {
   const at::Tensor score = normal({40}, 12);
   const auto seed = static_cast<uint64_t>(SamplingContext::seeded(3).next_seeds(1, at::kCPU)[0].item<int64_t>());
   std::vector<double> z;
@@ -172,7 +172,7 @@ TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
   require_error([] { Sampler(5, SamplerOptions{.num_samples = 0}); }, {"num_samples"});
 }
 
-TEST_CASE("the sampler draws from scores of half types in float32", "[sampler]") {
+TEST_CASE("the sampler samples by scores of half types in float32", "[sampler]") {
   for (const SamplerOptions& options :
        {SamplerOptions{.num_samples = 4}, SamplerOptions{.num_samples = 4, .with_replacement = true},
         SamplerOptions{.num_samples = 4, .weighting = PairWeighting::gumbel_softmax}}) {

@@ -13,8 +13,8 @@ TEST_CASE("a seeded context gives all items one seed, which differs between samp
   const at::Tensor first = context.next_seeds(4, at::kCPU), second = context.next_seeds(2, at::kCPU);
   require_equal(first, first[0].expand({4}), "items");
   REQUIRE(first[0].item<int64_t>() != second[0].item<int64_t>());
-  require_equal(again.next_seeds(1, at::kCPU)[0], first[0], "the same first draw");
-  require_equal(again.next_seeds(1, at::kCPU)[0], second[0], "the same second draw");
+  require_equal(again.next_seeds(1, at::kCPU)[0], first[0], "the same first seed");
+  require_equal(again.next_seeds(1, at::kCPU)[0], second[0], "the same second seed");
   SamplingContext other = SamplingContext::seeded(1);
   REQUIRE(other.next_seeds(1, at::kCPU)[0].item<int64_t>() != first[0].item<int64_t>());
   REQUIRE(context.mode() == SampleMode::seeded);
@@ -28,7 +28,7 @@ TEST_CASE("a context hashes the choices of each item independently of their orde
     context.note_choice(first, second, longs({0, 2, 4}));
     REQUIRE_FALSE(context.choices().defined());
     context.record_choices(2);
-    for (int draw = 0; draw < 2; ++draw) context.note_choice(first, second, longs({0, 2, 4}));
+    for (int repeat = 0; repeat < 2; ++repeat) context.note_choice(first, second, longs({0, 2, 4}));
     return context.choices();
   };
   const at::Tensor all = choices(longs({0, 1, 5, 6}), longs({2, 3, 7, 8}));
@@ -39,17 +39,17 @@ TEST_CASE("a context hashes the choices of each item independently of their orde
 }
 
 TEST_CASE("a training context takes seeds and masks from its generator", "[sampling_context]") {
-  const auto draws = [](uint64_t seed) {
+  const auto random_numbers = [](uint64_t seed) {
     SamplingContext context = SamplingContext::training(generator(seed));
     const at::Tensor seeds = context.next_seeds(5, at::kCPU);
     return std::pair{seeds, context.dropout(at::ones({100}), 0.5)};
   };
-  const auto [seeds, dropped] = draws(3);
-  const auto [same_seeds, same_dropped] = draws(3);
+  const auto [seeds, dropped] = random_numbers(3);
+  const auto [same_seeds, same_dropped] = random_numbers(3);
   require_equal(same_seeds, seeds, "seeds");
   require_equal(same_dropped, dropped, "dropout");
   REQUIRE((seeds.diff() != 0).all().item<bool>());
-  REQUIRE_FALSE(at::equal(draws(4).first, seeds));
+  REQUIRE_FALSE(at::equal(random_numbers(4).first, seeds));
   SamplingContext context = SamplingContext::training(generator(3));
   REQUIRE_FALSE(at::equal(context.dropout(at::ones({100}), 0.5), context.dropout(at::ones({100}), 0.5)));
   REQUIRE(context.mode() == SampleMode::random);
@@ -58,7 +58,7 @@ TEST_CASE("a training context takes seeds and masks from its generator", "[sampl
 
 TEST_CASE("a part of a batch has the random numbers of the whole batch", "[sampling_context]") {
   const std::vector<int64_t> sizes = {3, 1, 4, 2};  // tokens; an item of n has n + 1 of the other rows
-  const auto draws = [&](WholeBatch whole, int64_t first, int64_t items, int64_t tokens, int64_t rows) {
+  const auto random_numbers = [&](WholeBatch whole, int64_t first, int64_t items, int64_t tokens, int64_t rows) {
     at::Generator source = generator(3);
     SamplingContext context = SamplingContext::training(source, std::move(whole));
     const at::Tensor seeds = context.next_seeds(items, at::kCPU);
@@ -66,7 +66,7 @@ TEST_CASE("a part of a batch has the random numbers of the whole batch", "[sampl
     const int64_t before = context.rows_before([](int64_t n) { return n + 1; });
     return std::vector{seeds, dropped, context.dropout(at::ones({rows, 3}), 0.5, before), source.get_state()};
   };
-  const auto whole = draws({}, 0, 4, 10, 14), part = draws({sizes, 1}, 1, 2, 5, 7);
+  const auto whole = random_numbers({}, 0, 4, 10, 14), part = random_numbers({sizes, 1}, 1, 2, 5, 7);
   require_equal(part[0], whole[0].narrow(0, 1, 2), "seeds");
   require_equal(part[1], whole[1].narrow(0, 3, 5), "tokens");
   require_equal(part[2], whole[2].narrow(0, 4, 7), "other rows");

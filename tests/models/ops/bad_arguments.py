@@ -16,7 +16,7 @@ import opcheck
 from opcheck import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-MOST, LEAST = 2**63 - 1, -(2**63)
+INT64_MAX, INT64_MIN = 2**63 - 1, -(2**63)
 SECONDS_A_CALL, SECONDS_AN_OPERATOR = 30, 600
 
 
@@ -68,7 +68,7 @@ def broken_indices(x):
     yield "doubled", x * 2
     yield "minus one", x - 1
     yield "plus one", x + 1
-    for value in (-1, 1, 1000, 2**31, 2**32, 2**40, MOST, MOST - 1, LEAST):
+    for value in (-1, 1, 1000, 2**31, 2**32, 2**40, INT64_MAX, INT64_MAX - 1, INT64_MIN):
         yield f"all {value}", torch.full_like(x, value)
         for place in range(x.numel()):
             yield f"{value} at {place}", with_value(x, place, value)
@@ -87,20 +87,20 @@ def broken(value, kind):
     elif isinstance(value, bool):
         yield "the other", not value
     elif isinstance(value, int):
-        yield from ((str(number), number) for number in (0, -1, 1000, 2**40, MOST, LEAST))
+        yield from ((str(number), number) for number in (0, -1, 1000, 2**40, INT64_MAX, INT64_MIN))
     elif isinstance(value, float):
         numbers = (0.0, -1.0, 1e-320, 1e300, -1e300, float("nan"), float("inf"), -float("inf"))
         yield from ((str(number), number) for number in numbers)
     elif isinstance(value, str):
         yield from ((repr(text), text) for text in ("", "nonsense", "x" * 100000, "softmax\0"))
     elif isinstance(value, list):
-        lists = ([], [0] * len(value), [-1] * len(value), [MOST] * len(value), [LEAST] * len(value), value + [1], [2**40, 1])
+        lists = ([], [0] * len(value), [-1] * len(value), [INT64_MAX] * len(value), [INT64_MIN] * len(value), value + [1], [2**40, 1])
         yield from ((str(numbers), numbers) for numbers in lists)
     elif kind == "Optional[Tensor]":
         for dtype in (torch.int64, torch.float32):
             yield f"{dtype} where there was none", torch.zeros(3, dtype=dtype)
             yield f"empty {dtype} where there was none", torch.zeros(0, dtype=dtype)
-            yield f"[0, {MOST}] where there was none", torch.tensor([0, MOST])
+            yield f"[0, {INT64_MAX}] where there was none", torch.tensor([0, INT64_MAX])
 
 
 def flat(result):
@@ -124,7 +124,7 @@ def equal(a, b):
 
 
 def is_named(text, name, arguments):
-    """Whether an error is of this argument, of one that must agree with it, or LibTorch's refusal of such tensors."""
+    """Whether an error is of this argument, of one that must agree with it, or LibTorch's error for such tensors."""
     own = rf"(?<!\w){name}(?!\w)"
     other = rf"(?<!\w)({'|'.join(arguments)})( and \w+)? must "
     backend = r"Could not run 'geosft::\w+' with arguments from the '(Sparse|Quantized)CPU' backend"

@@ -29,7 +29,7 @@ inline at::Tensor slow(const Arguments& a) {
 inline Arguments random_graph(const Sizes& sizes, uint64_t seed, int64_t channels, int64_t degree) {
   Arguments a = random_attention(sizes, seed);
   at::Generator random = generator(seed + 1);
-  const auto draw = [&](int64_t begin, int64_t end) {
+  const auto random_row = [&](int64_t begin, int64_t end) {
     return begin + at::randint(end - begin, {1}, random, at::TensorOptions().dtype(at::kLong)).item<int64_t>();
   };
   const int64_t nodes = a["q"].size(0), keys = a["k"].size(0);
@@ -39,13 +39,13 @@ inline Arguments random_graph(const Sizes& sizes, uint64_t seed, int64_t channel
     for (int64_t i = begin; i < end; ++i) {
       for (int64_t e = 0; e < degree; ++e) {
         const bool anywhere = col.size() % 7 == 0;
-        col.push_back(draw(anywhere ? 0 : begin, anywhere ? nodes : end));
+        col.push_back(random_row(anywhere ? 0 : begin, anywhere ? nodes : end));
       }
       rowptr.push_back(static_cast<int64_t>(col.size()));
     }
     for (int64_t j = 0; j < sizes.keys[b]; ++j) {
-      top.push_back(draw(begin, end));
-      partner.push_back(draw(begin, end));
+      top.push_back(random_row(begin, end));
+      partner.push_back(random_row(begin, end));
     }
   }
   const auto options = at::TensorOptions().dtype(at::kDouble);

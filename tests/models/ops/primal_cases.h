@@ -146,9 +146,9 @@ inline void add_random_mask(Arguments& a, const PrimalNumbers& n, bool a_head, u
     for (int64_t b = 0; b < offsets.items(); ++b) {
       const int64_t keys = (offsets.second[b + 1] - offsets.second[b] + factor - 1) / factor;
       for (int64_t i = offsets.first[b]; i < offsets.first[b + 1]; ++i) {
-        const at::Tensor drawn = at::rand({keys}, random) + (i % 4 == 1 ? 1.0 : i % 3 == 0 ? -1.0 : 0.0);
+        const at::Tensor random_numbers = at::rand({keys}, random) + (i % 4 == 1 ? 1.0 : i % 3 == 0 ? -1.0 : 0.0);
         for (int64_t j = 0; j < keys; ++j) {
-          if (drawn.const_data_ptr<float>()[j] > 0.5F) col.push_back(first_key + j);
+          if (random_numbers.const_data_ptr<float>()[j] > 0.5F) col.push_back(first_key + j);
         }
         rowptr.push_back(static_cast<int64_t>(col.size()));
       }

@@ -33,15 +33,15 @@ struct ReferencePairs {
   at::Tensor mul, add;  // [nq, nk, h] of one item
 };
 
-// relative(b, q_begin, q_end, k_begin, k_end) gives the attention bias of item b.
-template <class Relative>
+// bias(b, q_begin, q_end, k_begin, k_end) gives the attention bias of item b.
+template <class Bias>
 at::Tensor reference_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                               const Optional& q_ptr, const Optional& k_ptr, double eps, const Relative& relative) {
+                               const Optional& q_ptr, const Optional& k_ptr, double eps, const Bias& bias) {
   const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr");
   std::vector<at::Tensor> parts;
   for (int64_t b = 0; b < offsets.items(); ++b) {
     const int64_t q0 = offsets.first[b], q1 = offsets.first[b + 1], k0 = offsets.second[b], k1 = offsets.second[b + 1];
-    const ReferencePairs pairs = relative(b, q0, q1, k0, k1);
+    const ReferencePairs pairs = bias(b, q0, q1, k0, k1);
     parts.push_back(reference_item(q.slice(0, q0, q1), k.slice(0, k0, k1), v.slice(0, k0, k1), leak.slice(0, k0, k1),
                                    pairs.mul, pairs.add, eps));
   }
@@ -114,11 +114,11 @@ inline at::Tensor reference_graph(const at::Tensor& q, const at::Tensor& k, cons
                                .index_put({rows, col}, edge_attr, /*accumulate=*/true);
   return reference_attention(
       q, k, v, leak, q_ptr, k_ptr, eps, [&](int64_t, int64_t q0, int64_t q1, int64_t k0, int64_t k1) {
-        const auto terms = [&](const at::Tensor& to) {
+        const auto bias_of = [&](const at::Tensor& to) {
           const at::Tensor x = dense.slice(0, q0, q1).index_select(1, to.slice(0, k0, k1));
           return reference_transforms(x, w_mul, b_mul, w_add, b_add);
         };
-        const ReferencePairs first = terms(top), second = terms(partner);
+        const ReferencePairs first = bias_of(top), second = bias_of(partner);
         const at::Tensor p = weight.slice(0, k0, k1).view({1, k1 - k0, 1});
         return ReferencePairs{p * first.mul + (1 - p) * second.mul, p * first.add + (1 - p) * second.add};
       });

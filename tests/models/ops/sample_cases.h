@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws of pairs by name, and what they are drawn from.
+// Samples of pairs by name, and the scores that they are sampled by.
 #pragma once
 
 #include <torch/csrc/autograd/autograd.h>
@@ -17,11 +17,11 @@
 
 namespace geosft::test::sample_cases {
 
-struct Drawn {
+struct Samples {
   at::Tensor top, partner, weight, sample_ptr;
 };
 
-inline Drawn drawn(std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> result) {
+inline Samples as_samples(std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> result) {
   auto [top, partner, weight, sample_ptr] = std::move(result);
   return {top, partner, weight, sample_ptr};
 }

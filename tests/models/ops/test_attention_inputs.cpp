@@ -8,7 +8,7 @@
 #include "models/ops/maxout_attention.h"
 #include "models/ops/point_attention.h"
 #include "models/ops/sequence_attention.h"
-#include "tests/models/ops/wanted.h"
+#include "tests/models/ops/output_mask.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_attention_inputs {
@@ -52,7 +52,7 @@ TEST_CASE("a list of another length is refused", "[attention_inputs]") {
 TEST_CASE("gradients that are not requested are skipped, except those of q, k, v and leak", "[attention_inputs]") {
   const at::Tensor one = at::ones({1}), ptr = at::zeros({2}, at::kLong);
   const MaxoutInputs in(OptionalTensors({one, one, one, one, std::nullopt, one, ptr, ptr}), 0.5);
-  const OutputMask none(all_wanted(5, false), in);
+  const OutputMask none(uniform_mask(5, false), in);
   REQUIRE_FALSE(none.bias_input(0));
   REQUIRE_FALSE(none.bias_input(1));
   std::vector<at::Tensor> gradients(5, one);
@@ -61,7 +61,7 @@ TEST_CASE("gradients that are not requested are skipped, except those of q, k, v
   const OutputMask last(c10::List<bool>({false, false, false, false, true}), in);
   REQUIRE_FALSE(last.bias_input(0));  // absent
   REQUIRE(last.bias_input(1));
-  require_error([&] { OutputMask(all_wanted(6), in); }, {"wanted must", "5", "6"});
+  require_error([&] { OutputMask(uniform_mask(6), in); }, {"output_mask must", "5", "6"});
 }
 
 TEST_CASE("check_sizes compares rank and sizes", "[attention_inputs]") {

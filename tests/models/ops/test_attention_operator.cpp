@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/ops/maxout_attention.h"
-#include "tests/models/ops/wanted.h"
+#include "tests/models/ops/output_mask.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_attention_operator {
@@ -21,7 +21,7 @@ OptionalTensors maxout_inputs(const at::TensorOptions& options) {
 TEST_CASE("attention operators give a gradient for every floating input that is given", "[attention_operator]") {
   const OptionalTensors inputs = maxout_inputs(at::kDouble);
   const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
-  const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6, all_wanted(5));
+  const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6, uniform_mask(5));
   REQUIRE(gradients.size() == 5);
   REQUIRE(gradients[4].sizes() == at::IntArrayRef({12, 2}));  // of r_add: r_mul is absent
 }
@@ -38,21 +38,21 @@ TEST_CASE("attention on meta tensors has the shapes and types of the real one", 
     };
     require_alike(meta_out, out);
     require_alike(meta_denominator, denominator);
-    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, real, 1e-6, all_wanted(5));
+    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, real, 1e-6, uniform_mask(5));
     const auto meta_gradients =
-        backward_operator<MaxoutInputs>().call(meta_out, meta_out, meta_denominator, meta, 1e-6, all_wanted(5));
+        backward_operator<MaxoutInputs>().call(meta_out, meta_out, meta_denominator, meta, 1e-6, uniform_mask(5));
     REQUIRE(meta_gradients.size() == gradients.size());
     for (size_t i = 0; i < gradients.size(); ++i) require_alike(meta_gradients[i], gradients[i]);
   }
 }
 
 TEST_CASE("gradients that are not requested are skipped, on meta tensors too", "[attention_operator]") {
-  c10::List<bool> wanted = all_wanted(5);
-  wanted.set(4, false);
+  c10::List<bool> output_mask = uniform_mask(5);
+  output_mask.set(4, false);
   for (const auto device : {at::kCPU, at::kMeta}) {
     const OptionalTensors inputs = maxout_inputs(at::TensorOptions().dtype(at::kFloat).device(device));
     const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
-    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6, wanted);
+    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6, output_mask);
     REQUIRE(gradients.size() == 5);
     REQUIRE(gradients[3].sizes() == at::IntArrayRef({3, 2}));
     REQUIRE(gradients[4].sizes() == at::IntArrayRef({0}));
@@ -62,11 +62,11 @@ TEST_CASE("gradients that are not requested are skipped, on meta tensors too", "
 TEST_CASE("the operators behind attention check what they are given", "[attention_operator]") {
   const OptionalTensors inputs = maxout_inputs(at::kFloat);
   const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
-  const auto backward = [&, &o = out, &d = denominator](const at::Tensor& grad, size_t wanted) {
-    backward_operator<MaxoutInputs>().call(grad, o, d, inputs, 1e-6, all_wanted(wanted));
+  const auto backward = [&, &o = out, &d = denominator](const at::Tensor& grad, size_t count) {
+    backward_operator<MaxoutInputs>().call(grad, o, d, inputs, 1e-6, uniform_mask(count));
   };
   require_error([&, &d = denominator] { backward(d, 5); }, {"grad must"});
-  require_error([&, &o = out] { backward(o, 4); }, {"wanted must", "5", "4"});
+  require_error([&, &o = out] { backward(o, 4); }, {"output_mask must", "5", "4"});
   require_error([&] { forward_operator<MaxoutInputs>().call(inputs, -1.0); }, {"eps"});
 }
 

@@ -13,14 +13,14 @@
 namespace geosft::test::test_gather_pairs {
 namespace {
 
-// Draws of a packed batch from rows that are drawn again and again.
-struct ManyDraws {
-  int64_t draws = 5000, rows = 40;
-  at::Tensor x = at::randn({rows, 2, 3}, generator(3)), grad_output = at::randn({draws, 2, 3}, generator(4));
-  at::Tensor top = drawn(5), partner = drawn(6), weight = at::rand({draws}, generator(7));
+// Samples of a packed batch, whose rows are sampled again and again.
+struct ManySamples {
+  int64_t samples = 5000, rows = 40;
+  at::Tensor x = at::randn({rows, 2, 3}, generator(3)), grad_output = at::randn({samples, 2, 3}, generator(4));
+  at::Tensor top = random_rows(5), partner = random_rows(6), weight = at::rand({samples}, generator(7));
 
-  at::Tensor drawn(uint64_t seed) const {
-    return at::randint(rows, {draws}, generator(seed), at::TensorOptions().dtype(at::kLong));
+  at::Tensor random_rows(uint64_t seed) const {
+    return at::randint(rows, {samples}, generator(seed), at::TensorOptions().dtype(at::kLong));
   }
 };
 
@@ -28,7 +28,7 @@ struct Gathered {
   at::Tensor out, x, weight;  // the last two: gradients
 };
 
-Gathered gather(const ManyDraws& many) {
+Gathered gather(const ManySamples& many) {
   const at::Tensor x = many.x.detach().requires_grad_(true), weight = many.weight.detach().requires_grad_(true);
   const at::Tensor out = gather_pairs(x, many.top, many.partner, weight);
   out.backward(many.grad_output);
@@ -43,7 +43,7 @@ void require_same(const Gathered& actual, const Gathered& expected) {
 
 }  // namespace
 
-TEST_CASE("gather_pairs blends the rows of each bin", "[gather_pairs]") {
+TEST_CASE("gather_pairs blends the rows of each pair", "[gather_pairs]") {
   const at::Tensor x = at::tensor({1.0, 2.0, 10.0, 20.0, 100.0, 200.0}, at::kDouble).view({3, 2});
   const at::Tensor top = at::tensor({2, 1}, at::kLong), partner = at::tensor({0, 1}, at::kLong);
   const at::Tensor weight = at::tensor({0.25, 0.5}, at::kDouble);
@@ -61,12 +61,12 @@ TEST_CASE("gather_pairs passes gradcheck with rows that are sampled more than on
 }
 
 TEST_CASE("gather_pairs of rows that are sampled often agrees with indexing one by one", "[gather_pairs]") {
-  const ManyDraws many;
+  const ManySamples many;
   const Gathered found = gather(many);
   const at::Tensor x = many.x.to(at::kDouble), weight = many.weight.to(at::kDouble);
   const at::Tensor grad_output = many.grad_output.to(at::kDouble);
   at::Tensor out = at::empty_like(grad_output), x_grad = at::zeros_like(x), weight_grad = at::empty_like(weight);
-  for (int64_t j = 0; j < many.draws; ++j) {
+  for (int64_t j = 0; j < many.samples; ++j) {
     const at::Tensor top = many.top[j], partner = many.partner[j], difference = x[top] - x[partner];
     out[j] = x[partner] + weight[j] * difference;
     x_grad[top] += weight[j] * grad_output[j];
@@ -79,7 +79,7 @@ TEST_CASE("gather_pairs of rows that are sampled often agrees with indexing one 
 }
 
 TEST_CASE("gather_pairs has the same bits every time, on one thread and on two", "[gather_pairs]") {
-  const ManyDraws many;
+  const ManySamples many;
   const int before = at::get_num_threads();
   at::set_num_threads(1);
   const Gathered one = gather(many);
@@ -91,7 +91,7 @@ TEST_CASE("gather_pairs has the same bits every time, on one thread and on two",
 }
 
 TEST_CASE("gather_pairs takes strided arguments", "[gather_pairs]") {
-  ManyDraws many;
+  ManySamples many;
   const Gathered expected = gather(many);
   // Of every tensor the same numbers, apart from each other in memory.
   many.x = many.x.transpose(0, 2).contiguous().transpose(0, 2);

@@ -129,7 +129,7 @@ TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank
     std::map<std::string, double> before{{"q", 3}, {"k", 3}, {"v", 3}};
     for (const int64_t degree : {2, 6, 10, 14}) {
       const PolynomialNumbers numbers{degree, 2.0, causal};
-      const Outcome own = evaluate(fused_polynomial(numbers), a, grad_output, at::kDouble);
+      const Outcome exact_gradient = evaluate(fused_polynomial(numbers), a, grad_output, at::kDouble);
       const AttentionGradient paper =
           polynomial_low_rank_gradient(grad_output, a["q"], a["k"], a["v"], degree, 2.0, causal);
       const auto distance = [&](const at::Tensor& one, const at::Tensor& other) {
@@ -137,7 +137,7 @@ TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank
       };
       const std::map<std::string, at::Tensor> of_paper{{"q", paper.q}, {"k", paper.k}, {"v", paper.v}};
       for (const auto& [name, theirs] : of_paper) {
-        const at::Tensor &ours = own.gradients.at(name), &softmax = exact.gradients.at(name);
+        const at::Tensor &ours = exact_gradient.gradients.at(name), &softmax = exact.gradients.at(name);
         const double error = distance(ours, softmax), between = distance(ours, theirs);
         INFO(name << " degree " << degree << " error " << error << " between " << between);
         REQUIRE(error < 0.1 * before[name]);
@@ -163,12 +163,12 @@ TEST_CASE("polynomial_low_rank_gradient cuts long items into blocks", "[low_rank
   for (const bool causal : {false, true}) {
     // At this degree the paper's gradient is the polynomial's to rounding, and a block holds fewer tokens than the
     // item.
-    const Outcome own = evaluate(fused_polynomial({8, 0.5, causal}), a, grad_output, at::kDouble);
+    const Outcome exact_gradient = evaluate(fused_polynomial({8, 0.5, causal}), a, grad_output, at::kDouble);
     const AttentionGradient paper =
         polynomial_low_rank_gradient(grad_output, a["q"], a["k"], a["v"], 8, 0.5, causal, a["q_ptr"], a["k_ptr"]);
-    require_close(paper.q, own.gradients.at("q"), 1e-6, "q");
-    require_close(paper.k, own.gradients.at("k"), 1e-6, "k");
-    require_close(paper.v, own.gradients.at("v"), 1e-10, "v");
+    require_close(paper.q, exact_gradient.gradients.at("q"), 1e-6, "q");
+    require_close(paper.k, exact_gradient.gradients.at("k"), 1e-6, "k");
+    require_close(paper.v, exact_gradient.gradients.at("v"), 1e-10, "v");
   }
 }
 

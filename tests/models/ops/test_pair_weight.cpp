@@ -45,7 +45,7 @@ TEST_CASE("pairs that are no rows of score are refused", "[sample_pairs]") {
   const at::Tensor score = at::zeros({3}), noise = at::zeros({2, 2}), good = longs({0, 2}), bad = longs({0, 3});
   require_error([&] { pair_weight(score, {bad, good, noise, {}}, 1.0); }, {"top", "0 to 2"});
   require_error([&] { pair_weight(score, {good, longs({-1, 0}), noise, {}}, 1.0); }, {"partner", "0 to 2"});
-  require_error([&] { pair_weight(score, {good, good, at::zeros({2, 3}), {}}, 1.0); }, {"noise", "[2, bins]"});
+  require_error([&] { pair_weight(score, {good, good, at::zeros({2, 3}), {}}, 1.0); }, {"noise", "[2, K]"});
   const at::Tensor strided = longs({0, 9, 2, 9}).slice(0, 0, 4, 2);
   const at::Tensor other = longs({1, 1});
   require_equal(pair_weight(at::arange(3, at::kFloat), {strided, other, noise, {}}, 1.0),
@@ -60,10 +60,10 @@ TEST_CASE("the backward operator of pair weights refuses a gradient of another l
   const at::Tensor noise = at::zeros({2, 2});
   CHECK(op.call(at::ones({2}), score, top, partner, noise, 1.0).sizes() == score.sizes());
   for (const at::Tensor& grad : {at::ones({1}), at::ones({3}), at::ones({0}), at::ones({2, 1}), at::scalar_tensor(1)}) {
-    require_error([&] { op.call(grad, score, top, partner, noise, 1.0); }, {"grad_weight must be [bins]"});
+    require_error([&] { op.call(grad, score, top, partner, noise, 1.0); }, {"grad_weight must be [K]"});
   }
   require_error([&] { op.call(at::ones({2}, at::kDouble), score, top, partner, noise, 1.0); },
-                {"grad_weight must be [bins] with the dtype of score", "Double"});
+                {"grad_weight must be [K] with the dtype of score", "Double"});
   require_error([&] { op.call(at::ones({2}), score, top, partner, noise, 0.0); }, {"tau must be"});
 }
 

@@ -188,7 +188,7 @@ TEST_CASE("polynomial_attention passes NaN of queries and output gradients only 
         at::Tensor broken = in_query ? bad.tensors["q"] = good["q"].clone() : grad_output;
         broken[at].fill_(std::nan(""));
         const Outcome outcome = evaluate(fused_polynomial({2, 1.0, causal}), bad, grad_output, at::kDouble);
-        INFO(tokens << (in_query ? " q" : " upstream") << (causal ? " causal" : ""));
+        INFO(tokens << (in_query ? " q" : " grad_output") << (causal ? " causal" : ""));
         const auto finite_but_row = [&](const at::Tensor& rows) {
           return rows.slice(0, 0, at).isfinite().all().item<bool>() &&
                  rows.slice(0, at + 1).isfinite().all().item<bool>();

@@ -178,8 +178,8 @@ TEST_CASE("polynomial_score_bound holds for every pair, and falls with centring"
     REQUIRE(bound.sizes() == at::IntArrayRef({3}));
     for (const auto& [q, k] : {std::pair(at::indexing::Slice(0, 7), at::indexing::Slice(0, 5)),
                                std::pair(at::indexing::Slice(7, 19), at::indexing::Slice(9, 18))}) {
-      const at::Tensor item = keys.index({k}), own = center ? item - item.mean(0, true) : item;
-      const at::Tensor score = at::einsum("ihc,jhc->hij", {a["q"].index({q}), own}).abs().amax({1, 2}) * 0.7;
+      const at::Tensor item = keys.index({k}), centred = center ? item - item.mean(0, true) : item;
+      const at::Tensor score = at::einsum("ihc,jhc->hij", {a["q"].index({q}), centred}).abs().amax({1, 2}) * 0.7;
       REQUIRE((score <= bound * (1 + 1e-12)).all().item<bool>());
     }
   }

@@ -100,7 +100,7 @@ TEST_CASE("nothing is read of a mask on a GPU, and wrong keys in it count for no
     const Arguments there = on_emulated_gpu(arguments);
     const at::Tensor grad_output = at::randn({17, 3, 2}, generator(6), at::kDouble);
     const Outcome expected = evaluate(slow_primal(numbers), arguments, grad_output, at::kDouble);
-    const at::Tensor upstream_there = grad_output.to(emulated_gpu::device);
+    const at::Tensor grad_output_there = grad_output.to(emulated_gpu::device);
     at::Tensor out;
     std::vector<at::Tensor> gradients;
     {
@@ -108,7 +108,7 @@ TEST_CASE("nothing is read of a mask on a GPU, and wrong keys in it count for no
       const at::AutoDispatchBelowADInplaceOrView below;
       out = with_arguments(there, numbers, composed_primal_attention);
       gradients = with_arguments(
-          there, numbers, [&](const PrimalArguments& a) { return composed_primal_gradients(upstream_there, a); });
+          there, numbers, [&](const PrimalArguments& a) { return composed_primal_gradients(grad_output_there, a); });
     }
     require_close(out.cpu(), expected.out, 1e-12, "result");
     const char* names[] = {"q", "k", "v", "beta"};

@@ -107,7 +107,7 @@ class Noise(unittest.TestCase):
 
     def test_vmap_asks_for_a_choice(self):
         for call in (lambda x: noisy(x), lambda x: noisy(self.score) + x[0]):
-            with self.assertRaisesRegex(RuntimeError, "geosft::sample_pairs draws random numbers.*randomness"):
+            with self.assertRaisesRegex(RuntimeError, "geosft::sample_pairs samples random numbers.*randomness"):
                 torch.func.vmap(call)(self.equal)
 
     def test_different(self):
@@ -122,17 +122,17 @@ class Noise(unittest.TestCase):
 
     def test_the_generator_is_reproducible(self):
         for randomness in ("same", "different"):
-            draws = []
+            samples = []
             for _ in range(2):
                 torch.manual_seed(5)
-                draws.append(torch.func.vmap(noisy, randomness=randomness)(self.equal))
-            torch.testing.assert_close(*draws, rtol=0, atol=0)
+                samples.append(torch.func.vmap(noisy, randomness=randomness)(self.equal))
+            torch.testing.assert_close(*samples, rtol=0, atol=0)
 
     def test_seeds_need_no_choice(self):
         seeds = torch.arange(4).unsqueeze(1)
         rows = torch.func.vmap(lambda x, seed: noisy(x, seeds=seed))(self.equal, seeds)
-        wanted = torch.stack([noisy(self.score, seeds=seed) for seed in seeds])
-        torch.testing.assert_close(rows, wanted, rtol=0, atol=0)
+        expected = torch.stack([noisy(self.score, seeds=seed) for seed in seeds])
+        torch.testing.assert_close(rows, expected, rtol=0, atol=0)
 
     def test_a_score_that_all_rows_share(self):
         for randomness, count in (("different", 4), ("same", 1)):
@@ -148,9 +148,9 @@ class Compiled(unittest.TestCase):
 
         score = torch.randn(14, generator=torch.Generator().manual_seed(1), dtype=torch.double, requires_grad=True)
         torch.manual_seed(2)
-        wanted = part(score)
-        (gradient,) = torch.autograd.grad(wanted.square().sum(), score)
-        # From 2.13 on the backend eager draws anew in a checkpoint, for torch.rand too.
+        expected = part(score)
+        (gradient,) = torch.autograd.grad(expected.square().sum(), score)
+        # From 2.13 on the backend eager samples anew in a checkpoint, for torch.rand too.
         backends = ("eager", "aot_eager") if tuple(map(int, VERSION.split(".")[:2])) < (2, 13) else ("aot_eager",)
         for backend in backends:
             with self.subTest(backend):
@@ -158,7 +158,7 @@ class Compiled(unittest.TestCase):
                 compiled = torch.compile(lambda x: checkpoint(part, x, use_reentrant=False), backend=backend, fullgraph=True)
                 torch.manual_seed(2)
                 found = compiled(score)
-                torch.testing.assert_close(found, wanted)
+                torch.testing.assert_close(found, expected)
                 torch.testing.assert_close(torch.autograd.grad(found.square().sum(), score)[0], gradient)
 
 

@@ -153,8 +153,8 @@ inline at::Tensor result_there(const at::Tensor& here, const std::vector<Both>& 
   return made_there(here, storage_there(here.storage()));
 }
 
-// Of the operators that draw pairs: offsets stay with ptr, and carry a copy as those of the CUDA kernels do.
-inline bool draws_pairs(const c10::OperatorHandle& op) {
+// Whether an operator samples pairs: its offsets stay with ptr, and carry a copy as those of the CUDA kernels do.
+inline bool samples_pairs(const c10::OperatorHandle& op) {
   return op.schema().name().find("geosft::_draw_pairs") == 0;
 }
 
@@ -202,7 +202,7 @@ inline void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   std::vector<Both> seen;
   std::vector<c10::IValue> results = called_here(op, arguments, seen);
   for (const Both& both : seen) take_form(both.there, both.here);
-  const bool offsets_stay = draws_pairs(op) && arguments[2].isTensor() && !path_exists(arguments[2].toTensor());
+  const bool offsets_stay = samples_pairs(op) && arguments[2].isTensor() && !path_exists(arguments[2].toTensor());
   for (size_t i = 0; i < results.size(); ++i) {
     results[i] = with_tensors(results[i], [&](const at::Tensor& here) {
       if (!here.defined()) return here;

@@ -31,7 +31,7 @@ class NcclWatchdog {
   NcclWatchdog(const NcclWatchdog&) = delete;
   NcclWatchdog& operator=(const NcclWatchdog&) = delete;
 
-  // As Communicator::all_reduce, for values on the device that are computed on the current stream.
+  // Sums like Communicator::all_reduce, for values on the device that are computed on the current stream.
   std::unique_ptr<Work> all_reduce(const at::Tensor& values);
   // Throws std::runtime_error with the error that the thread has noticed, if any.
   void check();

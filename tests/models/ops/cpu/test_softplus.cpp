@@ -68,8 +68,9 @@ Values expected(const at::Tensor& x) {
   return {exact.exp().log1p(), exact.sigmoid()};
 }
 
-void require_relative(const at::Tensor& actual, const at::Tensor& wanted, double tolerance, const std::string& what) {
-  const at::Tensor error = (actual - wanted).abs() / wanted;
+void require_relative(const at::Tensor& actual, const at::Tensor& reference, double tolerance,
+                      const std::string& what) {
+  const at::Tensor error = (actual - reference).abs() / reference;
   INFO(what << ": at " << error.argmax().item<int64_t>());
   REQUIRE(error.max().item<double>() <= tolerance);
 }
@@ -78,11 +79,11 @@ void require_relative(const at::Tensor& actual, const at::Tensor& wanted, double
 
 TEST_CASE("softplus and its derivative in single precision, every digit but the last", "[softplus]") {
   const at::Tensor x = arguments<float>(), normal = x >= -87;
-  const Values wanted = expected(x);
+  const Values reference = expected(x);
   for_each_target([&](const std::string& target) {
     const Values found = evaluate<float>(x);
-    require_relative(found.value.masked_select(normal), wanted.value.masked_select(normal), 4e-7, target + " value");
-    require_relative(found.slope.masked_select(normal), wanted.slope.masked_select(normal), 6e-7, target + " slope");
+    require_relative(found.value.masked_select(normal), reference.value.masked_select(normal), 4e-7, target + " value");
+    require_relative(found.slope.masked_select(normal), reference.slope.masked_select(normal), 6e-7, target + " slope");
     // Below, both are what they are at -87.
     const at::Tensor tiny = at::cat({found.value.masked_select(~normal), found.slope.masked_select(~normal)});
     REQUIRE(tiny.min().item<double>() > 0);
@@ -92,11 +93,11 @@ TEST_CASE("softplus and its derivative in single precision, every digit but the 
 
 TEST_CASE("softplus and its derivative in double precision, to the last bits", "[softplus]") {
   const at::Tensor x = arguments<double>();
-  const Values wanted = expected(x);
+  const Values reference = expected(x);
   for_each_target([&](const std::string& target) {
     const Values found = evaluate<double>(x);
-    require_relative(found.value, wanted.value, 1e-15, target + " value");
-    require_relative(found.slope, wanted.slope, 1e-15, target + " slope");
+    require_relative(found.value, reference.value, 1e-15, target + " value");
+    require_relative(found.slope, reference.slope, 1e-15, target + " slope");
   });
 }
 
@@ -106,13 +107,13 @@ TEMPLATE_TEST_CASE("sums of softplus, to which minus infinity adds nothing", "[s
     at::Tensor x = (at::randn({rows, width}, generator(width), at::kDouble) * 9).to(dtype<TestType>);
     x.slice(0, 0, rows, 2).fill_(-std::numeric_limits<TestType>::infinity());
     x.select(1, 0).fill_(-std::numeric_limits<TestType>::infinity());
-    const at::Tensor wanted = x.to(at::kDouble).exp().log1p().sum(0), sums = at::empty({width}, dtype<TestType>);
+    const at::Tensor reference = x.to(at::kDouble).exp().log1p().sum(0), sums = at::empty({width}, dtype<TestType>);
     for_each_target([&](const std::string& target) {
       GEOSFT_SIMD_DISPATCH(TestType, softplus_sums)
       (x.const_data_ptr<TestType>(), rows, width, sums.data_ptr<TestType>());
       REQUIRE(sums[0].item<double>() == 0.0);
       const at::Tensor others = sums.slice(0, 1).to(at::kDouble);
-      require_close(others, wanted.slice(0, 1), sizeof(TestType) == 4 ? 1e-6 : 1e-14, target);
+      require_close(others, reference.slice(0, 1), sizeof(TestType) == 4 ? 1e-6 : 1e-14, target);
     });
   }
 }

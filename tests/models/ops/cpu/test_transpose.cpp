@@ -56,11 +56,11 @@ void require_packed(int64_t rows, int64_t columns, const std::string& what) {
   const at::Tensor lanes = at::full({columns + 1, kQueryBlock}, untouched, tokens.options());
   const int64_t padded =
       GEOSFT_SIMD_DISPATCH(T, pack)(tokens.const_data_ptr<T>(), stride, rows, columns, lanes.template data_ptr<T>());
-  at::Tensor wanted = at::full_like(lanes, untouched);
-  wanted.slice(0, 0, columns).slice(1, 0, padded).zero_();
-  wanted.slice(0, 0, columns).slice(1, 0, rows).copy_(tokens.slice(1, 0, columns).t());
+  at::Tensor expected = at::full_like(lanes, untouched);
+  expected.slice(0, 0, columns).slice(1, 0, padded).zero_();
+  expected.slice(0, 0, columns).slice(1, 0, rows).copy_(tokens.slice(1, 0, columns).t());
   REQUIRE((padded >= rows && padded <= kQueryBlock));
-  require_equal(lanes, wanted, what + " packed");
+  require_equal(lanes, expected, what + " packed");
 }
 
 template <typename T>
@@ -69,9 +69,9 @@ void require_unpacked(int64_t rows, int64_t columns, const std::string& what) {
   const at::Tensor tokens = at::full({rows + 1, stride}, untouched, lanes.options());
   GEOSFT_SIMD_DISPATCH(T, unpack)
   (lanes.const_data_ptr<T>(), rows, columns, tokens.template data_ptr<T>(), stride);
-  at::Tensor wanted = at::full_like(tokens, untouched);
-  wanted.slice(0, 0, rows).slice(1, 0, columns).copy_(lanes.slice(1, 0, rows).t());
-  require_equal(tokens, wanted, what + " unpacked");
+  at::Tensor expected = at::full_like(tokens, untouched);
+  expected.slice(0, 0, rows).slice(1, 0, columns).copy_(lanes.slice(1, 0, rows).t());
+  require_equal(tokens, expected, what + " unpacked");
 }
 
 }  // namespace

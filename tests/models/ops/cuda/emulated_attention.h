@@ -6,7 +6,7 @@
 #include "models/ops/cuda/attention_kernels.cuh"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/models/ops/attention_cases.h"
-#include "tests/models/ops/wanted.h"
+#include "tests/models/ops/output_mask.h"
 
 namespace geosft::test {
 
@@ -39,7 +39,7 @@ Outcome emulate(const Arguments& arguments, const std::vector<std::string>& name
   }
   const auto [out, denominator] = attention_forward<cuda::AttentionDevice<Launcher, Operator>>(inputs, arguments.eps);
   const std::vector<at::Tensor> gradients = attention_backward<cuda::AttentionDevice<Launcher, Operator>>(
-      grad_output.to(dtype), out, denominator, inputs, arguments.eps, all_wanted(floating.size()));
+      grad_output.to(dtype), out, denominator, inputs, arguments.eps, uniform_mask(floating.size()));
   REQUIRE(gradients.size() == floating.size());
   Outcome outcome{out, {}};
   for (size_t i = 0; i < floating.size(); ++i) outcome.gradients[floating[i]] = gradients[i];
@@ -55,17 +55,17 @@ void require_left_out(const Arguments& arguments, const std::vector<std::string>
   OptionalTensors inputs;
   for (const std::string& name : names) inputs.push_back(arguments.optional(name));
   const auto [out, denominator] = attention_forward<cuda::AttentionDevice<Launcher, Operator>>(inputs, arguments.eps);
-  const auto gradients = [&, &out = out, &denominator = denominator](const c10::List<bool>& wanted) {
+  const auto gradients = [&, &out = out, &denominator = denominator](const c10::List<bool>& output_mask) {
     return attention_backward<cuda::AttentionDevice<Launcher, Operator>>(grad_output, out, denominator, inputs,
-                                                                         arguments.eps, wanted);
+                                                                         arguments.eps, output_mask);
   };
   size_t floating = 0;
   for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
-  const std::vector<at::Tensor> all = gradients(all_wanted(floating));
+  const std::vector<at::Tensor> all = gradients(uniform_mask(floating));
   for (size_t only = 3; only < floating; ++only) {  // 3, the last of the four that are made in any case: none further
-    c10::List<bool> wanted = all_wanted(floating, false);
-    wanted.set(only, true);
-    const std::vector<at::Tensor> few = gradients(wanted);
+    c10::List<bool> output_mask = uniform_mask(floating, false);
+    output_mask.set(only, true);
+    const std::vector<at::Tensor> few = gradients(output_mask);
     REQUIRE(few.size() == floating);
     for (size_t i = 0; i < floating; ++i) {
       if (i < 4 || i == only) require_equal(few[i], all[i], "gradient " + std::to_string(i));
@@ -85,7 +85,7 @@ inline OptionalTensors of_type(const OptionalTensors& tensors, at::ScalarType dt
 // Inputs in a half type give what the same numbers in float32 give, rounded: forward, and backward from there.
 template <class Operator>
 void require_emulated_half(const Arguments& arguments, const std::vector<std::string>& names,
-                           const at::Tensor& upstream_in, at::ScalarType half, const std::string& what) {
+                           const at::Tensor& grad_output_in, at::ScalarType half, const std::string& what) {
   using Launcher = EmulatedLauncher<true>;
   OptionalTensors given;
   for (const std::string& name : names) given.push_back(arguments.optional(name));
@@ -98,11 +98,11 @@ void require_emulated_half(const Arguments& arguments, const std::vector<std::st
 
   size_t floating = 0;
   for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
-  const at::Tensor grad_output = upstream_in.to(half);
+  const at::Tensor grad_output = grad_output_in.to(half);
   const std::vector<at::Tensor> gradients = attention_backward<cuda::AttentionDevice<Launcher, Operator>>(
-      grad_output, out, denominator, inputs, arguments.eps, all_wanted(floating));
+      grad_output, out, denominator, inputs, arguments.eps, uniform_mask(floating));
   const std::vector<at::Tensor> expected = attention_backward<cuda::AttentionDevice<Launcher, Operator>>(
-      grad_output.to(at::kFloat), out.to(at::kFloat), denominator, wide, arguments.eps, all_wanted(floating));
+      grad_output.to(at::kFloat), out.to(at::kFloat), denominator, wide, arguments.eps, uniform_mask(floating));
   for (size_t i = 0; i < floating; ++i) {
     require_equal(gradients[i], expected[i].to(half), what + " gradient " + std::to_string(i));
   }

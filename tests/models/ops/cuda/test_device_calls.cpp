@@ -36,7 +36,7 @@ struct Operator {
   Arguments arguments;
 };
 
-const Sizes sizes{{33, 0, 5}, {9, 0, 20}, 2, 4, 4}, of_one_side{{70, 0, 5}, {70, 0, 5}, 2, 4, 4};
+const Sizes sizes{{33, 0, 5}, {9, 0, 20}, 2, 4, 4}, self_attention{{70, 0, 5}, {70, 0, 5}, 2, 4, 4};
 
 std::vector<Operator> attention() {
   return {{"maxout_attention", maxout_cases::fused, maxout_cases::with_relative(sizes, 1)},
@@ -50,7 +50,7 @@ std::vector<Operator> over_all_tokens() {
   std::vector<Operator> all;
   for (const bool causal : {false, true}) {
     all.push_back({causal ? "polynomial_attention, causal" : "polynomial_attention",
-                   fused_polynomial({2, 0.5, causal, !causal}), random_polynomial(of_one_side, 5)});
+                   fused_polynomial({2, 0.5, causal, !causal}), random_polynomial(self_attention, 5)});
   }
   for (const bool linear : {false, true}) {
     all.push_back({linear ? "primal_attention, linear" : "primal_attention", fused_primal({{2, 1}, linear}),
@@ -66,14 +66,14 @@ std::vector<Operator> others() {
   const auto normal = [](at::IntArrayRef shape) { return at::randn(shape, generator(9), at::kDouble); };
   const auto pool = [](const Arguments& a) { return softmax_pool(a["x"], a["u"], a["k_ptr"]); };
   const auto dropout = [](const Arguments& a) { return seeded_dropout(a["x"], 0.3, a["seed"]); };
-  // As sample_pairs where how many bins there are is known: else offsets on a device would be waited for.
+  // sample_pairs with a known number of samples: without it the call waits for offsets on a device.
   const auto pairs = [](const Arguments& a) {
-    using Draw = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>(
+    using Signature = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>(
         const at::Tensor&, int64_t, const std::optional<at::Tensor>&, bool, bool, const std::optional<at::Tensor>&,
         int64_t);
-    static const auto draw = find_operator<Draw>("_draw_pairs");
+    static const auto select = find_operator<Signature>("_draw_pairs");
     const auto [top, partner, noise, sample_ptr] =
-        draw.call(a["score"].detach(), 4, a["k_ptr"], true, true, a["seed"], 6);
+        select.call(a["score"].detach(), 4, a["k_ptr"], true, true, a["seed"], 6);
     return pair_weight(a["score"], {top, partner, noise, sample_ptr}, 1.0);
   };
   const auto nearest = [](const Arguments& a) {
@@ -93,7 +93,7 @@ std::vector<Operator> others() {
   const auto of_weight = [](const Arguments& a) {
     return gather_pairs(a["x"].detach(), a["top"], a["partner"], a["weight"]);
   };
-  const Arguments drawn{{{"x", normal({38, 3, 2})}, {"weight", normal({5})}, {"top", top}, {"partner", partner}}};
+  const Arguments pairs_of_x{{{"x", normal({38, 3, 2})}, {"weight", normal({5})}, {"top", top}, {"partner", partner}}};
   Arguments graph = graph_cases::random_graph({{38}, {4}, 1, 4, 4}, 10, 1, 3);
   graph.tensors = {{"rowptr", graph["rowptr"]},
                    {"col", graph["col"]},
@@ -122,9 +122,9 @@ std::vector<Operator> others() {
           {"knn", nearest, {{{"x", normal({38, 3})}, {"queries", normal({38, 3}).flip(0) * 2}, {"k_ptr", ptr}}}},
           {"random_walk_pe", walks, graph},
           {"farthest_point_order", farthest, {{{"x", normal({38, 3})}, {"k_ptr", ptr}}}},
-          {"gather_pairs", gather, drawn},
-          {"gather_pairs, x alone", of_x, drawn},
-          {"gather_pairs, weight alone", of_weight, drawn},
+          {"gather_pairs", gather, pairs_of_x},
+          {"gather_pairs, x alone", of_x, pairs_of_x},
+          {"gather_pairs, weight alone", of_weight, pairs_of_x},
           {"softmax_pool", pool, {{{"x", normal({38, 5})}, {"u", normal({5})}, {"k_ptr", ptr}}}},
           {"seeded_dropout", dropout, {{{"x", normal({38, 5})}, {"seed", at::tensor({-3}, at::kLong)}}}},
           {"sample_pairs", pairs, {{{"score", normal({38})}, {"k_ptr", ptr}, {"seed", seeds}}}}};

@@ -71,7 +71,7 @@ struct WalledRun {
     if (in.normalizer) walls.emplace_back(in.normalizer, rows, T(-7));
     if (in.gradient) walls.emplace_back(in.gradient, rows * in.c, T(-7));
     if (in.tile_sums) {
-      walls.emplace_back(in.tile_sums, cuda::PrimalTileSumTile<T>::blocks(in.column_tokens.packed) * sums, T(-7));
+      walls.emplace_back(in.tile_sums, cuda::PrimalTileSumKernel<T>::blocks(in.column_tokens.packed) * sums, T(-7));
       walls.emplace_back(in.item_sums, in.column_tokens.packed.items * sums, T(-7));
     }
     close(in, walls);

@@ -22,7 +22,7 @@ SampledPairs emulated(const at::Tensor& score, const at::Tensor& ptr, const at::
   return {top, partner, noise, sample_ptr};
 }
 
-void require_drawn(const SampledPairs& actual, const SampledPairs& expected, const std::string& what) {
+void require_same_samples(const SampledPairs& actual, const SampledPairs& expected, const std::string& what) {
   require_equal(actual.top, expected.top, what + " top");
   require_equal(actual.partner, expected.partner, what + " partner");
   require_equal(actual.noise, expected.noise, what + " noise");
@@ -42,9 +42,9 @@ Batch ragged(at::ScalarType type) {
   return {score.to(type), ptr, at::randint(1L << 62, {6}, generator(2), at::TensorOptions().dtype(at::kLong))};
 }
 
-// Nothing is written but what is drawn.
+// Nothing is written but the samples.
 template <ThreadOrder kOrder>
-struct WalledDraw {
+struct WalledSampling {
   template <typename T>
   void operator()(cuda::PairSampling<T> in) const {
     const WalledArray top(in.top, in.samples, int64_t{-7}), partner(in.partner, in.samples, int64_t{-7});
@@ -62,8 +62,8 @@ struct WalledDraw {
 template <ThreadOrder kOrder>
 void require_inside(const at::Tensor& ptr, const cuda::SamplingOptions& options) {
   const at::Tensor score = at::randn({1000}, generator(6)), seeds = at::arange(ptr.size(0) - 1, at::kLong);
-  const auto drawn = cuda::sampled_pairs(score, ptr, seeds, options, WalledDraw<kOrder>{});
-  const at::Tensor rows = at::cat({std::get<0>(drawn), std::get<1>(drawn)});
+  const auto samples = cuda::sampled_pairs(score, ptr, seeds, options, WalledSampling<kOrder>{});
+  const at::Tensor rows = at::cat({std::get<0>(samples), std::get<1>(samples)});
   REQUIRE((rows >= 0).logical_and(rows < 1000).all().item<bool>());
 }
 
@@ -81,10 +81,10 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, give the samples of the C
           for (const cuda::Ranking ranking : all_rankings) {
             options.ranking = ranking;
             const std::string how = what + " ranking " + std::to_string(static_cast<int>(ranking));
-            require_drawn(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options), expected,
-                          how);
-            require_drawn(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options), expected,
-                          how + ", turned");
+            require_same_samples(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options),
+                                 expected, how);
+            require_same_samples(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options),
+                                 expected, how + ", turned");
           }
         }
       }
@@ -98,9 +98,10 @@ TEST_CASE("the CUDA kernel of sample_pairs with replacement, emulated, gives the
     const Batch batch = ragged(type);
     const SampledPairs expected = select_pairs_with_replacement(batch.score, 3, batch.ptr, batch.seeds);
     const cuda::SamplingOptions options{true, false, true, 3, expected.top.size(0)};
-    require_drawn(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options), expected,
-                  "ascending");
-    require_drawn(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options), expected, "turned");
+    require_same_samples(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options), expected,
+                         "ascending");
+    require_same_samples(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options), expected,
+                         "turned");
   }
 }
 
@@ -111,9 +112,9 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, select distinct rows of t
   const at::Tensor ptr = at::tensor({0, 8}, at::kLong), seeds = at::tensor({int64_t{5}}, at::kLong);
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     for (const bool random : {false, true}) {
-      const SampledPairs drawn =
+      const SampledPairs samples =
           emulated<ThreadOrder::kAscending>(score.to(type), ptr, seeds, {true, random, false, 4, 4});
-      const at::Tensor rows = std::get<0>(at::cat({drawn.top, drawn.partner}).sort());
+      const at::Tensor rows = std::get<0>(at::cat({samples.top, samples.partner}).sort());
       require_equal(rows, at::arange(8, at::kLong), "rows");
     }
   }
@@ -161,8 +162,8 @@ TEST_CASE("the rows of sample_pairs on CUDA are selected over several blocks an 
     for (const bool random : {false, true}) {
       const SampledPairs expected = select_pairs(score, 100, ptr, false, random, seeds);
       const cuda::SamplingOptions options{false, random, false, 100, expected.top.size(0), cuda::Ranking::kSelected};
-      require_drawn(emulated<ThreadOrder::kAscending>(score, ptr, seeds, options), expected, "ascending");
-      require_drawn(emulated<ThreadOrder::kDescending>(score, ptr, seeds, options), expected, "turned");
+      require_same_samples(emulated<ThreadOrder::kAscending>(score, ptr, seeds, options), expected, "ascending");
+      require_same_samples(emulated<ThreadOrder::kDescending>(score, ptr, seeds, options), expected, "turned");
     }
   }
 }

@@ -42,9 +42,9 @@ void require_pool(const std::vector<int64_t>& ptr, int64_t width, const std::str
     const auto as = [&](const at::Tensor& tensor) { return tensor.to(type); };
     const auto actual = emulated<ThreadOrder::kAscending>(as(x), as(u), offsets, as(grad_output));
     const auto turned = emulated<ThreadOrder::kDescending>(as(x), as(u), offsets, as(grad_output));
-    const auto wanted = expected(x, u, offsets, grad_output);
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      require_close(actual[i], wanted[i], tolerance, what);
+    const auto reference = expected(x, u, offsets, grad_output);
+    for (size_t i = 0; i < reference.size(); ++i) {
+      require_close(actual[i], reference[i], tolerance, what);
       require_equal(turned[i], actual[i], what + " other order");
     }
   }
@@ -62,10 +62,10 @@ TEST_CASE("the CUDA kernels of softmax_pool, emulated, take one item without ptr
           "[softmax_pool_kernel]") {
   const at::Tensor x = at::randn({40, 6}, generator(4)), u = at::randn({6}, generator(5)),
                    grad_output = at::ones({1, 6});
-  const auto wanted = expected(x.to(at::kBFloat16), u.to(at::kBFloat16), std::nullopt, grad_output);
+  const auto reference = expected(x.to(at::kBFloat16), u.to(at::kBFloat16), std::nullopt, grad_output);
   const auto actual =
       emulated<ThreadOrder::kAscending>(x.to(at::kBFloat16), u.to(at::kBFloat16), std::nullopt, grad_output);
-  for (size_t i = 0; i < wanted.size(); ++i) require_close(actual[i], wanted[i], 2e-2, "bfloat16");
+  for (size_t i = 0; i < reference.size(); ++i) require_close(actual[i], reference[i], 2e-2, "bfloat16");
   REQUIRE(actual[1].scalar_type() == at::kBFloat16);
 }
 

@@ -14,13 +14,13 @@
 
 #include "models/training/distributed/sockets/socket_communicator.h"
 #include "tests/environment.h"
-#include "tests/tools/experiment/started_together.h"
+#include "tests/tools/experiment/concurrent_processes.h"
 
 namespace geosft::test {
 
 // How so many processes that each run the test case of this tag ended.
 inline std::vector<ProcessResult> together(size_t processes, const std::string& tag) {
-  StartedTogether started(processes, std::filesystem::read_symlink("/proc/self/exe").string(), {tag});
+  ConcurrentProcesses started(processes, std::filesystem::read_symlink("/proc/self/exe").string(), {tag});
   return started.wait();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "geometry/cuda/element_tile.h"
+#include "geometry/cuda/element_kernel.cuh"
 
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "tests/geometry/cuda/emulated_block.h"
 
-namespace geosft::test::test_element_tile {
+namespace geosft::test::test_element_kernel {
 namespace {
 
 // Counts how often each element is computed.
@@ -21,7 +21,7 @@ struct Visits {
 
 }  // namespace
 
-TEST_CASE("every element of a call is computed once, and none beyond", "[element_tile]") {
+TEST_CASE("every element of a call is computed once, and none beyond", "[element_kernel]") {
   for (const int64_t count : {0, 1, 31, 32, 33, 255, 256, 257, 1000}) {
     INFO(count << " elements");
     std::vector<int32_t> visits(static_cast<size_t>(count) + 300, 0), once = visits;
@@ -34,4 +34,4 @@ TEST_CASE("every element of a call is computed once, and none beyond", "[element
   }
 }
 
-}  // namespace geosft::test::test_element_tile
+}  // namespace geosft::test::test_element_kernel

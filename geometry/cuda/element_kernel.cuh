@@ -8,7 +8,7 @@ namespace geosft::cuda {
 
 // The base of a kernel with these arguments, `kThreads` threads per block and no shared memory.
 template <class Call, int kThreads>
-struct UnsharedTile {
+struct UnsharedKernel {
   static constexpr int kBlockThreads = kThreads;
   struct Tiles {};
   using Arguments = Call;
@@ -16,7 +16,7 @@ struct UnsharedTile {
 
 // Calls call.compute(at) for every `at` from 0 to call.elements() - 1, each in one thread.
 template <class Call, int kThreads>
-struct ElementTile : UnsharedTile<Call, kThreads> {
+struct ElementKernel : UnsharedKernel<Call, kThreads> {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Call& call) {
     block.each([&](int thread) {
@@ -29,7 +29,7 @@ struct ElementTile : UnsharedTile<Call, kThreads> {
 // Computes all elements of a call, on a GPU or emulated.
 template <int kThreads = 256, class Call, class Run>
 void element_grid(const Call& call, Run&& run) {
-  run.template grid<ElementTile<Call, kThreads>>((call.elements() + kThreads - 1) / kThreads, 1, call);
+  run.template grid<ElementKernel<Call, kThreads>>((call.elements() + kThreads - 1) / kThreads, 1, call);
 }
 
 // Lists the grids of a call that has elements: one grid, on a GPU or emulated.
