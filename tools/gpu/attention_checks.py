@@ -26,28 +26,28 @@ def check_agreement(small):
 
 def check_halves(small):
     """The gradient of v is the one that is not made from the rounded result."""
-    for relation in Case.RELATIONS:
-        large = not small and relation != "dense"  # large enough for tiles of many rows a thread
+    for encoding in Case.ENCODINGS:
+        large = not small and encoding != "dense"  # large enough for tiles of many rows a thread
         queries, keys = ([1024, 777, 1300, 1000], [270, 600, 1024, 300]) if large else ([70, 33], [40, 30])
         for heads, c in ((64 if large else 2, 16), (3, 33)):
-            case = Case(relation, queries, keys, heads, c, c)
+            case = Case(encoding, queries, keys, heads, c, c)
             pointers, indices = case.on(GPU)
             require_halves(lambda *leaves: case.call(list(leaves), pointers, indices), case.floating, case.name, [2])
     return "half types give what float32 gives, rounded"
 
 
 def check_gradients(small):
-    for relation in Case.RELATIONS:
-        case = Case(relation, [4, 2], [3, 2], 2, 3, 2)
+    for encoding in Case.ENCODINGS:
+        case = Case(encoding, [4, 2], [3, 2], 2, 3, 2)
         where = case.on(GPU)
         torch.autograd.gradcheck(lambda *x: case.call(list(x), *where), case.leaves(GPU, torch.float64))
     return "gradcheck in float64"
 
 
 def check_determinism(small):
-    for relation in Case.RELATIONS:
-        n = [70, 33] if small or relation == "dense" else [1024, 777, 1300, 1000]
-        case = Case(relation, n, [k // 2 for k in n], 4 if small else 64, 16, 16)
+    for encoding in Case.ENCODINGS:
+        n = [70, 33] if small or encoding == "dense" else [1024, 777, 1300, 1000]
+        case = Case(encoding, n, [k // 2 for k in n], 4 if small else 64, 16, 16)
         for dtype in (torch.float32, torch.float64):
             require_repeatable(lambda: case.results(GPU, dtype), small, f"{case.name} {dtype}")
     return f"the same bits in {runs(small)} runs, in float32 and float64"
@@ -55,8 +55,8 @@ def check_determinism(small):
 
 def check_written(small):
     with filled_memory():
-        for relation in Case.RELATIONS:
-            case = Case(relation, [65, 0, 70], [33, 0 if relation == "graph" else 5, 0], 2, 16, 16)
+        for encoding in Case.ENCODINGS:
+            case = Case(encoding, [65, 0, 70], [33, 0 if encoding == "graph" else 5, 0], 2, 16, 16)
             for tensor in case.results(GPU, torch.float32):
                 require(bool(tensor.isfinite().all()), f"{case.name}: an element was not written")
     return "every element of results and gradients is written"
@@ -67,8 +67,8 @@ def check_graph(small):
     if small:
         return NO_CAPTURE
     grad_output = torch.ones(72, 2, 16, device=GPU)
-    for relation in Case.RELATIONS:
-        case, other = (Case(relation, [65, 7], [33, 40], 2, 16, 16, seed) for seed in (1, 2))
+    for encoding in Case.ENCODINGS:
+        case, other = (Case(encoding, [65, 7], [33, 40], 2, 16, 16, seed) for seed in (1, 2))
         there, indices = case.on(GPU)
         for pointers in (there, [ptr.pin_memory() for ptr in case.pointers]):
             leaves = case.leaves(GPU, torch.float32)
@@ -83,8 +83,8 @@ def check_graph(small):
 
 def check_ptr(small):
     """Offsets that point anywhere must not make a kernel leave its arrays (a sanitizer would see it)."""
-    for relation in ("normals", "graph", "sequence"):
-        case = Case(relation, [40, 30], [20, 10], 2, 8, 8)
+    for encoding in ("normals", "graph", "sequence"):
+        case = Case(encoding, [40, 30], [20, 10], 2, 8, 8)
         leaves, (_, indices) = case.leaves(GPU, torch.float32), case.on(GPU)
         for ptr in ([-9, 3, 1000], [0, 1000, 5], [70, 2, -1]):
             with filled_memory():  # rows of no item are never written, and initcheck would say so
@@ -93,33 +93,33 @@ def check_ptr(small):
     return "wrong offsets stay inside the arrays"
 
 
-def check_unwanted(small):
-    """The gradients that are asked for have the same bits where nobody asks for those of the relative term's rows, and where
+def check_not_requested(small):
+    """The gradients that are asked for have the same bits where nobody asks for those of the attention bias's rows, and where
     somebody asks for those of one of them."""
-    for relation in Case.RELATIONS:
-        case = Case(relation, [65, 7], [33, 40], 2, 16, 16, depth=70)
+    for encoding in Case.ENCODINGS:
+        case = Case(encoding, [65, 7], [33, 40], 2, 16, 16, depth=70)
         pointers, indices = case.on(GPU)
-        rows = range(4, len(case.floating) - (0 if relation in ("none", "dense") else 4))
+        rows = range(4, len(case.floating) - (0 if encoding in ("none", "dense") else 4))
 
-        def gradients(wanted_rows):
+        def gradients(requested_rows):
             leaves = case.leaves(GPU, torch.float32)
-            wanted = [i for i in range(len(leaves)) if i not in rows or i in wanted_rows]
-            for i in set(rows) - set(wanted):
+            requested = [i for i in range(len(leaves)) if i not in rows or i in requested_rows]
+            for i in set(rows) - set(requested):
                 leaves[i].requires_grad_(False)
             out = case.call(leaves, pointers, indices)
-            return dict(zip(wanted, torch.autograd.grad(out.sum(), [leaves[i] for i in wanted])))
+            return dict(zip(requested, torch.autograd.grad(out.sum(), [leaves[i] for i in requested])))
 
         everything = gradients(rows)
-        for wanted_rows in ((), *((row,) for row in rows)):
-            some = gradients(wanted_rows)
-            require_same([everything[i] for i in some], some.values(), f"{case.name}, of the rows {wanted_rows}")
+        for requested_rows in ((), *((row,) for row in rows)):
+            some = gradients(requested_rows)
+            require_same([everything[i] for i in some], some.values(), f"{case.name}, of the rows {requested_rows}")
     return "the same bits"
 
 
 def check_host_ptr(small):
     """Offsets on the CPU beside rows on the GPU give the same results."""
-    for relation in Case.RELATIONS:
-        case = Case(relation, [65, 7], [33, 40], 2, 16, 16)
+    for encoding in Case.ENCODINGS:
+        case = Case(encoding, [65, 7], [33, 40], 2, 16, 16)
         leaves, (pointers, indices) = case.leaves(GPU, torch.float32), case.on(GPU)
         require_same([case.call(leaves, pointers, indices)], [case.call(leaves, case.pointers, indices)], case.name)
     score, ptr = torch.randn(72, generator=seeded(1)).to(GPU), offsets([65, 7])

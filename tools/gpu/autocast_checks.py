@@ -12,7 +12,7 @@ from primal_checks import families
 
 def computations():
     """Names and functions without arguments, which return tensors; float32."""
-    cases = [Case(relation, [65, 7], [33, 40], 2, 16, 16) for relation in Case.RELATIONS]
+    cases = [Case(encoding, [65, 7], [33, 40], 2, 16, 16) for encoding in Case.ENCODINGS]
     cases += [PolynomialCase([300, 5], [400, 9], (2, 3), 2, center=True), PolynomialCase([70, 3], [70, 3], (8, 20), 2, causal=True)]
     cases += [*families([70, 3], [9, 40]), *families([40, 9], [30, 70], (160, 8))]  # the last are wider than the kernels take
     cases += [make([65, 7]) for make in MAKERS]

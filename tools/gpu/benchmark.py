@@ -50,12 +50,12 @@ def memory_rate():
     return 2 * source.numel() / milliseconds(lambda: target.copy_(source)) * 1e3
 
 
-# What attention needs at least where nothing of n x k is kept: max+add an element of n x k x d, each two instructions, and how
+# The minimum that attention needs where nothing of n x k is kept: max+add an element of n x k x d, each two instructions, and how
 # often the inputs and the result are read or written. Forward: one for the score; inputs are read, the result is written.
 # Backward: the score again, a comparison of q with k, and under it an addition to dq and one to dk, so five instructions;
 # inputs, result and its gradient are read, gradients of the inputs written. Left out: what matrix units can make (products
-# with v) and what comes once a pair of n x k (relu, the relative term).
-LEAST = {"forward": (1, 1), "forward + backward": (1 + 2.5, 1 + 2)}
+# with v) and what comes once per pair of n x k (relu, the attention bias).
+MIN_OPERATIONS = {"forward": (1, 1), "forward + backward": (1 + 2.5, 1 + 2)}
 
 
 class Table:
@@ -70,7 +70,7 @@ class Table:
         """Least milliseconds of a pass, `size` the bytes of inputs and result; of halves also with two packed in a register."""
         if not self.max_adds:
             return None
-        max_adds, copies = LEAST[what]
+        max_adds, copies = MIN_OPERATIONS[what]
         issued, moved = max_adds * elements / self.max_adds * 1e3, copies * size / self.bandwidth * 1e3
         bounds = {"float32": {"max_add_ms": issued, "bytes_ms": moved}}
         if halves:
@@ -151,15 +151,15 @@ def backward_of(function, leaves):
 
 
 ATTENTION = {"batch": 32, "n": 1024, "k": 256, "heads": 16, "c": 16}
-REMARKS = {torch.float32: {"forward": "target: 50 % of the bound", "forward + backward": "target: 35 % of the bound"},
-           torch.bfloat16: dict.fromkeys(LEAST, "read and written in bfloat16, computed in float32")}
+WARNINGS = {torch.float32: {"forward": "target: 50 % of the bound", "forward + backward": "target: 35 % of the bound"},
+           torch.bfloat16: dict.fromkeys(MIN_OPERATIONS, "read and written in bfloat16, computed in float32")}
 
 
 def passes(function, leaves):
     return {"forward": function, "forward + backward": backward_of(function, leaves)}
 
 
-def own_attention(table, dtype):
+def fused_attention(table, dtype):
     """Milliseconds by pass and operator."""
     core, rows, weights, pointers = attention_inputs(**ATTENTION, dtype=dtype)
     # As in training: nobody asks for gradients of the points, but those of the sample have some for its weights.
@@ -174,16 +174,16 @@ def own_attention(table, dtype):
                                              [*core, given[1], given[3], *weights]),
     }
     elements, halves = math.prod(ATTENTION.values()), dtype != torch.float32
-    times = {what: {} for what in LEAST}
+    times = {what: {} for what in MIN_OPERATIONS}
     for name, (function, leaves) in calls.items():
         size = sum(x.numel() * x.element_size() for x in [*leaves, core[0]])  # the result is as large as q
         for what, step in passes(function, leaves).items():
             times[what][name] = table.time(f"{name}, {str(dtype).split('.')[1]}", what, step, elements=elements,
-                                           bounds=table.bounds(what, elements, size, halves), warning=REMARKS[dtype][what])
+                                           bounds=table.bounds(what, elements, size, halves), warning=WARNINGS[dtype][what])
     return times
 
 
-def other_attention(table):
+def torch_attention(table):
     """The same of PyTorch's own operators, in float32."""
     core, batch, elements = attention_inputs(**ATTENTION)[0], ATTENTION["batch"], math.prod(ATTENTION.values())
     compiled = torch.compile(lambda inputs: composite(broadcast, inputs, batch))
@@ -192,7 +192,7 @@ def other_attention(table):
         "broadcasting": lambda: composite(broadcast, core, batch),
         "torch.compile": lambda: compiled(core),
     }
-    times = {what: {} for what in LEAST}
+    times = {what: {} for what in MIN_OPERATIONS}
     for name, function in calls.items():
         for what, step in passes(function, core).items():
             times[what][name] = table.time(name, what, step, 5, elements)
@@ -201,10 +201,10 @@ def other_attention(table):
 
 
 def attention(table):
-    ours = own_attention(table, torch.float32)
-    own_attention(table, torch.bfloat16)
+    ours = fused_attention(table, torch.float32)
+    fused_attention(table, torch.bfloat16)
     torch.cuda.empty_cache()
-    for what, others in other_attention(table).items():
+    for what, others in torch_attention(table).items():
         for name, ms in ours[what].items():
             if name.endswith("r_add"):
                 continue  # it reads n x k numbers that the others do not

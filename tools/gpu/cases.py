@@ -13,35 +13,35 @@ def offsets(sizes):
 
 
 class Case:
-    """Arguments of an attention operator on the CPU, float64; `relation` is one of RELATIONS."""
+    """Arguments of an attention operator on the CPU, float64; `encoding` is one of ENCODINGS."""
 
     POINT_CHANNELS = {"points": 1, "normals": 2, "angles": 4, "chirality": 5}
-    RELATIONS = ("none", "dense", *POINT_CHANNELS, "graph", "sequence")
+    ENCODINGS = ("none", "dense", *POINT_CHANNELS, "graph", "sequence")
 
-    def __init__(self, relation, queries, keys, heads, c, cv, seed=1, depth=5):
-        self.relation, self.depth = relation, depth
-        self.name = f"{relation}, {len(queries)} items, nq={sum(queries)} nk={sum(keys)} h={heads} c={c} cv={cv}"
+    def __init__(self, encoding, queries, keys, heads, c, cv, seed=1, depth=5):
+        self.encoding, self.depth = encoding, depth
+        self.name = f"{encoding}, {len(queries)} items, nq={sum(queries)} nk={sum(keys)} h={heads} c={c} cv={cv}"
         self.generator = torch.Generator().manual_seed(seed)
         nq, nk = sum(queries), sum(keys)
         self.floating = [self.normal(nq, heads, c), self.normal(nk, heads, c), self.normal(nk, heads, cv)]
         self.floating.append(self.normal(nk, heads))
         self.pointers = [offsets(queries), offsets(keys)]
         self.indices = []
-        self.add_relation(queries, keys, heads)
+        self.add_encoding(queries, keys, heads)
 
-    def add_relation(self, queries, keys, heads):
+    def add_encoding(self, queries, keys, heads):
         nq, nk, channels = sum(queries), sum(keys), 0
-        if self.relation == "dense":
+        if self.encoding == "dense":
             pairs = sum(q * k for q, k in zip(queries, keys))
             self.floating += [self.normal(pairs, heads).abs() + 0.1, self.normal(pairs, heads)]
-        if self.relation in self.POINT_CHANNELS:
-            channels = self.POINT_CHANNELS[self.relation]
-            for _ in range(1 if self.relation == "points" else 2):
+        if self.encoding in self.POINT_CHANNELS:
+            channels = self.POINT_CHANNELS[self.encoding]
+            for _ in range(1 if self.encoding == "points" else 2):
                 self.floating += [self.normal(nq, 3), self.normal(nk, 3)]
-        if self.relation == "sequence":
+        if self.encoding == "sequence":
             channels = self.depth
             self.floating += [self.normal(nq, channels), self.normal(nk, channels)]
-        if self.relation == "graph":
+        if self.encoding == "graph":
             channels = 3
             self.add_graph(queries, keys, channels)
         if channels:
@@ -53,10 +53,10 @@ class Case:
         col, top, partner, begin = [], [], [], 0
         for q, k in zip(queries, keys):
             k = k if q else 0
-            draw = lambda count: torch.randint(begin, begin + max(q, 1), (count,), generator=self.generator)
-            col.append(draw(q * degree))
-            top.append(draw(k))
-            partner.append(draw(k))
+            random_rows = lambda count: torch.randint(begin, begin + max(q, 1), (count,), generator=self.generator)
+            col.append(random_rows(q * degree))
+            top.append(random_rows(k))
+            partner.append(random_rows(k))
             begin += q
         if any(k and not q for q, k in zip(queries, keys)):
             raise ValueError("keys of an item without nodes stand for nothing")
@@ -71,16 +71,16 @@ class Case:
         return [x.to(device, dtype).requires_grad_() for x in self.floating]
 
     def call(self, floating, pointers, indices):
-        core, own = floating[:4], floating[4:]
-        if self.relation in ("none", "dense"):
-            return OPS.maxout_attention(*core, *(own or (None, None)), *pointers)
-        if self.relation == "sequence":
-            return OPS.sequence_attention(*core, *own, *pointers)
-        if self.relation == "graph":
+        core, bias = floating[:4], floating[4:]
+        if self.encoding in ("none", "dense"):
+            return OPS.maxout_attention(*core, *(bias or (None, None)), *pointers)
+        if self.encoding == "sequence":
+            return OPS.sequence_attention(*core, *bias, *pointers)
+        if self.encoding == "graph":
             rowptr, col, top, partner = indices
-            return OPS.graph_attention(*core, rowptr, col, own[0], top, partner, own[1], *own[2:], *pointers)
-        rows = [*own[:2], None, None] if self.relation == "points" else own[:4]
-        return OPS.point_attention(*core, *rows, *own[-4:], *pointers)
+            return OPS.graph_attention(*core, rowptr, col, bias[0], top, partner, bias[1], *bias[2:], *pointers)
+        rows = [*bias[:2], None, None] if self.encoding == "points" else bias[:4]
+        return OPS.point_attention(*core, *rows, *bias[-4:], *pointers)
 
     def on(self, device):
         """Pointers and indices."""
@@ -95,18 +95,18 @@ class Case:
 
 
 def attention_cases():
-    for relation in Case.RELATIONS:
+    for encoding in Case.ENCODINGS:
         # Keys of an item without queries are no case of graphs, whose keys are nodes.
-        ragged = ([129, 0, 70, 5], [33, 0 if relation == "graph" else 4, 90, 0])
-        yield Case(relation, [1], [1], 1, 1, 1)
-        yield Case(relation, [0], [0], 2, 16, 16)
-        yield Case(relation, *ragged, 3, 5, 7)
+        ragged = ([129, 0, 70, 5], [33, 0 if encoding == "graph" else 4, 90, 0])
+        yield Case(encoding, [1], [1], 1, 1, 1)
+        yield Case(encoding, [0], [0], 2, 16, 16)
+        yield Case(encoding, *ragged, 3, 5, 7)
         for c, cv in ((8, 8), (16, 13), (32, 20), (33, 64), (65, 128), (128, 1)):
-            yield Case(relation, *ragged, 2, c, cv)
+            yield Case(encoding, *ragged, 2, c, cv)
     yield Case("sequence", [129, 5], [33, 70], 2, 16, 16, depth=70)
-    for relation in ("none", "normals", "angles"):
+    for encoding in ("none", "normals", "angles"):
         for c in (8, 16, 32, 64):  # large enough for tiles of many rows a thread
-            yield Case(relation, [1024, 777, 1300, 1000], [270, 600, 1024, 300], 64, c, c)
-    for relation in ("none", "normals", "angles", "graph", "sequence"):
-        yield Case(relation, [70000], [40], 2, 16, 16)
-        yield Case(relation, [40], [70000], 2, 16, 16)
+            yield Case(encoding, [1024, 777, 1300, 1000], [270, 600, 1024, 300], 64, c, c)
+    for encoding in ("none", "normals", "angles", "graph", "sequence"):
+        yield Case(encoding, [70000], [40], 2, 16, 16)
+        yield Case(encoding, [40], [70000], 2, 16, 16)

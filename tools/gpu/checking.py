@@ -56,8 +56,8 @@ def require_halves(call, tensors, what, gradients=None):
         for dtype in (half, torch.float32):
             leaves = [t.to(GPU, half).to(dtype).requires_grad_() for t in tensors]
             out = call(*leaves)
-            wanted = [leaves[i] for i in places]
-            results.append([t.to(half) for t in (out, *torch.autograd.grad(out, wanted, torch.ones_like(out)))])
+            requested = [leaves[i] for i in places]
+            results.append([t.to(half) for t in (out, *torch.autograd.grad(out, requested, torch.ones_like(out)))])
         require_same(*results, f"{what}, {half}")
 
 

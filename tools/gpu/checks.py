@@ -19,7 +19,7 @@ CHECKS = {
     "attention: determinism": attention.check_determinism,
     "attention: results are written": attention.check_written,
     "attention: CUDA graph": attention.check_graph,
-    "attention: some gradients alone": attention.check_unwanted,
+    "attention: some gradients alone": attention.check_not_requested,
     "attention: wrong offsets": attention.check_ptr,
     "offsets on the CPU": attention.check_host_ptr,
     "polynomial_attention: CPU against CUDA": polynomial.check_polynomial,

@@ -19,26 +19,26 @@ def large_attention(score):
     heads, c, keys = 4, 128, 8
     q = torch.randn(rows_beyond(heads * c), heads, c, device=GPU, dtype=torch.float16)
     k, v = (torch.randn(keys, heads, c, device=GPU, dtype=torch.float16) for _ in range(2))
-    own = score(q.shape[0], keys, heads)
-    out = own(q, k, v, slice(None))[-64:]
-    require(difference([out], [own(q[-64:], k, v, slice(-64, None))]) < 2e-3, "the last queries alone give another result")
+    attend = score(q.shape[0], keys, heads)
+    out = attend(q, k, v, slice(None))[-64:]
+    require(difference([out], [attend(q[-64:], k, v, slice(-64, None))]) < 2e-3, "the last queries alone give another result")
 
 
 def large_gradients(score):
     """The last queries' gradients beside those of the same ones alone, the keys' beside the sum over two parts of the queries.
 
-    More than 2^31 numbers of 2 bytes are in q, the upstream gradient, the result and the gradient of q: 17 GB together, and 1 GB
+    More than 2^31 numbers of 2 bytes are in q, grad_output, the result and the gradient of q: 17 GB together, and 1 GB
     for rows of queries without channels.
     """
     heads, c, keys = 4, 128, 8
     q = torch.randn(rows_beyond(heads * c), heads, c, device=GPU, dtype=torch.float16)
     k, v = (torch.randn(keys, heads, c, device=GPU, dtype=torch.float16) for _ in range(2))
-    own = score(q.shape[0], keys, heads)
+    attend = score(q.shape[0], keys, heads)
 
     def gradients(rows):
         leaves = [x.requires_grad_() for x in (q[rows].detach(), k.detach(), v.detach())]
         grad_output = leaves[0].detach() / 16  # sums over all queries stay numbers of float16
-        return torch.autograd.grad(own(*leaves, rows), leaves, grad_output)
+        return torch.autograd.grad(attend(*leaves, rows), leaves, grad_output)
 
     last, *whole = gradients(slice(None))
     last = last[-64:].clone()

@@ -67,7 +67,7 @@ def check_operator_graphs(small):
         for pointers in ([] if case.waits else [there]) + ([[ptr.pin_memory() for ptr in case.pointers]] if there else []):
             place = pointers[0].device if pointers else "none"
             require_replay(lambda: case.outcome(floating, pointers, others), floating, other.floating, f"{case.name}, offsets on {place}")
-    return "captured and replayed, with offsets in page-locked memory, and on the GPU but for draws and farthest points"
+    return "captured and replayed, with offsets in page-locked memory, and on the GPU but for samples and farthest points"
 
 
 def pair_results(device, score, ptr, seeds, k, random):
@@ -83,14 +83,14 @@ def noisy_rows(device, score, ptr, seeds):
 
 
 def replaced_rows(device, score, ptr, seeds):
-    bins = 40 * int(ptr.diff().clamp_max(1).sum())
-    drawn = OPS._draw_pairs_with_replacement(score.to(device), 40, ptr.to(device), seeds.to(device), bins)
-    return torch.stack(drawn[:2])
+    samples = 40 * int(ptr.diff().clamp_max(1).sum())
+    pairs = OPS._draw_pairs_with_replacement(score.to(device), 40, ptr.to(device), seeds.to(device), samples)
+    return torch.stack(pairs[:2])
 
 
 def check_pairs(small):
-    """Draws without noise and with a partner at random are the CPU's; noise is to the rounding of two logarithms. Rows
-    of the first batch are compared, of the others selected or, where half of them are drawn, sorted."""
+    """Samples without noise and with a partner at random are the CPU's; noise is to the rounding of two logarithms. Rows
+    of the first batch are compared, of the others selected or, where half of them are sampled, sorted."""
     seeds = torch.arange(6) + 11
     few, several, many = [0, 5, 5, 6, 606, 608, 611], [0, 5, 5, 6, 606, 5000, 30000], [0, 5, 5, 6, 100000, 150000, 200000]
     for ptr in (few, several) if small else (few, several, many):
@@ -104,8 +104,8 @@ def check_pairs(small):
                     what = f"{len(score)} rows, {dtype}, k={k} random={random}"
                     require(all(torch.equal(a.cpu(), b) for a, b in zip(rows, cpu_rows)), f"{what}: other rows")
                     require(difference(weights, cpu_weights) < limit, f"{what}: other weights")
-            for what, draw in (("with noise", noisy_rows), ("with replacement", replaced_rows)):
-                here, there = (draw(d, score, ptr, seeds).cpu() for d in (GPU, "cpu"))
+            for what, sampled_rows in (("with noise", noisy_rows), ("with replacement", replaced_rows)):
+                here, there = (sampled_rows(d, score, ptr, seeds).cpu() for d in (GPU, "cpu"))
                 same = float((here == there).double().mean())
                 require(same > 0.99, f"{what}, {dtype}, only {same:.0%} of the rows are those of the CPU")
     return "the rows and weights of the CPU in float32 and float64"

@@ -34,7 +34,7 @@ class OperatorCase:
         return self.outcome(*self.arguments(device, dtype))
 
 
-class Drawing:
+class RandomNumbers:
     """Numbers of a case, from a seed."""
 
     def __init__(self, seed):
@@ -51,7 +51,7 @@ def pairs_case(sizes, seed=1, noise=False):
     def call(floating, pointers, others):
         return OPS.sample_pairs(floating[0], 9, *pointers, noise, True, 1.0, None, *others)[:3]
 
-    score, seeds = Drawing(seed).normal(sum(sizes)), torch.arange(len(sizes)) + 11
+    score, seeds = RandomNumbers(seed).normal(sum(sizes)), torch.arange(len(sizes)) + 11
     return OperatorCase("sample_pairs" + ", with noise" * noise, call, [score], [offsets(sizes)], [seeds], leaves=1, waits=True,
                         rounded=noise)
 
@@ -61,52 +61,52 @@ def noisy_pairs_case(sizes, seed=1):
 
 
 def replacement_case(sizes, seed=2):
-    bins = 9 * sum(n > 0 for n in sizes)
+    samples = 9 * sum(n > 0 for n in sizes)
 
     def call(floating, pointers, others):
-        return OPS._draw_pairs_with_replacement(floating[0], 9, *pointers, *others, bins)[:3]
+        return OPS._draw_pairs_with_replacement(floating[0], 9, *pointers, *others, samples)[:3]
 
-    score, seeds = Drawing(seed).normal(sum(sizes)), torch.arange(len(sizes)) + 11
+    score, seeds = RandomNumbers(seed).normal(sum(sizes)), torch.arange(len(sizes)) + 11
     return OperatorCase("sample_pairs, with replacement", call, [score], [offsets(sizes)], [seeds], rounded=True)
 
 
 def gather_case(sizes, seed=3):
-    draw, rows = Drawing(seed), sum(sizes)
-    top, partner = (draw.rows(rows, rows // 2 + 1) for _ in range(2))
+    random, rows = RandomNumbers(seed), sum(sizes)
+    top, partner = (random.rows(rows, rows // 2 + 1) for _ in range(2))
     return OperatorCase("gather_pairs", lambda floating, _, others: [OPS.gather_pairs(floating[0], *others, floating[1])],
-                        [draw.normal(rows, 3, 5), draw.normal(len(top))], [], [top, partner], leaves=2)
+                        [random.normal(rows, 3, 5), random.normal(len(top))], [], [top, partner], leaves=2)
 
 
 def pool_case(sizes, seed=4):
-    draw = Drawing(seed)
+    random = RandomNumbers(seed)
     return OperatorCase("softmax_pool", lambda floating, pointers, _: [OPS.softmax_pool(*floating, *pointers)],
-                        [draw.normal(sum(sizes), 7), draw.normal(7)], [offsets(sizes)], leaves=2)
+                        [random.normal(sum(sizes), 7), random.normal(7)], [offsets(sizes)], leaves=2)
 
 
 def farthest_case(sizes, seed=5):
     return OperatorCase("farthest_point_sampling", lambda floating, pointers, _: [OPS.farthest_point_sampling(*floating, 6, *pointers)],
-                        [Drawing(seed).normal(sum(sizes), 3)], [offsets(sizes)], waits=True)
+                        [RandomNumbers(seed).normal(sum(sizes), 3)], [offsets(sizes)], waits=True)
 
 
 def nearest_case(sizes, seed=6):
     """Every item asks for the neighbours of as many other points as it has; where it has fewer than 4, some are none."""
-    draw = Drawing(seed)
+    random = RandomNumbers(seed)
     return OperatorCase("knn", lambda floating, pointers, _: OPS.knn(*floating, 4, *pointers),
-                        [draw.normal(sum(sizes), 3), draw.normal(sum(sizes), 3)], [offsets(sizes)] * 2, leaves=2)
+                        [random.normal(sum(sizes), 3), random.normal(sum(sizes), 3)], [offsets(sizes)] * 2, leaves=2)
 
 
 def walks_case(sizes, seed=7):
     """A graph of so many nodes in all; its offsets are those of edges."""
-    draw, nodes = Drawing(seed), sum(sizes)
-    source, col = draw.rows(nodes, 3 * nodes).sort().values, draw.rows(nodes, 3 * nodes)
+    random, nodes = RandomNumbers(seed), sum(sizes)
+    source, col = random.rows(nodes, 3 * nodes).sort().values, random.rows(nodes, 3 * nodes)
     rowptr = torch.searchsorted(source, torch.arange(nodes + 1))
     return OperatorCase("random_walk_pe", lambda floating, _, others: [OPS.random_walk_pe(*others, 9, *floating)],
-                        [draw.normal(3 * nodes).abs()], [], [rowptr, col])
+                        [random.normal(3 * nodes).abs()], [], [rowptr, col])
 
 
 def dropout_case(sizes, seed=8):
     return OperatorCase("dropout", lambda floating, _, others: [OPS._seeded_dropout(*floating, 0.3, *others)],
-                        [Drawing(seed).normal(sum(sizes))], [], [torch.tensor([-7])])
+                        [RandomNumbers(seed).normal(sum(sizes))], [], [torch.tensor([-7])])
 
 
 MAKERS = (pairs_case, noisy_pairs_case, replacement_case, gather_case, pool_case, farthest_case, nearest_case, walks_case,

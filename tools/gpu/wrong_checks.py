@@ -9,13 +9,13 @@ from checking import filled_memory, require_same, seeded
 from operators import gather_case, nearest_case, pairs_case, pool_case, replacement_case, walks_case
 
 
-def wrong_draws():
+def wrong_samples():
     score, seeds = torch.randn(20000, generator=seeded(20)).to(GPU), torch.arange(2, device=GPU)
     for ptr in ([300, 20000], [300, 10000, 20000], [0, 19000, 18998], [-9, 40000, 20000], [20000, 300, 0]):
         there, own = torch.tensor(ptr, device=GPU), seeds[:len(ptr) - 1]
-        for bins in (1, 80):
-            OPS._draw_pairs(score, 40, there, True, True, own, bins)
-            OPS._draw_pairs_with_replacement(score, 40, there, own, bins)
+        for samples in (1, 80):
+            OPS._draw_pairs(score, 40, there, True, True, own, samples)
+            OPS._draw_pairs_with_replacement(score, 40, there, own, samples)
         OPS._draw_pairs(score, 1 << 62, there, True, True, own, 10000)  # sorted
     OPS.sample_pairs(score, 40, torch.tensor([300, 20000], device=GPU), True, True, 1.0, None, seeds[:1])
     rows = torch.tensor([-5, 20000, 1 << 40], device=GPU)
@@ -56,7 +56,7 @@ def check_operator_ptr(small):
     end the GPU's context: right calls that follow give what they did."""
     cases = [make([1024, 777]) for make in (pairs_case, replacement_case, nearest_case, gather_case, pool_case, walks_case)]
     before = [case.results(GPU, torch.float32) for case in cases]
-    for wrong in (wrong_draws, wrong_neighbours, wrong_rows, wrong_edges):
+    for wrong in (wrong_samples, wrong_neighbours, wrong_rows, wrong_edges):
         with filled_memory():  # rows of no item are never written, and initcheck would say so
             wrong()
         torch.cuda.synchronize()

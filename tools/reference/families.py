@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a fixture holds besides its inputs: from a dictionary of input Tensors, one of outputs and gradients.
 
-Upstream gradients ("grad_out", "grad_out.<output>") are inputs, too. `grad.<input>` is the gradient of
+Gradients of the outputs ("grad_out", "grad_out.<output>") are inputs, too. `grad.<input>` is the gradient of
 sum(grad_output * output). Every tensor of real numbers among the inputs has one, but for those in WITHOUT_GRADIENT.
 """
 
@@ -122,7 +122,7 @@ def attend(f, relative=None):
 def maxout(f):
     return attend(
         f,
-        attention.relative_terms(
+        attention.dense_bias(
             f.get("r_mul"), f.get("r_add"), f.get("q_ptr"), f.get("k_ptr"), len(f["q"]), len(f["k"])
         ),
     )
@@ -130,19 +130,19 @@ def maxout(f):
 
 @operator
 def point(f):
-    return attend(f, attention.point_terms(f["x"], f["xs"], given(f, *RELATIVE_WEIGHTS), f.get("m"), f.get("ms")))
+    return attend(f, attention.point_bias(f["x"], f["xs"], given(f, *RELATIVE_WEIGHTS), f.get("m"), f.get("ms")))
 
 
 @operator
 def sequence(f):
-    return attend(f, attention.sequence_terms(f["s"], f["ss"], given(f, *RELATIVE_WEIGHTS)))
+    return attend(f, attention.sequence_bias(f["s"], f["ss"], given(f, *RELATIVE_WEIGHTS)))
 
 
 @operator
 def graph_attention(f):
     return attend(
         f,
-        attention.graph_terms(
+        attention.graph_bias(
             f["rowptr"], f["col"], f["edge_attr"], f["top"], f["partner"], f["weight"], given(f, *RELATIVE_WEIGHTS)
         ),
     )

@@ -150,10 +150,10 @@ def given_pairs_case(name):
         r, inputs = sampler_inputs()
         inputs["noise"] = r.gumbel_like(22)
         top, partner = [], []
-        for rows, bins in ((range(5), 2), (range(5, 22), 4)):
+        for rows, pairs in ((range(5), 2), (range(5, 22), 4)):
             ranked = sorted(rows, key=lambda i: -(inputs["score"][i] + inputs["noise"][i]))
-            top += ranked[:bins]
-            partner += r.shuffled(ranked[bins:])[:bins]
+            top += ranked[:pairs]
+            partner += r.shuffled(ranked[pairs:])[:pairs]
         return {
             **inputs,
             "top": integers(top),
@@ -190,7 +190,7 @@ def softmax_pool():
     return {"x": r.normal(24, 5), "u": r.normal(5), "ptr": offsets([1, 6, 17]), "grad_out": r.normal(3, 5)}
 
 
-# Maxout attention and its relative terms ----------------------------------------------------------------------------
+# Maxout attention and its biases ----------------------------------------------------------------------------
 
 
 def attention_inputs(r, queries, keys, heads, c, cv=None):
@@ -339,13 +339,13 @@ def random_edges(r, sizes, per_node, directed=False, duplicates=0):
     edges, first = [], 0
     for size in sizes:
         connected = range(first, first + size - (size > 8))
-        drawn = {
+        pairs = {
             (i, j)
             for i in connected
             for j in connected
             if r.with_probability(min(0.5, per_node / size / (1 if directed else 2)))
         }
-        edges += sorted(drawn if directed else drawn | {(j, i) for i, j in drawn})
+        edges += sorted(pairs if directed else pairs | {(j, i) for i, j in pairs})
         first += size
     return edges + r.shuffled(edges)[:duplicates]
 
@@ -402,13 +402,13 @@ def walk_case(name, steps, nodes, edges, weights=None):
         r = Source("random_walk_pe_" + name)
         inputs = csr(r, nodes, edges(r))
         rowptr, col = inputs["rowptr"], inputs["col"]
-        drawn, ordered = {}, []
+        weight_of, ordered = {}, []
         for i in range(nodes):
             for e in range(rowptr[i], rowptr[i + 1]):
                 key = tuple(sorted((i, col[e]))) if weights == "pair" else (i, col[e])
-                if key not in drawn:
-                    drawn[key] = to_float32(0.5 + 2.5 * r.random()) if weights else 1.0
-                ordered.append(drawn[key])
+                if key not in weight_of:
+                    weight_of[key] = to_float32(0.5 + 2.5 * r.random()) if weights else 1.0
+                ordered.append(weight_of[key])
         return {**inputs, "steps": integer(steps), "weight": reals((len(ordered),), ordered)}
 
     CASES["random_walk_pe_" + name] = make

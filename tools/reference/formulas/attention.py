@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maxout attention with leaky probabilities, and the relative terms of points, graphs and sequences.
+"""Maxout attention with leaky probabilities, and the attention bias of points, graphs and sequences.
 
     S[i,j] = sum_t max(q[i,t], k[j,t]) / sqrt(c) * R_mul[i,j] + R_add[i,j]
     P[i,j] = relu(S[i,j]) / (sum over j of (relu(S[i,j]) + softplus(leak[j])) + eps)
@@ -38,7 +38,7 @@ def maxout_attention(q, k, v, leak, eps, q_ptr=None, k_ptr=None, relative=None):
     return stacked(out) if out else out
 
 
-def relative_terms(r_mul, r_add, q_ptr, k_ptr, q_count, k_count):
+def dense_bias(r_mul, r_add, q_ptr, k_ptr, q_count, k_count):
     """Given R_mul and R_add [pairs, h]: the pairs of an item are its queries x its keys, row-major, item after item."""
     row = {}
     for queries, keys in zip(items(q_ptr, q_count), items(k_ptr, k_count)):
@@ -60,7 +60,7 @@ def transform(encoding, weights, s):
     )
 
 
-def point_terms(x, xs, weights, m=None, ms=None):
+def point_bias(x, xs, weights, m=None, ms=None):
     """Channels: the squared distance of point i and sampled point j and, where given, the product of their normals. With
     more rows of weights: the products of both normals with the difference d of the points, and the triple product."""
     channels = len(weights["w_mul"])
@@ -82,27 +82,27 @@ def cross(a, b):
     return [a[s] * b[t] - a[t] * b[s] for s, t in ((1, 2), (2, 0), (0, 1))]
 
 
-def sequence_terms(s, ss, weights):
+def sequence_bias(s, ss, weights):
     """Channel t: s[i,t] ss[j,t]."""
     return cached(lambda i, j: [a * b for a, b in zip(s[i], ss[j])], weights)
 
 
 def cached(encoding, weights):
-    """Relative terms of an encoding that all heads share."""
+    """The attention bias by an encoding that all heads share."""
     known = {}
 
-    def terms(i, j, s):
+    def bias(i, j, s):
         if (i, j) not in known:
             known[i, j] = encoding(i, j)
         return transform(known[i, j], weights, s)
 
-    return terms
+    return bias
 
 
-def graph_terms(rowptr, col, edge_attr, top, partner, weight, weights):
+def graph_bias(rowptr, col, edge_attr, top, partner, weight, weights):
     """Channels: the sum of edge_attr over the stored edges (i, j), 0 without an edge.
 
-    The terms of key j are those of the edges to top[j] and to partner[j], mixed by weight[j] after their transform.
+    The bias of key j is that of the edges to top[j] and to partner[j], mixed by weight[j] after their transform.
     """
     edges = {}
     for i in range(len(rowptr) - 1):
@@ -114,9 +114,9 @@ def graph_terms(rowptr, col, edge_attr, top, partner, weight, weights):
         stored = edges.get((i, j), [])
         return [total(edge[r] for edge in stored) for r in range(channels)]
 
-    def terms(i, j, s):
+    def bias(i, j, s):
         p = weight[j]
         first, second = transform(encoding(i, top[j]), weights, s), transform(encoding(i, partner[j]), weights, s)
         return tuple(p * a + (1 - p) * b for a, b in zip(first, second))
 
-    return terms
+    return bias

@@ -7,7 +7,7 @@ post-norm:  x <- norm1(x + block(x)),  out = norm2(x + ff(x))
 pre-norm:   x <- x + block(norm1(x)),  out = x + ff(norm2(x))
 """
 
-from formulas.attention import graph_terms, maxout_attention, point_terms, sequence_terms
+from formulas.attention import graph_bias, maxout_attention, point_bias, sequence_bias
 from formulas.autograd import ONE, Decimal, Tensor, dot, erf, mean, sqrt, stacked
 from formulas.packed import items
 from formulas.primal import linear_map
@@ -41,7 +41,7 @@ def heads_of(rows, h):
 
 
 def block(y, p, heads, k, ptr, payload, middle):
-    """The attention block. p: parameters by name; payload: what relative terms are made of; middle takes the sample."""
+    """The attention block. p: parameters by name; payload: what the attention bias is made of; middle takes the sample."""
     score = [row[0] for row in linear_map(y, p["W_S"], p["b_S"])]
     top, partner, weight, sample_ptr = sample_pairs(score, k, TAU, ptr)
     middle.update(score=score, top=top, partner=partner, weight=weight, sample_ptr=sample_ptr)
@@ -53,11 +53,11 @@ def block(y, p, heads, k, ptr, payload, middle):
     relative = None
     if "coordinates" in payload:
         x, m = payload["coordinates"], payload.get("normals")
-        relative = point_terms(x, sampled(x), p, m, None if m is None else sampled(m))
+        relative = point_bias(x, sampled(x), p, m, None if m is None else sampled(m))
     elif "s" in payload:
-        relative = sequence_terms(payload["s"], sampled(payload["s"]), p)
+        relative = sequence_bias(payload["s"], sampled(payload["s"]), p)
     elif "rowptr" in payload:
-        relative = graph_terms(payload["rowptr"], payload["col"], payload["edge_attr"], top, partner, weight, p)
+        relative = graph_bias(payload["rowptr"], payload["col"], payload["edge_attr"], top, partner, weight, p)
     q, keys, v = (
         heads_of(linear_map(rows, p["W_" + name], p["b_" + name]), heads)
         for name, rows in (("Q", y), ("K", tokens), ("V", tokens))

@@ -93,7 +93,7 @@ def layers(x, weights, heads, degree, scale, causal, center, ptr, form):
 
 def squared_error(rows, target):
     """1/2 sum (y - target)^2"""
-    return total((a - b) * (a - b) for row, wanted in zip(rows, target) for a, b in zip(row, wanted)) * Decimal("0.5")
+    return total((a - b) * (a - b) for row, expected in zip(rows, target) for a, b in zip(row, expected)) * Decimal("0.5")
 
 
 def cross_entropy(rows, target):

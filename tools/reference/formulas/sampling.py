@@ -18,10 +18,10 @@ def sample_pairs(score, k, tau, ptr=None):
     top, partner, weight, sample_ptr = [], [], [], [0]
     for rows in items(ptr, len(score)):
         ranked = sorted(rows, key=lambda i: (-value(score[i]), i))
-        bins = min(k, len(ranked) // 2)
-        for i, j in zip(ranked[: 2 * bins], ranked[1:]):
+        count = min(k, len(ranked) // 2)
+        for i, j in zip(ranked[: 2 * count], ranked[1:]):
             margins["rank"].note(value(score[i]) - value(score[j]))
-        for i, j in zip(ranked[:bins], ranked[bins : 2 * bins]):
+        for i, j in zip(ranked[:count], ranked[count : 2 * count]):
             top.append(i)
             partner.append(j)
             weight.append(pair_weight(score[i], score[j], tau))
@@ -55,10 +55,10 @@ def sample_given_pairs(score, noise, x, top, partner, tau, variant):
 
 
 def sample_with_replacement(score, noise_top, noise_partner, x, tau, ptr=None):
-    """Each of k bins of an item draws two tokens, each the argmax of score + noise over the item, independently.
+    """Each of the k samples of an item has two tokens, each the argmax of score + noise over the item, independently.
 
     noise_*: [N, k]. Returns top, partner, weight, sample_ptr and the sampled tokens. The weight's gradient into the
-    score is multiplied by 1 / k; where both draws are one token, the weight is 1 and has none.
+    score is multiplied by 1 / k; where both are one token, the weight is 1 and has none.
     """
     top, partner, weight, sample_ptr = [], [], [], [0]
     k = noise_top.shape[1]

@@ -48,7 +48,7 @@ def gumbel_noise(seed: int, tokens: int) -> Tensor:
 
 
 def partner_ranks(seed: int, tokens: int) -> Tensor:
-    """int64 [tokens]: the rank of each row of an item among the random keys by which partners are drawn."""
+    """int64 [tokens]: the rank of each row of an item among the random keys by which partners are sampled."""
     word = _philox_of_rows(seed, tokens)
     by_low = word[:, 3].sort(stable=True).indices
     order = by_low[word[by_low, 2].sort(stable=True).indices]
@@ -227,14 +227,14 @@ class Sampler(nn.Module):
         wide = score.float() if score.dtype in (torch.float16, torch.bfloat16) else score
         k, rows = self.num_samples, layout.num_samples(self.num_samples, self.with_replacement)
         if sampling.mode == "greedy":
-            drawn = _ops._draw_pairs(wide.detach(), k, layout.ptr, False, False, None, rows)
+            pairs = _ops._draw_pairs(wide.detach(), k, layout.ptr, False, False, None, rows)
         else:
             seeds = sampling.next_seeds(layout.items, score.device)
             if self.with_replacement:
-                drawn = _ops._draw_pairs_with_replacement(wide.detach(), k, layout.ptr, seeds, rows)
+                pairs = _ops._draw_pairs_with_replacement(wide.detach(), k, layout.ptr, seeds, rows)
             else:
-                drawn = _paired_by_row(_ops._draw_pairs(wide.detach(), k, layout.ptr, self.noise, True, seeds, rows))
-        top, partner, noise, sample_ptr = drawn
+                pairs = _paired_by_row(_ops._draw_pairs(wide.detach(), k, layout.ptr, self.noise, True, seeds, rows))
+        top, partner, noise, sample_ptr = pairs
         if self.with_replacement:  # the sampler's gradient times 1 / k
             wide = wide.detach() + (wide - wide.detach()) * (1.0 / k)
         if self.weighting == "softplus":
@@ -245,9 +245,9 @@ class Sampler(nn.Module):
         return Pairs(top, partner, weight.to(score.dtype), sampled, self.hard)
 
 
-def _paired_by_row(drawn: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+def _paired_by_row(pairs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """The same samples with `top` in the order of rows: rounding that swaps two scores then does not change pairs."""
-    top, partner, noise, sample_ptr = drawn
+    top, partner, noise, sample_ptr = pairs
     top, order = top.sort()
     return top, partner, torch.stack((noise[0].index_select(0, order), noise[1])), sample_ptr
 
