@@ -28,7 +28,7 @@ using Call = std::function<bench::Tensors()>;
 using Attention = std::function<Call(const Sizes&, int64_t keys)>;
 
 // Returns random linear maps of `channels` relative channels to heads.
-bench::BiasWeights term_weights(int64_t channels, const Sizes& sizes, const at::Generator& generator) {
+bench::BiasWeights bias_weights(int64_t channels, const Sizes& sizes, const at::Generator& generator) {
   const at::Tensor w = normal({channels, sizes.heads}, generator) / std::sqrt(static_cast<double>(channels));
   const at::Tensor b = normal({sizes.heads}, generator);
   return {w, b, w, b};
@@ -38,7 +38,7 @@ Call with_points(const Sizes& sizes, int64_t keys) {
   const PackedInputs in = random_inputs(sizes, keys);
   const at::Generator generator = make_generator(sizes.seed);
   const at::Tensor x = normal({sizes.tokens, 3}, generator), xs = normal({keys, 3}, generator);
-  const bench::BiasWeights w = term_weights(1, sizes, generator);
+  const bench::BiasWeights w = bias_weights(1, sizes, generator);
   return measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.grad_output, [=] {
     return point_attention(in.q, in.k, in.v, in.leak, x, xs, std::nullopt, std::nullopt, w.w_mul, w.b_mul, w.w_add,
                            w.b_add, in.q_ptr, in.k_ptr, bench::attention_eps);
@@ -49,7 +49,7 @@ Call with_sinusoids(const Sizes& sizes, int64_t keys) {
   const PackedInputs in = random_inputs(sizes, keys);
   const at::TensorOptions type = in.q.options().requires_grad(false);
   const at::Tensor s = sinusoids(sizes.tokens, sizes.width, type), ss = sinusoids(keys, sizes.width, type);
-  const bench::BiasWeights w = term_weights(sizes.width, sizes, make_generator(sizes.seed));
+  const bench::BiasWeights w = bias_weights(sizes.width, sizes, make_generator(sizes.seed));
   return measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.grad_output, [=] {
     return sequence_attention(in.q, in.k, in.v, in.leak, s, ss, w.w_mul, w.b_mul, w.w_add, w.b_add, in.q_ptr, in.k_ptr,
                               bench::attention_eps);

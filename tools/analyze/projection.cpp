@@ -22,10 +22,10 @@ at::Tensor squared_distances(const at::Tensor& rows) {
   return squared;
 }
 
-// Probabilities of pairs, [n, n], whose rows have the wanted perplexity before they are made symmetric.
+// Probabilities of pairs, [n, n], whose rows have this perplexity before they are made symmetric.
 at::Tensor pair_probabilities(const at::Tensor& rows, double perplexity) {
   const at::Tensor squared = squared_distances(rows);
-  const double wanted = std::log(perplexity);  // entropy of each row
+  const double target = std::log(perplexity);  // entropy of each row
   const at::Tensor nearest = std::get<0>(squared.min(1, true));
   const at::Tensor apart = squared - nearest;  // the softmax does not change
   const at::Tensor typical = apart.masked_fill(apart.isinf(), 0.0).mean(1, true).clamp_min(1e-300);
@@ -35,7 +35,7 @@ at::Tensor pair_probabilities(const at::Tensor& rows, double perplexity) {
     const at::Tensor logits = -apart * (middle.exp() / typical);
     share = logits.softmax(1);
     const at::Tensor entropy = -(share * share.clamp_min(1e-300).log()).sum(1, true);
-    const at::Tensor too_wide = entropy > wanted;
+    const at::Tensor too_wide = entropy > target;
     low = at::where(too_wide, middle, low);
     high = at::where(too_wide, high, middle);
   }

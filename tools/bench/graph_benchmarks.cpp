@@ -16,7 +16,7 @@ constexpr int64_t degree = 8, edge_channels = 2;
 struct Graphs {
   at::Tensor rowptr, col, edge_attr;
   at::Tensor top, partner, weight;  // per key, packed rows
-  BiasWeights terms;
+  BiasWeights bias_weights;
 };
 
 // Returns random columns, distinct within each row.
@@ -51,13 +51,13 @@ Graphs random_graphs(const Sizes& sizes, int64_t keys) {
                 {},
                 {}};
   graphs.weight = at::rand({sizes.batch * keys}, generator, at::TensorOptions().dtype(at::kFloat)).requires_grad_(true);
-  graphs.terms = {leaf({edge_channels, sizes.heads}), leaf({sizes.heads}), leaf({edge_channels, sizes.heads}),
-                  leaf({sizes.heads})};
+  graphs.bias_weights = {leaf({edge_channels, sizes.heads}), leaf({sizes.heads}), leaf({edge_channels, sizes.heads}),
+                         leaf({sizes.heads})};
   return graphs;
 }
 
 // Materializes X_R [B, r, n, n] for all pairs of nodes, then takes its columns `top` and `partner`.
-DenseTerms dense_terms(const Graphs& graphs, const Sizes& sizes) {
+DenseBias dense_bias(const Graphs& graphs, const Sizes& sizes) {
   const int64_t nodes = sizes.batch * sizes.tokens;
   const at::Tensor row = at::arange(nodes, graphs.col.options()).repeat_interleave(graphs.rowptr.diff());
   const at::Tensor channels = at::arange(edge_channels, graphs.col.options()).unsqueeze(1);
@@ -66,12 +66,12 @@ DenseTerms dense_terms(const Graphs& graphs, const Sizes& sizes) {
                                .index_put({row.div(sizes.tokens, "floor"), channels, row.remainder(sizes.tokens),
                                            graphs.col.remainder(sizes.tokens)},
                                           graphs.edge_attr.t());
-  const auto terms_of = [&](const at::Tensor& member) {
+  const auto bias_of = [&](const at::Tensor& member) {
     const at::Tensor column = member.view({sizes.batch, 1, 1, -1}).remainder(sizes.tokens);
     const at::Tensor x = dense.gather(3, column.expand({-1, edge_channels, sizes.tokens, -1}));
-    return linear_terms(x, graphs.terms);
+    return linear_bias(x, graphs.bias_weights);
   };
-  const DenseTerms top = terms_of(graphs.top), partner = terms_of(graphs.partner);
+  const DenseBias top = bias_of(graphs.top), partner = bias_of(graphs.partner);
   const at::Tensor weight = graphs.weight.view({sizes.batch, 1, 1, -1});
   return {at::lerp(partner.mul, top.mul, weight), at::lerp(partner.add, top.add, weight)};
 }
@@ -81,11 +81,11 @@ struct GraphPass {
   Graphs g;
 
   Tensors leaves(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak) const {
-    const BiasWeights& w = g.terms;
+    const BiasWeights& w = g.bias_weights;
     return {q, k, v, leak, g.edge_attr, g.weight, w.w_mul, w.b_mul, w.w_add, w.b_add};
   }
   at::Tensor forward() const {
-    const BiasWeights& w = g.terms;
+    const BiasWeights& w = g.bias_weights;
     return graph_attention(in.q, in.k, in.v, in.leak, g.rowptr, g.col, g.edge_attr, g.top, g.partner, g.weight, w.w_mul,
                            w.b_mul, w.w_add, w.b_add, in.q_ptr, in.k_ptr, attention_eps);
   }
@@ -104,7 +104,7 @@ Work graph_work(const Sizes& sizes, int64_t keys, Pass pass) {
 Benchmark make_graph(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
   const GraphPass ours{random_inputs(sizes, keys), random_graphs(sizes, keys)};
   const HeadsFirstInputs first = heads_first(ours.in, sizes);
-  const auto composite = [first, g = ours.g, sizes] { return cdist_attention(first, dense_terms(g, sizes)); };
+  const auto composite = [first, g = ours.g, sizes] { return cdist_attention(first, dense_bias(g, sizes)); };
   const Work work = graph_work(sizes, keys, pass);
   Benchmark benchmark{name, {}};
   benchmark.implementations = {

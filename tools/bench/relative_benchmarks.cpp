@@ -22,23 +22,23 @@ BiasWeights random_weights(int64_t channels, const Sizes& sizes) {
           leaf({sizes.heads}, 1)};
 }
 
-// Compares our operator with the composites; `terms` computes the composites' relative encodings.
+// Compares our operator with the composites; `bias` computes the composites' attention bias.
 Benchmark compare(const std::string& name, const PackedInputs& in, const HeadsFirstInputs& first,
                   const BiasWeights& weights, Pass pass, const Work& work, const std::function<at::Tensor()>& ours,
-                  const std::function<DenseTerms()>& terms) {
+                  const std::function<DenseBias()>& bias) {
   const auto leaves = [&](const auto& of) {
     return Tensors{of.q, of.k, of.v, of.leak, weights.w_mul, weights.b_mul, weights.w_add, weights.b_add};
   };
   Benchmark benchmark{name, {}};
-  benchmark.implementations = {{"geosft", measured_pass(pass, leaves(in), in.grad_output, ours), work},
-                               {"cdist",
-                                measured_pass(pass, leaves(first), first.grad_output,
-                                              [first, terms] { return cdist_attention(first, terms()); }),
-                                work, packed_rows},
-                               {"broadcasting",
-                                measured_pass(pass, leaves(first), first.grad_output,
-                                              [first, terms] { return broadcast_attention(first, terms()); }),
-                                work, packed_rows}};
+  benchmark.implementations = {
+      {"geosft", measured_pass(pass, leaves(in), in.grad_output, ours), work},
+      {"cdist",
+       measured_pass(pass, leaves(first), first.grad_output, [first, bias] { return cdist_attention(first, bias()); }),
+       work, packed_rows},
+      {"broadcasting",
+       measured_pass(pass, leaves(first), first.grad_output,
+                     [first, bias] { return broadcast_attention(first, bias()); }),
+       work, packed_rows}};
   benchmark.keys = static_cast<double>(in.k.size(0)) / static_cast<double>(in.k_ptr.size(0) - 1);
   return benchmark;
 }
@@ -67,13 +67,13 @@ Benchmark make_points(const Sizes& sizes, int64_t keys, int64_t channels, Pass p
                            normals ? Optional(flat(p.ms)) : Optional(), w.w_mul, w.b_mul, w.w_add, w.b_add, in.q_ptr,
                            in.k_ptr, attention_eps);
   };
-  const auto terms = [=] {
+  const auto bias = [=] {
     const at::Tensor m = normals ? p.m : at::Tensor(), ms = normals ? p.ms : at::Tensor();
-    return linear_terms(point_channels(p.x, p.xs, m, ms, channels > 2), w);
+    return linear_bias(point_channels(p.x, p.xs, m, ms, channels > 2), w);
   };
   const AttentionShape shape = attention_shape(sizes, keys);
   const Work work = pass == Pass::both ? maxout_both_work(shape) : maxout_forward_work(shape);
-  return compare(name, in, heads_first(in, sizes), w, pass, work, ours, terms);
+  return compare(name, in, heads_first(in, sizes), w, pass, work, ours, bias);
 }
 
 Benchmark make_sequence(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
@@ -91,7 +91,7 @@ Benchmark make_sequence(const Sizes& sizes, int64_t keys, Pass pass, const std::
   AttentionShape shape = attention_shape(sizes, keys);
   shape.relative = 2.0 * static_cast<double>(sizes.heads * sizes.width);
   const Work work = pass == Pass::both ? maxout_both_work(shape) : maxout_forward_work(shape);
-  return compare(name, in, heads_first(in, sizes), w, pass, work, ours, [=] { return sequence_terms(s, ss, w); });
+  return compare(name, in, heads_first(in, sizes), w, pass, work, ours, [=] { return sequence_bias(s, ss, w); });
 }
 
 }  // namespace

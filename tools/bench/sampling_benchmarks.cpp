@@ -49,8 +49,10 @@ Benchmark make_gather(const Sizes& sizes, int64_t keys, Pass pass, const std::st
   const at::Tensor weight =
       at::rand({num_samples}, generator, at::TensorOptions().dtype(at::kFloat)).requires_grad_(true);
   const at::Tensor grad_output = normal({num_samples, sizes.width}, generator);
-  const auto draw = [&] { return at::randint(rows, {num_samples}, generator, at::TensorOptions().dtype(at::kLong)); };
-  const at::Tensor top = draw(), partner = draw();
+  const auto random_rows = [&] {
+    return at::randint(rows, {num_samples}, generator, at::TensorOptions().dtype(at::kLong));
+  };
+  const at::Tensor top = random_rows(), partner = random_rows();
   const auto composite = [=] { return at::lerp(x.index({partner}), x.index({top}), weight.unsqueeze(1)); };
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
@@ -89,10 +91,10 @@ Entries sampling_entries(const Sizes& sizes) {
   for (const int64_t keys : sizes.keys) {
     for (const Pass pass : {Pass::forward, Pass::both}) {
       const std::string name = "sample_pairs/k" + std::to_string(keys) + "/" + pass_name(pass);
-      entries.push_back({name, "draws pairs with noise and random partners, and weighs them",
+      entries.push_back({name, "samples pairs with noise and random partners, and weighs them",
                          [=] { return make_sample(sizes, keys, pass, name); }});
       const std::string gather = "gather_pairs/k" + std::to_string(keys) + "/" + pass_name(pass);
-      entries.push_back({gather, "mixes the rows of drawn pairs by their weights",
+      entries.push_back({gather, "mixes the rows of sampled pairs by their weights",
                          [=] { return make_gather(sizes, keys, pass, gather); }});
     }
   }

@@ -51,7 +51,7 @@ TEST_CASE("the sampler is looked at while a classifier is trained") {
   CHECK_THAT(lines[1], Catch::StartsWith("after 2 epochs: "));
   const Words csv = shop.csv();
   REQUIRE(csv.size() == 1 + 2 * 64);
-  // Scores of both snapshots, and how often their points were chosen: in each of 4 draws the head takes 16.
+  // Scores of both snapshots, and how often their points were chosen: in each of 4 samples the head takes 16.
   for (size_t taken = 0; taken < 2; ++taken) {
     double low = std::numeric_limits<double>::infinity(), high = -low, chosen = 0;
     for (size_t point = 0; point < 64; ++point) {
@@ -60,9 +60,9 @@ TEST_CASE("the sampler is looked at while a classifier is trained") {
       CHECK(fields.at(1) == std::to_string(point));
       low = std::min(low, std::stod(fields.at(5)));
       high = std::max(high, std::stod(fields.at(5)));
-      const double draws = 4 * std::stod(fields.at(6));
-      CHECK((draws == std::round(draws) && draws >= 0 && draws <= 4));
-      chosen += draws;
+      const double times = 4 * std::stod(fields.at(6));
+      CHECK((times == std::round(times) && times >= 0 && times <= 4));
+      chosen += times;
     }
     CHECK(chosen == 4 * 16);
     std::ostringstream scores;

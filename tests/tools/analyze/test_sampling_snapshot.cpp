@@ -46,10 +46,10 @@ double slow_distance_to(const at::Tensor& points, const at::Tensor& rows) {
 TEST_CASE("a snapshot counts how often points are chosen, and how well they cover the cloud") {
   const SamplingSnapshot taken = snapshot(4);
   CHECK(taken.points.size(0) == 40);
-  // 16 of 40 points by score in each of 20 draws.
+  // 16 of 40 points by score in each of 20 samples.
   CHECK(taken.frequency.sum().item<double>() == Approx(16));
   CHECK(taken.frequency.max().item<double>() <= 1);
-  // The same 20 draws, counted and measured point by point.
+  // The same 20 samples, counted and measured point by point.
   const at::NoGradGuard guard;
   const SamplerOptions options = small_run().model->options.head_sampler;
   std::vector<double> chosen(40);

@@ -78,7 +78,7 @@ TEST_CASE("a device that is not there is refused") {
   }
 }
 
-TEST_CASE("one draw is looked into: there are no votes to choose") {
+TEST_CASE("one sample is looked into: there are no votes to choose") {
   const AnalysisShop shop;
   const std::string run = shop.trained();
   for (const char* subcommand : {"depth", "heads"}) {

@@ -19,13 +19,13 @@ at::Tensor random(at::IntArrayRef shape) {
 }
 
 // The reference of the operators' tests, item by item, on r_mul and r_add [B, h, n, m].
-at::Tensor reference(const HeadsFirstInputs& in, const DenseTerms& terms) {
+at::Tensor reference(const HeadsFirstInputs& in, const DenseBias& bias) {
   std::vector<at::Tensor> parts;
   for (int64_t b = 0; b < in.q.size(0); ++b) {
     const auto rows = [&](const at::Tensor& t) { return t[b].transpose(0, 1); };
     const auto pairs = [&](const at::Tensor& t) { return t.defined() ? t[b].permute({1, 2, 0}) : t; };
-    parts.push_back(geosft::test::reference_item(rows(in.q), rows(in.k), rows(in.v), rows(in.leak), pairs(terms.mul),
-                                                 pairs(terms.add), attention_eps)
+    parts.push_back(geosft::test::reference_item(rows(in.q), rows(in.k), rows(in.v), rows(in.leak), pairs(bias.mul),
+                                                 pairs(bias.add), attention_eps)
                         .transpose(0, 1));
   }
   return at::stack(parts);
@@ -33,10 +33,10 @@ at::Tensor reference(const HeadsFirstInputs& in, const DenseTerms& terms) {
 
 }  // namespace
 
-TEST_CASE("both maxout composites are the reference, with and without relative terms", "[bench]") {
+TEST_CASE("both maxout composites are the reference, with and without an attention bias", "[bench]") {
   const HeadsFirstInputs in = inputs();
-  const DenseTerms terms{at::softplus(random({2, 3, 37, 9})), random({2, 3, 37, 9})};
-  for (const DenseTerms& some : {DenseTerms{}, terms, DenseTerms{terms.mul, {}}, DenseTerms{{}, terms.add}}) {
+  const DenseBias bias{at::softplus(random({2, 3, 37, 9})), random({2, 3, 37, 9})};
+  for (const DenseBias& some : {DenseBias{}, bias, DenseBias{bias.mul, {}}, DenseBias{{}, bias.add}}) {
     const at::Tensor expected = reference(in, some);
     require_close(cdist_attention(in, some), expected, 1e-5, "cdist");
     require_close(broadcast_attention(in, some), expected, 1e-5, "broadcasting");
@@ -50,13 +50,13 @@ TEST_CASE("softmax attention is the textbook's", "[bench]") {
   require_close(softmax_attention(in), at::matmul(weights, in.v), 1e-5, "softmax");
 }
 
-TEST_CASE("linear terms map the channels of every pair", "[bench]") {
+TEST_CASE("a linear bias maps the channels of every pair", "[bench]") {
   const at::Tensor x = random({2, 2, 5, 4});
   const BiasWeights w{random({2, 3}), random({3}), random({2, 3}), random({3})};
-  const DenseTerms terms = linear_terms(x, w);
+  const DenseBias bias = linear_bias(x, w);
   const at::Tensor rows = x.permute({0, 2, 3, 1});
-  require_close(terms.mul, at::softplus(at::matmul(rows, w.w_mul) + w.b_mul).permute({0, 3, 1, 2}), 1e-5, "mul");
-  require_close(terms.add, (at::matmul(rows, w.w_add) + w.b_add).permute({0, 3, 1, 2}), 1e-5, "add");
+  require_close(bias.mul, at::softplus(at::matmul(rows, w.w_mul) + w.b_mul).permute({0, 3, 1, 2}), 1e-5, "mul");
+  require_close(bias.add, (at::matmul(rows, w.w_add) + w.b_add).permute({0, 3, 1, 2}), 1e-5, "add");
 }
 
 TEST_CASE("channels of points are squared distances and products", "[bench]") {
@@ -72,13 +72,13 @@ TEST_CASE("channels of points are squared distances and products", "[bench]") {
   require_close(all.select(1, 3), (ms.unsqueeze(1) * apart).sum(-1), 1e-5, "angles of keys");
 }
 
-TEST_CASE("terms of sequences are those of the products of their encodings", "[bench]") {
+TEST_CASE("the bias of sequences is that of the products of their encodings", "[bench]") {
   const at::Tensor s = random({2, 5, 6}), ss = random({2, 4, 6});
   const BiasWeights w{random({6, 3}), random({3}), random({6, 3}), random({3})};
   const at::Tensor channels = (s.unsqueeze(2) * ss.unsqueeze(1)).permute({0, 3, 1, 2}).contiguous();
-  const DenseTerms expected = linear_terms(channels, w), terms = sequence_terms(s, ss, w);
-  require_close(terms.mul, expected.mul, 1e-5, "mul");
-  require_close(terms.add, expected.add, 1e-5, "add");
+  const DenseBias expected = linear_bias(channels, w), bias = sequence_bias(s, ss, w);
+  require_close(bias.mul, expected.mul, 1e-5, "mul");
+  require_close(bias.add, expected.add, 1e-5, "add");
 }
 
 }  // namespace geosft::bench::test::test_composites

@@ -10,7 +10,7 @@ TEST_CASE("softmax pooling and its implementation agree", "[bench]") {
   CHECK(compared(pools.front().make()) == 1);
 }
 
-TEST_CASE("implementations of sample_pairs draw as many weights, all between 0 and 1", "[bench]") {
+TEST_CASE("implementations of sample_pairs have as many weights, all between 0 and 1", "[bench]") {
   for (const Entry& entry : chosen_entries(sampling_entries(small_sizes()), {"sample_pairs"})) {
     INFO(entry.name);
     const Benchmark benchmark = entry.make();

@@ -29,7 +29,7 @@ TEST_CASE("durations and sizes have three digits and a unit", "[bench]") {
   CHECK(memory(int64_t{5} << 40) == "5120 GiB");
 }
 
-TEST_CASE("the table names each benchmark once and has a line a contender", "[bench]") {
+TEST_CASE("the table names each benchmark once and has a line per implementation", "[bench]") {
   Measurement rate = some_measurement("b/forward", "geosft");
   rate.keys = 18.47;
   rate.items = 16;

@@ -67,7 +67,7 @@ const std::vector<KernelVariant>& ladder() {
        variant_4_lanes_are_queries},
       {"5 register tiles", "several accumulators hide that wait, and every load serves several of them",
        variant_5_register_tiles},
-      {"6 the operator", "relative terms, any sizes, ragged batches, threads, gradients: for nothing on this path",
+      {"6 the operator", "an attention bias, any sizes, ragged batches, threads, gradients: for nothing on this path",
        variant_6_operator}};
   return variants;
 }
