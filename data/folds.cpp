@@ -26,13 +26,13 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const std
   const int64_t classes = labels.empty() ? 0 : *std::max_element(labels.begin(), labels.end()) + 1;
   std::vector<int64_t> present(static_cast<size_t>(classes), 0);
   for (const int64_t label : labels) ++present[static_cast<size_t>(label)];
-  std::vector<int64_t> wanted(present.size());
-  std::transform(present.begin(), present.end(), wanted.begin(), [&](int64_t count) {
+  std::vector<int64_t> second_count(present.size());
+  std::transform(present.begin(), present.end(), second_count.begin(), [&](int64_t count) {
     return static_cast<int64_t>(std::llround(second_share * static_cast<double>(count)));
   });
   std::pair<std::vector<int64_t>, std::vector<int64_t>> parts;
   for (const int64_t row : epoch_order(static_cast<int64_t>(labels.size()), /*shuffle=*/true, seed, /*epoch=*/0)) {
-    int64_t& left = wanted[static_cast<size_t>(labels[static_cast<size_t>(row)])];
+    int64_t& left = second_count[static_cast<size_t>(labels[static_cast<size_t>(row)])];
     (left > 0 ? parts.second : parts.first).push_back(row);
     left -= left > 0 ? 1 : 0;
   }

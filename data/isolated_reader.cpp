@@ -48,9 +48,9 @@ class IdleReaders {
 // A refused file may already have corrupted the child, so the child is not reused. Fuzzers, whose files are mostly
 // refused, keep it to avoid constant forking.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-constexpr bool keep_after_refusal = true;
+constexpr bool keep_after_data_error = true;
 #else
-constexpr bool keep_after_refusal = false;
+constexpr bool keep_after_data_error = false;
 #endif
 
 IdleReaders& idle_readers() {
@@ -78,8 +78,8 @@ std::optional<std::string> IsolatedReader::ask(const std::string& request) {
   std::string text;
   const bool before = std::exchange(reusable_, false);
   const Outcome outcome = process_->ask(request, text);
-  reusable_ = before && (outcome == Outcome::answer || (keep_after_refusal && outcome == Outcome::refusal));
-  if (outcome == Outcome::refusal) throw DataError(text);
+  reusable_ = before && (outcome == Outcome::answer || (keep_after_data_error && outcome == Outcome::data_error));
+  if (outcome == Outcome::data_error) throw DataError(text);
   if (outcome == Outcome::answer) return text;
   return std::nullopt;
 }

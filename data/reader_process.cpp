@@ -46,7 +46,7 @@ bool receive_all(int socket, void* bytes, size_t size) {
   return true;
 }
 
-enum class Kind : char { begin, request, end, answer, refusal, failure };
+enum class Kind : char { begin, request, end, answer, data_error, failure };
 
 struct Message {
   Kind kind = Kind::end;
@@ -135,7 +135,7 @@ Message answer_to(const std::string& request, const ReaderWork& work, ReaderRoom
   try {
     return {Kind::answer, 0, work(request, room)};
   } catch (const DataError& error) {
-    return {Kind::refusal, 0, error.what()};
+    return {Kind::data_error, 0, error.what()};
   } catch (const std::exception&) {
     return {Kind::failure};  // most likely out of memory
   }
@@ -255,7 +255,7 @@ ReaderProcess::Outcome ReaderProcess::ask(const std::string& request, std::strin
   Message answer;
   if (!Message{Kind::request, 0, request}.send(socket_) || !answer.receive(socket_)) return Outcome::gone;
   text = std::move(answer.text);
-  if (answer.kind == Kind::refusal) return Outcome::refusal;
+  if (answer.kind == Kind::data_error) return Outcome::data_error;
   return answer.kind == Kind::answer ? Outcome::answer : Outcome::failure;
 }
 

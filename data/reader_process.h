@@ -48,8 +48,8 @@ class ReaderProcess {
   // plus 1 s per 4 MiB of the file of CPU time. Returns false if the child has ended, which it does after one second
   // without a file.
   bool begin(const std::string& file, uint64_t file_bytes);
-  enum class Outcome : char { answer, refusal, failure, gone };
-  // Stores the answer, or the error message of a refusal, in `text`.
+  enum class Outcome : char { answer, data_error, failure, gone };
+  // Stores the answer, or the message of a DataError, in `text`.
   Outcome ask(const std::string& request, std::string& text);
   // Closes the file. Returns false if the child must not be reused for another file.
   bool end();

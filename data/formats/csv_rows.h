@@ -25,7 +25,7 @@ class CsvRows {
   // Parse a field as a finite number or an integer; `what` names the expected value in the message.
   double number(size_t column, const char* what) const;
   int64_t integer(size_t column, const char* what) const;
-  // Like number(), but returns NaN if the field is empty or "nan".
+  // Parses like number(), but returns NaN if the field is empty or "nan".
   double number_or_nan(size_t column, const char* what) const;
   // Returns the line where the row begins.
   int64_t line_number() const { return row_line_; }

@@ -13,7 +13,7 @@ constexpr size_t max_foreign_bytes = 1000;
 
 // Returns e.g. "an HTML page" or "a Git LFS pointer", for messages; nothing for content that may be a shape.
 std::string foreign_content(std::string_view bytes);
-// Like foreign_content(), but only recognizes text: for formats whose data may begin with any bytes.
+// Works like foreign_content(), but only recognizes text: for formats whose data may begin with any bytes.
 std::string foreign_text(std::string_view bytes);
 
 // Throws DataError, naming `file`, for a text in UTF-16 or UTF-32 (with a converter), an HTML page, an XML document and

@@ -7,7 +7,7 @@
 namespace geosft {
 
 bool is_jpeg(std::string_view bytes);
-// As read_picture, for JPEG alone.
+// Reads as read_picture does, for JPEG alone.
 ColourImage read_jpeg(std::string_view bytes, const std::string& file);
 
 }  // namespace geosft

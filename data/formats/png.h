@@ -20,7 +20,7 @@ struct GreyImage {
 // one that is not PNG, and for more than 2^26 pixels or more than its bytes can hold.
 GreyImage read_png(std::string_view bytes, const std::string& file);
 
-// The same as colour.
+// Reads the same as colour.
 ColourImage read_colour_png(std::string_view bytes, const std::string& file);
 
 // Encodes an 8-bit grey PNG.

@@ -38,7 +38,7 @@ class TextLines {
   std::string_view word();
   // Parse the next word as a finite number or an integer; `what` names the expected value in the message.
   double number(const char* what);
-  // Like number(), but the number may be infinite or NaN.
+  // Parses like number(), but the number may be infinite or NaN.
   double any_number(const char* what);
   int64_t integer(const char* what);
   // Parse a whole word as an integer or a finite number.

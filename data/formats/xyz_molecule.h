@@ -15,9 +15,9 @@ struct XyzMolecule {
   std::vector<float> positions;   // [atoms, 3] in the unit of the file, by convention ångström
 };
 
-// Format: the number of atoms, a comment, then a line "element x y z" per atom; further columns are ignored. Numbers
-// may be written 1.2*^-5, as in QM9. Lines after the atoms are ignored in QM9 files only (comments that begin with
-// "gdb"). Throws DataError, with the line, for anything else and for a molecule without atoms.
+// Reads a molecule. Format: the number of atoms, a comment, then a line "element x y z" per atom; further columns are
+// ignored. Numbers may be written 1.2*^-5, as in QM9. Lines after the atoms are ignored in QM9 files only (comments
+// that begin with "gdb"). Throws DataError, with the line, for anything else and for a molecule without atoms.
 XyzMolecule read_xyz_molecule(std::string_view text, const std::string& file);
 
 // Bonds inferred from distances: at most the sum of the covalent radii plus 0.3 Å. XYZ files hold no bonds. With this

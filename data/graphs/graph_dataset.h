@@ -62,9 +62,9 @@ PackedItems read_peptides(const std::filesystem::path& folder, const GraphReadOp
 // Returns whether `folder` holds hof_qm7.txt or files dsgdb9nsd_*.xyz.
 bool is_xyz_molecules(const std::filesystem::path& folder);
 
-// QM7: hof_qm7.txt, a line "file energy …" per molecule (the target, kcal/mol), and the files in xyz/. Official split:
-// molecules whose file number is a multiple of 5 are the test set, all others the training set; no validation set. QM9:
-// the files dsgdb9nsd_*.xyz, whose comments hold the 15 targets, in the units of the dataset; no split.
+// Reads QM7: hof_qm7.txt, a line "file energy …" per molecule (the target, kcal/mol), and the files in xyz/. Official
+// split: molecules whose file number is a multiple of 5 are the test set, all others the training set; no validation
+// set. QM9: the files dsgdb9nsd_*.xyz, whose comments hold the 15 targets, in the units of the dataset; no split.
 //
 // Nodes have the atomic number - 1 as category (119 values, as in molecule_features.h) and coordinates. Edges are the
 // bonds inferred from the distances (covalent_bonds); the edge value is the bond length divided by the sum of the

@@ -48,7 +48,7 @@ std::string graph_endings();
 // (require_plain_text).
 const GraphFileFormat* find_graph_file_format(const std::filesystem::path& file);
 
-// The same, but throws DataError for an unknown format, listing the known ones.
+// Returns the same, but throws DataError for an unknown format, listing the known ones.
 const GraphFileFormat& graph_file_format(const std::filesystem::path& file);
 
 // Returns whether `file` is a regular file that holds one graph without features.

@@ -51,7 +51,7 @@ size_t column_named(const TextTable& table, const std::string& name);
 // values RDKit parses most. Returns nothing if there is none. Throws DataError if several have the name.
 std::optional<size_t> find_smiles_column(const TextTable& table);
 
-// The same with an error instead of nothing, or the column `name` if that is not empty.
+// Returns the same with an error instead of nothing, or the column `name` if that is not empty.
 size_t smiles_column(const TextTable& table, const std::string& name);
 
 // Returns whether the name ends in .csv or .csv.gz, in any letter case.

@@ -33,9 +33,10 @@ struct TuDataset {
   at::Tensor node_attributes;   // float32 [nodes, columns]
   at::Tensor edge_attributes;   // float32 [edges, columns], in the order of the CSR
 
-  // One-hot labels, column by column, then attributes: float32 [nodes, f]; [nodes, 0] if the dataset has neither.
+  // Returns one-hot labels, column by column, then attributes: float32 [nodes, f]; [nodes, 0] if the dataset has
+  // neither.
   at::Tensor node_features() const;
-  // The same for edges.
+  // Returns the same for edges.
   at::Tensor edge_features() const;
 };
 

@@ -15,10 +15,9 @@ namespace geosft {
 void check_same_features(const ItemSchema& schema, const ItemSchema& found, const std::string& source);
 
 // Reads `source` with the features of `schema`, the schema of the training dataset:
-//   a file    a format of graph_formats.h: invalid SMILES are left out, and the warnings list them with their lines;
-//   the
-//             bonds of a molecule with coordinates are computed as for QM7; targets of packed graphs are ignored and
-//             may be absent; the nodes of an edge list or a matrix have no features
+//   a file    a format of graph_formats.h: invalid SMILES are left out, and the warnings list them with their lines.
+//             The bonds of a molecule with coordinates are computed as for QM7. Targets of packed graphs are ignored
+//             and may be absent. The nodes of an edge list or a matrix have no features
 //   a folder  a TU dataset, whose graphs need no labels
 //
 // The option `directed` applies to edge lists, `coalesce` to TU datasets and `smiles_column` to CSV tables. Throws

@@ -32,8 +32,8 @@ class ArffWords {
     while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
     return at_ < line_.size() && line_[at_] != '%' ? line_[at_] : '\0';
   }
-  bool take(char wanted) {
-    const bool found = peek() == wanted && wanted != '\0';
+  bool take(char expected) {
+    const bool found = peek() == expected && expected != '\0';
     if (found) ++at_;
     return found;
   }

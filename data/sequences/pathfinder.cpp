@@ -95,7 +95,7 @@ double distance_to_dash(const Point& x, const Point& from, const Point& to) {
 }
 
 // Draws white on black with antialiased edges.
-GreyImage drawn(const PathfinderItem& item, int64_t side) {
+GreyImage rendered(const PathfinderItem& item, int64_t side) {
   GreyImage image{side, side, std::vector<uint8_t>(static_cast<size_t>(side * side))};
   const double pixel = common_side / static_cast<double>(side);
   for (int64_t row = 0; row < side; ++row) {
@@ -185,7 +185,7 @@ PathfinderItem generate_pathfinder(const PathfinderOptions& options, bool connec
     item.dots[0] = front ? first.front() : first.back();
     const Curve& ending = connected ? first : second;
     item.dots[1] = other ? ending.front() : ending.back();
-    item.image = drawn(item, options.side);
+    item.image = rendered(item, options.side);
     return item;
   }
   TORCH_CHECK(false, "no place for two curves of ", options.dashes, " dashes and ", options.distractors, " of ",

@@ -43,9 +43,9 @@ CropBox random_crop_box(int64_t height, int64_t width, double min_area, at::Gene
   TORCH_CHECK(min_area > 0 && min_area <= 1, "min_area must lie in (0, 1], got ", min_area);
   const auto area = static_cast<double>(height * width);
   for (int tries = 0; tries < max_tries; ++tries) {
-    const double wanted = area * (min_area < 1 ? uniform(min_area, 1.0, generator) : 1.0);
+    const double crop_area = area * (min_area < 1 ? uniform(min_area, 1.0, generator) : 1.0);
     const double ratio = std::exp(uniform(std::log(min_ratio), std::log(max_ratio), generator));
-    const int64_t wide = std::lround(std::sqrt(wanted * ratio)), high = std::lround(std::sqrt(wanted / ratio));
+    const int64_t wide = std::lround(std::sqrt(crop_area * ratio)), high = std::lround(std::sqrt(crop_area / ratio));
     if (wide < 1 || wide > width || high < 1 || high > height) continue;
     const int64_t top = any_up_to(height - high, generator), left = any_up_to(width - wide, generator);
     return {top, left, high, wide};

@@ -42,11 +42,11 @@ at::Tensor picture_tensor(const ColourImage& image);
 // numbers.
 at::Tensor resized_picture(const at::Tensor& picture, int64_t height, int64_t width, Interpolation interpolation);
 
-// Evaluation: resizes the shorter side to floor(side / crop_fraction), and crops the centre. Normalised, [3, side,
+// Resizes, for evaluation, the shorter side to floor(side / crop_fraction), and crops the centre. Normalised, [3, side,
 // side].
 at::Tensor centre_view(const ColourImage& image, const ViewOptions& options);
 
-// Training: resizes a random crop, and flips it with probability 1/2. Normalised, [3, side, side].
+// Resizes, for training, a random crop, and flips it with probability 1/2. Normalised, [3, side, side].
 at::Tensor random_view(const ColourImage& image, const ViewOptions& options, at::Generator& generator);
 
 }  // namespace geosft

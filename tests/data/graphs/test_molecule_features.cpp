@@ -26,10 +26,10 @@ void compare(const at::Tensor& actual, const at::Tensor& expected, const std::st
   REQUIRE(actual.sizes() == expected.sizes());
   for (int64_t row = 0; row < actual.size(0); ++row) {
     for (int64_t column = 0; column < actual.size(1); ++column) {
-      const int64_t found = actual[row][column].item<int64_t>(), wanted = expected[row][column].item<int64_t>();
-      if (found == wanted) continue;
+      const int64_t found = actual[row][column].item<int64_t>(), reference = expected[row][column].item<int64_t>();
+      if (found == reference) continue;
       differences.push_back(what + " " + std::to_string(row) + ", feature " + std::to_string(column) + ": " +
-                            std::to_string(found) + ", not " + std::to_string(wanted));
+                            std::to_string(found) + ", not " + std::to_string(reference));
     }
   }
 }
