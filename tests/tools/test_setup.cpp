@@ -52,7 +52,7 @@ void require_end(const ProcessResult& result, int exit, const std::string& progr
 }
 
 // What CMake says of a folder that is no LibTorch for this project, its line breaks taken out.
-std::string refusal_of(const fs::path& libtorch) {
+std::string setup_error(const fs::path& libtorch) {
   const TemporaryFolder folder;
   const std::string torch = (root / "tools" / "cmake" / "Torch.cmake").string();
   write_text(folder / "configure.cmake", "cmake_minimum_required(VERSION 3.25)\ninclude(\"" + torch + "\")\n");
@@ -115,19 +115,19 @@ TEST_CASE("every script lists its options") {
 TEST_CASE("a LibTorch of another version is refused with both versions named") {
   const TemporaryFolder folder;
   write_libtorch(folder / "old", "torch/csrc/api/include/torch/version.h", {"2", "3", "0"});
-  CHECK_THAT(refusal_of(folder / "old"), Catch::Contains((folder / "old").string()) &&
+  CHECK_THAT(setup_error(folder / "old"), Catch::Contains((folder / "old").string()) &&
                                              Catch::Contains("holds LibTorch 2.3.0, but this project needs 2.11;2.12"));
   write_libtorch(folder / "new", "torch/headeronly/version.h", {"2", "110", "1"});
-  CHECK_THAT(refusal_of(folder / "new"), Catch::Contains("holds LibTorch 2.110.1, but this project needs 2.11"));
+  CHECK_THAT(setup_error(folder / "new"), Catch::Contains("holds LibTorch 2.110.1, but this project needs 2.11"));
 }
 
 TEST_CASE("a folder that holds no LibTorch is refused by name") {
   const TemporaryFolder folder;
-  CHECK_THAT(refusal_of(folder / "none"),
+  CHECK_THAT(setup_error(folder / "none"),
              Catch::Contains("no LibTorch in GEOSFT_TORCH_DIR='" + (folder / "none").string() + "'"));
   write_libtorch(folder / "half", "torch/headeronly/version.h", {"2", "11", "0"});
   fs::remove_all(folder / "half" / "lib");
-  CHECK_THAT(refusal_of(folder / "half"), Catch::Contains("no LibTorch in") && Catch::Contains("lib/libtorch_cpu.so"));
+  CHECK_THAT(setup_error(folder / "half"), Catch::Contains("no LibTorch in") && Catch::Contains("lib/libtorch_cpu.so"));
 }
 
 TEST_CASE("without a network setup.sh ends with what it could not install") {

@@ -14,8 +14,8 @@ class SampledMeanImpl : public torch::nn::Module {
 
   // x [n, width], one item: [n, width].
   at::Tensor forward(const at::Tensor& x, geosft::SamplingContext& context) {
-    const geosft::Pairs drawn = sampler->forward(x, std::nullopt, context);
-    const at::Tensor mean = drawn.sample(x).mean(0, true).expand_as(x);
+    const geosft::Pairs pairs = sampler->forward(x, std::nullopt, context);
+    const at::Tensor mean = pairs.sample(x).mean(0, true).expand_as(x);
     return at::relu(mix->forward(at::cat({x, mean}, 1)));
   }
 

@@ -10,7 +10,7 @@
 
 namespace {
 
-void answer_graphs(const char* run, const char* dataset) {
+void predict_graphs_of(const char* run, const char* dataset) {
   geosft::GraphRun trained = geosft::load_graph_run(run);
   const at::Tensor predictions = geosft::predict_graphs(trained, geosft::open_graph_dataset(dataset));
   if (!predictions.allclose(geosft::predict_dataset(trained, dataset)))
@@ -38,7 +38,7 @@ void count_parts(const char* run, const char* file, const char* category) {
 
 int main(int argc, char** argv) try {
   if (argc != 6) throw std::runtime_error("usage: 6_predict_graphs_and_parts GRAPH_RUN DATASET PART_RUN FILE CLASS");
-  answer_graphs(argv[1], argv[2]);
+  predict_graphs_of(argv[1], argv[2]);
   count_parts(argv[3], argv[4], argv[5]);
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";

@@ -33,8 +33,7 @@ DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits);
 //   num_samples           a third of the mean number of nodes, rounded up to a power of two from 4 to 64
 //   ema_decay             average_decay_of the steps
 //   token_dropout, feed_forward_dropout   0.1; 0.2 if a token has more numbers than there are items
-//   beta                  of beta_by_set for the name of the set of series (its second number for the bn_sh
-//   attentions),
+//   beta                  of beta_by_set for the name of the set of series, for bn_sh attentions its second number;
 //                         0.5 for others
 // Items must be as they were read, not yet in patches. Returns "batch_size 16, epochs 75", the settings replaced;
 // empty if there is none.

@@ -55,10 +55,11 @@ std::string advice(int64_t batch_size, const Wording& words, const Trial& trial)
          " (tried)";
 }
 
-[[noreturn]] void refuse(const std::string& wanted, int64_t batch_size, const Wording& words, const Trial& trial) {
+[[noreturn]] void refuse(const std::string& failed_allocation, int64_t batch_size, const Wording& words,
+                         const Trial& trial) {
   const std::string end = advice(batch_size, words, trial);
-  if (interrupted()) throw Interrupted(wanted + ", while smaller batches were tried");
-  throw std::runtime_error(wanted + end);
+  if (interrupted()) throw Interrupted(failed_allocation + ", while smaller batches were tried");
+  throw std::runtime_error(failed_allocation + end);
 }
 
 struct FirstBatchDone {};
@@ -67,18 +68,18 @@ struct FirstBatchDone {};
 
 bool train_within_memory(const BatchLimit& limit, RunStart start, const Communicator& processes,
                          const TrainBatches& train) {
-  std::string wanted;
+  std::string failed_allocation;
   try {
     return train(limit.size, start, processes);
   } catch (...) {
     const std::optional<std::string> text = memory_error(std::current_exception());
     if (!text) throw;
-    wanted = *text;
+    failed_allocation = *text;
   }
   // Outside the handler, where memory is free. Printed first: the system may kill the process.
   const bool several = processes.size() > 1;
   const std::string who = several ? "process " + std::to_string(processes.rank()) + ": " : "";
-  std::cerr << who + wanted + ": trying smaller batches\n";
+  std::cerr << who + failed_allocation + ": trying smaller batches\n";
   processes.drain();
   const int64_t share = (limit.size + processes.size() - 1) / processes.size();
   const Wording words{.what = "a step",
@@ -86,17 +87,17 @@ bool train_within_memory(const BatchLimit& limit, RunStart start, const Communic
                       .whose = several && limit.of_each_process ? " a process" : "",
                       .times = limit.of_each_process ? 1 : processes.size(),
                       .general = smaller_batches(limit.option)};
-  refuse(wanted, share, words, [&](int64_t size) {
+  refuse(failed_allocation, share, words, [&](int64_t size) {
     return has_room([&] { return train(size, RunStart::trial, one_process()) ? std::optional(true) : std::nullopt; });
   });
 }
 
 void refuse_large_batch(const std::exception_ptr& error, int64_t batch_size,
                         const std::function<void(int64_t batch_size, const BatchProgress& progress)>& evaluate) {
-  const std::optional<std::string> wanted = memory_error(error);
-  if (!wanted) return;
-  refuse(*wanted, batch_size, {.what = "a batch", .option = "--evaluation-batch", .otherwise = one_large_cloud},
-         [&](int64_t batch) {
+  const std::optional<std::string> failed_allocation = memory_error(error);
+  if (!failed_allocation) return;
+  refuse(*failed_allocation, batch_size,
+         {.what = "a batch", .option = "--evaluation-batch", .otherwise = one_large_cloud}, [&](int64_t batch) {
            return has_room([&]() -> std::optional<bool> {
              try {
                evaluate(batch, [](int64_t) { throw FirstBatchDone(); });

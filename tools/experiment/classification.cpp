@@ -21,13 +21,13 @@ namespace {
 // Subsamples a large cloud to the number of points sampled from a mesh, which bounds the time for large scans.
 void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::string>& warnings) {
   const int64_t available = shape.points.size(0);
-  const int64_t wanted = std::max(settings.clouds.points_per_mesh, settings.clouds.points);
-  if (available <= wanted) return;
-  const at::Tensor rows = random_subset(available, wanted, make_generator(settings.seed));
+  const int64_t sampled = std::max(settings.clouds.points_per_mesh, settings.clouds.points);
+  if (available <= sampled) return;
+  const at::Tensor rows = random_subset(available, sampled, make_generator(settings.seed));
   keep_rows(shape, rows);
-  std::string note = cloud_name(shape) + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
-                     " are taken at random";
-  if (settings.clouds.points < wanted) {
+  std::string note = cloud_name(shape) + ": of its " + std::to_string(available) + " points " +
+                     std::to_string(sampled) + " are taken at random";
+  if (settings.clouds.points < sampled) {
     note += ", of which the model sees " + std::to_string(settings.clouds.points) + " at a time";
   }
   warnings.push_back(note);

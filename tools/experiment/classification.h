@@ -44,7 +44,7 @@ void with_broken_hint(const std::function<void()>& open);
 // shape lead back to the file's coordinates, where the cloud is turned about its centroid. The subset of points depends
 // on the seed `vote` only, so that a cloud and its rotated copy keep the same points.
 ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote);
-// The same view as input of the model: unless its tokens are absolute, in a pose of its own
+// Returns the same view as input of the model: unless its tokens are absolute, in a pose of its own
 // (geometry/canonical_pose.h), so that the rounding of the coordinates, which decides near-ties, is that of any rotated
 // copy.
 ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote);
@@ -65,7 +65,7 @@ struct ShapeExplanation {
   at::Tensor importance;  // [n], scores of the head's sampler
   ForwardTrace trace;
 };
-// The shape is prepared (see prepare), from a file or from memory (tools/experiment/input_cloud.h); predict
+// Explains a shape that is prepared (see prepare), from a file or from memory (tools/experiment/input_cloud.h); predict
 // (tools/classify/prediction.h) does that. The rotation is sampled with `seed`. Gradients are not recorded. Thread-safe
 // for a shared `trained`. Throws DataError as prepare does, for normals that are not finite, and without normals that
 // the model needs.

@@ -38,7 +38,7 @@ struct ClassifySettings : CloudExperimentSettings<ClassifyCloudSettings, Classif
 
   static constexpr const char* kDataHelp = "dataset: furniture, or a folder";
   Config config() { return CloudExperimentSettings::config(kDataHelp); }
-  // The values, as TOML, of a training without a configuration file; those of the struct are the paper's.
+  // Returns the values, as TOML, of a training without a configuration file; those of the struct are the paper's.
   static std::string small_preset();
   static constexpr SmallSizes kSmallSizes = {.num_samples = 32, .head_num_samples = 128, .batch_size = 16};
   // Lists the keys that are used only with some values of other keys.

@@ -145,10 +145,10 @@ struct CloudPredictCommand {
       } else {
         std::cout << output.text(files[i], prediction, trained) << '\n';
       }
-      if (plys.wanted()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
-      if (pictures.wanted()) warn_unless_drawn(output.draw(pictures[i], files[i], prediction, trained));
+      if (plys.requested()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
+      if (pictures.requested()) warn_unless_drawn(output.draw(pictures[i], files[i], prediction, trained));
       output.write_more(i, prediction);
-      if (!table.wanted()) return;
+      if (!table.requested()) return;
       std::string joined;
       for (const std::string& warning : warnings) joined += (joined.empty() ? "" : "; ") + warning;
       for (auto& row : output.csv_rows(files[i], prediction, trained)) {

@@ -73,8 +73,8 @@ void turn_into_canonical_pose(Shape& shape) {
   shape.normals = posed.normals;
 }
 
-void prepare_normals(Shape& shape, bool wanted) {
-  if (!wanted) {
+void prepare_normals(Shape& shape, bool with_normals) {
+  if (!with_normals) {
     shape.normals = at::Tensor();
   } else if (!shape.normals.defined()) {
     const bool of_file = !shape.name.empty();

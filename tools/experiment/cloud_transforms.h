@@ -34,8 +34,8 @@ void set_precision(Shape& shape, at::ScalarType type);
 // Turns the shape into a pose of its own (geometry/canonical_pose.h), in double precision.
 void turn_into_canonical_pose(Shape& shape);
 
-// Drops the normals unless they are wanted. Throws DataError if wanted normals are missing.
-void prepare_normals(Shape& shape, bool wanted);
+// Drops the normals unless `with_normals`. Throws DataError if `with_normals` and normals are missing.
+void prepare_normals(Shape& shape, bool with_normals);
 // Estimates normals of 16 neighbours (geometry/normals.h).
 at::Tensor estimated_normals(const Shape& shape, NormalOrientation orientation);
 // Estimates normals if the shape, or some of its points, has none, and adds a message to `warnings`. Where others are
@@ -52,8 +52,8 @@ ShapeTransform plain_clouds(bool normals);
 // Prepares clouds for augmentation: plain_clouds, then farthest-point sampling if the settings ask for it.
 ShapeTransform training_clouds(const CloudSettings& clouds);
 
-// Training augmentation on the batch's device, seeded by the batch: selects a random subset of the points, stretches,
-// rotates, normalises (centroid, largest distance), scales and jitters it, and drops a share of its points.
+// Returns the training augmentation on the batch's device, seeded by the batch: selects a random subset of the points,
+// stretches, rotates, normalises (centroid, largest distance), scales and jitters it, and drops a share of its points.
 BatchTransform augmentation(const CloudSettings& clouds, const AugmentSettings& augment);
 
 // Moves the model inputs of a batch to `device`; ptr and seeds stay on the CPU, see ptr_on_device.

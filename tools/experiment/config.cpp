@@ -234,7 +234,7 @@ std::set<std::string> keys_of_toml(const std::filesystem::path& path) {
 }
 
 void Config::set_known(const std::string& toml, const std::string& source,
-                       const std::function<bool(const std::string& section, const std::string& key)>& wanted) {
+                       const std::function<bool(const std::string& section, const std::string& key)>& selected) {
   const Reader reader{entries_, source};
   for (const auto& [section, node] : parse_toml(toml, source)) {
     const toml::table* table = node.as_table();
@@ -242,7 +242,7 @@ void Config::set_known(const std::string& toml, const std::string& source,
     const std::string name(section.str());
     for (const auto& [key, value] : *table) {
       const std::string current = current_key(key.str());
-      if (wanted(name, current) && reader.find(name, current) != entries_.end()) reader.set(name, current, value);
+      if (selected(name, current) && reader.find(name, current) != entries_.end()) reader.set(name, current, value);
     }
   }
 }

@@ -57,15 +57,15 @@ class Config {
   // naming file, line and key for an unknown section or key (with the nearest known one), a value of the wrong type or
   // out of range (with what was expected), and invalid TOML.
   void load_toml(const std::filesystem::path& path);
-  // Same as load_toml, from text; `source` replaces the file name in messages.
+  // Sets keys as load_toml does, from text; `source` replaces the file name in messages.
   void set_text(const std::string& toml, const std::string& source = "configuration");
-  // Same as set_text and load_toml, of the configuration of a RUN: a key that it does not have, because an earlier
-  // version wrote it, gets its former value (key_names.h).
+  // Sets keys as set_text and load_toml do, of the configuration of a RUN: a key that it does not have, because an
+  // earlier version wrote it, gets its former value (key_names.h).
   void set_run_text(const std::string& toml, const std::string& source);
   void load_run_toml(const std::filesystem::path& path);
-  // Sets only the keys for which wanted(section, key) is true, and ignores unknown ones.
+  // Sets only the keys for which selected(section, key) is true, and ignores unknown ones.
   void set_known(const std::string& toml, const std::string& source,
-                 const std::function<bool(const std::string& section, const std::string& key)>& wanted);
+                 const std::function<bool(const std::string& section, const std::string& key)>& selected);
 
   // Returns the text that the parsed command line gives a key, if it does. Throws UsageError for an unknown key.
   std::optional<std::string> option_text(const std::string& key) const;

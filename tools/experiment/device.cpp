@@ -81,19 +81,19 @@ std::string this_machine() {
 }
 
 MachinePlace place_on_machine(const Communicator& processes, const std::string& machine) {
-  const auto own = static_cast<int64_t>(std::hash<std::string>()(machine));
-  const at::Tensor all = all_gather(processes, at::full({1}, own, at::kLong), processes.rank(), processes.size());
+  const auto hash = static_cast<int64_t>(std::hash<std::string>()(machine));
+  const at::Tensor all = all_gather(processes, at::full({1}, hash, at::kLong), processes.rank(), processes.size());
   const int64_t* const machines = all.const_data_ptr<int64_t>();
   MachinePlace place{0, 0};
   for (int64_t i = 0; i < processes.size(); ++i) {
-    if (machines[i] != own) continue;
+    if (machines[i] != hash) continue;
     if (i < processes.rank()) ++place.rank;
     ++place.size;
   }
   return place;
 }
 
-int64_t own_gpu(const MachinePlace& place, int64_t gpus) {
+int64_t local_gpu(const MachinePlace& place, int64_t gpus) {
   if (place.size <= gpus) return place.rank;
   throw UsageError(std::to_string(place.size) + " processes on a machine with " + std::to_string(gpus) +
                    (gpus == 1 ? " GPU" : " GPUs") +
@@ -113,7 +113,7 @@ at::Device shared_device(const std::string& name, at::Device chosen, const Commu
   }
   if (!some || numbered) return chosen;
   const c10::DeviceIndex gpus = at::detail::getCUDAHooks().deviceCount();
-  return {chosen.type(), static_cast<c10::DeviceIndex>(own_gpu(place_on_machine(processes), gpus))};
+  return {chosen.type(), static_cast<c10::DeviceIndex>(local_gpu(place_on_machine(processes), gpus))};
 }
 
 }  // namespace geosft

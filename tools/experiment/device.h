@@ -32,7 +32,7 @@ MachinePlace place_on_machine(const Communicator& processes, const std::string& 
 
 // Returns the GPU index of this process, where `gpus` GPUs are visible. Throws UsageError if there are fewer GPUs than
 // processes on the machine.
-int64_t own_gpu(const MachinePlace& place, int64_t gpus);
+int64_t local_gpu(const MachinePlace& place, int64_t gpus);
 
 // Returns the CPU, or one GPU per process: the numbered one if the name has a number, otherwise by local rank. All
 // processes must call it; `chosen` is the result of chosen_device(name) in each. Throws UsageError if only some have a

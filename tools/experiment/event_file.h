@@ -11,14 +11,14 @@
 
 namespace geosft {
 
-// CRC-32C (Castagnoli) of the bytes: 0xe3069283 for "123456789".
+// Returns the CRC-32C (Castagnoli) of the bytes: 0xe3069283 for "123456789".
 uint32_t crc32c(std::string_view bytes);
 
-// A record: length (8 bytes), masked CRC of these bytes, the bytes, their masked CRC; all little-endian. The mask is
-// ((crc >> 15) | (crc << 17)) + 0xa282ead8.
+// Returns a record: length (8 bytes), masked CRC of these bytes, the bytes, their masked CRC; all little-endian. The
+// mask is ((crc >> 15) | (crc << 17)) + 0xa282ead8.
 std::string tf_record(std::string_view bytes);
 
-// The Event {wall_time, step, summary {value {tag, simple_value}}}; `seconds` since 1970.
+// Returns the Event {wall_time, step, summary {value {tag, simple_value}}}; `seconds` since 1970.
 std::string scalar_event(std::string_view tag, double value, int64_t step, double seconds);
 
 class EventFile {

@@ -35,7 +35,7 @@ bool names_picture(const std::filesystem::path& file);
 // Quotes `text` as a literal gnuplot string: control characters become blanks, invalid UTF-8 bytes question marks.
 // draw() disables markup, so that _ ^ { } @ & are literal.
 std::string gnuplot_string(std::string_view text);
-// Same for a tic label, where gnuplot would interpret % as a number format.
+// Does the same for a tic label, where gnuplot would interpret % as a number format.
 std::string gnuplot_tic(std::string_view text);
 
 // Runs a program found in PATH with these arguments (the first is its name) in `folder`, without a shell and without

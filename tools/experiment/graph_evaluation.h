@@ -39,8 +39,8 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const s
                            std::optional<uint64_t> renumbering = std::nullopt,
                            const std::function<void(int64_t)>& progress = {});
 
-// Same for a run: the mean over the models of an ensemble, averaged with the kernel regression if the run has one.
-// `progress` receives the graphs done by the first model.
+// Does the same for a run: the mean over the models of an ensemble, averaged with the kernel regression if the run has
+// one. `progress` receives the graphs done by the first model.
 GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
                          GraphSplit split, std::optional<uint64_t> renumbering = std::nullopt,
                          const std::function<void(int64_t)>& progress = {});
@@ -67,7 +67,8 @@ NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const Gr
 //   node_multi_label     {"labels": [label, …], "probabilities": [[p of every label] of every node]}
 nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
 
-// The same as a table: the names of the columns, and its rows, one per graph, or per node where nodes have predictions.
+// Returns the same as a table: the names of the columns, and its rows, one per graph, or per node where nodes have
+// predictions.
 //   classification       class, probability, class_2, probability_2, …, the `top` most probable
 //   multi_label          a probability per label
 //   regression           a value per target

@@ -74,11 +74,11 @@ std::vector<std::string> metric_names(GraphTask task) {
 }
 
 // Splits a setting of metrics at its commas.
-std::vector<std::string> names_in(const std::string& wanted) {
+std::vector<std::string> names_in(const std::string& metrics) {
   std::vector<std::string> names;
-  for (size_t begin = 0; begin <= wanted.size();) {
-    const size_t end = std::min(wanted.find(',', begin), wanted.size());
-    names.emplace_back(trimmed(std::string_view(wanted).substr(begin, end - begin)));
+  for (size_t begin = 0; begin <= metrics.size();) {
+    const size_t end = std::min(metrics.find(',', begin), metrics.size());
+    names.emplace_back(trimmed(std::string_view(metrics).substr(begin, end - begin)));
     begin = end + 1;
   }
   return names;
@@ -92,10 +92,10 @@ std::vector<std::string> all_metric_names() {
   return names;
 }
 
-void check_metric(const std::string& wanted) {
-  if (wanted == "auto") return;
+void check_metric(const std::string& metric) {
+  if (metric == "auto") return;
   const std::vector<std::string> all = all_metric_names();
-  for (const std::string& name : names_in(wanted)) {
+  for (const std::string& name : names_in(metric)) {
     if (std::find(all.begin(), all.end(), name) != all.end()) continue;
     throw UsageError("metric must be auto, or of " + listed(all) + ", separated by commas, found \"" + name + "\"");
   }
@@ -175,18 +175,18 @@ ScoreStyle style_of(const std::string& metric) {
   return style;
 }
 
-ScoreStyle score_style(GraphTask task, const std::string& wanted) {
+ScoreStyle score_style(GraphTask task, const std::string& metric) {
   const std::vector<std::string> names = metric_names(task);
-  if (wanted == "auto") return style_of(names.front());
-  check_metric(wanted);
-  for (const std::string& name : names_in(wanted)) {
+  if (metric == "auto") return style_of(names.front());
+  check_metric(metric);
+  for (const std::string& name : names_in(metric)) {
     if (name == "loss" || std::find(names.begin(), names.end(), name) != names.end()) return style_of(name);
   }
-  throw UsageError("metric " + wanted + " does not exist for " + task_name(task) + ", which has " + listed(names));
+  throw UsageError("metric " + metric + " does not exist for " + task_name(task) + ", which has " + listed(names));
 }
 
-ScoreStyle score_style(const ItemSchema& schema, const std::string& wanted) {
-  ScoreStyle style = score_style(schema.task, wanted);
+ScoreStyle score_style(const ItemSchema& schema, const std::string& metric) {
+  ScoreStyle style = score_style(schema.task, metric);
   style.items = schema.items;
   return style;
 }

@@ -59,15 +59,15 @@ at::Tensor batch_metric(const std::string& name, const at::Tensor& outputs, cons
 // Returns the value of this name; throws std::out_of_range if it is missing.
 double value_of(const NamedValues& values, const std::string& name);
 
-// Throws UsageError unless `wanted` is "auto" or has only names that some task knows, separated by commas.
-void check_metric(const std::string& wanted);
+// Throws UsageError unless `metric` is "auto" or has only names that some task knows, separated by commas.
+void check_metric(const std::string& metric);
 
-// Returns the style of the metric that selects the checkpoint: the first of the names in `wanted`, separated by commas,
+// Returns the style of the metric that selects the checkpoint: the first of the names in `metric`, separated by commas,
 // that is a metric of the task or "loss", or for "auto" the first of the task. Throws UsageError for a name that no
 // task has, and, listing the task's metrics, if it has none of them.
-ScoreStyle score_style(GraphTask task, const std::string& wanted);
-// Same, with the item name of the schema.
-ScoreStyle score_style(const ItemSchema& schema, const std::string& wanted);
+ScoreStyle score_style(GraphTask task, const std::string& metric);
+// Returns the same, with the item name of the schema.
+ScoreStyle score_style(const ItemSchema& schema, const std::string& metric);
 
 // Returns whether a metric is a share shown in percent, and whether lower is better.
 ScoreStyle style_of(const std::string& metric);

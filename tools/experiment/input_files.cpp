@@ -169,7 +169,7 @@ PredictionTable::PredictionTable(std::string file, std::vector<std::string> colu
 }
 
 void PredictionTable::add(std::vector<std::string> row) {
-  if (!wanted()) return;
+  if (!requested()) return;
   row.emplace_back();
   rows_ += csv_line(row);
 }
@@ -182,7 +182,7 @@ int PredictionTable::predict(const char* tool, const std::vector<std::string>& f
     row.back() = error;
     rows_ += csv_line(row);
   });
-  if (wanted()) write_file_atomically(file_, csv_line(columns_) + rows_);
+  if (requested()) write_file_atomically(file_, csv_line(columns_) + rows_);
   return code;
 }
 

@@ -34,7 +34,7 @@ struct InputKind {
 // Throws DataError naming a folder or pattern without a file of this kind.
 InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind);
 
-// The same, of shape files, and of files in formats that must be converted first: reading them says by what.
+// Returns the same, of shape files, and of files in formats that must be converted first: reading them says by what.
 InputFiles input_shape_files(const std::vector<std::string>& given);
 
 // Calls each(i) for 0 <= i < count. A DataError is printed to stderr as one line, "TOOL: error: …", and passed to
@@ -71,7 +71,7 @@ class PredictionTable {
  public:
   // Collects nothing without a file.
   PredictionTable(std::string file, std::vector<std::string> columns);
-  bool wanted() const { return !file_.empty(); }
+  bool requested() const { return !file_.empty(); }
   // Adds the row of a prediction.
   void add(std::vector<std::string> row);
   // Predicts file by file, as for_each_file does; of one that fails the table has its name and the error. Then writes

@@ -163,13 +163,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  const std::string wanted = plain(name), current = current_key(wanted);
+  const std::string given = plain(name), current = current_key(given);
   const auto named = [&](std::string_view key) {
     return std::find_if(known.begin(), known.end(), [&](const std::string& one) { return plain(one) == key; });
   };
   if (const auto found = named(current); found != known.end()) return *found;
   for (const NamePair& pair : synonyms) {
-    if (pair.from != wanted) continue;
+    if (pair.from != given) continue;
     if (const auto found = named(pair.to); found != known.end()) return *found;
   }
   // A misspelling of a former name means the present one, which is what a hint names.
@@ -179,8 +179,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     const std::string key = plain(one), present = current_key(key);
     const auto shown = present == key ? known.end() : named(present);
     for (const std::string& spelling : {key, former_key(key)}) {
-      const std::size_t distance = edit_distance(wanted, spelling);
-      if (spelling.empty() || distance >= minimum || !near(wanted, spelling)) continue;
+      const std::size_t distance = edit_distance(given, spelling);
+      if (spelling.empty() || distance >= minimum || !near(given, spelling)) continue;
       minimum = distance;
       nearest = shown == known.end() ? one : *shown;
     }

@@ -26,7 +26,7 @@ BatchShard shard_of(const Communicator& processes);
 SamplingContext shared_context(RngBuffer& seeds, const Communicator& processes, const BatchSlice& place,
                                const at::Tensor& ptr);
 
-// Same for a slice of a batch that this process holds entirely, packed by whole_ptr.
+// Returns the same for a slice of a batch that this process holds entirely, packed by whole_ptr.
 SamplingContext part_context(RngBuffer& seeds, const BatchSlice& place, const at::Tensor& whole_ptr);
 
 // A task for the training loop: a derived class takes its batches from `loader_`, and computes loss and metric.

@@ -117,14 +117,14 @@ std::string text_of(const c10::Error& error) {
 }
 
 // LibTorch's CPU allocator has no error type of its own; the end of its message gives the requested size.
-std::optional<std::string> wanted_on_cpu(const std::string& text) {
+std::optional<std::string> cpu_allocation(const std::string& text) {
   const size_t allocator = text.find("DefaultCPUAllocator: ");
   return allocator == std::string::npos ? std::nullopt : std::optional(text.substr(allocator));
 }
 
 // Allocations outside LibTorch's GPU allocator (contexts, kernels, cuBLAS and other libraries, page-locked memory) fail
 // with an ordinary c10::AcceleratorError or c10::Error, recognised by its text.
-bool wanted_on_gpu(const c10::Error& error) {
+bool is_gpu_allocation(const c10::Error& error) {
   constexpr std::array<const char*, 4> said{"CUDA error: out of memory", "cudaErrorMemoryAllocation",
                                             "CUDA did not take a kernel: out of memory", "_STATUS_ALLOC_FAILED"};
   const std::string text = error.what_without_backtrace();
@@ -159,8 +159,8 @@ std::optional<std::string> memory_error(const std::exception_ptr& error) {
     return "out of memory: " + text_of(gpu);
   } catch (const c10::Error& other) {
     const std::string text = text_of(other);
-    if (const auto cpu = wanted_on_cpu(text)) return "out of memory: " + *cpu;
-    return wanted_on_gpu(other) ? std::optional("out of memory: " + text) : std::nullopt;
+    if (const auto cpu = cpu_allocation(text)) return "out of memory: " + *cpu;
+    return is_gpu_allocation(other) ? std::optional("out of memory: " + text) : std::nullopt;
   } catch (...) {
     return std::nullopt;
   }

@@ -46,7 +46,7 @@ class LinesOnce {
   std::mutex mutex_;
   std::set<std::string> printed_;
 };
-// The notes of this process on stderr.
+// Returns the notes of this process on stderr.
 LinesOnce& stderr_notes();
 
 // Returns "out of memory" with the requested size if known; nullopt for other errors. Recognises errors of LibTorch's

@@ -42,16 +42,16 @@ std::string unwritable(const std::string& file) {
   return "the folder '" + folder.string() + "' cannot be written to: " + std::strerror(errno);
 }
 
-OutputFiles::OutputFiles(const std::string& option, const std::string& wanted, const std::vector<std::string>& files,
-                         const std::string& extension, bool several) {
-  if (wanted.empty()) return;
+OutputFiles::OutputFiles(const std::string& option, const std::string& option_value,
+                         const std::vector<std::string>& files, const std::string& extension, bool several) {
+  if (option_value.empty()) return;
   if (files.size() == 1 && !several) {
-    paths_ = {wanted};
+    paths_ = {option_value};
     return;
   }
   std::map<fs::path, std::string> owners;
   for (const std::string& file : files) {
-    const fs::path output = fs::path(wanted) / (fs::path(file).stem().string() + extension);
+    const fs::path output = fs::path(option_value) / (fs::path(file).stem().string() + extension);
     refuse_input(option, output, files);
     const auto [owner, is_new] = owners.emplace(output, file);
     if (!is_new) {
@@ -59,7 +59,7 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& wanted, c
     }
     paths_.push_back(output);
   }
-  make_folder(option, wanted);
+  make_folder(option, option_value);
 }
 
 }  // namespace geosft

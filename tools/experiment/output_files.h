@@ -16,11 +16,11 @@ std::string unwritable(const std::string& file);
 // which is created and holds STEM + `extension` per input.
 class OutputFiles {
  public:
-  // `wanted` is the option's value; empty: no outputs. `several`: it names a folder even for one file. Throws
+  // `option_value` is that of `option`; empty: no outputs. `several`: it names a folder even for one file. Throws
   // UsageError naming `option` if an output would replace another one or an input, and if the folder cannot be created.
-  OutputFiles(const std::string& option, const std::string& wanted, const std::vector<std::string>& files,
+  OutputFiles(const std::string& option, const std::string& option_value, const std::vector<std::string>& files,
               const std::string& extension, bool several = false);
-  bool wanted() const { return !paths_.empty(); }
+  bool requested() const { return !paths_.empty(); }
   const std::filesystem::path& operator[](size_t file) const { return paths_.at(file); }
 
  private:

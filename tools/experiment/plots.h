@@ -31,7 +31,7 @@ PlotResult plot_confusion_matrix(const at::Tensor& counts, const std::vector<std
 PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
                       const std::string& title, const std::string& value_label);
 
-// The same in the colours of classes: colours [n, 3] in [0, 1], and a key of names and colours, at least one.
+// Returns the same in the colours of classes: colours [n, 3] in [0, 1], and a key of names and colours, at least one.
 PlotResult plot_classed_cloud(const at::Tensor& points, const at::Tensor& colours,
                               const std::vector<std::pair<std::string, Colour>>& key, const std::filesystem::path& stem,
                               const std::string& title);

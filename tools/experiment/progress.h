@@ -57,7 +57,7 @@ class ProgressBar {
   bool finished_ = false;
 };
 
-// "0:07", "12:05", "3:02:01".
+// Returns "0:07", "12:05", "3:02:01".
 std::string duration_text(double seconds);
 
 }  // namespace geosft

@@ -60,7 +60,7 @@ class ServedRun : public torch::CustomClassHolder {
   TrainedRun<Task> run_;
 };
 
-// Same as register_python_class for a class derived from ServedRun; also adds class_names().
+// Registers as register_python_class does, a class derived from ServedRun; also adds class_names().
 template <class Class, class Define>
 bool register_served_run(const std::string& name, const Define& define) {
   return register_python_class<Class>(name, [&](auto& served) {

@@ -35,10 +35,11 @@ class RunFolder {
   std::filesystem::path log() const { return path_ / "train.log"; }              // what training printed, by line
   std::filesystem::path tensorboard() const { return path_ / "tensorboard"; }    // event files (event_file.h)
   std::filesystem::path result() const { return path_ / "result.json"; }         // evaluation of the finished run
-  // Checkpoint of the first batch of a series with non-finite losses: "batch.NAME", and the weights.
+  // Returns the path of the checkpoint of the first batch of a series with non-finite losses: "batch.NAME", and the
+  // weights.
   std::filesystem::path non_finite_batch() const { return path_ / "non_finite_batch.ckpt"; }
   std::filesystem::path version() const { return path_ / "version"; }  // of the software that wrote the run
-  // Pictures without extensions; plots.h adds .png and .svg.
+  // Return paths of pictures without extensions; plots.h adds .png and .svg.
   std::filesystem::path learning_curves() const { return path_ / "learning_curves"; }
   std::filesystem::path confusion(const std::string& rotation) const { return path_ / ("confusion_" + rotation); }
 

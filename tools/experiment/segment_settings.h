@@ -27,7 +27,7 @@ struct SegmentModelSettings : PointModelSettings {
 struct SegmentSettings : CloudExperimentSettings<SegmentCloudSettings, SegmentModelSettings> {
   static constexpr const char* kDataHelp = "dataset: a folder";
   Config config() { return CloudExperimentSettings::config(kDataHelp); }
-  // The values, as TOML, of a training without a configuration file; those of the struct are the paper's.
+  // Returns the values, as TOML, of a training without a configuration file; those of the struct are the paper's.
   static std::string small_preset();
   static constexpr SmallSizes kSmallSizes = {.num_samples = 64, .head_num_samples = 0, .batch_size = 8};
   void check() const;

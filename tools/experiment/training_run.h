@@ -47,14 +47,15 @@ struct TrainArguments {
   // after a signal: their return value is ignored.
   bool part();
 
-  // For a new run: applies the configuration file, then the command line.
+  // Applies, for a new run, the configuration file, then the command line.
   void load_new(Config& config) const;
-  // Same for distributed training and fine-tuning: with init_from the keys of the model come from that run
+  // Does the same for distributed training and fine-tuning: with init_from the keys of the model come from that run
   // (take_model_keys), after the file and before the command line; the batch size given is per process, and is stored
   // as the global batch size, which stays the same if the run is resumed with another number of processes.
   void load_new(Config& config, TrainSettings& train) const;
-  // For a resumed run, which continues bit for bit: settings that affect its steps stay. Settings::take_resumable
-  // copies those that may change, and kResumable names them. Throws UsageError if others differ.
+  // Loads the settings of a resumed run, which continues bit for bit: settings that affect its steps stay.
+  // Settings::take_resumable copies those that may change, and kResumable names them. Throws UsageError if others
+  // differ.
   template <class Settings>
   void load_resumed(Settings& settings, Config& config, const RunFolder& folder) const;
   // Returns whether this command began the run in `out` earlier, and the launcher has restarted it.

@@ -103,14 +103,14 @@ struct Predictor {
 
   // Predicts some items, and calls each(item, outputs) for them in their order.
   template <class Each>
-  void predict(const PackedItems& graphs, const std::vector<int64_t>& wanted, const Each& each) {
+  void predict(const PackedItems& graphs, const std::vector<int64_t>& items, const Each& each) {
     const GraphTask task = trained.schema.task;
-    const GraphOutputs found = run_outputs(trained, graphs, wanted, GraphSplit::test);
+    const GraphOutputs found = run_outputs(trained, graphs, items, GraphSplit::test);
     const at::Tensor outputs = in_units(trained.model, task, found.outputs);
     const bool of_nodes = is_of_nodes(task);
     const at::Tensor& ptr = graphs.graphs.ptr;
     int64_t row = 0;
-    for (const int64_t item : wanted) {
+    for (const int64_t item : items) {
       const int64_t nodes = (ptr[item + 1] - ptr[item]).item<int64_t>();
       each(item, of_nodes ? outputs.narrow(0, row, nodes) : outputs[row]);
       row += of_nodes ? nodes : 1;
@@ -232,10 +232,10 @@ struct Predictor {
 
   void predict_dataset() {
     const PackedItems graphs = open_run_graphs(trained);
-    const std::vector<int64_t> wanted = chosen(graphs);
-    if (wanted.empty()) throw UsageError("--split " + options.split + ": the data have no such split");
+    const std::vector<int64_t> items = chosen(graphs);
+    if (items.empty()) throw UsageError("--split " + options.split + ": the data have no such split");
     const std::string& data = trained.settings.data;
-    predict(graphs, wanted, [&](int64_t item, const at::Tensor& outputs) {
+    predict(graphs, items, [&](int64_t item, const at::Tensor& outputs) {
       ItemTitle title{std::to_string(item), {{"file", data}, {words.item, item}}};
       if (!graphs.smiles.empty()) title.fields["smiles"] = graphs.smiles[static_cast<size_t>(item)];
       print(outputs, title);

@@ -12,9 +12,9 @@ namespace {
 
 constexpr int64_t max_nodes_with_widths = 1000;  // of graphs whose edges have widths by attention
 
-// Returns `wanted`, or `otherwise` if it is not set. Throws UsageError outside low … high.
-int64_t within(std::optional<int64_t> wanted, int64_t otherwise, int64_t low, int64_t high, const std::string& option) {
-  const int64_t number = wanted.value_or(otherwise);
+// Returns `value`, or `otherwise` if it is not set. Throws UsageError outside low … high.
+int64_t within(std::optional<int64_t> value, int64_t otherwise, int64_t low, int64_t high, const std::string& option) {
+  const int64_t number = value.value_or(otherwise);
   if (number < low || number > high) {
     throw UsageError(option + ": expected " + std::to_string(low) + " … " + std::to_string(high) + ", found " +
                      std::to_string(number));

@@ -113,7 +113,7 @@ PlotResult SegmentOutput::draw(const std::filesystem::path& picture, const std::
 }
 
 void SegmentOutput::write_more(size_t file, const PartPrediction& prediction) const {
-  if (!label_files_->wanted()) return;
+  if (!label_files_->requested()) return;
   const at::Tensor& shown = prediction.vertex_labels.defined() ? prediction.vertex_labels : prediction.labels;
   const int64_t* label = shown.const_data_ptr<int64_t>();
   std::string lines;

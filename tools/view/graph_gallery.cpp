@@ -47,8 +47,8 @@ std::string truth_of(const PackedItems& graphs, int64_t item) {
   return text.str();
 }
 
-GraphLayout layout_for(const PackedItems& graphs, GraphLayout wanted) {
-  if (wanted != GraphLayout::automatic) return wanted;
+GraphLayout layout_for(const PackedItems& graphs, GraphLayout layout) {
+  if (layout != GraphLayout::automatic) return layout;
   if (graphs.schema.coordinates) return GraphLayout::coordinates;
   const bool drawn = !graphs.smiles.empty() && !molecule_library().empty();
   return drawn ? GraphLayout::depiction : GraphLayout::force_directed;

@@ -240,15 +240,15 @@ TEST_CASE("a cloud in memory has the prediction of its file, of any precision an
   const Shape shape = read_shape(file);
   RunModel run = small_run(small_settings());
   run.model->train();  // predict sets eval()
-  const Prediction wanted = predict(run, file, 3);
+  const Prediction expected = predict(run, file, 3);
   const auto require_same = [&](const Prediction& found) {
     REQUIRE(found.ranking.size() == 3);
     for (size_t i = 0; i < 3; ++i) {
-      CHECK(found.ranking[i].first == wanted.ranking[i].first);
-      CHECK(found.ranking[i].second == Approx(wanted.ranking[i].second).epsilon(1e-4));
+      CHECK(found.ranking[i].first == expected.ranking[i].first);
+      CHECK(found.ranking[i].second == Approx(expected.ranking[i].second).epsilon(1e-4));
     }
     CHECK(found.warnings.empty());
-    require_close(found.file_points.to(at::kFloat), wanted.file_points, 1e-5, "points");
+    require_close(found.file_points.to(at::kFloat), expected.file_points, 1e-5, "points");
   };
   require_same(predict(run, shape.points, shape.normals, 3));
   require_same(predict(run, shape.points.to(at::kDouble), shape.normals * 7, 3));

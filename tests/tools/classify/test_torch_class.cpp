@@ -41,12 +41,12 @@ TEST_CASE("a RUN is served by its class names and the ranking of a file") {
   const Served served("Classifier", made.run);
   CHECK(served.names("class_names") == std::vector<std::string>{"a", "b", "c"});
   RunModel run = load_run_model(made.run);
-  const Prediction wanted = predict(run, made.cloud, 3);
+  const Prediction expected = predict(run, made.cloud, 3);
   const auto ranking = ranking_of(served.call("predict_file", {made.cloud, 3}));
   REQUIRE(ranking.size() == 3);
   for (size_t i = 0; i < 3; ++i) {
-    CHECK(ranking[i].first == run.class_names[wanted.ranking[i].first]);
-    CHECK(ranking[i].second == wanted.ranking[i].second);
+    CHECK(ranking[i].first == run.class_names[expected.ranking[i].first]);
+    CHECK(ranking[i].second == expected.ranking[i].second);
   }
   CHECK(ranking_of(served.call("predict_file", {made.cloud, 1})).size() == 1);
 }
@@ -74,12 +74,12 @@ TEST_CASE("a float64 tensor far from the origin is centred before it is cast") {
 TEST_CASE("a copy of a served RUN gives the same ranking without its folder") {
   const ServedRun made;
   const Served served("Classifier", made.run);
-  const auto wanted = ranking_of(served.call("predict_file", {made.cloud, 3}));
+  const auto expected = ranking_of(served.call("predict_file", {made.cloud, 3}));
   std::filesystem::remove_all(made.run);
   const Served copy = served.copy();
   REQUIRE(copy.names("class_names") == std::vector<std::string>{"a", "b", "c"});
-  REQUIRE(ranking_of(copy.call("predict_file", {made.cloud, 3})) == wanted);
-  REQUIRE(ranking_of(copy.copy().call("predict_file", {made.cloud, 3})) == wanted);
+  REQUIRE(ranking_of(copy.call("predict_file", {made.cloud, 3})) == expected);
+  REQUIRE(ranking_of(copy.copy().call("predict_file", {made.cloud, 3})) == expected);
 }
 
 TEST_CASE("what cannot be served is named") {

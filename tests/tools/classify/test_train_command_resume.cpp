@@ -71,14 +71,14 @@ TEST_CASE("the number of workers changes nothing") {
 
 // One of every version of the format: classify_checkpoint_1.ckpt is the last checkpoint of 20 epochs on shapes like
 // those of the tiny dataset, with `--points 64 --points-per-mesh 128 --dim 8 --num-heads 2 --depth 1 --num-samples 8
-// --head-num-samples 8 --batch-size 4 --lr 1e-2`, and its answer to a sphere.
+// --head-num-samples 8 --batch-size 4 --lr 1e-2`, and its prediction for a sphere.
 TEST_CASE("checkpoints of earlier versions are used and gone on from") {
   const ClassifyShop shop;
   const fs::path file = earlier_checkpoint("classify_checkpoint_1");
   write_text(shop / "sphere.xyz", sphere_xyz(1.0));
-  const ProcessResult answer =
+  const ProcessResult predicted =
       shop.run_well({"predict", file.string(), (shop / "sphere.xyz").string(), "--device", "cpu", "--json"});
-  const nlohmann::json top = nlohmann::json::parse(answer.out).at("top");
+  const nlohmann::json top = nlohmann::json::parse(predicted.out).at("top");
   CHECK(top[0][0] == "tetrahedron");
   CHECK(top[0][1].get<double>() == Approx(0.45465).margin(1e-3));
   CHECK(top[2][1].get<double>() == Approx(0.19128).margin(1e-3));

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/experiment/concurrent_processes.h"
 #include "tests/tools/experiment/like_runs.h"
-#include "tests/tools/experiment/started_together.h"
 
 namespace geosft::test::test_train_command_sockets {
 namespace fs = std::filesystem;
@@ -21,14 +21,14 @@ Words train(const Workshop& shop, const std::string& out, size_t processes, cons
 }
 
 std::vector<ProcessResult> run_together(const Workshop& shop, size_t processes, const Words& words) {
-  return StartedTogether(processes, shop.program(), words, shop.process()).wait();
+  return ConcurrentProcesses(processes, shop.program(), words, shop.process()).wait();
 }
 
 // Starts two processes, lets something happen to them in the middle of their training, and waits for them.
 std::vector<ProcessResult> train_until(const Workshop& shop, const Words& words, const fs::path& run,
-                                       const std::function<void(const StartedTogether&)>& event) {
-  const auto start = [&] { return std::make_unique<StartedTogether>(2, shop.program(), words, shop.process()); };
-  const auto processes_of = [](const StartedTogether& started) {
+                                       const std::function<void(const ConcurrentProcesses&)>& event) {
+  const auto start = [&] { return std::make_unique<ConcurrentProcesses>(2, shop.program(), words, shop.process()); };
+  const auto processes_of = [](const ConcurrentProcesses& started) {
     return std::vector{started[0].id(), started[1].id()};
   };
   return started_until(run / "metrics.csv", 6, start, processes_of, event)->wait();
@@ -65,14 +65,15 @@ TEST_CASE("a lost one of the processes that variables connect stops all, and ano
     const fs::path run = shop / ("lost" + std::to_string(lost));
     const ProcessResult left =
         train_until(shop, train(shop, run.filename().string(), 2, longer), run,
-                    [&](const StartedTogether& started) { started[lost].send(SIGKILL); })[1 - lost];
+                    [&](const ConcurrentProcesses& started) { started[lost].send(SIGKILL); })[1 - lost];
     shop.require_failure(left, 1, {"process " + std::to_string(lost) + " of 2 has ended"});
     train_well(shop, 3, {"train", "--resume", "--out", run.string()});
     require_like_run(shop / "one", run, 10 * tolerance);
   }
   const fs::path run = shop / "stopped";
-  const std::vector<ProcessResult> stopped = train_until(
-      shop, train(shop, "stopped", 2, longer), run, [](const StartedTogether& started) { started[1].send(SIGTERM); });
+  const std::vector<ProcessResult> stopped =
+      train_until(shop, train(shop, "stopped", 2, longer), run,
+                  [](const ConcurrentProcesses& started) { started[1].send(SIGTERM); });
   CHECK(stopped[0].exit == 130);
   CHECK(count_of(stopped[0].err + stopped[1].err, "interrupted: saved in") == 1);
   shop.run_well({"train", "--resume", "--out", run.string()});
@@ -89,7 +90,7 @@ TEST_CASE("a command that torchrun starts again goes on by itself, also with ano
   {
     const EnvironmentVariable count("TORCHELASTIC_RESTART_COUNT", "0");
     const std::vector<ProcessResult> ended =
-        train_until(shop, command, run, [](const StartedTogether& started) { started[1].send(SIGKILL); });
+        train_until(shop, command, run, [](const ConcurrentProcesses& started) { started[1].send(SIGKILL); });
     CHECK(ended[0].exit == 1);
   }
   const EnvironmentVariable count("TORCHELASTIC_RESTART_COUNT", "1");
@@ -118,7 +119,7 @@ TEST_CASE("what processes that variables connect refuse is said once", "[process
   const Words well = train(shop, "run", 2), badly = well + Words{"--data", (shop / "nothing").string()};
   const auto refused = [&](const Words& first, const Words& second, const std::string& expected) {
     std::string said;
-    for (const ProcessResult& result : StartedTogether(shop.program(), {first, second}, shop.process()).wait()) {
+    for (const ProcessResult& result : ConcurrentProcesses(shop.program(), {first, second}, shop.process()).wait()) {
       CHECK((result.exit == 1 || result.exit == 2));
       said += result.err;
     }

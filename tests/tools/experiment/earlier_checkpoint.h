@@ -25,15 +25,15 @@ inline void require_goes_on(const Workshop& shop, const std::filesystem::path& f
   CHECK(load_checkpoint(run / "last.ckpt").tensors.at("position")[0].item<int64_t>() == epoch);
 }
 
-// The checkpoint `name` must answer `item`, the option and number of one of the shop's items, with this class and
+// The checkpoint `name` must predict for `item`, the option and number of one of the shop's items, this class and
 // probability, and be gone on with in that epoch.
 inline void require_used_and_gone_on(const Workshop& shop, const std::string& name, const Words& item,
                                      const std::string& class_name, double probability, int64_t epoch) {
   const std::filesystem::path file = earlier_checkpoint(name);
   const Words words = Words{"predict", file.string(), "--data", shop.data().string(), "--device", "cpu", "--json"};
-  const nlohmann::json answer = nlohmann::json::parse(shop.run_well(words + item).out);
-  CHECK(answer.at("class") == class_name);
-  CHECK(answer.at("probability").get<double>() == Approx(probability).margin(1e-3));
+  const nlohmann::json predicted = nlohmann::json::parse(shop.run_well(words + item).out);
+  CHECK(predicted.at("class") == class_name);
+  CHECK(predicted.at("probability").get<double>() == Approx(probability).margin(1e-3));
   require_goes_on(shop, file, epoch);
 }
 

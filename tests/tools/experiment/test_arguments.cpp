@@ -52,7 +52,7 @@ TEST_CASE("arguments reach their targets") {
 }
 
 TEST_CASE("a flag may be followed by true or false") {
-  for (const auto& [words, wanted] :
+  for (const auto& [words, expected] :
        std::vector<std::pair<std::vector<const char*>, bool>>{{{"train", "folder", "--normals"}, true},
                                                               {{"train", "folder", "--normals", "true"}, true},
                                                               {{"train", "--normals", "false", "folder"}, false},
@@ -61,11 +61,11 @@ TEST_CASE("a flag may be followed by true or false") {
                                                               {{"train", "--no-normals", "false", "folder"}, true}}) {
     std::ostringstream out;
     Tool tool;
-    bool normals = !wanted;
+    bool normals = !expected;
     tool.app.get_subcommand("train")->add_flag("--normals,!--no-normals", normals);
     REQUIRE(tool.parse(words, out));
     REQUIRE(tool.run == "folder");
-    REQUIRE(normals == wanted);
+    REQUIRE(normals == expected);
   }
   std::ostringstream out;
   Tool tool;  // an option takes its value itself

@@ -54,9 +54,9 @@ void require_same(const std::vector<PointBatch>& found, const std::vector<PointB
                   const std::string& what) {
   REQUIRE(found.size() == expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
-    const auto named = batch_tensors(found[i]), wanted = batch_tensors(expected[i]);
+    const auto named = batch_tensors(found[i]), reference = batch_tensors(expected[i]);
     REQUIRE(named.size() == 6);
-    for (const auto& [name, tensor] : wanted) require_equal(named.at(name), tensor, what + " " + name);
+    for (const auto& [name, tensor] : reference) require_equal(named.at(name), tensor, what + " " + name);
   }
 }
 

@@ -96,16 +96,16 @@ TEST_CASE("an evaluation that needs too much memory names the largest batch of h
   CHECK(evaluate_within_memory(20, hear, evaluate(30)) == "all");
   CHECK(evaluate_within_memory(20, {}, evaluate(30)) == "all");
   CHECK(heard == std::vector<int64_t>{20, 40});
-  const auto require_refusal = [&](int64_t room, const std::string& end, const std::vector<int64_t>& batches) {
+  const auto require_advice = [&](int64_t room, const std::string& end, const std::vector<int64_t>& batches) {
     tried.clear();
     require_error([&] { evaluate_within_memory(20, hear, evaluate(room)); }, {"out of memory" + end});
     CHECK(tried == batches);
   };
-  require_refusal(6, "; a batch has room with --evaluation-batch 5 (tried)", {20, 20, 10, 5});
-  require_refusal(
+  require_advice(6, "; a batch has room with --evaluation-batch 5 (tried)", {20, 20, 10, 5});
+  require_advice(
       0, "; not even a batch with --evaluation-batch 1 has room; of one large cloud, geosft-segment's --block N",
       {20, 20, 10, 5, 2, 1});
-  require_refusal(20, ". A smaller --batch-size (when evaluating", {20, 20, 20});
+  require_advice(20, ". A smaller --batch-size (when evaluating", {20, 20, 20});
   CHECK(heard == std::vector<int64_t>{20, 40, 20});
   const auto other = [](int64_t, const BatchProgress&) -> int { throw std::runtime_error("disk full"); };
   require_error([&] { evaluate_within_memory(20, {}, other); }, {"disk full"});

@@ -91,8 +91,9 @@ TEST_CASE("another vote sees other points, a small cloud is taken whole") {
 
 TEST_CASE("normals are left out or demanded as configured") {
   ClassifySettings settings = settings_of(64);
-  const ShapeTransform wanted = evaluation_transform(settings, Rotation::none, 0);
-  test::require_error([&] { transformed(wanted, 1, example_shape(false)); }, {"example", "normals", "--no-normals"});
+  const ShapeTransform with_normals = evaluation_transform(settings, Rotation::none, 0);
+  test::require_error([&] { transformed(with_normals, 1, example_shape(false)); },
+                      {"example", "normals", "--no-normals"});
   settings.clouds.normals = false;
   CHECK_FALSE(transformed(evaluation_transform(settings, Rotation::so3, 0)).normals.defined());
 }

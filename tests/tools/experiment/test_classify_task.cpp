@@ -27,7 +27,7 @@ struct Example {
   }
 };
 
-// Losses of the steps from `first` to the end of an epoch; what a step draws follows from its number.
+// Losses of the steps from `first` to the end of an epoch; the random numbers of a step follow from its number.
 std::vector<double> losses(ClassifyTask& task, int64_t epoch, int64_t first = 0) {
   std::vector<double> found;
   task.start_epoch(epoch, first);

@@ -278,17 +278,17 @@ TEST_CASE("one key is set from the text of an option") {
 TEST_CASE("some keys of a text are set, unknown ones are ignored") {
   Options options;
   Config config = describe(options);
-  const auto wanted = [](const std::string& section, const std::string& key) {
+  const auto selected = [](const std::string& section, const std::string& key) {
     return section == "train" || key == "normals";
   };
   config.set_known(
       "seed = 9\n[train]\nepochs = 7\nunknown = 1\n[data]\nnormals = false\nname = \"other\"\n[new]\nx = 1\n", "text",
-      wanted);
+      selected);
   Options expected;
   expected.epochs = 7;
   expected.normals = false;
   REQUIRE(options == expected);
-  require_error([&] { config.set_known("[train]\nepochs = 0\n", "text", wanted); }, {"text", "epochs"});
+  require_error([&] { config.set_known("[train]\nepochs = 0\n", "text", selected); }, {"text", "epochs"});
 }
 
 TEST_CASE("the text of an option is known before it is applied") {

@@ -46,12 +46,12 @@ TEST_CASE("processes know their place on their machine", "[processes]") {
 }
 
 TEST_CASE("a process takes the GPU of its place, where there are enough", "[processes]") {
-  CHECK(own_gpu({0, 1}, 1) == 0);
-  CHECK(own_gpu({3, 4}, 4) == 3);
-  CHECK(own_gpu({1, 2}, 8) == 1);
-  CHECK_THROWS_AS(own_gpu({0, 2}, 1), UsageError);
-  require_error([] { own_gpu({0, 4}, 2); }, {"4 processes", "2 GPUs", "--device cpu"});
-  require_error([] { own_gpu({0, 2}, 1); }, {"2 processes", "1 GPU:"});
+  CHECK(local_gpu({0, 1}, 1) == 0);
+  CHECK(local_gpu({3, 4}, 4) == 3);
+  CHECK(local_gpu({1, 2}, 8) == 1);
+  CHECK_THROWS_AS(local_gpu({0, 2}, 1), UsageError);
+  require_error([] { local_gpu({0, 4}, 2); }, {"4 processes", "2 GPUs", "--device cpu"});
+  require_error([] { local_gpu({0, 2}, 1); }, {"2 processes", "1 GPU:"});
 }
 
 namespace {

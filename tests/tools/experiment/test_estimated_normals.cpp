@@ -70,8 +70,9 @@ TEST_CASE("of a mixed folder the clouds with normals keep them") {
   CHECK_FALSE(estimates_all_normals(*mixed));
   for (int64_t row = 0; row < 3; ++row) {
     const Shape shape = mixed->get(row);
-    const at::Tensor wanted = open()->get(row).normals;
-    require_equal(shape.normals, wanted.defined() ? wanted : outward(shape), "normals of row " + std::to_string(row));
+    const at::Tensor expected = open()->get(row).normals;
+    require_equal(shape.normals, expected.defined() ? expected : outward(shape),
+                  "normals of row " + std::to_string(row));
   }
   const auto all = with_estimated_normals(with_normals(open(), "here", NormalOrientation::outward), "here",
                                           NormalOrientation::outward);

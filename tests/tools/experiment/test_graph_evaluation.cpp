@@ -33,7 +33,7 @@ TEST_CASE("outputs of many graphs are the mean over the votes, in the order that
                 {"test split"});
 }
 
-TEST_CASE("renumbered nodes answer in the order of the dataset") {
+TEST_CASE("predictions for renumbered nodes are in the order of the dataset") {
   const PackedItems graphs = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
   GraphRun run = small_graph_run(graphs.schema);
   run.settings.evaluation.evaluation = SampleMode::greedy;

@@ -30,7 +30,7 @@ at::Tensor outputs_of(GraphRun& run, PackedItems graphs) {
 
 }  // namespace
 
-TEST_CASE("answers are probabilities or values in the dataset's units, with the encodings of the run") {
+TEST_CASE("predictions are probabilities or values in the dataset's units, with the encodings of the run") {
   const GraphTask task = GENERATE(from_range(std::begin(graph_tasks), std::end(graph_tasks)));
   PackedItems graphs = small_graphs(task);
   GraphRun run = encoding_run(graphs.schema);
@@ -45,10 +45,10 @@ TEST_CASE("answers are probabilities or values in the dataset's units, with the 
   graphs.target = at::Tensor();  // is not looked at
   const at::Tensor found = predict_graphs(run, graphs);
   CHECK(found.size(0) == (is_of_nodes(task) ? graphs.graphs.graph.nodes() : 7));
-  require_close(found.to(at::kFloat), expected.to(at::kFloat), 1e-6, "answers");
+  require_close(found.to(at::kFloat), expected.to(at::kFloat), 1e-6, "predictions");
 }
 
-TEST_CASE("answers by estimated encodings are said to be that") {
+TEST_CASE("predictions by estimated encodings are said to be that") {
   const PackedItems graphs = small_graphs();
   GraphRun run = encoding_run(graphs.schema);
   run.settings.model.encoding_walks = 50;
@@ -57,18 +57,18 @@ TEST_CASE("answers by estimated encodings are said to be that") {
   CHECK_THAT(said.text(), Catch::Contains("estimated from 50 walks") && Catch::Contains("standard error"));
 }
 
-TEST_CASE("a dataset has the answers of its graphs") {
+TEST_CASE("a dataset has the predictions of its graphs") {
   const PackedItems graphs = small_graphs();
   GraphRun run = encoding_run(graphs.schema);
   const TemporaryFolder folder;
   write_packed_graphs(folder / "set.h5", graphs);
-  require_equal(predict_dataset(run, folder / "set.h5"), predict_graphs(run, graphs), "answers");
+  require_equal(predict_dataset(run, folder / "set.h5"), predict_graphs(run, graphs), "predictions");
   GraphRun other = small_graph_run(small_graphs(GraphTask::regression).schema);
   require_error([&] { predict_dataset(other, folder / "set.h5"); }, {"set.h5", "classification", "regression"});
   require_error([&] { predict_dataset(run, folder / "none.h5"); }, {"none.h5"});
 }
 
-TEST_CASE("eight threads that share a model of graphs give the answers that one gives") {
+TEST_CASE("eight threads that share a model of graphs give the predictions that one gives") {
   const PackedItems graphs = small_graphs();
   GraphRun run = encoding_run(graphs.schema);
   const at::Tensor alone = predict_graphs(run, graphs);
@@ -80,7 +80,7 @@ TEST_CASE("eight threads that share a model of graphs give the answers that one 
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const at::Tensor& mine : found) require_equal(mine, alone, "answers");
+  for (const at::Tensor& mine : found) require_equal(mine, alone, "predictions");
 }
 
 TEST_CASE("graphs with other features than the run's are refused by name") {

@@ -97,7 +97,7 @@ TEST_CASE("a table of predictions has the rows of each file, or its error") {
   REQUIRE(table.predict("tool", files, false, each) == 1);
   CHECK(read_text(csv) == "file,class,error\na.off,mug,\nb.off,,\"b.off: expected a shape, found x\"\nc.off,mug,\n");
   PredictionTable none("", {"file"});
-  CHECK_FALSE(none.wanted());
+  CHECK_FALSE(none.requested());
   none.add({"a.off"});
   REQUIRE(none.predict("tool", {}, false, [](size_t) {}) == 0);
 }

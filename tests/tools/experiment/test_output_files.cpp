@@ -12,9 +12,9 @@ namespace fs = std::filesystem;
 
 TEST_CASE("one file leaves what an option names, several leave files of their names in a folder") {
   const TemporaryFolder folder;
-  CHECK_FALSE(OutputFiles("--ply", "", {"a.obj", "b.obj"}, ".ply").wanted());
+  CHECK_FALSE(OutputFiles("--ply", "", {"a.obj", "b.obj"}, ".ply").requested());
   const OutputFiles one("--ply", folder / "x.ply", {"a.obj"}, ".ply");
-  REQUIRE(one.wanted());
+  REQUIRE(one.requested());
   CHECK(one[0] == folder / "x.ply");
   CHECK(OutputFiles("--ply", folder / "of_folder", {"a.obj"}, ".ply", /*several=*/true)[0] ==
         fs::path(folder / "of_folder") / "a.ply");
@@ -36,10 +36,10 @@ TEST_CASE("a file can be written where its folder is") {
 TEST_CASE("no output replaces another one or what is read") {
   const TemporaryFolder folder;
   write_text(folder / "a.ply", "a cloud");
-  const auto refused = [&](const std::string& wanted, const std::vector<std::string>& files,
+  const auto refused = [&](const std::string& option_value, const std::vector<std::string>& files,
                            const std::vector<std::string>& words) {
-    CHECK_THROWS_AS(OutputFiles("--ply", wanted, files, ".ply"), UsageError);
-    require_error([&] { OutputFiles("--ply", wanted, files, ".ply"); }, words);
+    CHECK_THROWS_AS(OutputFiles("--ply", option_value, files, ".ply"), UsageError);
+    require_error([&] { OutputFiles("--ply", option_value, files, ".ply"); }, words);
   };
   refused(folder / "out", {"x/a.obj", "b.obj", "y/a.off"}, {"--ply", "x/a.obj", "y/a.off", "a.ply"});
   CHECK_FALSE(fs::exists(folder / "out"));

@@ -6,8 +6,8 @@
 #include "tests/environment.h"
 #include "tests/support.h"
 #include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/experiment/concurrent_processes.h"
 #include "tests/tools/experiment/mpirun.h"
-#include "tests/tools/experiment/started_together.h"
 #include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_processes {
@@ -87,7 +87,7 @@ TEST_CASE("torchrun's variables win over those of what has started it") {
   const ClassifyShop shop;
   const EnvironmentVariable torchrun("TORCHELASTIC_RUN_ID", "none"), rank("PMIX_RANK", "0"), ranks("PMI_SIZE", "3");
   const EnvironmentVariable task("SLURM_PROCID", "0"), tasks("SLURM_STEP_NUM_TASKS", "5");
-  StartedTogether started(2, shop.program(), shop.train("run", {"--batch-size", "2"}), shop.process());
+  ConcurrentProcesses started(2, shop.program(), shop.train("run", {"--batch-size", "2"}), shop.process());
   const std::vector<ProcessResult> results = started.wait();
   INFO(results[0].err << results[1].err);
   CHECK((results[0].exit == 0 && results[1].exit == 0));

@@ -134,7 +134,7 @@ TEST_CASE("a hundred molecules are trained on, evaluated and predicted from thei
     right += (probabilities.at("antifungal") > 0.5) == (labels_of(smiles[i])[0] == 1);
   }
   CHECK(right >= 80);
-  // The same molecules as a list, with one that is none, and typed: the same answers.
+  // The same molecules as a list, with one that is none, and typed: the same predictions.
   std::string list = "C(C broken\n";
   for (const std::string& molecule : smiles) list += molecule + "\n";
   write_text(shop / "new.smi", list);

@@ -39,11 +39,11 @@ TEST_CASE("predict refuses graphs that are not there") {
   shop.refuses({"predict", run, "--data", (shop / "absent").string()}, 1, {"absent"});
 }
 
-TEST_CASE("predict answers to graphs that are in no dataset") {
+TEST_CASE("predict takes graphs that are in no dataset") {
   const GraphShop shop;
   const std::string run = shop.trained();
   const Words known = lines_of(shop.run_well({"predict", run, "--json"}).out);
-  // The same graphs without labels: the answers are those to the dataset.
+  // The same graphs without labels: the predictions are those for the dataset.
   std::filesystem::create_directories(shop / "new");
   for (const char* part : {"A", "graph_indicator", "node_labels"}) {
     const std::string name = "TINY_" + std::string(part) + ".txt";
@@ -83,7 +83,7 @@ TEST_CASE("predict answers to graphs that are in no dataset") {
   shop.refuses({"predict", run, folder, "--data", folder}, 2, {"--data"});
 }
 
-TEST_CASE("predict answers to a list of edges where a model looks at nothing else") {
+TEST_CASE("predict takes a list of edges where a model looks at nothing else") {
   const GraphShop shop;
   std::filesystem::remove(shop.data() / "TINY_node_labels.txt");
   const std::string run = shop.trained();

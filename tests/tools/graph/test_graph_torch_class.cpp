@@ -36,7 +36,7 @@ std::vector<at::IValue> arguments_of(const FeaturedGraphs& graphs) {
 
 }  // namespace
 
-TEST_CASE("a RUN of graphs is served by its names and the answers to a dataset") {
+TEST_CASE("a RUN of graphs is served by its names and the predictions for a dataset") {
   const ServedRun made;
   const Served served("GraphPredictor", made.run);
   CHECK(served.names("output_names") == std::vector<std::string>{"a", "b", "c"});
@@ -44,26 +44,26 @@ TEST_CASE("a RUN of graphs is served by its names and the answers to a dataset")
   write_packed_graphs(made.folder / "set.h5", made.graphs);
   GraphRun run = load_graph_run(made.run);
   const at::Tensor found = served.call("predict_data", {(made.folder / "set.h5").string()}).toTensor();
-  require_equal(found, predict_graphs(run, made.graphs), "answers");
+  require_equal(found, predict_graphs(run, made.graphs), "predictions");
 }
 
-TEST_CASE("graphs that are handed over as lists of edges have the answers of their dataset") {
+TEST_CASE("graphs that are handed over as lists of edges have the predictions of their dataset") {
   const ServedRun made;
   GraphRun run = load_graph_run(made.run);
   const at::Tensor found = Served("GraphPredictor", made.run).call("predict", arguments_of(made.graphs)).toTensor();
   require_close(found, predict_graphs(run, made.graphs), 1e-5,
-                "answers");  // edges of a node are summed in another order
+                "predictions");  // edges of a node are summed in another order
 }
 
-TEST_CASE("a copy of a served RUN of graphs gives the same answers without its folder") {
+TEST_CASE("a copy of a served RUN of graphs gives the same predictions without its folder") {
   const ServedRun made;
   const Served served("GraphPredictor", made.run);
-  const at::Tensor wanted = served.call("predict", arguments_of(made.graphs)).toTensor();
+  const at::Tensor expected = served.call("predict", arguments_of(made.graphs)).toTensor();
   std::filesystem::remove_all(made.run);
   const Served copy = served.copy();
   REQUIRE(copy.names("output_names") == std::vector<std::string>{"a", "b", "c"});
   REQUIRE(copy.call("task", {}).toStringRef() == "classification");
-  require_equal(copy.call("predict", arguments_of(made.graphs)).toTensor(), wanted, "answers");
+  require_equal(copy.call("predict", arguments_of(made.graphs)).toTensor(), expected, "predictions");
 }
 
 TEST_CASE("what is no graph of the run is named") {

@@ -113,7 +113,7 @@ TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
 
 // One of every version of the format: graph_checkpoint_1.ckpt is the last checkpoint of 40 epochs on the tiny set, with
 // `--folds 4 --dim 8 --num-heads 2 --depth 1 --num-samples 4 --encoding rwpe --encoding-columns 4 --batch-size 4
-// --lr 1e-2`, and its answer to a star.
+// --lr 1e-2`, and its prediction for a star.
 TEST_CASE("checkpoints of graphs that earlier versions left are used and gone on from") {
   require_used_and_gone_on(GraphShop(), "graph_checkpoint_1", {"--graphs", "3"}, "-1", 0.85125, 41);
 }

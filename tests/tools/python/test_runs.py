@@ -148,10 +148,10 @@ class Classifiers(InFolder):
     def test_predictions_of_files_are_those_of_the_tool(self):
         model = geosft.load(self.run_)
         file = self.data / "slab" / "test" / "slab_0.off"
-        answer = json.loads(run(CLASSIFY, "predict", self.run_, file, "--json"))
+        prediction = json.loads(run(CLASSIFY, "predict", self.run_, file, "--json"))
         found = model.predict_file(file)
-        self.assertEqual(model.class_names[int(found.argmax())], answer["class"])
-        self.close(found.max(), torch.tensor(answer["probability"]))
+        self.assertEqual(model.class_names[int(found.argmax())], prediction["class"])
+        self.close(found.max(), torch.tensor(prediction["probability"]))
         points, normals = geosft.read_cloud(file, 50)
         self.assertEqual((points.shape, normals.shape), ((50, 3), (50, 3)))
         cloud = self.folder / "cloud.xyz"

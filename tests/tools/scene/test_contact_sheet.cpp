@@ -18,7 +18,7 @@ TEST_CASE("the size of a grid is columns and rows") {
   }
 }
 
-TEST_CASE("a sheet has the items from the first on, their answers, one scale, and one legend") {
+TEST_CASE("a sheet has the items from the first on, their predictions, one scale, and one legend") {
   const auto gallery = random_gallery(true);
   const ContactSheet sheet = contact_sheet(*gallery, 3, {2, 2}, choose(Colouring::importance), false);
   REQUIRE(sheet.scenes.size() == 4);
@@ -54,7 +54,7 @@ TEST_CASE("a sheet ends with the data, and says what each point that attends is"
                     Catch::Contains("--item") && Catch::Contains("0 … 9, found 10"));
 }
 
-TEST_CASE("without a model a sheet has no answers, and the usual colouring") {
+TEST_CASE("without a model a sheet has no predictions, and the usual colouring") {
   const auto gallery = random_gallery(false);
   const ContactSheet sheet = contact_sheet(*gallery, 0, {3, 1}, choose(Colouring::importance), /*usual=*/true);
   CHECK(sheet.choices.colouring == Colouring::height);

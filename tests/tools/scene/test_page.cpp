@@ -142,7 +142,7 @@ TEST_CASE("a page begins with the chosen colouring, layer, head and query, and i
                         {"labels", false}});
 }
 
-TEST_CASE("the page of a contact sheet has a body for each item, with its answer, size and query") {
+TEST_CASE("the page of a contact sheet has a body for each item, with its prediction, size and query") {
   const auto gallery = random_gallery(true);
   const ContactSheet sheet = contact_sheet(*gallery, 2, {2, 2}, choose(Colouring::attention), false);
   const std::filesystem::path file = temporary_path("sheet.html");

@@ -83,26 +83,26 @@ TEST_CASE("geosft-segment predicts a folder, and goes on after a broken file") {
   REQUIRE_THAT(result.err, Catch::Contains("geosft-segment: error: " + (scans / "b.off").string()));
   const Words lines = lines_of(result.out);
   REQUIRE(lines.size() == 2);
-  std::string wanted = "file,part_id,part,points,share,warnings,error\n";
+  std::string expected = "file,part_id,part,points,share,warnings,error\n";
   const auto add_rows = [&](const nlohmann::json& json) {
     for (const auto& part : json.at("parts")) {
       const std::string file = json.at("file"), quote = file.find(',') == std::string::npos ? "" : "\"";
       std::string warnings;
       for (const std::string warning : json.at("warnings")) warnings += (warnings.empty() ? "" : "; ") + warning;
       const double share = part.at("points").get<double>() / json.at("points").get<double>();
-      wanted += quote + file + quote + "," + part.at("id").dump() + "," + part.at("part").get<std::string>() + "," +
-                part.at("points").dump() + "," + nlohmann::json(share).dump() + "," + warnings + ",\n";
+      expected += quote + file + quote + "," + part.at("id").dump() + "," + part.at("part").get<std::string>() + "," +
+                  part.at("points").dump() + "," + nlohmann::json(share).dump() + "," + warnings + ",\n";
     }
   };
   add_rows(nlohmann::json::parse(lines[0]));
-  wanted += (scans / "b.off").string() + ",,,,,,";
+  expected += (scans / "b.off").string() + ",,,,,,";
   const std::string rows = read_text(table);
-  REQUIRE_THAT(rows, Catch::StartsWith(wanted));
-  const std::string error = rows.substr(wanted.size(), rows.find('\n', wanted.size()) + 1 - wanted.size());
+  REQUIRE_THAT(rows, Catch::StartsWith(expected));
+  const std::string error = rows.substr(expected.size(), rows.find('\n', expected.size()) + 1 - expected.size());
   REQUIRE_THAT(error, Catch::Contains("b.off:") && Catch::Contains("expected"));
-  wanted += error;
+  expected += error;
   add_rows(nlohmann::json::parse(lines[1]));
-  REQUIRE(rows == wanted);
+  REQUIRE(rows == expected);
   const ProcessResult first = shop.run(words + Words{"--fail-fast"});
   REQUIRE(first.exit == 1);
   REQUIRE(lines_of(first.out).size() == 1);

@@ -124,12 +124,12 @@ TEST_CASE("logits of parts of other classes are impossible, unless the class is 
 TEST_CASE("a cloud in memory has the parts of its file, and what is no cloud is named") {
   Example example;
   SegmentRun trained = small_segment_run(example.settings);
-  const PartPrediction wanted = predict_parts(trained, example.folder / "a.xyz", "mug", BlockKind::spread);
+  const PartPrediction expected = predict_parts(trained, example.folder / "a.xyz", "mug", BlockKind::spread);
   std::vector<std::string> warnings;
   const Shape shape = read_prepared(trained, example.folder / "a.xyz", warnings);
   const at::Tensor points = shape.points, normals = shape.normals;
   const PartPrediction found = predict_parts(trained, points, normals, "mug");
-  require_equal(found.labels, wanted.labels, "labels");
+  require_equal(found.labels, expected.labels, "labels");
   require_equal(found.points, points, "points");
   CHECK(found.warnings.empty());
   CHECK_FALSE(found.mesh.vertices.defined());

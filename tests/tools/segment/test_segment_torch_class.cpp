@@ -28,11 +28,11 @@ TEST_CASE("a RUN of parts is served by its names and the parts of a file") {
   CHECK(served.names("part_names") ==
         std::vector<std::string>{"lamp/top", "lamp/pole", "lamp/foot", "mug/cup", "mug/base"});
   SegmentRun run = load_segment_run(made.run);
-  const PartPrediction wanted = predict_parts(run, made.cloud, "mug", BlockKind::spread);
-  const at::IValue answer = served.call("predict_file", {made.cloud, "mug"});
-  const auto& found = answer.toTupleRef().elements();
-  require_equal(found[0].toTensor(), wanted.points, "points");
-  require_equal(found[1].toTensor(), wanted.labels, "parts");
+  const PartPrediction expected = predict_parts(run, made.cloud, "mug", BlockKind::spread);
+  const at::IValue served_file = served.call("predict_file", {made.cloud, "mug"});
+  const auto& found = served_file.toTupleRef().elements();
+  require_equal(found[0].toTensor(), expected.points, "points");
+  require_equal(found[1].toTensor(), expected.labels, "parts");
 }
 
 TEST_CASE("a cloud that is handed over has probabilities, those of parts of other classes 0") {
@@ -51,12 +51,12 @@ TEST_CASE("a cloud that is handed over has probabilities, those of parts of othe
 TEST_CASE("a copy of a served RUN of parts gives the same parts without its folder") {
   const ServedRun made;
   const Served served("Segmenter", made.run);
-  const at::IValue wanted = served.call("predict_file", {made.cloud, "mug"});
+  const at::IValue expected = served.call("predict_file", {made.cloud, "mug"});
   std::filesystem::remove_all(made.run);
   const Served copy = served.copy();
   REQUIRE(copy.names("part_names") == served.names("part_names"));
   const at::IValue found = copy.call("predict_file", {made.cloud, "mug"});
-  require_equal(found.toTupleRef().elements()[1].toTensor(), wanted.toTupleRef().elements()[1].toTensor(), "parts");
+  require_equal(found.toTupleRef().elements()[1].toTensor(), expected.toTupleRef().elements()[1].toTensor(), "parts");
 }
 
 TEST_CASE("what cannot be segmented is named") {

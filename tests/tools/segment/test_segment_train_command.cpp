@@ -68,7 +68,7 @@ TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit
 // One of every version of the format: segment_checkpoint_1.ckpt is the last checkpoint of 80 epochs on a set like the
 // shop's, with `--points 48 --tokens absolute_local --scale-low 1 --scale-high 1 --dim 8 --num-heads 2 --depth 1 --bins
 // 8
-// --batch-size 4 --lr 1e-2 --beta2 0.9 --schedule cosine`, and its answer to a column: parts lie by height.
+// --batch-size 4 --lr 1e-2 --beta2 0.9 --schedule cosine`, and its prediction for a column: parts lie by height.
 TEST_CASE("checkpoints of parts that earlier versions left are used and gone on from") {
   const SegmentShop shop;
   const fs::path file = earlier_checkpoint("segment_checkpoint_1"), cloud = shop / "column.xyz";
@@ -77,9 +77,9 @@ TEST_CASE("checkpoints of parts that earlier versions left are used and gone on 
     column << 0.3 * (i % 5) - 0.6 << ' ' << 0.2 * (i % 7) - 0.6 << ' ' << (i + 0.5) / 60 - 1 << " 0 0 1\n";
   }
   write_text(cloud, column.str());
-  const ProcessResult answer =
+  const ProcessResult predicted =
       shop.run_well({"predict", file.string(), cloud.string(), "--category", "lamp", "--device", "cpu", "--json"});
-  const nlohmann::json parts = nlohmann::json::parse(answer.out).at("parts");
+  const nlohmann::json parts = nlohmann::json::parse(predicted.out).at("parts");
   REQUIRE(parts.size() == 3);
   CHECK(parts[0].at("part") == "lamp/top");
   CHECK(parts[0].at("points").get<double>() == Approx(50).margin(2));

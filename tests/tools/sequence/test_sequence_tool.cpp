@@ -87,7 +87,7 @@ TEST_CASE("pairs of documents are told apart by what they have in common") {
 
 // One of every version of the format: sequence_checkpoint_1.ckpt is the last checkpoint of 10 epochs on the waves, with
 // `--attention bn_sh --no-relative --positions added --dim 8 --num-heads 2 --depth 1 --batch-size 8 --lr 1e-2
-// --beta2 0.9`, and its answer to a fast one.
+// --beta2 0.9`, and its prediction for a fast one.
 TEST_CASE("checkpoints of sequences that earlier versions left are used and gone on from") {
   require_used_and_gone_on(SequenceShop(), "sequence_checkpoint_1", {"--sequences", "7"}, "fast", 0.59834, 11);
 }
@@ -303,9 +303,9 @@ TEST_CASE("series with a target are regressed, and judged by the root mean squar
   CHECK_THAT(read_text(shop / "run/selection/metrics.csv"), Catch::Contains(",rmse,"));
   CHECK_THAT(shop.run_well({"eval", (shop / "run").string()}).out, Catch::Contains("rmse "));
   write_text(shop / "new.ts", "@classLabel false\n@data\n1,1,1,1\n");
-  const ProcessResult answer =
+  const ProcessResult predicted =
       shop.run_well({"predict", (shop / "run").string(), (shop / "new.ts").string(), "--json"});
-  CHECK(nlohmann::json::parse(answer.out).at("values").at("target").get<double>() == Approx(15).margin(2.5));
+  CHECK(nlohmann::json::parse(predicted.out).at("values").at("target").get<double>() == Approx(15).margin(2.5));
 }
 
 TEST_CASE("BasicMotions is learned from its files") {

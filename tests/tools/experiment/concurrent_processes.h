@@ -38,11 +38,11 @@ inline int free_port() {
   throw std::runtime_error("no free port");
 }
 
-class StartedTogether {
+class ConcurrentProcesses {
  public:
   // Each with arguments of its own.
-  StartedTogether(const std::string& program, const std::vector<std::vector<std::string>>& arguments,
-                  const ProcessOptions& options = {}) {
+  ConcurrentProcesses(const std::string& program, const std::vector<std::vector<std::string>>& arguments,
+                      const ProcessOptions& options = {}) {
     const EnvironmentVariable address("MASTER_ADDR", "127.0.0.1"), port("MASTER_PORT", std::to_string(free_port()));
     const EnvironmentVariable size("WORLD_SIZE", std::to_string(arguments.size()));
     for (size_t rank = 0; rank < arguments.size(); ++rank) {
@@ -51,9 +51,9 @@ class StartedTogether {
     }
   }
   // All with the same.
-  StartedTogether(size_t count, const std::string& program, const std::vector<std::string>& arguments,
-                  const ProcessOptions& options = {})
-      : StartedTogether(program, std::vector(count, arguments), options) {}
+  ConcurrentProcesses(size_t count, const std::string& program, const std::vector<std::string>& arguments,
+                      const ProcessOptions& options = {})
+      : ConcurrentProcesses(program, std::vector(count, arguments), options) {}
 
   const Process& operator[](size_t rank) const { return *processes_.at(rank); }
   // In the order of their ranks.
