@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Defines the options of the augmentation of point clouds, shared by CPU and GPU.
 #pragma once
 
 #include <cstdint>

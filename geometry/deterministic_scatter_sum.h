@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums rows by index in a fixed order, like index_add with the same bits in every run.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Disables autocast in a scope.
 #pragma once
 
 #include <c10/core/impl/LocalDispatchKeySet.h>

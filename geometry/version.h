@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tells the version of the library.
 #pragma once
 
 namespace geosft {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Summarises the modules and parameters of a model.
 #pragma once
 
 #include <torch/nn/module.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes squared lengths on a GPU with the rounding of the CPU.
 #pragma once
 
 #include "geometry/cuda/block.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Stacks transformer layers into the encoder of a model.
 #pragma once
 
 #include <torch/nn/modules/container/modulelist.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Generates the random numbers of a training step ahead, so that a CUDA graph can replay the step.
 #pragma once
 
 #include <ATen/ATen.h>

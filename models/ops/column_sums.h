@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums the columns of a matrix for batch normalisation.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums messages over the edges of a graph. Operators behind graph convolutions and sum pooling.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums values over the edges of a graph by learned gates, as GatedGCN does.
 #pragma once
 
 #include <ATen/ATen.h>

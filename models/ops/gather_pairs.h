@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gathers the sampled tokens of pairs of rows. Operator geosft::gather_pairs.
 #pragma once
 
 #include <ATen/ATen.h>

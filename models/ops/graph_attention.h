@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes maxout attention with the edges of graphs as relative encoding. Operator geosft::graph_attention.
 #pragma once
 
 #include <ATen/ATen.h>

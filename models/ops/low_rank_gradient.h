@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes the gradient of polynomial attention that "Multi-Layer Transformers Gradient Can be Approximated in Almost
+// Linear Time" proposes, for comparison with the exact one.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pools packed rows by their maximum.
 #pragma once
 
 #include <ATen/ATen.h>

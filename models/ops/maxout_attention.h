@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes maxout attention over packed batches. Operator geosft::maxout_attention.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Defines the error of operators that are given NaN or infinity.
 #pragma once
 
 #include <c10/util/Exception.h>

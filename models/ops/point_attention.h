@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes maxout attention with points and normals as relative encoding. Operator geosft::point_attention.
 #pragma once
 
 #include <ATen/ATen.h>

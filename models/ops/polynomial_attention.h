@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Approximates softmax attention by a polynomial in almost linear time. Operator geosft::polynomial_attention.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes the attentions of the primal-dual family. Operator geosft::primal_attention.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Applies dropout whose mask is a function of a seed.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes maxout attention with position encodings as relative encoding. Operator geosft::sequence_attention.
 #pragma once
 
 #include <ATen/ATen.h>

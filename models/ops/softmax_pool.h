@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pools packed rows by softmax weights. Operator geosft::softmax_pool.
 #pragma once
 
 #include <ATen/ATen.h>

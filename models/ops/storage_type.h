@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names the types in which kernels read and write tensors.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads augmented training batches of clouds.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Trains models of point clouds: batches, validation and steps for the training loop.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens the training, validation and test clouds of a run.
 #pragma once
 
 #include <memory>

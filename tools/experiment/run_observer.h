@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes metrics, checkpoints and progress of a run while the training loop runs.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs parallel loops with dynamic scheduling.
 #pragma once
 
 #include <ATen/Parallel.h>
