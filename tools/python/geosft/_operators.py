@@ -217,9 +217,8 @@ def random_walk_pe(rowptr, col, steps, weight=None):
     RW^t with RW = A D^-1.
       rowptr   int64 [N + 1], col int64 [E] in any order within a row: CSR of the graph. A packed batch is one
                block-diagonal graph. Self-loops count once, duplicate edges as often as they are stored
-      weight   [E] float32 or float64, finite and not negative; default 1. A_ij is the sum of the weights of the edges i
-      -> j, D_i the
-               sum of row i; if D_i = 0, 1 / D_i counts as 0
+      weight   [E] float32 or float64, finite and not negative; default 1. A_ij is the sum of the weights of the edges
+               i -> j, D_i the sum of row i; if D_i = 0, 1 / D_i counts as 0
       steps    >= 1
     On the CPU, another weight is an error. On a GPU, where the host reads no values, the nodes whose walks it can affect
     get NaN. The dtype is that of weight, float32 without. Not differentiable. The bits do not depend on the number of
@@ -235,7 +234,7 @@ def random_walk_pe(rowptr, col, steps, weight=None):
 
 
 def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0, generator=None, seeds=None):
-    r"""Draws k' samples of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
+    r"""Samples k' pairs of tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
     `partner` come from the others, and the sampled token is weight * x[top] + (1 - weight) * x[partner] with
         weight = softplus(z'[top])^(1/tau) / (softplus(z'[top])^(1/tau) + softplus(z'[partner])^(1/tau)).
 
@@ -248,8 +247,7 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
       tau             temperature, > 0 and finite
       generator       source of the seeds when `seeds` is absent; none: the default generator. Used only if the call is
                       random
-      seeds           int64 [B]: noise and partners of an item are a function of (its seed, the row within the item)
-      alone
+      seeds           int64 [B]: noise and partners of an item are a function of its seed and the row within the item
 
     Returns top and partner (int64 [K], rows of the packed tokens; items in turn, descending z', ties to the lower row),
     weight ([K], differentiable in score) and sample_ptr (int64 [B + 1]). Errors name the argument.
