@@ -107,7 +107,8 @@ struct PredictArguments : RunArguments {
   bool fail_fast = false;
   FileOptions reading;
 
-  void add_to(CLI::App& subcommand, const PredictHelp& help);
+  // `program` is named in messages.
+  void add_to(CLI::App& subcommand, const PredictHelp& help, const char* program);
 };
 
 template <class Experiment>
@@ -119,7 +120,7 @@ struct CloudPredictCommand {
   typename Experiment::Output output;
 
   void add_to(CLI::App& subcommand) {
-    given.add_to(subcommand, Experiment::Output::help);
+    given.add_to(subcommand, Experiment::Output::help, Experiment::program);
     output.add_to(subcommand);
     overrides.add_to(subcommand);
   }
@@ -250,6 +251,7 @@ struct CloudReportCommand {
     const std::filesystem::path file =
         given.out.empty() ? folder.path() / "report.html" : std::filesystem::path(given.out);
     TrainedRun<Task> trained = overrides.load(given.run);
+    overrides.require_data(trained, given.run);
     const auto report = evaluate<Experiment>(trained, given.split, Rotation::none, 1);
     Experiment::draw(report, trained, folder);
     draw_curves(folder, Task::score(trained.settings, trained));

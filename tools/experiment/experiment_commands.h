@@ -122,6 +122,7 @@ Command add_eval_command(CLI::App& subcommand) {
   given->overrides.add_to(subcommand);
   return [given] {
     auto trained = given->overrides.load(given->run);
+    given->overrides.require_data(trained, given->run);
     const auto report = Experiment::report(trained, given->options);
     if constexpr (requires { report.note; }) {
       if (!report.note.empty()) std::cerr << report.note << '\n';

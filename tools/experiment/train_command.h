@@ -111,11 +111,13 @@ void TrainCommand<Settings>::check() {
     throw DataError(settings.data, "a dataset", "nothing of this name" + hint);
   }
   const std::filesystem::path data = settings.data;
-  const bool configured = !config_file.empty() && !config_.option_text("data");
+  const std::string named_by = resume ? out : config_file;
   std::error_code error;
-  if (configured && data.is_absolute() && !std::filesystem::exists(data, error)) {
+  if (!named_by.empty() && !config_.option_text("data") && data.is_absolute() &&
+      !std::filesystem::exists(data, error)) {
     throw DataError(settings.data, "a dataset",
-                    "nothing of this name, which " + config_file + " has; --data DIR names another");
+                    "nothing of this name, which " + named_by + " has; --data DIR names " +
+                        (resume ? "where it is now" : "another"));
   }
 }
 
