@@ -10,6 +10,7 @@
 
 #include "data/graphs/graph_formats.h"
 #include "models/layers/primal_head_distance.h"
+#include "models/training/metrics.h"
 #include "tools/experiment/experiment_commands.h"
 #include "tools/experiment/graph_evaluation.h"
 #include "tools/graph/experiment_runs.h"
@@ -34,6 +35,7 @@ struct GraphReport {
   double items_per_second = 0.0;
   std::vector<PolynomialDegree> degrees = {};         // one per layer with polynomial attention
   std::vector<MeanHeadDistance> head_distances = {};  // one per layer with recorded heads (watch_heads)
+  std::vector<ReliabilityBin> reliability = {};       // for classes, of their probabilities
 };
 
 // Evaluates a split of a dataset, and `renumberings` times more with all nodes renumbered. Throws Interrupted if a
