@@ -6,8 +6,8 @@
 
 #include <functional>
 
-#include "tools/experiment/classification.h"
 #include "models/training/metrics.h"
+#include "tools/experiment/classification.h"
 #include "tools/experiment/cloud_task.h"
 #include "tools/experiment/invariance.h"
 

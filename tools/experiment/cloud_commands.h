@@ -287,9 +287,9 @@ struct CloudReportCommand {
     const auto& evaluation = report.evaluation;
     if constexpr (requires { Experiment::accuracy(evaluation); }) {
       const auto [low, high] = share_interval(Experiment::accuracy(evaluation), report.count);
-      page.facts.emplace_back("95 % interval of the accuracy",
-                              percent(low) + " to " + percent(high) + " (Wilson's score interval of a share of " +
-                                  std::to_string(report.count) + " clouds)");
+      page.facts.emplace_back("95 % interval of the accuracy", percent(low) + " to " + percent(high) +
+                                                                   " (Wilson's score interval of a share of " +
+                                                                   std::to_string(report.count) + " clouds)");
     }
     if constexpr (requires { Experiment::page_table(evaluation, trained); }) {
       page.table = Experiment::page_table(evaluation, trained);
@@ -304,8 +304,9 @@ struct CloudReportCommand {
       std::string error = geosft::calibration_text(bins);
       if (!error.empty()) error.pop_back();  // the line break
       page.more_tables.push_back({"Calibration",
-                                  error + ": the mean difference between the probability of the predicted class and "
-                                          "the share of right predictions, over " +
+                                  error +
+                                      ": the mean difference between the probability of the predicted class and "
+                                      "the share of right predictions, over " +
                                       std::to_string(bins.size()) +
                                       " bins of that probability (Guo et al. 2017, Eq. 3); bins without a prediction "
                                       "are left out",

@@ -55,7 +55,8 @@ void check_run_first(CLI::App& subcommand, const PredictedInputs& inputs) {
     const std::string model = known.empty() ? "RUN" : known.front();
     const std::string form = tool + " predict " + model + " " + inputs.example;
     if (is_run) throw UsageError("FILE is required: what to predict, after the RUN, as in " + form);
-    throw UsageError("'" + first + "' is no RUN: the first argument of predict is a RUN folder, a checkpoint (*.ckpt) " +
+    throw UsageError("'" + first +
+                     "' is no RUN: the first argument of predict is a RUN folder, a checkpoint (*.ckpt) " +
                      "or the name of a pretrained model, as in " + form + "; " +
                      (known.empty() ? tool + " has no pretrained models"
                                     : "pretrained models (" + tool + " list): " + listed(known)));
@@ -68,8 +69,10 @@ void RunArguments::add_json_to(CLI::App& subcommand, const std::string& help) {
 
 void CloudEvalOptions::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
   add_enum_option(subcommand, "--rotate", &rotation, "rotate the clouds: not at all, about z, or by any rotation");
-  subcommand.add_flag("--estimated-normals", estimated_normals,
-                      "estimate the normals of all clouds, as if they were scans: their own are not used");
+  subcommand.add_flag(
+      "--estimated-normals", estimated_normals,
+      "estimate the normals of all clouds, as if they were scans: their own are not used; predict estimates "
+      "those of files that have none");
   subcommand.add_option("--repeats", repeats, "rotations a cloud")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

@@ -58,7 +58,7 @@ struct ItemWords {
 // What predict takes after the RUN.
 struct PredictedInputs {
   const char* program;
-  const char* example;                           // a file, such as "chair.obj"
+  const char* example;                            // a file, such as "chair.obj"
   bool (*is_file)(const std::filesystem::path&);  // by its ending
 };
 

@@ -94,10 +94,10 @@ std::string table_html(const std::vector<std::vector<std::string>>& rows) {
 // Returns a table of the counts: a cell is the darker, the larger the share of its row; zeros are blank.
 std::string confusion_html(const ConfusionCounts& confusion) {
   const auto classes = static_cast<int64_t>(confusion.names.size());
-  TORCH_CHECK(confusion.counts.scalar_type() == at::kLong &&
-                  confusion.counts.sizes() == at::IntArrayRef({classes, classes}),
-              "confusion.counts must be int64 [", classes, ", ", classes, "], got ", confusion.counts.scalar_type(),
-              " ", confusion.counts.sizes());
+  TORCH_CHECK(
+      confusion.counts.scalar_type() == at::kLong && confusion.counts.sizes() == at::IntArrayRef({classes, classes}),
+      "confusion.counts must be int64 [", classes, ", ", classes, "], got ", confusion.counts.scalar_type(), " ",
+      confusion.counts.sizes());
   std::string text =
       "<h2>Confusion matrix</h2>\n<p class=\"faint\">Counts; a row is a true class, a column what was predicted. The "
       "darker a cell, the larger its share of the row.</p>\n<div class=\"wide\"><table class=\"confusion\">\n"
@@ -115,8 +115,8 @@ std::string confusion_html(const ConfusionCounts& confusion) {
       }
       char share[16];
       std::snprintf(share, sizeof share, "%.2f", static_cast<double>(count) / total);
-      text += std::string("<td class=\"") + (row == column ? "right" : "wrong") + "\" style=\"--share:" + share + "\">" +
-              std::to_string(count) + "</td>";
+      text += std::string("<td class=\"") + (row == column ? "right" : "wrong") + "\" style=\"--share:" + share +
+              "\">" + std::to_string(count) + "</td>";
     }
     text += "</tr>\n";
   }

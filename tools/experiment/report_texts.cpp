@@ -42,7 +42,8 @@ std::string calibration_text(const std::vector<ReliabilityBin>& bins) {
 }
 
 std::vector<std::vector<std::string>> reliability_table(const std::vector<ReliabilityBin>& bins) {
-  std::vector<std::vector<std::string>> rows = {{"confidence", "predictions", "mean confidence", "right", "difference"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"confidence", "predictions", "mean confidence", "right", "difference"}};
   for (const ReliabilityBin& bin : bins) {
     if (bin.count == 0) continue;
     const double difference = bin.accuracy - bin.confidence;

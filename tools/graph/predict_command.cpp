@@ -305,9 +305,9 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
 
 int GraphPredictOptions::predict(GraphRun& trained, const char* program, const ItemWords& words) const {
   Predictor predictor{*this, trained, words};
-  const InputFiles inputs =
-      input_files(files, words.edges ? InputKind{graph_endings(), has_graph_ending, is_graph_folder}
-                                     : InputKind{".ts, .arff, .tsv, .jpg, .jpeg or .png", SequenceExperiment::is_input});
+  const InputFiles inputs = input_files(
+      files, words.edges ? InputKind{graph_endings(), has_graph_ending, is_graph_folder}
+                         : InputKind{".ts, .arff, .tsv, .jpg, .jpeg or .png", SequenceExperiment::is_input});
   if (takes_dataset()) predictor.predict_dataset();
   if (!smiles.empty()) {
     predictor.require_smiles("--smiles");

@@ -184,8 +184,11 @@ TEST_CASE("the sampler names tokens that are not finite, not their scores", "[sa
   require_error([&] { sampler->forward(x, std::nullopt, context); }, {"x, the tokens", "2 of 9 rows", "row 4"});
   REQUIRE_THROWS_AS(sampler->forward(x, std::nullopt, context), NonFiniteError);
   sampler->projection->weight.data().fill_(std::numeric_limits<double>::infinity());
-  require_error([&] { sampler->forward(at::ones({9, 5}), std::nullopt, context); },
-                {"scores x W_S + b_S", "although the tokens x are finite", "weights of the sampler"});
+  require_error(
+      [&] {
+        sampler->forward(at::ones({9, 5}), std::nullopt, context);
+      },
+      {"scores x W_S + b_S", "although the tokens x are finite", "weights of the sampler"});
 }
 
 TEST_CASE("the sampler draws from scores of half types in float32", "[sampler]") {
