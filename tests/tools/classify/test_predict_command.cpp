@@ -39,6 +39,7 @@ TEST_CASE("predict says that a RUN or a pretrained model comes first") {
   shop.refuses({"predict", file}, 2, {"'" + file + "' is no RUN", "first argument", "geosft-classify predict"});
   shop.refuses({"predict", "chair.obj", "table.obj"}, 2, {"'chair.obj' is no RUN", "chair.obj", "list"});
   shop.refuses({"predict", "nothing"}, 2, {"'nothing' is no RUN", "pretrained"});
+  shop.refuses({"predict"}, 2, {"RUN is required: RUN folder", "pretrained model"});
   shop.refuses({"predict", shop.trained()}, 2, {"FILE is required", "after the RUN"});
   CHECK_THAT(shop.run_well({"predict", file, "--help"}).out, Catch::Contains("RUN TEXT REQUIRED"));
 }
