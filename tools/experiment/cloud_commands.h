@@ -22,6 +22,7 @@
 //   Output        what predict prints and writes (ClassifyOutput, SegmentOutput)
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -290,6 +291,15 @@ struct CloudReportCommand {
       page.facts.emplace_back("95 % interval of the accuracy", percent(low) + " to " + percent(high) +
                                                                    " (Wilson's score interval of a share of " +
                                                                    std::to_string(report.count) + " clouds)");
+    }
+    if constexpr (requires { Experiment::score_error(evaluation); }) {
+      const auto [score, error] = Experiment::score_error(evaluation);
+      if (report.count > 1) {
+        page.facts.emplace_back(std::string("95 % interval of the ") + Experiment::score_name,
+                                percent(std::max(score - 1.96 * error, 0.0)) + " to " +
+                                    percent(std::min(score + 1.96 * error, 1.0)) +
+                                    " (mean ± 1.96 standard errors over " + std::to_string(report.count) + " clouds)");
+      }
     }
     if constexpr (requires { Experiment::page_table(evaluation, trained); }) {
       page.table = Experiment::page_table(evaluation, trained);
