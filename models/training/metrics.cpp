@@ -203,6 +203,14 @@ std::vector<ReliabilityBin> reliability_bins(const at::Tensor& probabilities, co
   return found;
 }
 
+std::vector<ReliabilityBin> reliability_of_logits(const at::Tensor& logits, const at::Tensor& truth) {
+  TORCH_CHECK(logits.dim() == 2 && logits.is_floating_point(), "logits must be floating [n, classes], got ",
+              logits.scalar_type(), " ", logits.sizes());
+  const at::Tensor probabilities = logits.to(at::kDouble).softmax(1);
+  if (probabilities.isnan().any().item<bool>()) return {};
+  return reliability_bins(probabilities, truth);
+}
+
 double expected_calibration_error(const std::vector<ReliabilityBin>& bins) {
   double sum = 0.0;
   int64_t items = 0;

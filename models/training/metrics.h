@@ -50,6 +50,10 @@ struct ReliabilityBin {
 std::vector<ReliabilityBin> reliability_bins(const at::Tensor& probabilities, const at::Tensor& truth,
                                              int64_t bins = 15);
 
+// Returns the same of the probabilities softmax(logits), logits floating [n, classes]; no bins if one of them is NaN,
+// as of a model that has diverged.
+std::vector<ReliabilityBin> reliability_of_logits(const at::Tensor& logits, const at::Tensor& truth);
+
 // Returns the mean over all predictions of |accuracy - confidence| of their bin; Guo et al., Eq. 3.
 double expected_calibration_error(const std::vector<ReliabilityBin>& bins);
 

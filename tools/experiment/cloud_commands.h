@@ -311,8 +311,9 @@ struct CloudReportCommand {
     }
     if constexpr (requires { Experiment::reliability(evaluation); }) {
       const std::vector<ReliabilityBin>& bins = Experiment::reliability(evaluation);
+      if (bins.empty()) return;
       std::string error = geosft::calibration_text(bins);
-      if (!error.empty()) error.pop_back();  // the line break
+      error.pop_back();  // the line break
       page.more_tables.push_back({"Calibration",
                                   error +
                                       ": the mean difference between the probability of the predicted class and "

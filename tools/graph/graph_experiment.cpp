@@ -24,8 +24,7 @@ constexpr size_t max_classes = 40;  // more do not fit in a table or picture
 
 std::vector<ReliabilityBin> reliability_of(const GraphOutputs& outputs) {
   const at::Tensor rows = (outputs.targets >= 0).nonzero().squeeze(1);
-  return reliability_bins(outputs.outputs.index_select(0, rows).to(at::kDouble).softmax(1),
-                          outputs.targets.index_select(0, rows));
+  return reliability_of_logits(outputs.outputs.index_select(0, rows), outputs.targets.index_select(0, rows));
 }
 
 at::Tensor confusion_of(const GraphOutputs& outputs) {

@@ -168,6 +168,16 @@ TEST_CASE("confidences are binned, and their error is the mean difference from t
   require_error([&] { reliability_bins(shares * nan, longs({0, 0, 1, 0})); }, {"probabilities", "0 to 1"});
 }
 
+TEST_CASE("logits that are not numbers have no calibration, others that of their probabilities") {
+  const at::Tensor logits = at::randn({6, 3}, generator(5)), truth = longs({0, 1, 2, 0, 1, 2});
+  const std::vector<ReliabilityBin> bins = reliability_of_logits(logits, truth);
+  CHECK(bins.size() == 15);
+  CHECK(expected_calibration_error(bins) ==
+        Approx(expected_calibration_error(reliability_bins(logits.to(at::kDouble).softmax(1), truth))));
+  CHECK(reliability_of_logits(logits * nan, truth).empty());
+  require_error([&] { reliability_of_logits(truth, truth); }, {"logits", "[n, classes]"});
+}
+
 TEST_CASE("the calibration error is that of the sum over pairs of bins and predictions") {
   const at::Tensor shares = at::randn({200, 5}, generator(3)).to(at::kDouble).softmax(1);
   const at::Tensor truth = at::randint(5, {200}, generator(4), at::kLong);
