@@ -266,7 +266,7 @@ struct CloudReportCommand {
     const auto add_fact = [&](const std::string& name, const std::string& value) {
       if (!value.empty()) page.facts.emplace_back(name, value);
     };
-    add_fact("clouds of the run", split_counts_text(split_counts(folder.split())));
+    add_fact("clouds of the splits", split_counts_text(split_counts(folder.split())));
     add_fact(std::to_string(report.count) + " clouds of the " + report.split + " set",
              Experiment::metrics_text(report.evaluation));
     add_measures(page, report, trained);
@@ -314,6 +314,7 @@ struct CloudReportCommand {
       if (bins.empty()) return;
       std::string error = geosft::calibration_text(bins);
       error.pop_back();  // the line break
+      error.front() = 'E';
       page.more_tables.push_back({"Calibration",
                                   error +
                                       ": the mean difference between the probability of the predicted class and "

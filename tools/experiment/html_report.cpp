@@ -30,7 +30,8 @@ table.confusion th[scope=row] { text-align: left; font-weight: normal; position:
 table.confusion td { text-align: center; padding: .15rem .3rem; min-width: 1.4rem; }
 table.confusion td.right { background: rgb(10 114 196 / calc(var(--share) * .55)); }
 table.confusion td.wrong { background: rgb(208 84 20 / calc(.15 + var(--share) * .6)); }
-.wide { overflow-x: auto; } figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; }
+.wide { overflow-x: auto; } .wide td, .wide th { white-space: nowrap; }
+@media (max-width: 40rem) { .wide td, .wide th { padding: .15rem .4rem; } } figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; }
 figcaption, .faint { color: var(--faint); font-size: .9rem; }
 .mistakes { display: grid; grid-template-columns: repeat(auto-fill, minmax(15.5rem, 1fr)); gap: 1rem; }
 .mistakes section { border: 1px solid var(--line); border-radius: .5rem; padding: .7rem; overflow-wrap: anywhere; }

@@ -27,7 +27,7 @@ TEST_CASE("the report of a run is one page with its worst mistakes") {
                        Catch::Contains("Wilson's score interval of a share of 6 clouds") &&
                        Catch::Contains("best.ckpt, epoch 1 of 1") && Catch::Contains("<th>precision</th>") &&
                        Catch::Contains("<h2>Confusion matrix</h2>") && Catch::Contains("<h2>Calibration</h2>") &&
-                       Catch::Contains("expected calibration error 0."));
+                       Catch::Contains("Expected calibration error 0."));
   const fs::path other = shop / "other.html";
   shop.run_well({"report", (shop / "run").string(), "--out", other.string(), "--mistakes", "1", "--split", "train"});
   CHECK(count_of(read_text(other), "<section ") == 1);
