@@ -112,10 +112,15 @@ int64_t ArrayDataset::label(int64_t index) const {
   return arrays_.labels.const_data_ptr<int64_t>()[index];
 }
 
+std::string ArrayDataset::name(int64_t index) const {
+  check_item(index, size());
+  return arrays_.names[static_cast<size_t>(index)];
+}
+
 Shape ArrayDataset::get(int64_t index) const {
   Shape shape;
   shape.label = label(index);
-  shape.name = arrays_.names[static_cast<size_t>(index)];
+  shape.name = name(index);
   shape.points = arrays_.points[index];
   if (arrays_.normals.defined()) shape.normals = arrays_.normals[index];
   if (arrays_.parts.defined()) shape.parts = arrays_.parts[index];

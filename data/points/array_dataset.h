@@ -40,6 +40,7 @@ class ArrayDataset final : public PointDataset {
   int64_t size() const override { return arrays_.points.size(0); }
   Shape get(int64_t index) const override;
   int64_t label(int64_t index) const override;
+  std::string name(int64_t index) const override;
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool has_normals() const override { return arrays_.normals.defined(); }
   std::vector<std::string> warnings() const override { return arrays_.warnings; }

@@ -143,6 +143,11 @@ int64_t FileDataset::label(int64_t index) const {
   return listing_.items[static_cast<size_t>(index)].label;
 }
 
+std::string FileDataset::name(int64_t index) const {
+  check_item(index, size());
+  return listing_.items[static_cast<size_t>(index)].name;
+}
+
 Shape FileDataset::get(int64_t index) const {
   check_item(index, size());
   const auto at = static_cast<size_t>(index);

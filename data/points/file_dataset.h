@@ -34,6 +34,7 @@ class FileDataset final : public PointDataset {
   int64_t size() const override { return static_cast<int64_t>(listing_.items.size()); }
   Shape get(int64_t index) const override;
   int64_t label(int64_t index) const override;
+  std::string name(int64_t index) const override;
   const std::vector<std::string>& class_names() const override { return listing_.class_names; }
   // Returns whether every item has normals; otherwise `get` returns no normals.
   bool has_normals() const override { return file_without_normals_.empty(); }

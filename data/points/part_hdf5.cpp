@@ -25,6 +25,7 @@ class ArrayPartDataset final : public PartDataset {
   int64_t size() const override { return clouds_.size(); }
   Shape get(int64_t index) const override { return clouds_.get(index); }
   int64_t label(int64_t index) const override { return clouds_.label(index); }
+  std::string name(int64_t index) const override { return clouds_.name(index); }
   const std::vector<std::string>& class_names() const override { return clouds_.class_names(); }
   bool has_normals() const override { return clouds_.has_normals(); }
   std::vector<std::string> warnings() const override { return clouds_.warnings(); }

@@ -44,6 +44,8 @@ class PointDataset {
   // Throws DataError if the item's file is broken, std::out_of_range for an index outside [0, size).
   virtual Shape get(int64_t index) const = 0;
   virtual int64_t label(int64_t index) const = 0;
+  // Returns the name of an item, that of its Shape; a dataset that can do so reads no file.
+  virtual std::string name(int64_t index) const { return get(index).name; }
   virtual const std::vector<std::string>& class_names() const = 0;
   // Returns whether all clouds have normals; otherwise some may.
   virtual bool has_normals() const = 0;
@@ -63,10 +65,12 @@ class PointSubset : public PointDataset {
   int64_t size() const override { return static_cast<int64_t>(rows_.size()); }
   Shape get(int64_t index) const override { return whole_.get(rows_.at(static_cast<size_t>(index))); }
   int64_t label(int64_t index) const override { return whole_.label(rows_.at(static_cast<size_t>(index))); }
+  std::string name(int64_t index) const override { return whole_.name(rows_.at(static_cast<size_t>(index))); }
   const std::vector<std::string>& class_names() const override { return whole_.class_names(); }
   bool has_normals() const override { return whole_.has_normals(); }
   std::string file_without_normals() const override { return whole_.file_without_normals(); }
   const PointDataset& whole() const { return whole_; }
+  const std::vector<int64_t>& rows() const { return rows_; }
 
  private:
   const PointDataset& whole_;

@@ -39,6 +39,10 @@ class TextPartDataset final : public PartDataset {
     check_item(index, size());
     return items_[static_cast<size_t>(index)].label;
   }
+  std::string name(int64_t index) const override {
+    check_item(index, size());
+    return items_[static_cast<size_t>(index)].name;
+  }
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool has_normals() const override { return with_normals_; }
   const PartList& parts() const override { return parts_; }

@@ -4,6 +4,7 @@
 #include <ATen/OpMathType.h>
 
 #include "models/ops/gather_pairs.h"
+#include "models/ops/non_finite_error.h"
 #include "models/ops/sample_pairs.h"
 
 namespace geosft {
@@ -33,6 +34,19 @@ at::Tensor gumbel_softmax_weight(const at::Tensor& score, const SampledPairs& pa
   const at::Tensor difference = score.index_select(0, pairs.top) - score.index_select(0, pairs.partner);
   const at::Tensor weight = ((difference + (pairs.noise[0] - pairs.noise[1])) / tau).sigmoid();
   return at::where(pairs.top == pairs.partner, at::ones_like(weight), weight);
+}
+
+// Says why scores of tokens x [N, width] are not finite.
+NonFiniteError error_of_tokens(const at::Tensor& x) {
+  const at::Tensor broken = at::isfinite(x).flatten(1).all(1).logical_not();
+  if (!broken.any().item<bool>()) {
+    return NonFiniteError(
+        "scores x W_S + b_S of the tokens must be finite, found NaN or infinity although the tokens x are finite: the "
+        "weights of the sampler are too large, or not finite themselves");
+  }
+  return NonFiniteError(c10::str("x, the tokens, must be finite, found NaN or infinity in ",
+                                 broken.sum().item<int64_t>(), " of ", x.size(0), " rows, the first of them row ",
+                                 broken.to(at::kByte).argmax().item<int64_t>()));
 }
 
 }  // namespace
@@ -82,7 +96,11 @@ at::Tensor SamplerImpl::score(const at::Tensor& x) {
 }
 
 Pairs SamplerImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context) {
-  return sample_tokens(score(x), ptr, options, context);
+  try {
+    return sample_tokens(score(x), ptr, options, context);
+  } catch (const NonFiniteError&) {
+    throw error_of_tokens(x);
+  }
 }
 
 }  // namespace geosft

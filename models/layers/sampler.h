@@ -66,6 +66,7 @@ class SamplerImpl : public torch::nn::Module {
 
   // x [N, width]: scores [N].
   at::Tensor score(const at::Tensor& x);
+  // On the CPU, tokens that are not finite throw a NonFiniteError that names them.
   Pairs forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context);
 
   SamplerOptions options;

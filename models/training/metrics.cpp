@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/training/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -167,6 +168,58 @@ double one_vs_rest_roc_auc(const at::Tensor& scores, const at::Tensor& truth) {
   TORCH_CHECK(scores.dim() == 2 && truth.dim() == 1 && truth.size(0) == scores.size(0),
               "scores must be [n, classes] and truth [n], got ", scores.sizes(), " and ", truth.sizes());
   return mean_roc_auc(scores, at::one_hot(truth, scores.size(1)).to(scores.scalar_type()));
+}
+
+std::vector<ReliabilityBin> reliability_bins(const at::Tensor& probabilities, const at::Tensor& truth, int64_t bins) {
+  TORCH_CHECK(probabilities.dim() == 2 && probabilities.is_floating_point() && probabilities.size(1) > 0,
+              "probabilities must be floating [n, classes], got ", probabilities.scalar_type(), " ",
+              probabilities.sizes());
+  TORCH_CHECK(truth.scalar_type() == at::kLong && truth.dim() == 1 && truth.size(0) == probabilities.size(0),
+              "truth must be int64 [", probabilities.size(0), "], got ", truth.scalar_type(), " ", truth.sizes());
+  TORCH_CHECK(bins >= 1, "bins must be at least 1, got ", bins);
+  const auto [top, predicted] = probabilities.to(at::kCPU, at::kDouble).max(1);
+  TORCH_CHECK(!((top >= 0) & (top <= 1 + 1e-6)).logical_not().any().item<bool>(),
+              "probabilities must be from 0 to 1, found others");
+  const at::Tensor confidence = top.contiguous(), right = (predicted == truth.to(at::kCPU)).contiguous();
+  std::vector<ReliabilityBin> found(static_cast<size_t>(bins));
+  const auto width = 1.0 / static_cast<double>(bins);
+  for (int64_t bin = 0; bin < bins; ++bin) {
+    found[static_cast<size_t>(bin)].low = static_cast<double>(bin) * width;
+    found[static_cast<size_t>(bin)].high = static_cast<double>(bin + 1) * width;
+  }
+  for (int64_t i = 0; i < confidence.size(0); ++i) {
+    const double share = confidence.const_data_ptr<double>()[i];
+    const auto place = static_cast<int64_t>(std::ceil(share * static_cast<double>(bins))) - 1;
+    ReliabilityBin& bin = found[static_cast<size_t>(std::clamp<int64_t>(place, 0, bins - 1))];
+    ++bin.count;
+    bin.confidence += share;
+    bin.accuracy += right.const_data_ptr<bool>()[i] ? 1.0 : 0.0;
+  }
+  for (ReliabilityBin& bin : found) {
+    const double count = bin.count > 0 ? static_cast<double>(bin.count) : undefined;
+    bin.confidence /= count;
+    bin.accuracy /= count;
+  }
+  return found;
+}
+
+std::vector<ReliabilityBin> reliability_of_logits(const at::Tensor& logits, const at::Tensor& truth) {
+  TORCH_CHECK(logits.dim() == 2 && logits.is_floating_point(), "logits must be floating [n, classes], got ",
+              logits.scalar_type(), " ", logits.sizes());
+  const at::Tensor probabilities = logits.to(at::kDouble).softmax(1);
+  if (probabilities.isnan().any().item<bool>()) return {};
+  return reliability_bins(probabilities, truth);
+}
+
+double expected_calibration_error(const std::vector<ReliabilityBin>& bins) {
+  double sum = 0.0;
+  int64_t items = 0;
+  for (const ReliabilityBin& bin : bins) {
+    if (bin.count == 0) continue;
+    sum += static_cast<double>(bin.count) * std::abs(bin.accuracy - bin.confidence);
+    items += bin.count;
+  }
+  return items > 0 ? sum / static_cast<double>(items) : undefined;
 }
 
 double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& truth) {

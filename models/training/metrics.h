@@ -6,6 +6,9 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
+#include <vector>
+
 namespace geosft {
 
 // Returns the fraction of correct classes: predicted, truth int64 [n].
@@ -34,6 +37,25 @@ double mean_prc_auc(const at::Tensor& scores, const at::Tensor& labels);
 
 // Returns the one-vs-rest AUC, averaged over the classes: scores floating [n, classes], truth int64 [n].
 double one_vs_rest_roc_auc(const at::Tensor& scores, const at::Tensor& truth);
+
+// The predictions whose confidence, the largest probability, is above `low` and at most `high`.
+struct ReliabilityBin {
+  double low = 0.0, high = 1.0;
+  int64_t count = 0;
+  double confidence = 0.0, accuracy = 0.0;  // the mean confidence, and the share of right classes; NaN of an empty bin
+};
+
+// Returns `bins` intervals of confidence of equal width: probabilities floating [n, classes], truth int64 [n]. Guo et
+// al., On Calibration of Modern Neural Networks, 2017, section 2.
+std::vector<ReliabilityBin> reliability_bins(const at::Tensor& probabilities, const at::Tensor& truth,
+                                             int64_t bins = 15);
+
+// Returns the same of the probabilities softmax(logits), logits floating [n, classes]; no bins if one of them is NaN,
+// as of a model that has diverged.
+std::vector<ReliabilityBin> reliability_of_logits(const at::Tensor& logits, const at::Tensor& truth);
+
+// Returns the mean over all predictions of |accuracy - confidence| of their bin; Guo et al., Eq. 3.
+double expected_calibration_error(const std::vector<ReliabilityBin>& bins);
 
 // Return regression metrics, averaged over targets: predicted, truth floating [n, t]; entries whose truth is NaN are
 // ignored. R2 of a constant target is 1 if it is predicted exactly, and 0 otherwise. The root is taken per target, as

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/training/part_metrics.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace geosft {
 namespace {
 
@@ -49,6 +52,7 @@ void PartMetrics::add(const PartCounts& counts, const at::Tensor& category) {
       shape_ious({counts.found.cpu(), counts.there.cpu(), counts.both.cpu()}, mask_.index_select(0, label));
   shapes_.index_add_(0, label, at::ones_like(iou));
   iou_.index_add_(0, label, iou);
+  iou_squares_ += iou.square().sum().item<double>();
   points_.index_add_(0, label, there.sum(1));
   right_.index_add_(0, label, both.sum(1));
   part_points_ += there.sum(0);
@@ -58,7 +62,10 @@ void PartMetrics::add(const PartCounts& counts, const at::Tensor& category) {
 PartScores PartMetrics::scores() const {
   TORCH_CHECK(shapes_.sum().item<double>() > 0, "there are no shapes to score");
   PartScores scores;
-  scores.instance_iou = (iou_.sum() / shapes_.sum()).item<double>();
+  const auto shapes = shapes_.sum().item<double>();
+  scores.instance_iou = iou_.sum().item<double>() / shapes;
+  const double spread = std::max(iou_squares_ / shapes - scores.instance_iou * scores.instance_iou, 0.0);
+  scores.instance_iou_error = std::sqrt(spread / (shapes - 1));
   scores.class_iou = mean_share(iou_, shapes_);
   scores.accuracy = (right_.sum() / points_.sum()).item<double>();
   scores.mean_part_accuracy = mean_share(part_right_, part_points_);

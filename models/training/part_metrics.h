@@ -37,6 +37,7 @@ struct PartScores {
   double accuracy = 0.0;            // share of all points
   double mean_part_accuracy = 0.0;  // mean over the parts that have points
   std::vector<ClassPartScores> classes;
+  double instance_iou_error = 0.0;  // standard error of instance_iou over the shapes; NaN for a single one
 };
 
 class PartMetrics {
@@ -53,6 +54,7 @@ class PartMetrics {
   at::Tensor mask_;
   at::Tensor shapes_, iou_, points_, right_;  // float64 [classes]: numbers of shapes, sums over them
   at::Tensor part_points_, part_right_;       // float64 [parts]
+  double iou_squares_ = 0.0;                  // sum over the shapes
 };
 
 }  // namespace geosft

@@ -29,7 +29,9 @@ void require_whole_files(const fs::path& whole, const fs::path& run) {
     if (fs::exists(run / name)) CHECK_NOTHROW(load_checkpoint(run / name));
   }
   if (fs::exists(run / "config.toml")) CHECK(read_text(run / "config.toml") == read_text(whole / "config.toml"));
-  if (fs::exists(run / "classes.txt")) CHECK(read_text(run / "classes.txt") == read_text(whole / "classes.txt"));
+  for (const char* name : {"classes.txt", "split.csv"}) {
+    if (fs::exists(run / name)) CHECK(read_text(run / name) == read_text(whole / name));
+  }
   if (fs::exists(run / "result.json")) CHECK_NOTHROW(nlohmann::json::parse(read_text(run / "result.json")));
   if (!fs::exists(run / "metrics.csv")) return;
   std::set<std::pair<int64_t, std::string>> seen;

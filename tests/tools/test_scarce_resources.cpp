@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::set<std::string> unfinished = {"config.toml", "classes.txt", "metrics.csv", "best.ckpt",
-                                          "last.ckpt",   "train.log",   "version"};
+                                          "last.ckpt",   "split.csv",   "train.log",   "version"};
 
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;

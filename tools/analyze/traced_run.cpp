@@ -28,6 +28,7 @@ void TracedRun::look_at_classes(const std::function<void(const ShapeExplanation&
   RunModel trained = load_run_model(run);
   trained.model->to(device);
   overrides.apply(trained.settings.data, trained.settings.seed, trained.settings.evaluation);
+  overrides.require_recorded(trained.settings.data, run);
   trained.settings.evaluation.votes = 1;  // a single sample is traced
   const auto dataset = open_dataset(trained.settings, Split::test);
   const int64_t count = std::min(items, dataset->size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/classify/classify_experiment.h"
 
+#include <cmath>
 #include <iostream>
 #include <numeric>
 
@@ -84,9 +85,13 @@ ClassifyEvaluation ClassifyExperiment::evaluate(RunModel& trained, const PointDa
 }
 
 nlohmann::json ClassifyExperiment::metrics_json(const Evaluation& evaluation) {
-  return {{"accuracy", evaluation.metrics.accuracy},
-          {"mean_class_accuracy", evaluation.metrics.mean_class_accuracy},
-          {"loss", evaluation.metrics.loss}};
+  nlohmann::json json{{"accuracy", evaluation.metrics.accuracy},
+                      {"mean_class_accuracy", evaluation.metrics.mean_class_accuracy},
+                      {"loss", evaluation.metrics.loss}};
+  if (const auto& bins = evaluation.metrics.reliability; !bins.empty()) {
+    json["expected_calibration_error"] = expected_calibration_error(bins);
+  }
+  return json;
 }
 
 std::string ClassifyExperiment::metrics_text(const Evaluation& evaluation) {
@@ -106,6 +111,23 @@ std::vector<std::vector<std::string>> ClassifyExperiment::table(const Evaluation
     const double right = row[static_cast<int64_t>(label)].item<double>();
     rows.push_back({outputs.class_names[label], std::to_string(total),
                     total > 0 ? percent(right / static_cast<double>(total)) : "-"});
+  }
+  return rows;
+}
+
+std::vector<std::vector<std::string>> ClassifyExperiment::page_table(const Evaluation& evaluation,
+                                                                     const ClassNames& outputs) {
+  const at::Tensor confusion = evaluation.metrics.confusion.to(at::kDouble);
+  const at::Tensor right = confusion.diagonal(), present = confusion.sum(1), predicted = confusion.sum(0);
+  const auto share = [](double part, double whole) { return whole > 0 ? percent(part / whole) : "-"; };
+  std::vector<std::vector<std::string>> rows = {{"class", "clouds", "predicted", "recall", "precision", "F1"}};
+  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
+    const auto at = static_cast<int64_t>(label);
+    const double hits = right[at].item<double>(), clouds = present[at].item<double>(),
+                 guesses = predicted[at].item<double>();
+    rows.push_back({outputs.class_names[label], std::to_string(std::llround(clouds)),
+                    std::to_string(std::llround(guesses)), share(hits, clouds), share(hits, guesses),
+                    share(2 * hits, clouds + guesses)});
   }
   return rows;
 }

@@ -45,11 +45,17 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   static Evaluation evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,
                              const std::function<void(int64_t)>& progress);
   static double accuracy(const Evaluation& evaluation) { return evaluation.metrics.accuracy; }
+  static const std::vector<ReliabilityBin>& reliability(const Evaluation& evaluation) {
+    return evaluation.metrics.reliability;
+  }
+  static const at::Tensor& confusion(const Evaluation& evaluation) { return evaluation.metrics.confusion; }
   static nlohmann::json metrics_json(const Evaluation& evaluation);
   static void add_json(nlohmann::json&, const Evaluation&, const ClassNames&) {}
   static std::string metrics_text(const Evaluation& evaluation);
   static std::string loss_text(const Evaluation&) { return ""; }
   static std::vector<std::vector<std::string>> table(const Evaluation& evaluation, const ClassNames& outputs);
+  // Returns the table of a HTML report: the clouds of each class, its recall, precision and F1.
+  static std::vector<std::vector<std::string>> page_table(const Evaluation& evaluation, const ClassNames& outputs);
   // Draws the confusion matrix; prints a line to stderr if gnuplot is missing.
   static void draw(const CloudReport<ClassifyExperiment>& report, const ClassNames& outputs, const RunFolder& folder);
 

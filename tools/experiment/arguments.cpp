@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <string_view>
 #include <vector>
 
 #include "tools/experiment/key_names.h"
@@ -68,9 +69,18 @@ std::vector<std::string> joined_flags(const CLI::App& app, std::vector<std::stri
   return joined;
 }
 
+// Returns what a missing option is: ": RUN folder, …" for "RUN is required"; empty for other messages.
+std::string meaning_of_missing(const CLI::App& app, const std::string& message) {
+  constexpr std::string_view ending = " is required";
+  if (!message.ends_with(ending)) return "";
+  const CLI::Option* const option = chosen(app).get_option_no_throw(message.substr(0, message.size() - ending.size()));
+  return option == nullptr || option->get_description().empty() ? "" : ": " + option->get_description();
+}
+
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
-  if (extras.empty()) return first_line(error.what());
+  const std::string message = first_line(error.what());
+  if (extras.empty()) return message + meaning_of_missing(app, message);
   const auto option =
       std::find_if(extras.begin(), extras.end(), [](const auto& text) { return text.rfind('-', 0) == 0; });
   return unknown_option_message(chosen(app), option == extras.end() ? extras.front() : *option);

@@ -19,6 +19,7 @@ class ClassSubset final : public PointDataset {
   int64_t size() const override { return clouds_->size(); }
   Shape get(int64_t index) const override;
   int64_t label(int64_t index) const override { return labels_.at(static_cast<size_t>(clouds_->label(index))); }
+  std::string name(int64_t index) const override { return clouds_->name(index); }
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool has_normals() const override { return clouds_->has_normals(); }
   std::string file_without_normals() const override { return clouds_->file_without_normals(); }

@@ -102,6 +102,7 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
   const at::Tensor seen = present > 0;
   metrics.mean_class_accuracy = (right / present).masked_select(seen).mean().item<double>();
   metrics.loss = at::cross_entropy_loss(all, truth).item<double>();
+  metrics.reliability = reliability_of_logits(all, truth);
   return metrics;
 }
 

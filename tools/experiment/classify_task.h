@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "models/training/metrics.h"
 #include "tools/experiment/classification.h"
 #include "tools/experiment/cloud_task.h"
 #include "tools/experiment/invariance.h"
@@ -26,6 +27,7 @@ DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset
 struct ClassificationMetrics {
   at::Tensor confusion;  // int64 [classes, classes], rows: true class
   double accuracy = 0.0, mean_class_accuracy = 0.0, loss = 0.0;
+  std::vector<ReliabilityBin> reliability = {};  // of the probabilities, averaged over the votes as logits
 };
 
 // Pools several evaluations of the same dataset.

@@ -8,12 +8,13 @@
 
 namespace geosft {
 
-void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help) {
+void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help, const char* program) {
   add_run_to(subcommand);
   subcommand
       .add_option("FILE", files,
                   "meshes or clouds: " + shape_extensions() + "; folders of them, or patterns such as 'a/*.off'")
       ->required();
+  check_run_first(subcommand, {program, "chair.obj", has_shape_extension});
   add_json_to(subcommand, "print one JSON object a file");
   subcommand.add_option("--csv", csv, help.csv)->check(unwritable);
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first file that cannot be read");

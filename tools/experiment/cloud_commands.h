@@ -22,6 +22,7 @@
 //   Output        what predict prints and writes (ClassifyOutput, SegmentOutput)
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -58,6 +59,7 @@ struct TrainingClouds {
     return text + ", " + std::to_string(data.test_size()) + " to test with";
   }
   bool held_out() const { return data.held_out(); }
+  std::vector<SplitRow> split_rows() const { return data.split_rows(); }
 };
 
 template <class Experiment>
@@ -107,7 +109,8 @@ struct PredictArguments : RunArguments {
   bool fail_fast = false;
   FileOptions reading;
 
-  void add_to(CLI::App& subcommand, const PredictHelp& help);
+  // `program` is named in messages.
+  void add_to(CLI::App& subcommand, const PredictHelp& help, const char* program);
 };
 
 template <class Experiment>
@@ -119,7 +122,7 @@ struct CloudPredictCommand {
   typename Experiment::Output output;
 
   void add_to(CLI::App& subcommand) {
-    given.add_to(subcommand, Experiment::Output::help);
+    given.add_to(subcommand, Experiment::Output::help, Experiment::program);
     output.add_to(subcommand);
     overrides.add_to(subcommand);
   }
@@ -250,6 +253,7 @@ struct CloudReportCommand {
     const std::filesystem::path file =
         given.out.empty() ? folder.path() / "report.html" : std::filesystem::path(given.out);
     TrainedRun<Task> trained = overrides.load(given.run);
+    overrides.require_data(trained, given.run);
     const auto report = evaluate<Experiment>(trained, given.split, Rotation::none, 1);
     Experiment::draw(report, trained, folder);
     draw_curves(folder, Task::score(trained.settings, trained));
@@ -258,22 +262,68 @@ struct CloudReportCommand {
     page.facts = {{"run", std::filesystem::absolute(folder.path()).lexically_normal().string()},
                   {"data", trained.settings.data},
                   {"outputs", trained.size_text()},
-                  {"parameters", std::to_string(parameter_count(*trained.model))},
-                  {std::to_string(report.count) + " clouds of the " + report.split + " set",
-                   Experiment::metrics_text(report.evaluation)}};
+                  {"parameters", std::to_string(parameter_count(*trained.model))}};
+    const auto add_fact = [&](const std::string& name, const std::string& value) {
+      if (!value.empty()) page.facts.emplace_back(name, value);
+    };
+    add_fact("clouds of the splits", split_counts_text(split_counts(folder.split())));
+    add_fact(std::to_string(report.count) + " clouds of the " + report.split + " set",
+             Experiment::metrics_text(report.evaluation));
+    add_measures(page, report, trained);
     const std::string chosen = chosen_checkpoint(folder.best_checkpoint()).choice(trained.settings.train.epochs);
-    if (!chosen.empty()) page.facts.emplace_back("best.ckpt", chosen);
+    add_fact("the figures are of", "best.ckpt" + (chosen.empty() ? "" : ", " + chosen));
     if (!report.broken.empty()) page.facts.emplace_back("data", broken_files_text(report.broken.size()));
     const auto svg = [](std::filesystem::path stem) { return stem += ".svg"; };
-    page.pictures = {{"Learning curves", svg(folder.learning_curves())},
-                     {"Confusion matrix", svg(folder.confusion((given.split == "test" ? "" : given.split + "_") +
-                                                               std::string(name_of(Rotation::none))))}};
-    page.table = Experiment::table(report.evaluation, trained);
+    page.pictures = {{"Learning curves", svg(folder.learning_curves())}};
     page.mistakes = Experiment::mistakes(trained, *Experiment::open_split(trained, given.split), given.mistakes);
     page.config = trained.settings.config().to_toml();
     write_file_atomically(file, html_page(page));
     std::cout << file.string() << '\n';
     return 0;
+  }
+
+ private:
+  // Adds what the metrics are worth: their interval, the classes, which are mistaken for which, and the calibration.
+  static void add_measures(HtmlReport& page, const CloudReport<Experiment>& report, const TrainedRun<Task>& trained) {
+    const auto& evaluation = report.evaluation;
+    if constexpr (requires { Experiment::accuracy(evaluation); }) {
+      const auto [low, high] = share_interval(Experiment::accuracy(evaluation), report.count);
+      page.facts.emplace_back("95 % interval of the accuracy", percent(low) + " to " + percent(high) +
+                                                                   " (Wilson's score interval of a share of " +
+                                                                   std::to_string(report.count) + " clouds)");
+    }
+    if constexpr (requires { Experiment::score_error(evaluation); }) {
+      const auto [score, error] = Experiment::score_error(evaluation);
+      if (report.count > 1) {
+        page.facts.emplace_back(std::string("95 % interval of the ") + Experiment::score_name,
+                                percent(std::max(score - 1.96 * error, 0.0)) + " to " +
+                                    percent(std::min(score + 1.96 * error, 1.0)) +
+                                    " (mean ± 1.96 standard errors over " + std::to_string(report.count) + " clouds)");
+      }
+    }
+    if constexpr (requires { Experiment::page_table(evaluation, trained); }) {
+      page.table = Experiment::page_table(evaluation, trained);
+    } else {
+      page.table = Experiment::table(evaluation, trained);
+    }
+    if constexpr (requires { Experiment::confusion(evaluation); }) {
+      page.confusion = {trained.class_names, Experiment::confusion(evaluation)};
+    }
+    if constexpr (requires { Experiment::reliability(evaluation); }) {
+      const std::vector<ReliabilityBin>& bins = Experiment::reliability(evaluation);
+      if (bins.empty()) return;
+      std::string error = geosft::calibration_text(bins);
+      error.pop_back();  // the line break
+      error.front() = 'E';
+      page.more_tables.push_back({"Calibration",
+                                  error +
+                                      ": the mean difference between the probability of the predicted class and "
+                                      "the share of right predictions, over " +
+                                      std::to_string(bins.size()) +
+                                      " bins of that probability (Guo et al. 2017, Eq. 3); bins without a prediction "
+                                      "are left out",
+                                  reliability_table(bins)});
+    }
   }
 };
 

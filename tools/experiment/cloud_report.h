@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/layers/polynomial_self_attention.h"
+#include "models/training/metrics.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/invariance.h"
@@ -86,6 +87,15 @@ std::string interval_text(const CloudReport<Experiment>& report) {
   return "";
 }
 
+// Returns a line with the expected calibration error; empty without confidences.
+template <class Experiment>
+std::string calibration_text(const CloudReport<Experiment>& report) {
+  if constexpr (requires { Experiment::reliability(report.evaluation); }) {
+    return geosft::calibration_text(Experiment::reliability(report.evaluation));
+  }
+  return "";
+}
+
 // Returns overall metrics, then a table with one line per class.
 template <class Experiment>
 std::string report_text(const CloudReport<Experiment>& report, const typename Experiment::Task::Outputs& outputs) {
@@ -99,7 +109,7 @@ std::string report_text(const CloudReport<Experiment>& report, const typename Ex
   out << '\n'
       << Experiment::metrics_text(report.evaluation) << "  (" << std::fixed << std::setprecision(0)
       << report.clouds_per_second << " clouds/s)\n"
-      << interval_text(report) << Experiment::loss_text(report.evaluation)
+      << interval_text(report) << calibration_text(report) << Experiment::loss_text(report.evaluation)
       << invariance_text(report.evaluation.invariance) << attention_text(report.degrees) << '\n'
       << table_text(Experiment::table(report.evaluation, outputs));
   return out.str();

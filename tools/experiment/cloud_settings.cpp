@@ -45,7 +45,8 @@ void AugmentSettings::add_keys(Config& config) {
       .add(
           "augment", "estimated_normals", &estimated_normals,
           "share of the training clouds, drawn anew each time, whose normals are estimated from their points, as those "
-          "of scans are",
+          "of scans are; eval --estimated-normals does so with all clouds, and predict with files that have no normals "
+          "(of a model trained with 1: with all files)",
           Range{.low = 0, .high = 1});
 }
 

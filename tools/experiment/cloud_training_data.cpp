@@ -68,6 +68,20 @@ void CloudTrainingData::choose_rows(const CloudSettings& clouds, uint64_t seed) 
   if (static_cast<int64_t>(rows.size()) < training_->size()) kept_ = std::make_unique<PointSubset>(*training_, rows);
 }
 
+std::vector<SplitRow> CloudTrainingData::split_rows() const {
+  std::vector<SplitRow> rows;
+  const auto add = [&](const char* split, const PointDataset& clouds) {
+    const auto* const subset = dynamic_cast<const PointSubset*>(&clouds);
+    for (int64_t i = 0; i < clouds.size(); ++i) {
+      rows.push_back({split, subset ? subset->rows()[static_cast<size_t>(i)] : i, clouds.name(i)});
+    }
+  };
+  add("train", train());
+  if (held_out_) add("validation", *held_out_);
+  add("test", *test_);
+  return rows;
+}
+
 const PointDataset* CloudTrainingData::validation() const {
   if (held_out_) return held_out_.get();
   return monitor_test_ ? test_.get() : nullptr;

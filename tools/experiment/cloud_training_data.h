@@ -6,6 +6,7 @@
 
 #include "data/points/point_dataset.h"
 #include "tools/experiment/cloud_settings.h"
+#include "tools/experiment/split_table.h"
 
 namespace geosft {
 
@@ -29,6 +30,9 @@ class CloudTrainingData {
   bool held_out() const { return held_out_ != nullptr; }
   // Returns the fraction that was held out: that of the settings, unless it is automatic.
   double validation_fraction() const { return validation_fraction_; }
+  // Returns the clouds that are used, with their numbers in the training set, or the published validation set, or the
+  // test set.
+  std::vector<SplitRow> split_rows() const;
   // Returns the number of clouds to test with.
   int64_t test_size() const { return test_->size(); }
   // Returns how many broken files were left out of the training and the test set.

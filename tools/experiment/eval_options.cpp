@@ -3,6 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "data/data_error.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/key_names.h"
+#include "tools/experiment/zoo.h"
+
 namespace geosft {
 
 void RunOverrides::add_to(CLI::App& subcommand, const std::string& data_help, const std::string& seed_help,
@@ -14,6 +19,13 @@ void RunOverrides::add_to(CLI::App& subcommand, const std::string& data_help, co
   add_enum_option(subcommand, "--evaluation", &evaluation_, "mode of the samplers");
   subcommand.add_option("--seed", seed_, seed_help)->check(CLI::NonNegativeNumber);
   runtime_.add_to(subcommand);
+}
+
+void RunOverrides::require_recorded(const std::string& data, const std::filesystem::path& run) const {
+  std::error_code error;
+  if (data_ || !std::filesystem::path(data).is_absolute() || std::filesystem::exists(data, error)) return;
+  throw DataError(data, "the data that " + run.string() + " was trained on, whose path it recorded",
+                  "nothing of this name; --data DIR names where they are now");
 }
 
 void RunOverrides::apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const {
@@ -31,14 +43,36 @@ void RunArguments::add_run_to(CLI::App& subcommand) {
   subcommand.add_option("RUN", run, "RUN folder, a checkpoint file, or the name of a pretrained model")->required();
 }
 
+void check_run_first(CLI::App& subcommand, const PredictedInputs& inputs) {
+  CLI::Option* const run = subcommand.get_option("RUN");
+  const CLI::Option* const files = subcommand.get_option("FILE");
+  run->each([&subcommand, inputs, files](const std::string& first) {
+    if (subcommand.get_help_ptr()->count() > 0) return;
+    const bool no_file = files->get_required() && files->count() == 0, is_run = names_run(first);
+    if (!no_file && (is_run || !inputs.is_file(first))) return;
+    const std::string tool = inputs.program;
+    const std::vector<std::string> known = zoo_models(tool);
+    const std::string model = known.empty() ? "RUN" : known.front();
+    const std::string form = tool + " predict " + model + " " + inputs.example;
+    if (is_run) throw UsageError("FILE is required: what to predict, after the RUN, as in " + form);
+    throw UsageError("'" + first +
+                     "' is no RUN: the first argument of predict is a RUN folder, a checkpoint (*.ckpt) " +
+                     "or the name of a pretrained model, as in " + form + "; " +
+                     (known.empty() ? tool + " has no pretrained models"
+                                    : "pretrained models (" + tool + " list): " + listed(known)));
+  });
+}
+
 void RunArguments::add_json_to(CLI::App& subcommand, const std::string& help) {
   subcommand.add_flag("--json", json, help);
 }
 
 void CloudEvalOptions::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
   add_enum_option(subcommand, "--rotate", &rotation, "rotate the clouds: not at all, about z, or by any rotation");
-  subcommand.add_flag("--estimated-normals", estimated_normals,
-                      "estimate the normals of all clouds, as if they were scans: their own are not used");
+  subcommand.add_flag(
+      "--estimated-normals", estimated_normals,
+      "estimate the normals of all clouds, as if they were scans: their own are not used; predict estimates "
+      "those of files that have none");
   subcommand.add_option("--repeats", repeats, "rotations a cloud")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

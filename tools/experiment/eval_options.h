@@ -26,6 +26,9 @@ class RunOverrides {
   void add_to(CLI::App& subcommand, const std::string& data_help, const std::string& seed_help, bool votes = true);
   // Sets LibTorch's number of threads and returns the device. Throws UsageError for a device that cannot be used.
   at::Device apply_runtime() const { return runtime_.apply(); }
+  // Throws DataError, which says that --data names another folder, if `data` are those that `run` was trained on, and
+  // are not where it recorded them.
+  void require_recorded(const std::string& data, const std::filesystem::path& run) const;
   // Overwrites the arguments with the options given on the command line.
   void apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const;
   // Calls load_run(run), moves the model to the device and applies the overrides. Also sets the number of threads.
@@ -52,6 +55,17 @@ struct ItemWords {
   bool edges = false;  // whether items have edges, and unordered nodes
 };
 
+// What predict takes after the RUN.
+struct PredictedInputs {
+  const char* program;
+  const char* example;                            // a file, such as "chair.obj"
+  bool (*is_file)(const std::filesystem::path&);  // by its ending
+};
+
+// Makes parsing throw UsageError if a subcommand that has RUN and FILE is given a file in the place of RUN, or no FILE
+// that is required: the message says what comes first and which pretrained models there are.
+void check_run_first(CLI::App& subcommand, const PredictedInputs& inputs);
+
 // RUN and --json, which eval and predict have.
 struct RunArguments {
   std::string run;
@@ -70,6 +84,10 @@ class Overrides {
   void add_to(CLI::App& subcommand, const std::string& seed_help = Experiment::seed_help) {
     common_.add_to(subcommand, Experiment::data_help() + " (default: the one trained on)", seed_help);
     own_.add_to(subcommand, Experiment::items);
+  }
+  // Throws DataError if the data that the run was trained on have moved, and --data does not say where they are.
+  void require_data(const Run& trained, const std::filesystem::path& run) const {
+    common_.require_recorded(trained.settings.data, run);
   }
   // Loads the run and applies the overrides. Also sets LibTorch's number of threads.
   Run load(const std::filesystem::path& run) const {

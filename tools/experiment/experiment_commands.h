@@ -22,8 +22,8 @@
 //   holds_data(path)   whether a name that may be that of a pretrained model is also that of data
 //   print_data(path, reading, json)   the dataset or file at a path, for info
 // and the functions report_json(report, outputs) and report_text(report, outputs). The data of a training have
-// `outputs`, the outputs of a model for them, text(), a sentence on them, and held_out(), whether a held-out split
-// selects the best checkpoint.
+// `outputs`, the outputs of a model for them, text(), a sentence on them, held_out(), whether a held-out split selects
+// the best checkpoint, and split_rows(), which items are in which split.
 #pragma once
 
 #include <filesystem>
@@ -39,6 +39,7 @@
 #include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/report_texts.h"
+#include "tools/experiment/split_table.h"
 #include "tools/experiment/train_command.h"
 #include "tools/experiment/zoo.h"
 
@@ -60,6 +61,7 @@ bool train_model(const Settings& settings, const Data& data, const RunFolder& fo
   Experiment::initialize(model, data);
   model->to(device);
   RunDescription run = describe_run<Task>(settings, data.outputs, data.held_out());
+  run.split_csv = [&data] { return split_csv(data.split_rows()); };
   const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
   const std::string origin = start_from_run(*model, settings.train, run, resumes);
   const auto task = Experiment::make_task(model, data, settings, processes);
@@ -122,6 +124,7 @@ Command add_eval_command(CLI::App& subcommand) {
   given->overrides.add_to(subcommand);
   return [given] {
     auto trained = given->overrides.load(given->run);
+    given->overrides.require_data(trained, given->run);
     const auto report = Experiment::report(trained, given->options);
     if constexpr (requires { report.note; }) {
       if (!report.note.empty()) std::cerr << report.note << '\n';

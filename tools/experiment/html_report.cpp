@@ -24,7 +24,14 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .15rem .8rem; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 table.facts td { text-align: left; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; } figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; }
+table.confusion th[scope=col] { vertical-align: bottom; padding: .15rem .3rem; }
+table.confusion th[scope=col] span { writing-mode: vertical-rl; transform: rotate(180deg); font-weight: normal; }
+table.confusion th[scope=row] { text-align: left; font-weight: normal; position: sticky; left: 0; background: Canvas; }
+table.confusion td { text-align: center; padding: .15rem .3rem; min-width: 1.4rem; }
+table.confusion td.right { background: rgb(10 114 196 / calc(var(--share) * .55)); }
+table.confusion td.wrong { background: rgb(208 84 20 / calc(.15 + var(--share) * .6)); }
+.wide { overflow-x: auto; } .wide td, .wide th { white-space: nowrap; }
+@media (max-width: 40rem) { .wide td, .wide th { padding: .15rem .4rem; } } figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; }
 figcaption, .faint { color: var(--faint); font-size: .9rem; }
 .mistakes { display: grid; grid-template-columns: repeat(auto-fill, minmax(15.5rem, 1fr)); gap: 1rem; }
 .mistakes section { border: 1px solid var(--line); border-radius: .5rem; padding: .7rem; overflow-wrap: anywhere; }
@@ -80,6 +87,38 @@ std::string table_html(const std::vector<std::vector<std::string>>& rows) {
     const std::string cell = row == 0 ? "th" : "td";
     text += "<tr>";
     for (const std::string& one : rows[row]) text += "<" + cell + ">" + html_text(one) + "</" + cell + ">";
+    text += "</tr>\n";
+  }
+  return text + "</table></div>\n";
+}
+
+// Returns a table of the counts: a cell is the darker, the larger the share of its row; zeros are blank.
+std::string confusion_html(const ConfusionCounts& confusion) {
+  const auto classes = static_cast<int64_t>(confusion.names.size());
+  TORCH_CHECK(
+      confusion.counts.scalar_type() == at::kLong && confusion.counts.sizes() == at::IntArrayRef({classes, classes}),
+      "confusion.counts must be int64 [", classes, ", ", classes, "], got ", confusion.counts.scalar_type(), " ",
+      confusion.counts.sizes());
+  std::string text =
+      "<h2>Confusion matrix</h2>\n<p class=\"faint\">Counts; a row is a true class, a column what was predicted. The "
+      "darker a cell, the larger its share of the row.</p>\n<div class=\"wide\"><table class=\"confusion\">\n"
+      "<tr><th></th>";
+  for (const std::string& name : confusion.names) text += "<th scope=\"col\"><span>" + html_text(name) + "</span></th>";
+  text += "</tr>\n";
+  for (int64_t row = 0; row < classes; ++row) {
+    text += "<tr><th scope=\"row\">" + html_text(confusion.names[static_cast<size_t>(row)]) + "</th>";
+    const auto total = std::max(1.0, confusion.counts[row].sum().item<double>());
+    for (int64_t column = 0; column < classes; ++column) {
+      const int64_t count = confusion.counts[row][column].item<int64_t>();
+      if (count == 0) {
+        text += "<td></td>";
+        continue;
+      }
+      char share[16];
+      std::snprintf(share, sizeof share, "%.2f", static_cast<double>(count) / total);
+      text += std::string("<td class=\"") + (row == column ? "right" : "wrong") + "\" style=\"--share:" + share +
+              "\">" + std::to_string(count) + "</td>";
+    }
     text += "</tr>\n";
   }
   return text + "</table></div>\n";
@@ -217,6 +256,11 @@ std::string html_page(const HtmlReport& report) {
             "\" src=\"data:image/svg+xml;base64," + base64(read_file(file)) + "\"></figure>\n";
   }
   if (!report.table.empty()) text += "<h2>Classes</h2>\n" + table_html(report.table);
+  if (report.confusion.counts.defined()) text += confusion_html(report.confusion);
+  for (const ReportTable& table : report.more_tables) {
+    text += "<h2>" + html_text(table.heading) + "</h2>\n<p class=\"faint\">" + html_text(table.note) + "</p>\n" +
+            table_html(table.rows);
+  }
   if (!report.mistakes.worst.empty()) text += mistakes_html(report.mistakes);
   return text + "<h2>Configuration</h2>\n<details><summary>all keys</summary><pre>" + html_text(report.config) +
          "</pre></details>\n</body>\n</html>\n";

@@ -45,6 +45,18 @@ struct Mistakes {
   std::string viewer = {};  // the page of the scenes, with the marks %TITLE%, %SCENE% and %ARRAYS% in this order
 };
 
+// A table with its heading, and a sentence that says what it shows.
+struct ReportTable {
+  std::string heading, note;
+  std::vector<std::vector<std::string>> rows;  // the first row is the heading of the columns
+};
+
+// Counts of a confusion matrix, int64 [classes, classes], rows: true class; undefined: none.
+struct ConfusionCounts {
+  std::vector<std::string> names;
+  at::Tensor counts = {};
+};
+
 struct HtmlReport {
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;               // name and value
@@ -52,6 +64,8 @@ struct HtmlReport {
   std::vector<std::vector<std::string>> table;                          // the first row is the heading
   Mistakes mistakes;
   std::string config;  // TOML
+  ConfusionCounts confusion = {};
+  std::vector<ReportTable> more_tables = {};  // after the classes and the confusion matrix
 };
 
 // Returns the text with &, <, > and quotes as HTML has them.

@@ -33,6 +33,26 @@ std::pair<double, double> share_interval(double share, int64_t count) {
   return {std::max(middle - half, 0.0), std::min(middle + half, 1.0)};
 }
 
+std::string calibration_text(const std::vector<ReliabilityBin>& bins) {
+  if (bins.empty()) return "";
+  std::ostringstream out;
+  out << "expected calibration error " << std::fixed << std::setprecision(3) << expected_calibration_error(bins) << " ("
+      << bins.size() << " bins)\n";
+  return out.str();
+}
+
+std::vector<std::vector<std::string>> reliability_table(const std::vector<ReliabilityBin>& bins) {
+  std::vector<std::vector<std::string>> rows = {
+      {"confidence", "predictions", "mean confidence", "right", "difference"}};
+  for (const ReliabilityBin& bin : bins) {
+    if (bin.count == 0) continue;
+    const double difference = bin.accuracy - bin.confidence;
+    rows.push_back({percent(bin.low) + " to " + percent(bin.high), std::to_string(bin.count), percent(bin.confidence),
+                    percent(bin.accuracy), (difference > 0 ? "+" : "") + percent(difference)});
+  }
+  return rows;
+}
+
 std::string coordinate_text(double value, double extent) {
   constexpr double minimum = 6, maximum = 15;
   const double more = std::log10(std::abs(value) / extent);

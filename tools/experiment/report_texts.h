@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/ops/polynomial_degree.h"
+#include "models/training/metrics.h"
 #include "tools/experiment/plots.h"
 #include "tools/experiment/run_folder.h"
 
@@ -21,6 +22,12 @@ std::string percent(double share);
 
 // Returns the 95 % interval (Wilson's) of a share that was measured on `count` items.
 std::pair<double, double> share_interval(double share, int64_t count);
+
+// Returns "expected calibration error 0.043 (15 bins)\n", of reliability_bins; empty without bins.
+std::string calibration_text(const std::vector<ReliabilityBin>& bins);
+
+// Returns the bins that have predictions as a table: confidence, count, mean confidence, accuracy and their difference.
+std::vector<std::vector<std::string>> reliability_table(const std::vector<ReliabilityBin>& bins);
 
 // Formats a coordinate with the digits that tell the points of a cloud of this extent apart: 6 to 15.
 std::string coordinate_text(double value, double extent);

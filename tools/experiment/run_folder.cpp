@@ -26,7 +26,7 @@ namespace {
 // Returns whether the folder holds only what a run writes first.
 bool only_begun(const RunFolder& run, std::error_code& error) {
   for (std::filesystem::directory_iterator at(run.path(), error), end; !error && at != end; at.increment(error)) {
-    if (at->path() != run.classes()) return false;
+    if (at->path() != run.classes() && at->path() != run.split()) return false;
   }
   return true;
 }
@@ -88,6 +88,9 @@ RunFolder RunFolder::resume(const std::filesystem::path& folder) {
 
 void RunFolder::write_config(const std::string& toml) const {
   write_file_atomically(config(), toml);
+}
+void RunFolder::write_split(const std::string& csv) const {
+  write_file_atomically(split(), csv);
 }
 void RunFolder::write_version() const {
   write_file_atomically(version(), version_text());

@@ -29,6 +29,7 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config() const { return path_ / "config.toml"; }         // the effective configuration
   std::filesystem::path classes() const { return path_ / "classes.txt"; }        // one per line, in label order
+  std::filesystem::path split() const { return path_ / "split.csv"; }            // tools/experiment/split_table.h
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }        // tools/experiment/metrics_csv.h
   std::filesystem::path best_checkpoint() const { return path_ / "best.ckpt"; }  // best on the validation split
   std::filesystem::path last_checkpoint() const { return path_ / "last.ckpt"; }  // to resume from
@@ -47,6 +48,7 @@ class RunFolder {
   void write_config(const std::string& toml) const;
   // Throws std::invalid_argument for a name that is empty, contains a line break, or begins or ends with a blank.
   void write_classes(const std::vector<std::string>& names) const;
+  void write_split(const std::string& csv) const;
   void write_version() const;
   void write_result(const std::string& json) const;
   // Appends lines to train.log, each with the time. Errors are ignored: a log never ends a run.

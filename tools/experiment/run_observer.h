@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@ struct RunDescription {
   bool tensorboard = false;
   bool held_out = false;  // a held-out split selects the best checkpoint; otherwise validation runs on the test set
   ScoreStyle score = {};
+  std::function<std::string()> split_csv = {};  // the table of split_table.h; none, or empty: no such file
 
   // Returns the texts of its checkpoints.
   std::map<std::string, std::string> texts() const;

@@ -106,17 +106,17 @@ void TrainCommand<Settings>::check() {
   settings.check();
   check_replay(settings.train, settings.model, device, processes());
   settings.locate_data();
-  if (const std::string hint = fetch_hint(std::filesystem::path(program()).filename().string(), settings.data);
-      !hint.empty()) {
-    throw DataError(settings.data, "a dataset", "nothing of this name" + hint);
-  }
   const std::filesystem::path data = settings.data;
-  const bool configured = !config_file.empty() && !config_.option_text("data");
+  const std::string hint = fetch_hint(std::filesystem::path(program()).filename().string(), settings.data);
+  const std::string named_by = resume ? out : config_file;
   std::error_code error;
-  if (configured && data.is_absolute() && !std::filesystem::exists(data, error)) {
+  if (!named_by.empty() && !config_.option_text("data") && data.is_absolute() &&
+      !std::filesystem::exists(data, error)) {
     throw DataError(settings.data, "a dataset",
-                    "nothing of this name, which " + config_file + " has; --data DIR names another");
+                    "nothing of this name, which " + named_by + " has; --data DIR names " +
+                        (resume ? "where it is now" : "another") + hint);
   }
+  if (!hint.empty()) throw DataError(settings.data, "a dataset", "nothing of this name" + hint);
 }
 
 template <class Settings>

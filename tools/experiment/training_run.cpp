@@ -18,9 +18,16 @@
 namespace geosft {
 namespace {
 
-void begin_folder(const TrainingLoop& loop, const RunFolder& folder, const RunDescription& run,
+// Writes the table of the splits. A resumed run keeps its own, also if its data have changed since.
+void write_split(const RunFolder& folder, const RunDescription& run, RunStart start) {
+  if (!run.split_csv || (start == RunStart::resumed && std::filesystem::exists(folder.split()))) return;
+  if (const std::string csv = run.split_csv(); !csv.empty()) folder.write_split(csv);
+}
+
+void begin_folder(const TrainingLoop& loop, const RunFolder& folder, const RunDescription& run, RunStart start,
                   const std::string& summary) {
   folder.write_classes(run.names);  // first: rejects invalid names; a folder with a configuration counts as a run
+  write_split(folder, run, start);
   folder.write_config(run.config);
   folder.write_version();
   std::string line = summary;
@@ -120,7 +127,7 @@ bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const R
   if (start == RunStart::trial) return loop.try_step();
   RunObserver observer(loop, model, folder, run);
   if (start == RunStart::resumed) observer.resume();
-  if (loop.processes().is_root()) begin_folder(loop, folder, run, summary);
+  if (loop.processes().is_root()) begin_folder(loop, folder, run, start, summary);
   install_interrupt_handler();
   const bool done = run_to_end_or_interrupt(loop, observer);
   observer.finish(done);

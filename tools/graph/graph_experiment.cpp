@@ -22,6 +22,11 @@ constexpr const char* attention_keys[] = {
 
 constexpr size_t max_classes = 40;  // more do not fit in a table or picture
 
+std::vector<ReliabilityBin> reliability_of(const GraphOutputs& outputs) {
+  const at::Tensor rows = (outputs.targets >= 0).nonzero().squeeze(1);
+  return reliability_of_logits(outputs.outputs.index_select(0, rows), outputs.targets.index_select(0, rows));
+}
+
 at::Tensor confusion_of(const GraphOutputs& outputs) {
   const int64_t classes = outputs.outputs.size(1);
   const at::Tensor rows = (outputs.targets >= 0).nonzero().squeeze(1);
@@ -76,7 +81,10 @@ GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const 
     };
     const GraphOutputs original = outputs(0);
     report.metrics = evaluation_metrics(trained.model, report.task, original, trained.settings.train.evaluation_loss());
-    if (has_classes(report.task)) report.confusion = confusion_of(original);
+    if (has_classes(report.task)) {
+      report.confusion = confusion_of(original);
+      report.reliability = reliability_of(original);
+    }
     if (graphs.pictures) report.metrics.emplace_back("top5_accuracy", top_accuracy(original, 5));
     report.degrees = worst_degrees(*trained.model);
     report.head_distances = mean_head_distances(*trained.model);
@@ -88,6 +96,9 @@ GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const 
 nlohmann::json report_json(const GraphReport& report, const ItemOutputs&) {
   nlohmann::json metrics = nlohmann::json::object();
   for (const auto& [name, value] : report.metrics) metrics[name] = value;
+  if (!report.reliability.empty()) {
+    metrics["expected_calibration_error"] = expected_calibration_error(report.reliability);
+  }
   nlohmann::json json{{"task", task_name(report.task)},
                       {"split", name_of(report.split)},
                       {"count", report.count},
@@ -118,7 +129,8 @@ std::string report_text(const GraphReport& report, const ItemOutputs& outputs) {
   std::ostringstream out;
   out << report.count << " " << report.items << " of the " << name_of(report.split) << " split\n"
       << metrics_text(report.metrics) << std::fixed << std::setprecision(0) << "  (" << report.items_per_second << " "
-      << report.items << "/s)\n";
+      << report.items << "/s)\n"
+      << calibration_text(report.reliability);
   if (report.renumberings > 0) {
     out << std::defaultfloat << std::setprecision(3) << "largest difference of an output when nodes are renumbered "
         << report.max_logit_difference;

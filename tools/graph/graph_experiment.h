@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "data/graphs/graph_formats.h"
 #include "models/layers/primal_head_distance.h"
+#include "models/training/metrics.h"
 #include "tools/experiment/experiment_commands.h"
 #include "tools/experiment/graph_evaluation.h"
 #include "tools/graph/experiment_runs.h"
@@ -33,6 +35,7 @@ struct GraphReport {
   double items_per_second = 0.0;
   std::vector<PolynomialDegree> degrees = {};         // one per layer with polynomial attention
   std::vector<MeanHeadDistance> head_distances = {};  // one per layer with recorded heads (watch_heads)
+  std::vector<ReliabilityBin> reliability = {};       // for classes, of their probabilities
 };
 
 // Evaluates a split of a dataset, and `renumberings` times more with all nodes renumbered. Throws Interrupted if a
@@ -78,6 +81,8 @@ struct GraphPredictOptions : RunArguments {
   void add_to(CLI::App& subcommand, const ItemWords& words);
   // Adds what replaces the dataset, which excludes --data, added before.
   void add_inputs_to(CLI::App& subcommand, const ItemWords& words);
+  // Returns whether predictions are of the dataset.
+  bool takes_dataset() const { return files.empty() && smiles.empty(); }
   // Prints the predictions, and returns the exit code. `program` is named in messages.
   int predict(GraphRun& trained, const char* program, const ItemWords& words) const;
 };
@@ -91,9 +96,11 @@ struct GraphPredictCommand {
     options.add_to(subcommand, Experiment::items);
     overrides.add_to(subcommand, "as for the other commands; predictions sample nothing");
     options.add_inputs_to(subcommand, Experiment::items);
+    check_run_first(subcommand, {Experiment::program, Experiment::example_file, Experiment::is_input});
   }
   int execute() const {
     GraphRun trained = overrides.load(options.run);
+    if (options.takes_dataset()) overrides.require_data(trained, options.run);
     return options.predict(trained, Experiment::program, Experiment::items);
   }
 };
@@ -137,6 +144,8 @@ struct GraphExperiment {
   static constexpr const char *program = Task::program, *seed_help = "of the renumberings",
                               *train_example = "--data DIR --epochs 50 --num-seeds 3 --cross-validation";
   static constexpr ItemWords items{"graph", "graphs", /*edges=*/true};
+  static constexpr const char* example_file = "molecules.smi";  // of predict
+  static bool is_input(const std::filesystem::path& file) { return has_graph_ending(file); }
 
   static std::string data_help() { return "dataset: a folder"; }
   static std::string info_help() {
@@ -176,6 +185,8 @@ struct SequenceExperiment : GraphExperiment {
   static constexpr const char *program = "geosft-sequence", *seed_help = "of the samplers",
                               *train_example = "--data DIR --attention bn_sh --epochs 50 --num-seeds 3";
   static constexpr ItemWords items{"sequence", "sequences"};
+  static constexpr const char* example_file = "series.ts";
+  static bool is_input(const std::filesystem::path& file);
 
   static std::string info_help() { return "RUN folder, checkpoint (*.ckpt), or a dataset of sequences"; }
 };

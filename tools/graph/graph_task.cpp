@@ -3,6 +3,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "data/sequences/picture_folders.h"
 #include "models/layers/statistics_reducer.h"
 #include "models/ops/non_finite_error.h"
 #include "models/summary.h"
@@ -34,6 +35,20 @@ std::optional<GraphSplit> validation_split(const DatasetSplit& split, const Spli
 std::string GraphTrainingData::text() const {
   return c10::str(task_name(graphs.schema.task), ": training on ", split.train.size(), " ", graphs.schema.items,
                   ", validation on ", split.validation.size(), ", test on ", split.test.size());
+}
+
+std::vector<SplitRow> GraphTrainingData::split_rows() const {
+  std::vector<SplitRow> rows;
+  if (graphs.node_split.defined()) return rows;
+  const auto name = [&](int64_t item) {
+    const auto at = static_cast<size_t>(item);
+    if (graphs.pictures) return graphs.pictures->files.at(at);
+    return graphs.smiles.empty() ? std::string() : graphs.smiles.at(at);
+  };
+  for (const GraphSplit one : {GraphSplit::train, GraphSplit::validation, GraphSplit::test}) {
+    for (const int64_t item : items_of_split(split, one)) rows.push_back({name_of(one), item, name(item)});
+  }
+  return rows;
 }
 
 GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split,

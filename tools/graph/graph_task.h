@@ -7,6 +7,7 @@
 #include "models/training/training_loop.h"
 #include "tools/experiment/graph_evaluation.h"
 #include "tools/experiment/loader_task.h"
+#include "tools/experiment/split_table.h"
 
 namespace geosft {
 
@@ -21,6 +22,9 @@ struct GraphTrainingData {
 
   std::string text() const;
   bool held_out() const { return !split.validation.empty(); }
+  // Returns the items of each split; of pictures with the names of their files, of molecules with their SMILES. Splits
+  // of nodes, which are published, are not listed.
+  std::vector<SplitRow> split_rows() const;
 };
 
 // Graph tasks for the training loop: batches, loss, validation.

@@ -243,10 +243,6 @@ struct Predictor {
   }
 };
 
-bool has_sequence_ending(const std::filesystem::path& file) {
-  return has_series_ending(file) || is_picture_name(file.string());
-}
-
 // Returns whether a folder is a set in TU's form, or a broken one, of which reading it says more.
 bool is_graph_folder(const std::filesystem::path& folder) {
   try {
@@ -257,6 +253,10 @@ bool is_graph_folder(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+bool SequenceExperiment::is_input(const std::filesystem::path& file) {
+  return has_series_ending(file) || is_picture_name(file.string());
+}
 
 void GraphPredictOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
   const std::string name = words.item, names = words.items;
@@ -305,10 +305,10 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
 
 int GraphPredictOptions::predict(GraphRun& trained, const char* program, const ItemWords& words) const {
   Predictor predictor{*this, trained, words};
-  const InputFiles inputs =
-      input_files(files, words.edges ? InputKind{graph_endings(), has_graph_ending, is_graph_folder}
-                                     : InputKind{".ts, .arff, .tsv, .jpg, .jpeg or .png", has_sequence_ending});
-  if (files.empty() && smiles.empty()) predictor.predict_dataset();
+  const InputFiles inputs = input_files(
+      files, words.edges ? InputKind{graph_endings(), has_graph_ending, is_graph_folder}
+                         : InputKind{".ts, .arff, .tsv, .jpg, .jpeg or .png", SequenceExperiment::is_input});
+  if (takes_dataset()) predictor.predict_dataset();
   if (!smiles.empty()) {
     predictor.require_smiles("--smiles");
     predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/experiment/cloud_commands.h"
@@ -40,6 +41,11 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
                              const std::function<void(int64_t)>& progress);
   static nlohmann::json metrics_json(const Evaluation& evaluation);
   static void add_json(nlohmann::json& json, const Evaluation& evaluation, const PartNames& outputs);
+  static constexpr const char* score_name = "instance IoU";
+  // Returns the mean IoU of the shapes and its standard error.
+  static std::pair<double, double> score_error(const Evaluation& evaluation) {
+    return {evaluation.scores.parts.instance_iou, evaluation.scores.parts.instance_iou_error};
+  }
   static std::string metrics_text(const Evaluation& evaluation);
   static std::string loss_text(const Evaluation& evaluation);
   static std::vector<std::vector<std::string>> table(const Evaluation& evaluation, const PartNames& outputs);

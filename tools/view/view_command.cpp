@@ -209,6 +209,7 @@ void ViewOptions::check_source(const std::string& data) const {
     throw UsageError("nothing to look at: name a FILE, or a dataset with --data and --item, or a --run");
   }
   if (!files.empty() && !data.empty()) throw UsageError("either FILE or --data, not both");
+  if (!run.empty() && files.empty()) overrides.require_recorded(data, run);
 }
 
 std::unique_ptr<Gallery> ViewOptions::segments() const {
@@ -302,6 +303,7 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
     }
     return std::make_unique<GraphGallery>(std::move(read.packed), name, std::move(trained), options);
   }
+  if (trained) overrides.require_recorded(settings.data, run);
   PackedItems set = open_encoded_graphs(settings);
   if (trained) trained->check_same({set.schema}, settings.data);
   const std::string name = std::filesystem::path(settings.data).lexically_normal().filename().string();

@@ -55,6 +55,8 @@ TEST_CASE("meshes are sampled once, each from a seed of its own") {
   CHECK(first.file_without_normals().empty());
   CHECK(first.get(2).label == 1);
   CHECK(first.get(1).name == "b");
+  CHECK(first.name(1) == "b");
+  CHECK_THROWS_AS(first.name(first.size()), std::out_of_range);
   CHECK(first.get(0).points.sizes() == at::IntArrayRef({50, 3}));
   CHECK_FALSE(at::equal(first.get(0).points, first.get(1).points));
   const FileDataset second = example.open();

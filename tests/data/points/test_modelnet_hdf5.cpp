@@ -92,6 +92,8 @@ TEST_CASE("ModelNet HDF5: the listed files, whatever folders stand before their 
   test::require_equal(train->get(0).points, second[0], "first of the list");
   test::require_equal(train->get(2).points, first[1], "second of the list");
   CHECK(train->get(2).name == "ply_data_train0:1");
+  CHECK(train->name(2) == "ply_data_train0:1");
+  CHECK_THROWS_AS(train->name(-1), std::out_of_range);
   CHECK(train->label(1) == 0);
   // Without a list, the files that are there.
   const auto test = open_modelnet_hdf5(folder.path(), Split::test);

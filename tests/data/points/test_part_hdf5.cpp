@@ -57,6 +57,7 @@ TEST_CASE("part HDF5: ShapeNetPart's own files") {
   CHECK(part_hdf5_has_validation(folder.path()));
   CHECK(open_part_hdf5(folder.path(), PartSplit::train)->size() == 2);
   CHECK(open_part_hdf5(folder.path(), PartSplit::validation)->get(0).name == "ply_data_val0:0");
+  CHECK(open_part_hdf5(folder.path(), PartSplit::validation)->name(0) == "ply_data_val0:0");
   const auto both = open_part_hdf5(folder.path(), PartSplit::train_and_validation);
   CHECK(both->size() == 4);
   CHECK_FALSE(both->has_normals());

@@ -80,6 +80,7 @@ TEST_CASE("a subset hands out the rows it was given") {
   const PointSubset subset(whole, {25, 3});
   CHECK(subset.size() == 2);
   CHECK(subset.get(0).name == "25");
+  CHECK(subset.name(0) == "25");
   CHECK(subset.label(0) == 1);
   CHECK(subset.label(1) == 0);
   CHECK(subset.class_names() == whole.class_names());

@@ -26,6 +26,7 @@ TEST_CASE("ShapeNetPart text: shapes of the published lists, in their order") {
   CHECK(plane.points[3][0].item<float>() == 3.5f);
   CHECK(plane.normals.sizes() == at::IntArrayRef{5, 3});
   CHECK(open_shapenet_part_text(folder.path(), PartSplit::train_and_validation)->get(3).name == "Airplane/a3");
+  CHECK(open_shapenet_part_text(folder.path(), PartSplit::train_and_validation)->name(3) == "Airplane/a3");
   CHECK(open_shapenet_part_text(folder.path(), PartSplit::validation)->size() == 1);
   CHECK(open_shapenet_part_text(folder.path(), PartSplit::test)->get(0).name == "Mug/m2");
   CHECK_THROWS_AS(train->get(3), std::out_of_range);

@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 #include "geometry/philox.h"
+#include "models/ops/non_finite_error.h"
 #include "tests/support.h"
 #include "tests/tensors.h"
 
@@ -170,6 +172,23 @@ TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
   SamplingContext context = SamplingContext::greedy();
   require_equal(sampler->forward(x, std::nullopt, context).top, z.argsort(0, true).slice(0, 0, 3), "top");
   require_error([] { Sampler(5, SamplerOptions{.num_samples = 0}); }, {"num_samples"});
+}
+
+TEST_CASE("the sampler names tokens that are not finite, not their scores", "[sampler]") {
+  at::manual_seed(1);
+  Sampler sampler(5, SamplerOptions{.num_samples = 3});
+  SamplingContext context = SamplingContext::greedy();
+  at::Tensor x = at::randn({9, 5}, generator(10));
+  x[4][2] = std::numeric_limits<double>::quiet_NaN();
+  x[7][0] = std::numeric_limits<double>::infinity();
+  require_error([&] { sampler->forward(x, std::nullopt, context); }, {"x, the tokens", "2 of 9 rows", "row 4"});
+  REQUIRE_THROWS_AS(sampler->forward(x, std::nullopt, context), NonFiniteError);
+  sampler->projection->weight.data().fill_(std::numeric_limits<double>::infinity());
+  require_error(
+      [&] {
+        sampler->forward(at::ones({9, 5}), std::nullopt, context);
+      },
+      {"scores x W_S + b_S", "although the tokens x are finite", "weights of the sampler"});
 }
 
 TEST_CASE("the sampler samples by scores of half types in float32", "[sampler]") {

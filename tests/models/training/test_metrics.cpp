@@ -143,6 +143,56 @@ TEST_CASE("targets that are missing are left out of errors") {
   CHECK(r2_score(predicted, truth) == Approx(1 - 0.25 / 218.0));  // one number has no spread to compare with
 }
 
+TEST_CASE("confidences are binned, and their error is the mean difference from the share that is right") {
+  // Confidences 0.6 (right), 0.6 (wrong), 0.9 (right), 1 (right); with five bins 0.6 is in (0.4, 0.6].
+  const at::Tensor shares = doubles({0.6, 0.4, 0.4, 0.6, 0.1, 0.9, 1.0, 0.0}).view({4, 2});
+  const std::vector<ReliabilityBin> bins = reliability_bins(shares, longs({0, 0, 1, 0}), 5);
+  REQUIRE(bins.size() == 5);
+  CHECK(bins[0].count + bins[1].count + bins[3].count == 0);
+  CHECK(std::isnan(bins[0].accuracy));
+  CHECK(bins[2].count == 2);
+  CHECK(bins[2].low == Approx(0.4));
+  CHECK(bins[2].high == Approx(0.6));
+  CHECK(bins[2].confidence == Approx(0.6));
+  CHECK(bins[2].accuracy == Approx(0.5));
+  CHECK(bins[4].count == 2);
+  CHECK(bins[4].confidence == Approx(0.95));
+  CHECK(bins[4].accuracy == Approx(1.0));
+  CHECK(expected_calibration_error(bins) == Approx((2 * 0.1 + 2 * 0.05) / 4));
+  CHECK(reliability_bins(shares, longs({0, 0, 1, 0})).size() == 15);
+  CHECK(std::isnan(expected_calibration_error(reliability_bins(at::empty({0, 2}), at::empty({0}, at::kLong)))));
+  require_error([&] { reliability_bins(shares.to(at::kLong), longs({0, 0, 1, 0})); }, {"probabilities", "floating"});
+  require_error([&] { reliability_bins(shares, longs({0})); }, {"truth", "[4]", "[1]"});
+  require_error([&] { reliability_bins(shares, longs({0, 0, 1, 0}), 0); }, {"bins", "at least 1"});
+  require_error([&] { reliability_bins(shares * 2, longs({0, 0, 1, 0})); }, {"probabilities", "0 to 1"});
+  require_error([&] { reliability_bins(shares * nan, longs({0, 0, 1, 0})); }, {"probabilities", "0 to 1"});
+}
+
+TEST_CASE("logits that are not numbers have no calibration, others that of their probabilities") {
+  const at::Tensor logits = at::randn({6, 3}, generator(5)), truth = longs({0, 1, 2, 0, 1, 2});
+  const std::vector<ReliabilityBin> bins = reliability_of_logits(logits, truth);
+  CHECK(bins.size() == 15);
+  CHECK(expected_calibration_error(bins) ==
+        Approx(expected_calibration_error(reliability_bins(logits.to(at::kDouble).softmax(1), truth))));
+  CHECK(reliability_of_logits(logits * nan, truth).empty());
+  require_error([&] { reliability_of_logits(truth, truth); }, {"logits", "[n, classes]"});
+}
+
+TEST_CASE("the calibration error is that of the sum over pairs of bins and predictions") {
+  const at::Tensor shares = at::randn({200, 5}, generator(3)).to(at::kDouble).softmax(1);
+  const at::Tensor truth = at::randint(5, {200}, generator(4), at::kLong);
+  const auto [confidence, predicted] = shares.max(1);
+  double error = 0;
+  for (int bin = 0; bin < 15; ++bin) {
+    const at::Tensor inside = (confidence > bin / 15.0) & (confidence <= (bin + 1) / 15.0);
+    const double count = inside.sum().item<double>();
+    if (count == 0) continue;
+    const double right = ((predicted == truth) & inside).sum().item<double>() / count;
+    error += count / 200 * std::abs(right - confidence.masked_select(inside).mean().item<double>());
+  }
+  CHECK(expected_calibration_error(reliability_bins(shares, truth)) == Approx(error));
+}
+
 TEST_CASE("undefined metrics are NaN") {
   const at::Tensor none = at::empty({0}, at::kLong), scores = doubles({0.5, 0.25});
   CHECK(std::isnan(accuracy_score(none, none)));

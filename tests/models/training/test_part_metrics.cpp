@@ -46,6 +46,9 @@ TEST_CASE("IoU of shapes by hand, with parts that are absent from both counted a
   metrics.add(counts(), numbers({0, 0, 1}));
   const PartScores scores = metrics.scores();
   CHECK(scores.instance_iou == Approx((first + 1 + third) / 3));
+  const double mean = scores.instance_iou;
+  const double squares = std::pow(first - mean, 2) + std::pow(1 - mean, 2) + std::pow(third - mean, 2);
+  CHECK(scores.instance_iou_error == Approx(std::sqrt(squares / 2 / 3)));
   CHECK(scores.class_iou == Approx(((first + 1) / 2 + third) / 2));  // class 2 has no shape
   CHECK(scores.accuracy == Approx(8.0 / 11));
   // Part 0: 3 of 4, part 1: 2 of 2, part 3: 2 of 3, part 4: 1 of 2; parts 2 and 5 have no points.

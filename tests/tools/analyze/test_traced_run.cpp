@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/support.h"
 #include "tests/tools/analyze/analyze_tool.h"
 #include "tests/tools/analyze/slow_traces.h"
 #include "tools/experiment/arguments.h"
@@ -28,6 +29,15 @@ TEST_CASE("clouds are looked at evenly over the test split, and not more than th
   traced.items = 100;
   traced.look(note);
   CHECK(names.size() == 6);
+}
+
+TEST_CASE("data of a run that moved since its training are an error that says so") {
+  const AnalysisShop shop;
+  TracedRun traced;
+  traced.run = shop.trained();
+  std::filesystem::rename(shop.data(), shop / "moved");
+  require_error([&] { traced.look([](const ShapeExplanation&) {}); },
+                {shop.data().string(), traced.run + " was trained on", "--data DIR"});
 }
 
 TEST_CASE("models whose attention is over all tokens are looked into as well") {

@@ -31,6 +31,7 @@ inline void check_evaluation(const nlohmann::json& result, const std::string& ro
     CHECK(result.at("metrics").at(share) <= 1.0);
   }
   CHECK(result.at("metrics").at("loss") > 0.0);
+  CHECK(result.at("metrics").at("expected_calibration_error") >= 0.0);
   CHECK(result.at("max_logit_difference").is_number());
 }
 

@@ -48,6 +48,17 @@ TEST_CASE("eval measures a run upright and rotated") {
   CHECK(nlohmann::json::parse(train).at("count") == 15);
 }
 
+TEST_CASE("eval and report say how data that moved are named") {
+  const ClassifyShop shop;
+  const std::string run = shop.trained(), moved = (shop / "moved").string();
+  fs::rename(shop.data(), moved);
+  for (const char* command : {"eval", "report"}) {
+    shop.refuses({command, run}, 1, {shop.data().string(), run + " was trained on", "recorded", "--data DIR", "now"});
+  }
+  shop.refuses({"train", "--resume", "--out", run, "--epochs", "4"}, 1, {shop.data().string(), run, "--data DIR"});
+  CHECK_THAT(shop.run_well({"eval", run, "--data", moved}).out, Catch::Contains("expected calibration error 0."));
+}
+
 TEST_CASE("a model of absolute coordinates is seen to depend on the pose") {
   const ClassifyShop shop;
   shop.run_well(shop.train("run", {"--tokens", "absolute", "--epochs", "1"}));

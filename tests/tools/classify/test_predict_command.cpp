@@ -33,6 +33,17 @@ TEST_CASE("predict ranks the classes of every file") {
   CHECK_THAT(text[0], Catch::StartsWith(files[0] + ":") && Catch::Contains("sphere") && Catch::Contains(" %"));
 }
 
+TEST_CASE("predict says that a RUN or a pretrained model comes first") {
+  const ClassifyShop shop;
+  const std::string file = (shop.data() / "test/cube/cube_5.off").string();
+  shop.refuses({"predict", file}, 2, {"'" + file + "' is no RUN", "first argument", "geosft-classify predict"});
+  shop.refuses({"predict", "chair.obj", "table.obj"}, 2, {"'chair.obj' is no RUN", "chair.obj", "list"});
+  shop.refuses({"predict", "nothing"}, 2, {"'nothing' is no RUN", "pretrained"});
+  shop.refuses({"predict"}, 2, {"RUN is required: RUN folder", "pretrained model"});
+  shop.refuses({"predict", shop.trained()}, 2, {"FILE is required", "after the RUN"});
+  CHECK_THAT(shop.run_well({"predict", file, "--help"}).out, Catch::Contains("RUN TEXT REQUIRED"));
+}
+
 TEST_CASE("predict draws the importance of the points") {
   if (!has_gnuplot()) return;
   const ClassifyShop shop;

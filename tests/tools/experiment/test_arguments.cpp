@@ -20,7 +20,7 @@ struct Tool {
     app.require_subcommand(1);
     app.set_version_flag("--version", "tool 1.2.3");
     CLI::App* train = app.add_subcommand("train", "trains");
-    train->add_option("run", run)->required();
+    train->add_option("run", run, "folder of the run")->required();
     train->add_option("--epochs", epochs);
     app.add_subcommand("eval", "evaluates");
   }
@@ -109,7 +109,7 @@ TEST_CASE("wrong use is explained in one line") {
   require_refused({"train", "folder", "more"}, {"unexpected argument 'more'"});
   require_refused({"test", "folder"}, {"unknown command 'test'", "'eval'"});
   require_refused({"train", "folder", "--epochs", "many"}, {"--epochs", "many"});
-  require_refused({"train"}, {"run is required"});
+  require_refused({"train"}, {"run is required: folder of the run"});
   require_refused({}, {"subcommand is required"});
 }
 

@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <map>
+#include <set>
+
 #include "data/points/array_dataset.h"
 #include "geometry/normals.h"
 #include "tests/support.h"
@@ -50,6 +53,27 @@ TEST_CASE("a share is held out, of every class, a published part comes first") {
   CHECK(published.train().size() == 8);
   CHECK(published.validation()->size() == 3);
   CHECK(published.held_out());
+}
+
+TEST_CASE("the clouds of each split are listed with their numbers in the data") {
+  CloudSettings settings;
+  settings.validation_fraction = 0.25;
+  settings.max_per_class = 2;
+  const CloudTrainingData data = opened(settings);
+  const std::vector<SplitRow> rows = data.split_rows();
+  std::map<std::string, std::set<int64_t>> found;
+  for (const SplitRow& row : rows) {
+    CHECK(row.name == std::to_string(row.item));
+    CHECK(found[row.split].insert(row.item).second);
+  }
+  CHECK(found["train"].size() == 4);  // two of each class
+  CHECK(found["validation"].size() == 2);
+  CHECK(found["test"] == std::set<int64_t>{0, 1, 2, 3});
+  for (const int64_t item : found["validation"]) CHECK_FALSE(found["train"].contains(item));
+  const std::vector<SplitRow> published = opened(CloudSettings(), true).split_rows();
+  REQUIRE(published.size() == 8 + 3 + 4);
+  CHECK(published[8].split == "validation");
+  CHECK(published[8].item == 0);
 }
 
 TEST_CASE("a tenth is held out where nothing is said and that is thirty clouds or more") {

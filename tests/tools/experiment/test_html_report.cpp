@@ -44,6 +44,20 @@ TEST_CASE("a page holds everything, and refers to nothing") {
   CHECK_THAT(page, !Catch::Contains("Absent") && !Catch::Contains("src=\"http") && !Catch::Contains("<script"));
 }
 
+TEST_CASE("a page has the counts of a confusion matrix, and further tables with what they show") {
+  HtmlReport report{"A run", {}, {}, {}, {}, ""};
+  report.confusion = {{"cup", "mug<"}, at::tensor({3, 1, 0, 2}, at::kLong).view({2, 2})};
+  report.more_tables = {{"Calibration", "15 bins & more", {{"confidence", "right"}, {"0.5", "0.25"}}}};
+  const std::string page = html_page(report);
+  for (const char* part : {"<h2>Confusion matrix</h2>", "<th scope=\"row\">mug&lt;</th><td></td>",
+                           "style=\"--share:0.75\">3</td>", "class=\"wrong\" style=\"--share:0.25\">1</td>",
+                           "<h2>Calibration</h2>", "15 bins &amp; more", "<td>0.25</td>"}) {
+    CHECK_THAT(page, Catch::Contains(part));
+  }
+  report.confusion.names.pop_back();
+  require_error([&] { html_page(report); }, {"confusion.counts", "[1, 1]", "[2, 2]"});
+}
+
 TEST_CASE("base64 has the test vectors of RFC 4648") {
   CHECK(base64("") == "");
   CHECK(base64("f") == "Zg==");

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <limits>
 
 #include "tests/data/files.h"
@@ -17,6 +18,15 @@ namespace geosft::test::test_report_texts {
 TEST_CASE("shares are shown in percent") {
   CHECK(percent(0.8149) == "81.5 %");
   CHECK(percent(0) == "0.0 %");
+}
+
+TEST_CASE("calibration is a line, and a table of the bins that have predictions") {
+  CHECK(calibration_text({}).empty());
+  const std::vector<ReliabilityBin> bins = {{0.0, 0.5, 0, std::nan(""), std::nan("")}, {0.5, 1.0, 4, 0.8, 0.75}};
+  CHECK(calibration_text(bins) == "expected calibration error 0.050 (2 bins)\n");
+  const auto rows = reliability_table(bins);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[1] == std::vector<std::string>{"50.0 % to 100.0 %", "4", "80.0 %", "75.0 %", "-5.0 %"});
 }
 
 TEST_CASE("coordinates have the digits that their cloud needs") {

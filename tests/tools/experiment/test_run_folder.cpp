@@ -51,7 +51,9 @@ TEST_CASE("a folder that holds a run or something else is not made a run") {
 
 TEST_CASE("what a run that was killed at its beginning has left is replaced") {
   const TemporaryFolder folder;
-  RunFolder::create(folder.path).write_classes({"a", "b"});
+  const RunFolder begun = RunFolder::create(folder.path);
+  begun.write_classes({"a", "b"});
+  begun.write_split("split,item,name\n");
   const pid_t killed = ::fork();
   if (killed == 0) ::_exit(0);
   ::waitpid(killed, nullptr, 0);

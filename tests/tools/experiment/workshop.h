@@ -53,7 +53,8 @@ class Workshop {
     const Words printed = lines_of(result.out);
     REQUIRE(printed.size() == 1);
     const std::filesystem::path run = folder_ / "run";
-    for (const char* name : {"config.toml", "classes.txt", "metrics.csv", "best.ckpt", "last.ckpt", "version"}) {
+    for (const char* name :
+         {"config.toml", "classes.txt", "metrics.csv", "best.ckpt", "last.ckpt", "split.csv", "version"}) {
       CHECK(std::filesystem::file_size(run / name) > 0);
     }
     CHECK(read_text(run / "classes.txt") == classes);

@@ -30,6 +30,18 @@ TEST_CASE("predict ranks the classes of every graph") {
   CHECK_THAT(shop.run_well({"predict", run, "--graphs", "5"}).out, Catch::StartsWith("5:  ") && Catch::Contains(" %"));
 }
 
+TEST_CASE("a file in the place of a graph run, and data that moved, are named as such") {
+  const GraphShop shop;
+  const std::string run = shop.trained();
+  shop.refuses({"predict", "molecules.smi"}, 2, {"'molecules.smi' is no RUN", "geosft-graph predict RUN"});
+  std::filesystem::rename(shop.data(), shop / "moved");
+  for (const char* command : {"eval", "predict"}) {
+    shop.refuses({command, run}, 1, {shop.data().string(), run + " was trained on", "--data DIR"});
+  }
+  shop.run_well({"predict", run, "--data", (shop / "moved").string(), "--graphs", "0"});
+  shop.run_well({"predict", run, (shop / "moved").string()});
+}
+
 TEST_CASE("predict refuses graphs that are not there") {
   const GraphShop shop;
   const std::string run = shop.trained();

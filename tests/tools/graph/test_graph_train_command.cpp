@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // geosft-graph train, end to end.
 #include <catch2/catch.hpp>
+
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/experiment/non_finite_batch.h"
@@ -60,6 +62,29 @@ TEST_CASE("training on graphs learns what tells them apart") {
   const Words more = {"--json", "--epochs", "60", "--drop-token-rate", "0", "--feed-forward-dropout", "0"};
   const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
   CHECK(result.at("metrics").at("accuracy") > 0.8);
+}
+
+TEST_CASE("a graph run lists the items of its splits, which a resumed one keeps") {
+  const GraphShop shop;
+  const std::filesystem::path run = shop / "run";
+  shop.run_well(shop.train("run", {"--validation-fraction", "0.25"}));
+  const Words lines = lines_of(read_text(run / "split.csv"));
+  REQUIRE(lines.size() == 25);
+  CHECK(lines[0] == "split,item,name");
+  std::set<std::string> items;
+  std::map<std::string, int> counts;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    const size_t comma = lines[i].find(',');
+    ++counts[lines[i].substr(0, comma)];
+    items.insert(lines[i].substr(comma));
+  }
+  CHECK(items.size() == 24);
+  CHECK(counts["train"] + counts["validation"] == 18);
+  CHECK(counts["validation"] >= 4);
+  CHECK(counts["test"] == 6);
+  write_text(run / "split.csv", "split,item,name\n");
+  shop.run_well({"train", "--resume", "--out", run.string(), "--epochs", "4"});
+  CHECK(read_text(run / "split.csv") == "split,item,name\n");
 }
 
 TEST_CASE("runs over seeds and folds end with a table, and are continued") {

@@ -14,6 +14,8 @@ TEST_CASE("the report of a segmentation draws the predicted and the true parts o
   CHECK(count_of(text, "<section ") == 2);
   CHECK(count_of(text, "<svg ") == 4);
   CHECK(count_of(text, "class=\"scene\"") == 2);
+  CHECK_THAT(text, Catch::Contains("95 % interval of the instance IoU") && Catch::Contains("best.ckpt, epoch ") &&
+                       Catch::Contains(" train, 4 test"));
   CHECK_THAT(text, Catch::Contains("instance IoU") && Catch::Contains("<figcaption>predicted</figcaption>") &&
                        Catch::Contains("<figcaption>true</figcaption>"));
 }

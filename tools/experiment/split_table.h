@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists the items of each split of a run, for the file split.csv of its RUN folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace geosft {
+
+// An item of a split: its number in the data, by which predict and geosft-view ask for it, and its name there, which
+// is empty where items have none.
+struct SplitRow {
+  std::string split;  // "train", "validation" or "test"
+  int64_t item = 0;
+  std::string name = {};
+};
+
+// Formats the rows as a table with the columns split, item and name (RFC 4180); empty without rows.
+std::string split_csv(const std::vector<SplitRow>& rows);
+
+// Returns the number of items of each split that a split.csv lists, in the order of the file; empty if there is no such
+// file, as in runs of earlier versions. Throws DataError for a file of another form.
+std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file);
+
+// Returns "640 train, 71 validation, 178 test"; empty without counts.
+std::string split_counts_text(const std::vector<std::pair<std::string, int64_t>>& counts);
+
+}  // namespace geosft
