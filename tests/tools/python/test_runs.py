@@ -302,6 +302,7 @@ class Graphs(InFolder):
         "linear": ("--attention=linear_bn_sh", "--learn-beta"),
         "line": ("--attention=conv1d",),
         "polynomial": ("--attention=polynomial", "--degree=3"),
+        "causal": ("--attention=polynomial", "--degree=2", "--causal", "--score-scale=inverse"),
         "gcn": ("--local=gcn", "--virtual-node", "--max-degree=1", "--normalization=batch", "--head=mean"),
         "gine": ("--local=gine", "--attention=none", "--norm=pre", "--mlp-ratio=0", "--jumping-knowledge=concatenate", "--head=max",
                  "--head-layers=2"),

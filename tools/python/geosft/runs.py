@@ -520,7 +520,7 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
     if name == "polynomial":
         return {"attention": lambda: PolynomialAttention(
             dim, heads, model["degree"], center=model["center"], tolerance=model["tolerance"], max_monomials=model["max_monomials"],
-            or_exact=model["or_exact"])}
+            or_exact=model["or_exact"], causal=model.get("causal", False), score_scale=model.get("score_scale", "inverse_sqrt"))}
     options = PrimalAttention.options_of(name, heads)
     if "beta" in options:
         options |= {"beta": model["beta"], "learn_beta": model["learn_beta"], "share_beta": model["share_beta"]}
