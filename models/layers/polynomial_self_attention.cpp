@@ -10,14 +10,10 @@
 namespace geosft {
 namespace {
 
-double head_scale(const at::Tensor& q) {
-  return 1.0 / std::sqrt(static_cast<double>(q.size(2)));
-}
-
 // Returns the attention of queries `first` … to all keys of their item, [count, N, h].
-at::Tensor weights_of(const at::Tensor& q, const at::Tensor& k, const PolynomialDegree& chosen, bool causal,
-                      int64_t first) {
-  at::Tensor logits = at::einsum("ihc,jhc->ijh", {q, k}) * head_scale(q);
+at::Tensor weights_of(const at::Tensor& q, const at::Tensor& k, const PolynomialDegree& chosen, double scale,
+                      bool causal, int64_t first) {
+  at::Tensor logits = at::einsum("ihc,jhc->ijh", {q, k}) * scale;
   const at::Tensor place = at::arange(k.size(0), q.options().dtype(at::kLong));
   at::Tensor later = at::zeros({1, 1, 1}, place.options().dtype(at::kBool));
   if (causal) later = (place.unsqueeze(0) > place.narrow(0, first, q.size(0)).unsqueeze(1)).unsqueeze(-1);
@@ -28,7 +24,7 @@ at::Tensor weights_of(const at::Tensor& q, const at::Tensor& k, const Polynomial
   return weights / weights.sum(1, true);
 }
 
-at::Tensor exact_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool causal,
+at::Tensor exact_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale, bool causal,
                            const std::optional<at::Tensor>& ptr) {
   const std::vector<int64_t> offsets = packed_offsets(ptr, q.size(0), "ptr");
   std::vector<at::Tensor> items;
@@ -37,9 +33,10 @@ at::Tensor exact_attention(const at::Tensor& q, const at::Tensor& k, const at::T
       return rows.slice(0, offsets[b], offsets[b + 1]).transpose(0, 1).unsqueeze(0);
     };
     if (offsets[b] == offsets[b + 1]) continue;
-    items.push_back(at::scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v), {}, 0.0, causal)
-                        .squeeze(0)
-                        .transpose(0, 1));
+    items.push_back(
+        at::scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v), {}, 0.0, causal, scale)
+            .squeeze(0)
+            .transpose(0, 1));
   }
   return items.empty() ? at::zeros_like(v) : at::cat(items, 0);
 }
@@ -58,9 +55,14 @@ PolynomialSelfAttentionImpl::PolynomialSelfAttentionImpl(int64_t width, int64_t 
   output = register_module("output", torch::nn::Linear(width, width));
 }
 
+double PolynomialSelfAttentionImpl::scale() const {
+  const double channels = static_cast<double>(query->options.out_features()) / static_cast<double>(heads);
+  return 1.0 / (options.score_scale == ScoreScale::inverse ? channels : std::sqrt(channels));
+}
+
 PolynomialDegree PolynomialSelfAttentionImpl::choose(const at::Tensor& q, const at::Tensor& k,
                                                      const std::optional<at::Tensor>& ptr) const {
-  const double bound = polynomial_score_bound(q, k, head_scale(q), ptr, ptr, center()).max().item<double>();
+  const double bound = polynomial_score_bound(q, k, scale(), ptr, ptr, center()).max().item<double>();
   if (options.tolerance > 0) {
     return choose_polynomial_degree(bound, q.size(2),
                                     {options.tolerance, options.max_monomials, options.or_exact, q.scalar_type()});
@@ -83,8 +85,8 @@ at::Tensor PolynomialSelfAttentionImpl::forward(const at::Tensor& x, const std::
     if (!worst || chosen.bound > worst->bound) worst = chosen;
   }
   const at::Tensor mixed =
-      chosen.exact ? exact_attention(q, k, v, options.causal, ptr)
-                   : polynomial_attention(q, k, v, chosen.degree, head_scale(q), options.causal, ptr, ptr, center());
+      chosen.exact ? exact_attention(q, k, v, scale(), options.causal, ptr)
+                   : polynomial_attention(q, k, v, chosen.degree, scale(), options.causal, ptr, ptr, center());
   return output->forward(mixed.reshape(x.sizes()));
 }
 
@@ -93,8 +95,8 @@ AttentionTrace PolynomialSelfAttentionImpl::trace(const at::Tensor& x, const std
   const PolynomialDegree chosen = choose(q, keys, ptr);
   const at::Tensor k = center() ? keys - keys.mean(0, true) : keys;
   AttentionTrace found{ptr ? ptr->size(0) - 1 : 1, x.size(0), heads, {}, x.size(0) * heads, {}, {}};
-  found.rows = [q, k, chosen, causal = options.causal](int64_t first, int64_t count) {
-    return weights_of(q.narrow(0, first, count), k, chosen, causal, first);
+  found.rows = [q, k, chosen, scale = scale(), causal = options.causal](int64_t first, int64_t count) {
+    return weights_of(q.narrow(0, first, count), k, chosen, scale, causal, first);
   };
   return found;
 }

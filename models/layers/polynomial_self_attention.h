@@ -15,6 +15,10 @@
 
 namespace geosft {
 
+// What the scores q . k are multiplied by, in a head of c channels: 1 / sqrt(c), as in transformers, or 1 / c, as in
+// the paper.
+enum class ScoreScale { inverse_sqrt, inverse };
+
 struct PolynomialOptions {
   int64_t degree = 4;            // of the polynomial, if `tolerance` is 0
   double tolerance = 0.0;        // if positive, each call takes the minimum degree whose error bound is within it
@@ -22,9 +26,10 @@ struct PolynomialOptions {
   bool or_exact = false;         // if the tolerance needs more: exact attention, n x n, instead of an error
   bool causal = false;           // tokens attend to earlier tokens and themselves
   bool center = true;            // keys minus their mean; without `causal` only
+  ScoreScale score_scale = ScoreScale::inverse_sqrt;
 };
 
-// concat_h(attention(x W_Q, x W_K, x W_V)) W_O with scale 1 / sqrt(c) in every head, all maps with a bias; no residual,
+// concat_h(attention(x W_Q, x W_K, x W_V)) W_O with the chosen scale in every head, all maps with a bias; no residual,
 // no norm. See polynomial_attention for what replaces the exponential and for the source ("Multi-Layer Transformers
 // Gradient Can be Approximated in Almost Linear Time"). Errors (c10::Error) name the argument.
 // Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
@@ -56,6 +61,7 @@ class PolynomialSelfAttentionImpl : public torch::nn::Module {
  private:
   at::Tensor split(const at::Tensor& rows) const { return rows.unflatten(1, {heads, -1}); }
   bool center() const { return options.center && !options.causal; }
+  double scale() const;  // of the scores
   PolynomialDegree choose(const at::Tensor& q, const at::Tensor& k, const std::optional<at::Tensor>& ptr) const;
 };
 TORCH_MODULE(PolynomialSelfAttention);

@@ -69,9 +69,9 @@ void TrainingAnalysis::refuse_given(const std::vector<std::string>& options, con
   }
 }
 
-at::Device TrainingAnalysis::begin() {
-  refuse_given({"--validation-fraction", "--monitor-test", "--validate-every", "--checkpoint-every", "--replay-steps",
-                "--tensorboard"},
+at::Device TrainingAnalysis::begin(bool holds_out) {
+  if (!holds_out) refuse_given({"--validation-fraction"}, "this analysis does not validate");
+  refuse_given({"--monitor-test", "--validate-every", "--checkpoint-every", "--replay-steps", "--tensorboard"},
                "this analysis neither validates nor saves, nor replays steps");
   const at::Device device = runtime.apply();
   if (!config_file.empty()) config.load_toml(config_file);

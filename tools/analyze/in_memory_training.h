@@ -30,8 +30,8 @@ struct TrainingAnalysis {
   // Throws UsageError if one of `options` was given on the command line; `reason` explains why it must not be.
   void refuse_given(const std::vector<std::string>& options, const std::string& reason) const;
   // Sets the number of threads, loads the settings and returns the device. Throws UsageError for an option that has no
-  // effect in train_in_memory(), which neither validates nor saves.
-  at::Device begin();
+  // effect in train_in_memory(), which neither validates nor saves. `holds_out`: the analysis holds clouds out itself.
+  at::Device begin(bool holds_out = false);
 
  private:
   const CLI::App* subcommand_ = nullptr;

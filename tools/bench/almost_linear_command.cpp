@@ -88,14 +88,23 @@ nlohmann::json as_json(const Points& points) {
   return all;
 }
 
+// Returns the curve, with the fitted exponent in its name where there are several points.
+Curve named_by_exponent(const std::string& name, const std::vector<double>& n, const std::vector<double>& y) {
+  std::ostringstream text;
+  text << name;
+  if (n.size() > 1) text << ": exponent " << std::fixed << std::setprecision(2) << fitted_exponent(n, y);
+  return {text.str(), n, y};
+}
+
 void draw(const Points& points, const std::string& stem) {
   const std::vector<double> n = token_counts(points);
   CurvePanel time{{"forward and backward, one head, d grows as log n", "tokens", "seconds", true, true},
-                  {{"polynomial attention", n, seconds(points)}}};
+                  {named_by_exponent("polynomial attention", n, seconds(points))}};
   const Points exact = with_exact(points);
   if (!exact.empty()) {
-    time.curves.push_back({"exact attention", token_counts(exact),
-                           column(exact, [](const AlmostLinearPoint& p) { return p.exact->minimum; })});
+    time.curves.push_back(
+        named_by_exponent("exact attention", token_counts(exact),
+                          column(exact, [](const AlmostLinearPoint& p) { return p.exact->minimum; })));
   }
   CurvePanel errors{{"relative errors", "tokens", "error", true, true}, {}};
   const auto add = [&](const char* name, double AlmostLinearErrors::*member) {

@@ -5,6 +5,8 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/utils.h>
 
+#include <algorithm>
+
 #include "models/layers/encoder.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/catalogue.h"
@@ -23,7 +25,22 @@ struct ModelKind {
 constexpr ModelKind model_kinds[] = {
     {"plain", "inference of four layers without relative encodings", RelativeEncodingKind::none},
     {"points", "the same with squared distances and normal products", RelativeEncodingKind::points},
-    {"sequence", "the same with products of sinusoids in all channels", RelativeEncodingKind::sequence}};
+    {"sequence", "the same with products of sinusoids in all channels", RelativeEncodingKind::sequence},
+    {"graph", "the same with two channels on 8 edges a node", RelativeEncodingKind::graph}};
+
+// Edges of a node, and channels of each: random ones, as those of graph_attention.
+constexpr int64_t model_degree = 8, model_edge_channels = 2;
+
+// Returns a graph of all items, each node with edges to consecutive nodes of its item.
+RelativeEncoding random_edges(const Sizes& sizes, const at::Generator& generator) {
+  const auto longs = at::TensorOptions().dtype(at::kLong);
+  const int64_t nodes = sizes.batch * sizes.tokens, degree = std::min(model_degree, sizes.tokens);
+  const at::Tensor first = at::randint(sizes.tokens, {nodes, 1}, generator, longs);
+  const at::Tensor base = at::arange(nodes, longs).div(sizes.tokens, "floor").unsqueeze(1) * sizes.tokens;
+  const at::Tensor column = base + (first + at::arange(degree, longs)).remainder(sizes.tokens);
+  return RelativeEncoding::graph(equal_offsets(nodes, degree), column.flatten(),
+                                 normal({nodes * degree, model_edge_channels}, generator));
+}
 
 // Returns the encoding of all tokens, and sets its number of channels.
 RelativeEncoding model_relative_encoding(RelativeEncodingKind kind, const Sizes& sizes, const at::Generator& generator,
@@ -35,6 +52,10 @@ RelativeEncoding model_relative_encoding(RelativeEncodingKind kind, const Sizes&
     return RelativeEncoding::points(normal({rows, 3}, generator), normals / normals.norm(2, 1, /*keepdim=*/true));
   }
   if (kind == RelativeEncodingKind::none) return RelativeEncoding::none();
+  if (kind == RelativeEncodingKind::graph) {
+    channels = model_edge_channels;
+    return random_edges(sizes, generator);
+  }
   channels = sizes.width;
   return RelativeEncoding::sequence(sinusoids(sizes.tokens, channels, at::kFloat).repeat({sizes.batch, 1}));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/classify_settings.h"
 
+#include "geometry/augment.h"
+
 namespace geosft {
 
 void ClassifyCloudSettings::add_keys(Config& config) {
@@ -19,7 +21,9 @@ void ClassifyCloudSettings::add_keys(Config& config) {
 
 void ClassifyModelSettings::add_keys(Config& config) {
   PointModelSettings::add_keys(config);
-  config.add("model", "head_num_samples", &head_num_samples, "sampled tokens of the classification head", positive);
+  config.add("model", "head_num_samples", &head_num_samples, "sampled tokens of the classification head", positive)
+      .add("model", "head_as_trained", &head_as_trained,
+           "sample no more in evaluation than training has, where drop_token_rate leaves fewer tokens");
   add_order_key(config);
   config.add("model", "head_dropout", &head_dropout, "dropout of pooled features", probability_range);
 }
@@ -28,6 +32,10 @@ PointClassifierOptions ClassifySettings::classifier(int64_t classes) const {
   auto options = model_options<PointClassifierOptions>();
   options.classes = classes;
   options.head_sampler = model.sampler(model.head_num_samples);
+  if (model.head_as_trained && augment.drop_token_rate > 0) {
+    const int64_t kept = rows_kept(clouds.points, augment.drop_token_rate);
+    options.head_sampler.num_samples = sample_count(kept, options.head_sampler);
+  }
   options.head_dropout = model.head_dropout;
   return options;
 }

@@ -26,6 +26,7 @@ struct ClassifyCloudSettings : CloudSettings {
 
 struct ClassifyModelSettings : PointModelSettings {
   int64_t head_num_samples = 512;
+  bool head_as_trained = true;
   double head_dropout = 0.0;
 
   int64_t* head_samples() { return &head_num_samples; }

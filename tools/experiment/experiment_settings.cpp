@@ -19,7 +19,11 @@ void add_polynomial(Config& config, PolynomialOptions& polynomial) {
            "polynomial attention: of a head, more than which tolerance must not take", positive)
       .add("model", "or_exact", &polynomial.or_exact,
            "polynomial attention: where tolerance takes more, attend exactly instead of ending with an error")
-      .add("model", "center", &polynomial.center, "polynomial attention: subtract the mean of the keys");
+      .add("model", "center", &polynomial.center, "polynomial attention: subtract the mean of the keys")
+      .add("model", "causal", &polynomial.causal,
+           "polynomial attention: tokens attend to earlier ones of their item and themselves")
+      .add_enum("model", "score_scale", &polynomial.score_scale,
+                "polynomial attention: of the scores in a head of c channels: 1 / sqrt(c), or 1 / c as in the paper");
 }
 
 constexpr int64_t default_mask_size = 16;
@@ -131,7 +135,11 @@ std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
       {{"feed_forward_dropout"}, mlp_ratio > 0, "feed-forward networks", "mlp_ratio 0"},
       {{"num_samples", "score", "probability", "score_dropout"}, samples, "attention sampling", found},
       {{"weighting", "tau", "hard", "with_replacement", "noise"}, samples || head_samples, "sampling", found},
-      {{"degree", "tolerance", "max_monomials", "or_exact", "center"}, approximates, "attention polynomial", found},
+      {{"degree", "tolerance", "max_monomials", "or_exact", "center", "causal", "score_scale"},
+       approximates,
+       "attention polynomial",
+       found},
+      {{"center"}, !polynomial.causal, "attention to all tokens of an item", "causal"},
       {{"degree"}, !tolerant, "polynomials of one degree", "a tolerance, which chooses it"},
       {{"max_monomials", "or_exact"}, tolerant, "polynomials with a tolerance", "tolerance 0"},
       {{"beta", "learn_beta", "share_beta"}, member.beta != 0, "the bn attentions", found},

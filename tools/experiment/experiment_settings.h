@@ -28,6 +28,7 @@ GEOSFT_ENUM_NAMES(PoolingKind, average, max, convolution, k_means);
 GEOSFT_ENUM_NAMES(MaskKind, window, strided, block, nearest, neighbours);
 GEOSFT_ENUM_NAMES(NormPlacement, pre, post);
 GEOSFT_ENUM_NAMES(ScoreKind, maxout, dot);
+GEOSFT_ENUM_NAMES(ScoreScale, inverse_sqrt, inverse);
 GEOSFT_ENUM_NAMES(ProbabilityKind, leaky_relu, softmax);
 GEOSFT_ENUM_NAMES(PairWeighting, softplus, gumbel_softmax);
 GEOSFT_ENUM_NAMES(Schedule, step, cosine);

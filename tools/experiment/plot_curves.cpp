@@ -220,6 +220,14 @@ PlotResult plot_curves(const std::vector<CurvePanel>& panels, const std::filesys
   return draw(picture, stem);
 }
 
+Curve best_so_far(const Curve& curve, bool lower_is_better) {
+  Curve best = curve;
+  for (size_t i = 1; i < best.y.size(); ++i) {
+    best.y[i] = lower_is_better ? std::min(best.y[i], best.y[i - 1]) : std::max(best.y[i], best.y[i - 1]);
+  }
+  return best;
+}
+
 Curve in_order_of_x(const Curve& curve) {
   std::vector<size_t> order(curve.x.size());
   std::iota(order.begin(), order.end(), size_t{0});

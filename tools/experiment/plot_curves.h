@@ -40,6 +40,9 @@ PlotResult plot_curve_grid(const std::vector<CurvePanel>& panels, size_t columns
 // Moves ascending places apart until neighbours differ by `gap`, by the least squares of the moves.
 std::vector<double> moved_apart(const std::vector<double>& places, double gap);
 
+// Returns the best value up to each point: the cumulative maximum, or the minimum if lower is better.
+Curve best_so_far(const Curve& curve, bool lower_is_better);
+
 // Returns the same points sorted by x.
 Curve in_order_of_x(const Curve& curve);
 

@@ -259,14 +259,6 @@ Curve mean_learning_curve(const std::string& name, const std::vector<std::filesy
   return curve;
 }
 
-Curve best_so_far(const Curve& curve, bool lower_is_better) {
-  Curve best = curve;
-  for (size_t i = 1; i < best.y.size(); ++i) {
-    best.y[i] = lower_is_better ? std::min(best.y[i], best.y[i - 1]) : std::max(best.y[i], best.y[i - 1]);
-  }
-  return best;
-}
-
 PlotResult leave_learning_curves(const std::vector<Curve>& curves, const ScoreStyle& style,
                                  const std::filesystem::path& stem) {
   std::vector<Curve> drawn, best;

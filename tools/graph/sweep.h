@@ -54,9 +54,6 @@ std::string folder_name(const std::string& name);
 // every run has a score for it; a curve without such an epoch has no points.
 Curve mean_learning_curve(const std::string& name, const std::vector<std::filesystem::path>& metrics);
 
-// Returns the best value up to each point: the cumulative maximum, or the minimum if lower is better.
-Curve best_so_far(const Curve& curve, bool lower_is_better);
-
 // Writes stem.csv (curve, epoch and score) and draws stem.png and stem.svg: the scores by epoch on the left, the best
 // so far on the right. Curves without points are left out.
 PlotResult leave_learning_curves(const std::vector<Curve>& curves, const ScoreStyle& style,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/seeds.h"
+#include "data/sequences/generated_documents.h"
 #include "data/sequences/listops.h"
 #include "data/sequences/pathfinder.h"
 #include "data/sequences/picture_folders.h"
@@ -25,6 +26,7 @@ struct GenerateCommand {
   ListOpsOptions listops;
   PathfinderOptions pathfinder;
   GeneratedPictures shapes;
+  GeneratedDocuments documents;
   uint64_t seed = 0;
 
   int execute() const;
@@ -63,6 +65,26 @@ struct GenerateCommand {
     return 0;
   }
 
+  int write_documents() const {
+    if (documents.min_bytes > documents.max_bytes) {
+      throw UsageError("--min-bytes must not be above --max-bytes: " + std::to_string(documents.min_bytes) + " and " +
+                       std::to_string(documents.max_bytes));
+    }
+    std::filesystem::create_directories(out);
+    const auto count_of = [&](const char* option, int64_t given, int64_t usual) {
+      return subcommand->count(option) > 0 ? given : usual;
+    };
+    uint64_t split = 0;
+    for (const auto& [name, count] : {std::pair("train", count_of("--train", train, 8000)),
+                                      std::pair("eval", count_of("--validation", validation, 1000)),
+                                      std::pair("test", count_of("--test", test, 1000))}) {
+      const std::filesystem::path file = out / (std::string("documents.") + name + ".tsv");
+      write_generated_documents(file, documents, count, seed, split++);
+      std::cout << file.string() << ": " << count << " pairs of documents\n";
+    }
+    return 0;
+  }
+
   int write_pictures() const {
     write_pathfinder(out, pathfinder, pictures, seed);
     std::cout << out.string() << ": " << pictures << " pictures\n";
@@ -89,6 +111,10 @@ const std::vector<Generator>& generators() {
       {"pictures",
        &GenerateCommand::write_shapes,
        {"--train", "--validation", "--classes", "--min-side", "--max-side"}},
+      {"documents",
+       &GenerateCommand::write_documents,
+       {"--train", "--validation", "--test", "--min-bytes", "--max-bytes", "--topics", "--topic-words",
+        "--common-words", "--topic-share"}},
   };
   return all;
 }
@@ -130,9 +156,9 @@ Command add_generate_command(CLI::App& subcommand) {
   const auto former = [&](const std::string& name, CLI::Option* option, int64_t& target) {
     add_former_name(subcommand, name, option, target, 1, 100000000);
   };
-  count("--train", command->train, "ListOps: sequences of the training split; pictures: 400");
-  count("--validation", command->validation, "of the validation split; pictures: 100");
-  count("--test", command->test, "of the test split");
+  count("--train", command->train, "ListOps: sequences of the training split; pictures: 400, documents: 8000 pairs");
+  count("--validation", command->validation, "of the validation split; pictures: 100, documents: 1000");
+  count("--test", command->test, "of the test split; documents: 1000");
   former("--least-tokens", count("--min-tokens", command->listops.min_tokens, "of a sequence"),
          command->listops.min_tokens);
   former("--most-tokens", count("--max-tokens", command->listops.max_tokens, "of a sequence"),
@@ -145,6 +171,15 @@ Command add_generate_command(CLI::App& subcommand) {
   count("--classes", command->shapes.classes, "pictures: shapes, 2 to 6", 2)->check(CLI::Range(2, 6));
   count("--min-side", command->shapes.min_side, "of a picture, in pixels", 8)->check(CLI::Range(8, 10000));
   count("--max-side", command->shapes.max_side, "the same", 8)->check(CLI::Range(8, 10000));
+  count("--min-bytes", command->documents.min_bytes, "of a document");
+  count("--max-bytes", command->documents.max_bytes, "the same");
+  count("--topics", command->documents.topics, "documents: topics, two documents of one of which belong together", 2);
+  count("--topic-words", command->documents.topic_words, "of each topic");
+  count("--common-words", command->documents.common_words, "of all topics");
+  subcommand
+      .add_option("--topic-share", command->documents.topic_share, "of a document's words that are those of its topic")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   subcommand.add_option("--seed", command->seed, "of everything random")->capture_default_str();
   return [command] { return command->execute(); };
 }

@@ -9,7 +9,7 @@ AddCommand add_generate_command;  // generate_command.cpp
 
 int main(int argc, char** argv) {
   return geosft::run_trainer<geosft::SequenceExperiment>(
-      {{"generate", "write a synthetic dataset: ListOps, Pathfinder or pictures of shapes",
+      {{"generate", "write a synthetic dataset: ListOps, Pathfinder, pictures of shapes or pairs of documents",
         geosft::add_generate_command},
        geosft::sweep_subcommand<geosft::SequenceExperiment>},
       argc, argv);

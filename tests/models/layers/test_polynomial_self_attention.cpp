@@ -23,12 +23,13 @@ PolynomialSelfAttention layer_of(const PolynomialOptions& options) {
 // Softmax attention of each item with the maps of the layer.
 at::Tensor exact(PolynomialSelfAttention& layer, const at::Tensor& x, const std::vector<int64_t>& offsets,
                  bool causal) {
+  const double channels = static_cast<double>(kWidth) / kHeads;
   std::vector<at::Tensor> items;
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     const at::Tensor rows = x.slice(0, offsets[b], offsets[b + 1]);
     const auto heads = [&](torch::nn::Linear& map) { return map->forward(rows).view({rows.size(0), kHeads, -1}); };
     at::Tensor score = at::einsum("ihc,jhc->hij", {heads(layer->query), heads(layer->key)}) /
-                       std::sqrt(static_cast<double>(kWidth) / kHeads);
+                       (layer->options.score_scale == ScoreScale::inverse ? channels : std::sqrt(channels));
     if (causal) score = score.masked_fill(at::ones_like(score).tril() == 0, -INFINITY);
     const at::Tensor mixed = at::einsum("hij,jhc->ihc", {score.softmax(-1), heads(layer->value)});
     items.push_back(layer->output->forward(mixed.reshape({rows.size(0), kWidth})));
@@ -54,6 +55,28 @@ TEST_CASE("the layer approaches softmax attention, gradients included", "[polyno
     require_close(out, expected, 1e-6, "out");
     require_close(gradient, x.grad(), 1e-5, "gradient of x");
     require_close(weight_gradient, layer->query->weight.grad(), 1e-5, "gradient of W_Q");
+  }
+}
+
+TEST_CASE("polynomial attention divides scores by the channels of a head if asked", "[polynomial_self_attention]") {
+  const at::Tensor ptr = at::tensor({0, 5, 26}, at::kLong), x = at::randn({26, kWidth}, generator(1), at::kDouble);
+  for (const bool causal : {false, true}) {
+    PolynomialOptions options{.degree = 12, .causal = causal, .score_scale = ScoreScale::inverse};
+    PolynomialSelfAttention layer = layer_of(options);
+    const at::Tensor expected = exact(layer, x, {0, 5, 26}, causal);
+    require_close(layer->forward(x, ptr), expected, 1e-8, "out");
+    options.tolerance = 1e-12;
+    options.max_monomials = 1;
+    options.or_exact = true;
+    PolynomialSelfAttention falls_back = layer_of(options);
+    require_close(falls_back->forward(x, ptr), expected, 1e-12, "exact");
+    // Half the scale, half the bound on the scores: a head has four channels.
+    PolynomialSelfAttention usual = layer_of({.degree = 12, .causal = causal});
+    CHECK(layer->degree_for(x, ptr).bound == Approx(usual->degree_for(x, ptr).bound / 2));
+    const at::Tensor rows = attention_rows(layer->trace(x.slice(0, 0, 5), std::nullopt), 0, 5);
+    const at::Tensor values = layer->value->forward(x.slice(0, 0, 5)).view({5, kHeads, -1});
+    const at::Tensor mixed = at::einsum("ijh,jhc->ihc", {rows, values}).flatten(1);
+    require_close(layer->output->forward(mixed), expected.slice(0, 0, 5), 1e-8, "trace");
   }
 }
 

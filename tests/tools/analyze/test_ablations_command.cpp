@@ -43,6 +43,30 @@ TEST_CASE("variants are trained and become a table") {
   require_tool_failure("geosft-analyze", wrong, 2, {"num_samples"});
 }
 
+TEST_CASE("learning curves of variants are those of held-out clouds, by epoch") {
+  const AnalysisShop shop;
+  const Words given = Words{"ablations", "--change", "score=dot+probability=softmax", "--repeats", "2", "--epochs"} +
+                      Words{"4", "--curves-every", "2", "--validation-fraction", "0.5", "--rotate", "none"};
+  shop.analyze_well(given + shop.tiny());
+  const Words curves = lines_of(read_text(shop.out() + "_curves.csv"));
+  REQUIRE(curves.size() == 5);
+  CHECK(curves[0] == "curve,epoch,accuracy");
+  CHECK_THAT(curves[1], Catch::StartsWith("as configured,2,"));
+  CHECK_THAT(curves[2], Catch::StartsWith("as configured,4,"));
+  CHECK_THAT(curves[4], Catch::StartsWith("score=dot+probability=softmax,4,"));
+  for (size_t i = 1; i < curves.size(); ++i) {
+    const double accuracy = std::stod(fields_of(curves[i]).at(2));
+    CHECK((accuracy >= 0 && accuracy <= 1));
+  }
+  if (has_gnuplot()) CHECK_THAT(read_text(shop.out() + "_curves.svg"), Catch::Contains("cumulative maximum"));
+  const auto refused = [&](const Words& more, const std::vector<std::string>& words) {
+    const ProcessResult wrong = shop.analyze(Words{"ablations", "--epochs", "1"} + more + shop.tiny());
+    require_tool_failure("geosft-analyze", wrong, 2, words);
+  };
+  refused({"--curves-every", "2"}, {"--curves-every", "at most the epochs, 1"});
+  refused({"--curves-every", "1", "--validation-fraction", "0"}, {"--curves-every", "held-out"});
+}
+
 TEST_CASE("the usual variants are what the paper compares, and each has a result of its own") {
   const AnalysisShop shop;
   shop.analyze_well(Words{"ablations"} + shop.tiny() + Words{"--epochs", "1"});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "tests/data/files.h"
+#include "tests/environment.h"
 #include "tests/tools/bench/bench_tool.h"
 
 namespace geosft::bench::test::test_almost_linear_command {
@@ -39,6 +41,15 @@ TEST_CASE("almost-linear prints a row for each n, and the exponent", "[bench]") 
   CHECK_FALSE(all["points"][1].contains("exact_seconds"));
   CHECK(all["points"][1]["gradients"]["w_k"] < 1.0 / 16);
   CHECK(all.contains("time_exponent"));
+}
+
+TEST_CASE("almost-linear draws time with the fitted exponent", "[bench]") {
+  if (!geosft::test::has_gnuplot()) return;
+  const geosft::test::TemporaryFolder folder;
+  run_bench_well(small({"--out", (folder / "growth").string()}));
+  const std::string picture = geosft::test::read_text(folder / "growth.svg");
+  CHECK_THAT(picture, Contains("polynomial attention: exponent ") && Contains("exact attention<"));
+  CHECK(std::filesystem::exists(folder / "growth.png"));
 }
 
 TEST_CASE("almost-linear refuses sizes that contradict", "[bench]") {

@@ -10,8 +10,9 @@ namespace geosft::bench::test::test_model_benchmarks {
 
 TEST_CASE("whole encoders are measured over sampling sizes and relative encodings", "[bench]") {
   const Entries entries = model_entries(small_sizes());
-  REQUIRE(entries.size() == 11);
+  REQUIRE(entries.size() == 13);
   REQUIRE(entries[3].name == "model/points/k5");
+  REQUIRE(entries[7].name == "model/graph/k5");
   for (const Entry& entry : entries) {
     INFO(entry.name);
     const Benchmark benchmark = entry.make();

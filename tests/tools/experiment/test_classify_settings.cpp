@@ -47,6 +47,8 @@ tolerance = 0.5
 most_monomials = 77
 or_exact = true
 center = false
+causal = true
+score_scale = "inverse"
 beta = 0.75
 learn_beta = true
 share_beta = true
@@ -56,6 +58,7 @@ mask = "block"
 mask_size = 10
 convolution_size = 3
 head_bins = 11
+head_as_trained = false
 norm = "pre"
 score = "dot"
 probability = "softmax"
@@ -247,6 +250,24 @@ TEST_CASE("configurations without a relative encoding have that of the paper") {
   CHECK_FALSE(settings.classifier(2).chirality);
 }
 
+TEST_CASE("the head samples as many tokens in evaluation as in training, unless it is asked for more") {
+  ClassifySettings settings;
+  const auto samples = [&] { return settings.classifier(2).head_sampler.num_samples; };
+  settings.clouds.points = 1025;
+  settings.model.head_num_samples = 512;
+  CHECK(samples() == 512);
+  settings.augment.drop_token_rate = 0.5;
+  CHECK(samples() == 256);  // of 513 tokens
+  settings.model.head_num_samples = 100;
+  CHECK(samples() == 100);
+  settings.model.head_num_samples = 512;
+  settings.model.head_as_trained = false;
+  CHECK(samples() == 512);
+  settings.model.head_as_trained = true;
+  settings.model.sampling.with_replacement = true;
+  CHECK(samples() == 512);
+}
+
 TEST_CASE("the configuration of a RUN without keys of later versions has what went before them") {
   ClassifySettings settings;
   CHECK(settings.clouds.split_order == SplitOrder::hash);
@@ -257,6 +278,7 @@ TEST_CASE("the configuration of a RUN without keys of later versions has what we
   CHECK(settings.clouds.split_order == SplitOrder::name);
   CHECK(settings.clouds.normal_orientation == NormalOrientation::consistent);
   CHECK(settings.clouds.points == 7);
+  CHECK_FALSE(settings.model.head_as_trained);
   settings.config().set_run_text("[clouds]\nsplit_order = 'hash'\n", "a run");
   CHECK(settings.clouds.split_order == SplitOrder::hash);
 }

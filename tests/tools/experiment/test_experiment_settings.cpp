@@ -101,13 +101,14 @@ TEST_CASE("polynomial attention is chosen by name, with its keys") {
   settings.add_keys(keys);
   keys.set_text(
       "[model]\nattention = 'polynomial'\ndegree = 2\ntolerance = 0.5\nmost_monomials = 77\nor_exact = true\n"
-      "center = false\n");
+      "center = false\ncausal = true\nscore_scale = 'inverse'\n");
   const LayerOptions layer = settings.layer();
   CHECK(layer.kind == AttentionKind::polynomial);
   CHECK(layer.polynomial.degree == 2);
   CHECK(layer.polynomial.tolerance == 0.5);
   CHECK(layer.polynomial.max_monomials == 77);
   CHECK((layer.polynomial.or_exact && !layer.polynomial.center));
+  CHECK((layer.polynomial.causal && layer.polynomial.score_scale == ScoreScale::inverse));
   settings.check();
   settings.polynomial.degree = 12;
   settings.check();  // a tolerance chooses the degree

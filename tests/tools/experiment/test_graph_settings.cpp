@@ -214,6 +214,7 @@ TEST_CASE("the configurations that come along load") {
                     "regression",
                     "retrieval_bn_sh",
                     "retrieval_sft",
+                    "retrieval_small",
                     "text_bn_sh",
                     "text_sft",
                     "text_small",

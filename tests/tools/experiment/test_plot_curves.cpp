@@ -112,4 +112,11 @@ TEST_CASE("a grid of panels names every curve once, at its end, and none over an
   require_error([&] { plot_curve_grid(panels, 2, folder.stem()); }, {"log_y"});
 }
 
+TEST_CASE("the best so far rises, or falls where lower is better", "[plot_curves]") {
+  const Curve curve{"c", {1, 2, 3, 4}, {2, 1, 3, 0}};
+  REQUIRE(best_so_far(curve, false).y == std::vector<double>{2, 2, 3, 3});
+  REQUIRE(best_so_far(curve, true).y == std::vector<double>{2, 1, 1, 0});
+  REQUIRE(best_so_far({"none", {}, {}}, true).y.empty());
+}
+
 }  // namespace geosft::test::test_plot_curves

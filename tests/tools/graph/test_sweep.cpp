@@ -205,13 +205,6 @@ TEST_CASE("the learning curve of a configuration is the mean over its runs", "[s
   REQUIRE(mean_learning_curve("none", {}).x.empty());
 }
 
-TEST_CASE("the best so far rises, or falls where lower is better", "[sweep_curves]") {
-  const Curve curve{"c", {1, 2, 3, 4}, {2, 1, 3, 0}};
-  REQUIRE(best_so_far(curve, false).y == std::vector<double>{2, 2, 3, 3});
-  REQUIRE(best_so_far(curve, true).y == std::vector<double>{2, 1, 1, 0});
-  REQUIRE(best_so_far({"none", {}, {}}, true).y.empty());
-}
-
 TEST_CASE("curves are left as a table and as a picture", "[sweep_curves]") {
   const PictureFolder folder;
   const std::vector<Curve> curves = {{"maxout", {1, 2}, {0.5, 0.25}}, {"empty", {}, {}}, {"dot", {1, 2}, {0.25, 0.75}}};

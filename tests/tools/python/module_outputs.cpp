@@ -370,6 +370,7 @@ std::vector<Case> cases() {
       attention("attention_with_replacement", Kind::points, replaced),
       polynomial("polynomial", {}),
       polynomial("polynomial_causal", {.causal = true}),
+      polynomial("polynomial_scale", {.score_scale = ScoreScale::inverse}),
       polynomial("polynomial_tolerance", {.tolerance = 0.5, .max_monomials = 20000, .or_exact = true}),
       polynomial("polynomial_exact", {.tolerance = 1e-9, .max_monomials = 1, .or_exact = true}),
       polynomial("polynomial_exact_causal", {.tolerance = 1e-9, .max_monomials = 1, .or_exact = true, .causal = true}),

@@ -125,6 +125,7 @@ CASES = {
     "attention_with_replacement": lambda: attention("points", 2, with_replacement=True),
     "polynomial": lambda: tokens(nn.PolynomialAttention(DIM, HEADS)),
     "polynomial_causal": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, causal=True)),
+    "polynomial_scale": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, score_scale="inverse")),
     "polynomial_tolerance": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, tolerance=0.5, max_monomials=20000, or_exact=True)),
     "polynomial_exact": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, tolerance=1e-9, max_monomials=1, or_exact=True)),
     "polynomial_exact_causal": lambda: tokens(

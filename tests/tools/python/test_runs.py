@@ -67,7 +67,7 @@ class Classifiers(InFolder):
                 for i in range(count):
                     write_box(cls.data / label / part_ / f"{label}_{i}.off", (1.0, 1.0 + 0.1 * i, flat))
         run(CLASSIFY, "train", f"--data={cls.data}", f"--out={cls.run_}", *SMALL, "--num-samples=8", "--points=64", "--tokens=local", "--head-num-samples=16",
-            "--head-dropout=0.1", "--batch-size=4", "--norm=pre", "--votes=3", "--tau=0.7", "--points-per-mesh=100")
+            "--drop-token-rate=0.6", "--head-dropout=0.1", "--batch-size=4", "--norm=pre", "--votes=3", "--tau=0.7", "--points-per-mesh=100")
         torch.classes.load_library(CLASSIFY_LIBRARY)
 
     def test_predictions_are_those_of_the_tool(self):
@@ -302,6 +302,7 @@ class Graphs(InFolder):
         "linear": ("--attention=linear_bn_sh", "--learn-beta"),
         "line": ("--attention=conv1d",),
         "polynomial": ("--attention=polynomial", "--degree=3"),
+        "causal": ("--attention=polynomial", "--degree=2", "--causal", "--score-scale=inverse"),
         "gcn": ("--local=gcn", "--virtual-node", "--max-degree=1", "--normalization=batch", "--head=mean"),
         "gine": ("--local=gine", "--attention=none", "--norm=pre", "--mlp-ratio=0", "--jumping-knowledge=concatenate", "--head=max",
                  "--head-layers=2"),

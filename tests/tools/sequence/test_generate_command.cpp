@@ -58,12 +58,36 @@ TEST_CASE("Pathfinder is generated and trained on, by convolution on its grid") 
                        {"drop_token_rate", "conv2d"});
 }
 
+TEST_CASE("pairs of documents are generated, trained on and compared by their heads") {
+  const TemporaryFolder folder;
+  const auto run = [](const Words& words) { return run_process(GEOSFT_SEQUENCE, words, {}); };
+  const std::string data = (folder / "documents").string(), out = (folder / "run").string();
+  const ProcessResult made =
+      run(Words{"generate", "documents", "--out", data, "--train", "12", "--validation", "4", "--test", "6"} +
+          Words{"--min-bytes", "60", "--max-bytes", "80", "--topics", "3", "--topic-share", "1"});
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  CHECK(lines_of(made.out).size() == 3);
+  CHECK(lines_of(read_text(folder / "documents" / "documents.eval.tsv")).size() == 4);
+  const ProcessResult trained =
+      run(Words{"train", "--config", GEOSFT_SOURCE_DIR "/tools/configs/sequence/retrieval_small.toml"} +
+          Words{"--data", data, "--out", out, "--json", "--epochs", "1", "--dim", "16"});
+  INFO(trained.err);
+  REQUIRE(trained.exit == 0);
+  CHECK(nlohmann::json::parse(trained.out).at("count") == 6);
+  const ProcessResult heads = run({"eval", out, "--heads"});
+  INFO(heads.err);
+  CHECK(heads.exit == 0);
+}
+
 TEST_CASE("wrong use of generate is one line") {
   const TemporaryFolder folder;
   const Words words = {"generate", "listops", "--out", folder.path().string(), "--min-tokens", "50"};
   require_tool_failure("geosft-sequence", run_process(GEOSFT_SEQUENCE, words + Words{"--max-tokens", "40"}, {}), 2,
                        {"--min-tokens", "50", "40"});
   require_tool_failure("geosft-sequence", run_process(GEOSFT_SEQUENCE, {"generate", "snakes"}, {}), 2, {"listops"});
+  const Words documents = {"generate", "documents", "--out", folder.path().string(), "--min-bytes", "9000"};
+  require_tool_failure("geosft-sequence", run_process(GEOSFT_SEQUENCE, documents, {}), 2, {"--min-bytes", "9000"});
   const auto refused = [&](const std::string& kind, const std::string& option) {
     const Words given = {"generate", kind, "--out", (folder / kind).string(), option, "9"};
     require_tool_failure("geosft-sequence", run_process(GEOSFT_SEQUENCE, given, {}), 2, {option, "not for " + kind});
@@ -72,7 +96,9 @@ TEST_CASE("wrong use of generate is one line") {
   for (const char* option : {"--train", "--validation", "--test", "--min-tokens", "--max-tokens", "--max-depth"}) {
     refused("pathfinder", option);
   }
-  for (const char* option : {"--pictures", "--side", "--dashes", "--distractors"}) refused("listops", option);
+  for (const char* option : {"--pictures", "--side", "--dashes", "--distractors", "--topics", "--topic-words"}) {
+    refused("listops", option);
+  }
 }
 
 }  // namespace geosft::test::test_generate_command

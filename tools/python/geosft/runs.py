@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pathlib
 import sys
 import warnings
@@ -520,7 +521,7 @@ def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[
     if name == "polynomial":
         return {"attention": lambda: PolynomialAttention(
             dim, heads, model["degree"], center=model["center"], tolerance=model["tolerance"], max_monomials=model["max_monomials"],
-            or_exact=model["or_exact"])}
+            or_exact=model["or_exact"], causal=model.get("causal", False), score_scale=model.get("score_scale", "inverse_sqrt"))}
     options = PrimalAttention.options_of(name, heads)
     if "beta" in options:
         options |= {"beta": model["beta"], "learn_beta": model["learn_beta"], "share_beta": model["share_beta"]}
@@ -559,9 +560,18 @@ def _clouds(config: dict[str, Any], file) -> dict[str, Any]:
                 canonical_order=config["model"]["canonical_order"])
 
 
+def _as_trained(config: dict[str, Any]) -> dict[str, Any]:
+    """The section [model] of a classifier, whose head samples no more tokens than training had if it says so."""
+    model, drop, points = config["model"], config["augment"].get("drop_token_rate", 0.0), config["clouds"]["points"]
+    if not model.get("head_as_trained", False) or drop == 0 or model["with_replacement"]:
+        return model
+    kept = points - math.floor(drop * points * (1 + 1e-12))  # geometry/augment.h
+    return model | {"head_num_samples": min(model["head_num_samples"], max(1, kept // 2))}
+
+
 def _load_classifier(config, texts, file) -> TrainedClassifier:
     names = texts["classes"].splitlines()
-    loaded = TrainedClassifier(len(names), **_clouds(config, file), **_head(config["model"]))
+    loaded = TrainedClassifier(len(names), **_clouds(config, file), **_head(_as_trained(config)))
     loaded.class_names = names
     return loaded
 

@@ -285,6 +285,8 @@ class PolynomialAttention(SelfAttention):
         max_monomials: with a tolerance, the maximum number of monomials per head.
         or_exact: with a tolerance that needs more monomials, or more precision: softmax attention, of quadratic time,
             instead of an error.
+        score_scale: what scores of heads of c channels are multiplied by: 1 / sqrt(c) ("inverse_sqrt"), or 1 / c as in the
+            paper ("inverse").
         device, dtype: of the parameters.
 
     forward takes and returns x [N, dim] packed by ptr, or [B, N, dim] with a mask. Raises a ValueError, or a RuntimeError
@@ -293,7 +295,8 @@ class PolynomialAttention(SelfAttention):
 
     def __init__(
         self, dim: int, num_heads: int = 4, degree: int = 4, *, causal: bool = False, center: bool = True,
-        tolerance: float = 0.0, max_monomials: int = 5000, or_exact: bool = False, device=None, dtype=None
+        tolerance: float = 0.0, max_monomials: int = 5000, or_exact: bool = False, score_scale: str = "inverse_sqrt", device=None,
+        dtype=None
     ):
         super().__init__(dim, num_heads, device, dtype)
         check_integer("degree", degree)
@@ -305,21 +308,24 @@ class PolynomialAttention(SelfAttention):
         check_sizes(max_monomials=max_monomials)
         self.degree, self.causal, self.center = degree, causal, center and not causal
         self.tolerance, self.max_monomials, self.or_exact = tolerance, max_monomials, or_exact
+        if score_scale not in ("inverse_sqrt", "inverse"):
+            raise ValueError(f"score_scale must be one of inverse_sqrt, inverse, not {score_scale!r}")
+        self.scale = (dim // num_heads) ** (-1.0 if score_scale == "inverse" else -0.5)
 
     def _mix(self, x: Tensor, layout: PackedLayout, relative) -> Tensor:
         q, k, v = self._heads(x)
-        scale, ptr, degree = 1.0 / math.sqrt(q.shape[2]), layout.ptr, self.degree
+        ptr, degree = layout.ptr, self.degree
         if self.tolerance > 0:
-            degree = _ops._polynomial_degree(q, k, scale, ptr, ptr, self.center, self.tolerance, self.max_monomials, self.or_exact)
+            degree = _ops._polynomial_degree(q, k, self.scale, ptr, ptr, self.center, self.tolerance, self.max_monomials, self.or_exact)
         if degree < 0:
             return self._exact(q, k, v, layout)
-        return _ops.polynomial_attention(q, k, v, degree, scale, self.causal, ptr, ptr, self.center)
+        return _ops.polynomial_attention(q, k, v, degree, self.scale, self.causal, ptr, ptr, self.center)
 
     def _exact(self, q: Tensor, k: Tensor, v: Tensor, layout: PackedLayout) -> Tensor:
         """Softmax attention within each item."""
         sizes = layout.sizes()
         mixed = [
-            nn.functional.scaled_dot_product_attention(*(rows.transpose(0, 1).unsqueeze(0) for rows in item), is_causal=self.causal)
+            nn.functional.scaled_dot_product_attention(*(rows.transpose(0, 1).unsqueeze(0) for rows in item), is_causal=self.causal, scale=self.scale)
             .squeeze(0).transpose(0, 1)
             for item in zip(*(rows.split(sizes) for rows in (q, k, v))) if item[0].shape[0] > 0]
         return torch.cat(mixed) if mixed else torch.zeros_like(v)
