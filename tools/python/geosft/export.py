@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 import pathlib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -23,12 +23,15 @@ from torch import Tensor, nn
 from .checkpoints import as_path
 from .nn import (FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PolynomialAttention, PrimalAttention, SampleMaxHead,
                  Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead, farthest_point_order)
-from .nn.checks import check_integer, check_like
+from .nn.checks import check_integer, check_like, tensor_of
 from .nn.composed import Slots, attention_bias, attention_probabilities, composed_attention
 from .nn.heads import PairHead, PooledHead
 from .nn.packed import PackedLayout
 from .nn.point_models import LOCAL_NEIGHBOURS
 from .nn.sampling import gumbel_noise, log_softplus, partner_ranks
+
+if TYPE_CHECKING:
+    import numpy
 
 _LONGEST_KEY = 2**62
 _OF_CUTOFF = "edge_cutoff: the number of edges depends on the values of the coordinates"
@@ -409,8 +412,11 @@ def input_names(model: nn.Module) -> list[str]:
     return _function_of(model).names
 
 
-def inputs(model: nn.Module, points: Tensor, normals: Tensor | None = None, *, category: str = "", vote: int = 0) -> dict[str, Tensor]:
-    """The inputs by name (:func:`input_names`) of the exported `model` for one cloud: points [n, 3] and normals [n, 3].
+def inputs(
+    model: nn.Module, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, *, category: str = "", vote: int = 0
+) -> dict[str, Tensor]:
+    """The inputs by name (:func:`input_names`) of the exported `model` for one cloud: points [n, 3] and normals [n, 3],
+    tensors, or NumPy arrays of float32 or float64.
 
     A model of a RUN prepares the cloud as its ``prepare`` does; another model takes it as it is. With canonical_order the
     points come in the order of :func:`geosft.nn.farthest_point_order`, which a file of :func:`onnx` expects.
@@ -424,6 +430,7 @@ def inputs(model: nn.Module, points: Tensor, normals: Tensor | None = None, *, c
     """
     if not isinstance(model, (PointClassifier, PointSegmenter)):
         raise TypeError(f"model must be a PointClassifier or PointSegmenter, got {type(model).__name__}")
+    points, normals = tensor_of(points, "points"), tensor_of(normals, "normals")
     if hasattr(model, "prepare"):
         chosen = {"vote": vote} if isinstance(model, PointClassifier) else {}
         points, normals = model.prepare(points, normals, **chosen)
