@@ -333,9 +333,9 @@ class TrainedClassifier(PointClassifier, TrainedRun):
     ) -> tuple[Tensor, Tensor | None]:
         """A cloud as :meth:`predict` gives it to the model in vote `vote`: ``model(*model.prepare(points, normals))``. Takes
         points [n, 3] in any unit, and normals [n, 3], which are estimated where the model needs them and they are missing,
-        with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [m, 3] and normals [m, 3], or None for a model without, with the dtype
-        and device of the model: at most as many points as it was trained with, drawn by `vote`, centred, in the unit
-        ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
+        with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [m, 3] and normals
+        [m, 3], or None for a model without, with the dtype and device of the model: at most as many points as it was
+        trained with, drawn by `vote`, centred, in the unit ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
         check_integer("vote", vote)
         if vote < 0:
             raise ValueError(f"vote must not be negative, got {vote}")
@@ -380,8 +380,9 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
 
     def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, category: str = "") -> Tensor:
         """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
-        input), with normals [n, 3] or None, as those of the tool; tensors, or NumPy arrays of float32 or float64. The first time that normals are estimated, a warning says
-        so. Clouds of more points than one block of the configuration are refused: those the tool divides."""
+        input), with normals [n, 3] or None, as those of the tool; tensors, or NumPy arrays of float32 or float64. The first
+        time that normals are estimated, a warning says so. Clouds of more points than one block of the configuration are
+        refused: those the tool divides."""
         label = self._category(category)
         given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
         seen, directions = self.prepare(points, normals)
@@ -398,8 +399,8 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
     ) -> tuple[Tensor, Tensor | None]:
         """A cloud as :meth:`predict` gives it to the model: ``model(*model.prepare(points, normals), category=…)``. Takes
         points [n, 3] in any unit, and normals [n, 3], which are estimated where the model needs them and they are missing,
-        with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [n, 3], centred, in the unit ball and in a pose of their own, and
-        normals [n, 3], or None for a model without, with the dtype and device of the model. Raises a ValueError or
+        with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [n, 3], centred, in the
+        unit ball and in a pose of their own, and normals [n, 3], or None for a model without, with the dtype and device of the model. Raises a ValueError or
         TypeError that names the argument."""
         points, normals = _checked_cloud(points, normals)
         block = self.config["clouds"]["block"]

@@ -67,7 +67,8 @@ class FeaturedGraphs(NamedTuple):
             edge_categories, edge_values, weight: int64 [E, columns], floating [E, columns] and [E], in the order of the list.
             nodes: further fields, by name.
 
-        Each may be a NumPy array of int32, int64, float32 or float64 as well, of which a tensor of the same dtype is made. Raises a ValueError or TypeError that names the argument, such as an edge with an end that is no node.
+        Each may be a NumPy array of int32, int64, float32 or float64 as well, of which a tensor of the same dtype is made.
+        Raises a ValueError or TypeError that names the argument, such as an edge with an end that is no node.
         """
         edge_index, ptr, edge_categories, edge_values, weight = (tensor_of(value, name, NUMBERS) for name, value in (
             ("edge_index", edge_index), ("ptr", ptr), ("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)))
