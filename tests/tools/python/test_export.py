@@ -85,7 +85,7 @@ class Masked(torch.nn.Module):
 
 
 class Packed(torch.nn.Module):
-    """A model of one's own with packed tokens, whose samplers share random numbers but for one layer, which has its own."""
+    """A model of one's own with packed tokens, whose samplers share random numbers; in vote 0 one layer has its own."""
 
     def __init__(self, vote=0):
         super().__init__()
@@ -96,7 +96,8 @@ class Packed(torch.nn.Module):
     def forward(self, x, ptr):
         sampling = nn.SamplingContext.seeded(self.vote)
         x = self.attention(x, None, ptr, sampling=sampling)
-        x = self.alone(self.encoder(x, None, ptr, sampling=sampling), None, ptr)
+        x = self.encoder(x, None, ptr, sampling=sampling)
+        x = self.alone(x, None, ptr, sampling=None if self.vote == 0 else sampling)
         return self.head(x, ptr, sampling=sampling)
 
 

@@ -380,6 +380,7 @@ class Modules(unittest.TestCase):
             ({"mask": "block", "mask_size": 3}, None, ptr), ({"mask": "nearest", "mask_size": 3}, clouds_, ptr), ({"mask": "neighbours"}, graph, whole),
             ({"convolution": "sequence", "pool": [2, 1]}, None, ptr), ({"convolution": "grid", "grid": (3, 4)}, None, whole))]
         cases += [(head(DIM, 3), (x, ptr), {}) for head in (nn.SoftmaxPoolHead, nn.SumHead, nn.PooledHead, nn.SampleMaxHead)]
+        cases += [(nn.PairHead(DIM, 3), (x, torch.tensor([0, 12, 36])), {}), (nn.TokenHead(DIM, 3), (x,), {}), (nn.PackedBatchNorm(DIM), (x,), {})]
         for module, given, keywords in cases:
             with self.subTest(module=str(module)):
                 self.compare_compiled(module, (given, keywords))

@@ -370,7 +370,8 @@ def standard(model: nn.Module, *, max_tokens: int | None = None, vote: int | Non
         model: a PointClassifier, PointSegmenter or GraphModel, or a module of your own with layers, attentions, heads or
             models of geosft in it. What is not of geosft remains as it is.
         max_tokens: the size of the tables of random numbers; None, for a classifier of a RUN: the points that it was trained with.
-        vote: of :meth:`geosft.nn.SamplingContext.seeded`; None: greedy samples.
+        vote: of :meth:`geosft.nn.SamplingContext.seeded`, for all that the model calls without `sampling`; None: greedy samples.
+            A module of your own that passes `sampling` must pass this vote, or it is refused.
         canonical_order: False for a model with canonical_order: points must then come in the order of
             :func:`geosft.nn.farthest_point_order`, which standard operators cannot find, and in which :func:`inputs` gives them.
 
