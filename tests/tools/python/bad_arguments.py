@@ -90,6 +90,7 @@ def watched_by(module):
 # Of modules: class, arguments of the constructor, arguments of forward.
 MODULES = {
     "Sampler": (nn.Sampler, dict(dim=8, num_samples=3, tau=1.0, weighting="softplus", hard=False), dict(x=uniform(9, 8), ptr=PTR)),
+    "dense tokens": (nn.Sampler, dict(dim=8, num_samples=3), dict(x=uniform(2, 5, 8), mask=torch.arange(5) < torch.tensor([[5], [3]]))),
     "SamplingAttention": (nn.SamplingAttention, dict(dim=8, num_heads=2, num_samples=3, score="maxout", probability="leaky_relu", score_dropout=0.0),
                           dict(x=uniform(9, 8), ptr=PTR)),
     "dense": (nn.SamplingAttention, dict(dim=8, num_heads=2), dict(x=uniform(2, 5, 8), mask=torch.arange(5) < torch.tensor([[5], [3]]))),
@@ -151,7 +152,7 @@ FUNCTIONS = {
     "from_pretrained": (geosft.from_pretrained, dict(name="nothing")),
     "exported": (export.exported, dict(model=torch.nn.Linear(2, 2))),
     "package": (export.package, dict(model=torch.nn.Linear(2, 2), file="model.pt2")),
-    "onnx": (export.onnx, dict(model=torch.nn.Linear(2, 2), file="model.onnx", max_tokens=3)),
+    "onnx": (export.onnx, dict(model=torch.nn.Linear(2, 2), file="model.onnx", args=None, max_tokens=3)),
     "standard": (export.standard, dict(model=nn.PointClassifier(3, **SMALL, canonical_order=False), max_tokens=9, vote=0)),
 }
 if "furniture" in geosft.pretrained_names():

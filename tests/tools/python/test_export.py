@@ -73,6 +73,56 @@ MODELS = {
 WRITTEN = ("classifier", "variants", "molecules", "deep", "linear")  # each part of a model in one of them
 
 
+class Masked(torch.nn.Module):
+    """A model of one's own with dense tokens and a mask."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerLayer(16, 2, 5, relative="points", relative_channels=1)
+
+    def forward(self, x, points, mask):
+        return self.layer(x, nn.PointEncoding(points), mask=mask)
+
+
+class Packed(torch.nn.Module):
+    """A model of one's own with packed tokens, whose samplers share random numbers; in vote 0 one layer has its own."""
+
+    def __init__(self, vote=0):
+        super().__init__()
+        self.vote = vote
+        self.attention, self.encoder = nn.SamplingAttention(16, 2, 5), nn.Encoder(16, 2, 5, depth=2)
+        self.alone, self.head = nn.TransformerLayer(16, 2, 3), nn.SampleMaxHead(16, 3, 4)
+
+    def forward(self, x, ptr):
+        sampling = nn.SamplingContext.seeded(self.vote)
+        x = self.attention(x, None, ptr, sampling=sampling)
+        x = self.encoder(x, None, ptr, sampling=sampling)
+        x = self.alone(x, None, ptr, sampling=None if self.vote == 0 else sampling)
+        return self.head(x, ptr, sampling=sampling)
+
+
+def masks(tokens, *counts):
+    return torch.arange(tokens) < torch.tensor(counts).unsqueeze(1)
+
+
+# Models of one's own: the module, shapes of its inputs to export it with, and others to run it with.
+OWN = {
+    "sequential": (lambda: torch.nn.Sequential(torch.nn.Linear(4, 16), nn.TransformerLayer(16, 2, 5), torch.nn.ReLU(), nn.SamplingAttention(16, 2, 5)),
+                   (2, 20), [(3, 40), (1, 11), (4, 2), (1, 1)], lambda items, tokens: (torch.randn(items, tokens, 4),)),
+    "one item": (lambda: nn.TransformerLayer(16, 2, 5, norm_first=True), 20, [33, 2, 1], lambda tokens: (torch.randn(tokens, 16),)),
+    "packed": (Packed, [0, 12, 20], RAGGED, lambda *ptr: (torch.randn(ptr[-1], 16), torch.tensor(ptr))),
+    "masked": (Masked, (20, 20, 7), [(40, 40, 0, 9), (10, 4), (3, 1, 2)],
+               lambda tokens, *counts: (torch.randn(len(counts), tokens, 16), torch.rand(len(counts), tokens, 3), masks(tokens, *counts))),
+}
+
+
+def own(name):
+    """The module, inputs to export it with, and those to run it with."""
+    torch.manual_seed(2)
+    make, example, others, inputs_of = OWN[name]
+    return make().eval(), *(([inputs_of(*(one if isinstance(one, (tuple, list)) else [one])) for one in ones]) for ones in ([example], others))
+
+
 def made(name):
     torch.manual_seed(1)
     return MODELS[name]().eval()
@@ -139,6 +189,85 @@ class Exports(unittest.TestCase):
                     (found,) = session.run(None, {one: tensor.numpy() for one, tensor in zip(export.input_names(model), given)})
                     self.close(torch.from_numpy(found), output(model, given))
 
+    def test_standard_operators_in_a_module_of_ones_own(self):
+        for name in OWN:
+            module, _, others = own(name)
+            for vote in (0, None) if name != "packed" else (0,):
+                alike = export.standard(module, max_tokens=64, vote=vote)
+                self.assertFalse(any(isinstance(one, nn.SamplingAttention) and one.sampler is not None for one in alike.modules()))
+                for given in others:
+                    with self.subTest(module=name, vote=vote, shapes=[list(one.shape) for one in given]), torch.no_grad():
+                        if vote == 0:
+                            self.close(alike(*given), module(*given))
+                        else:
+                            self.assertEqual(alike(*given).shape, module(*given).shape)
+        chosen, x, ptr = Packed(vote=2).eval(), torch.randn(20, 16), torch.tensor([0, 12, 20])
+        with self.assertRaisesRegex(export.CannotExport, r"sampling: .*seeded\(2\).*vote=0"):
+            export.standard(chosen, max_tokens=64)(x, ptr)
+        with torch.no_grad():
+            self.close(export.standard(chosen, max_tokens=64, vote=2)(x, ptr), chosen(x, ptr))
+        shared = nn.TransformerLayer(16, 2, 5)
+        twice = torch.nn.Sequential(shared, shared).eval()
+        alike, x = export.standard(twice, max_tokens=30), torch.randn(2, 30, 16)
+        self.assertIs(alike[0], alike[1])
+        with torch.no_grad():
+            self.close(alike(x), twice(x))
+
+    @unittest.skipUnless(WITH_ONNX, "onnx, onnxscript and onnxruntime are not installed")
+    def test_onnx_of_a_module_of_ones_own(self):
+        import onnx
+        import onnxruntime
+        for name in OWN if "GEOSFT_ALL_EXPORTS" in os.environ else ("sequential", "packed", "masked"):
+            module, (example,), others = own(name)
+            with tempfile.TemporaryDirectory() as folder:
+                file = f"{folder}/own.onnx"
+                export.onnx(module, file, example, max_tokens=64)
+                self.assertEqual({node.domain for node in onnx.load(file).graph.node}, {""})
+                session = onnxruntime.InferenceSession(file)
+            for given in others:
+                with self.subTest(module=name, shapes=[list(one.shape) for one in given]), torch.no_grad():
+                    (found,) = session.run(None, {into.name: one.numpy() for into, one in zip(session.get_inputs(), given)})
+                    self.close(torch.from_numpy(found), module(*given))
+
+    def test_what_cannot_be_expressed_of_a_module_of_ones_own(self):
+        class Sampled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.sampler = nn.Sampler(16, 5)
+
+            def forward(self, x):
+                return self.sampler(x).sample(x)
+
+        class Near(torch.nn.Module):
+            def forward(self, x):
+                return geosft.knn(x, x, 2)[1]
+
+        x = torch.randn(20, 16)
+        for words, module in (("Sampler outside of", Sampled()), ("PolynomialAttention.*monomials", torch.nn.Sequential(nn.PolynomialAttention(16, 2))),
+                              ("mask of PrimalAttention", torch.nn.Sequential(nn.PrimalAttention(16, 2, mask="window"))),
+                              ("with_replacement", torch.nn.Sequential(nn.SamplingAttention(16, 2, with_replacement=True)))):
+            with self.assertRaisesRegex(export.CannotExport, words):
+                export.onnx(module, "never.onnx", (x,), max_tokens=20)
+        with self.assertRaisesRegex(export.CannotExport, "the operator geosft.knn"):
+            export.onnx(Near(), "never.onnx", (torch.randn(9, 3),), max_tokens=20)
+        layer = nn.TransformerLayer(16, 2, 5)
+        for error, words, call in ((TypeError, "args must be a tuple", lambda: export.onnx(layer, "never.onnx", x, max_tokens=20)),
+                                   (TypeError, "args must be given", lambda: export.onnx(layer, "never.onnx", max_tokens=20)),
+                                   (TypeError, "max_tokens must be given", lambda: export.onnx(layer, "never.onnx", (x,))),
+                                   (TypeError, "model must be a torch.nn.Module", lambda: export.standard("layer", max_tokens=20))):
+            with self.assertRaisesRegex(error, words):
+                call()
+
+    def test_programs_of_a_module_of_ones_own(self):
+        """torch.export itself, with geosft's operators."""
+        for name in ("sequential", "packed"):
+            module, (example,), others = own(name)
+            shapes = tuple({0: torch.export.Dim.AUTO, **({1: torch.export.Dim.AUTO} if one.dim() == 3 else {})} for one in example)
+            program = torch.export.export(module, example, dynamic_shapes=shapes, strict=False).module()
+            for given in others[:1]:
+                with self.subTest(module=name), torch.no_grad():
+                    self.close(program(*given), module(*given))
+
     def test_one_item_with_other_inputs_than_tokens(self):
         for model in (nn.PointSegmenter(5, 2, **SMALL), graph_model(graph_features=2, head="sample_max", head_samples=4)):
             program = export.exported(model.eval()).module()
@@ -191,7 +320,7 @@ class Exports(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "normals must be of the shape of points"):
             export.inputs(canonical, points[:20])
         with self.assertRaisesRegex(TypeError, "model"):
-            export.standard(torch.nn.Linear(2, 2), max_tokens=10)
+            export.exported(torch.nn.Linear(2, 2))
         tolerant = graph_model(attention=lambda: nn.PolynomialAttention(16, 2, tolerance=0.1))
         with self.assertRaisesRegex(export.CannotExport, "tolerance of PolynomialAttention.*values of the tokens"):
             export.exported(tolerant)

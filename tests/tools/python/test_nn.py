@@ -265,6 +265,42 @@ class Modules(unittest.TestCase):
         self.assertTrue(torch.equal(out[mask], rows))
         self.assertEqual(float(out[~mask].detach().abs().max()), 0)
 
+    def test_samples_of_dense_tokens(self):
+        generator = torch.Generator().manual_seed(7)
+        x, points = torch.randn(3, 12, DIM, generator=generator), torch.rand(3, 12, 3, generator=generator)
+        mask = torch.arange(12) < torch.tensor([[12], [5], [0]])
+        for options in ({}, {"with_replacement": True}, {"hard": True}):
+            sampler = nn.Sampler(DIM, 5, **options).eval()
+            packed = sampler(x.flatten(0, 1), [0, 12, 24, 36])
+            pairs = sampler(x)
+            self.assertIsNone(pairs.mask)
+            self.assertTrue(torch.equal(pairs.top, packed.top))
+            self.assertTrue(torch.equal(pairs.sample(points), packed.sample(points.flatten(0, 1)).view(3, 5, 3)))
+            self.assertTrue(torch.equal(pairs.sample(points.flatten(0, 1)), packed.sample(points.flatten(0, 1))))
+            self.assertEqual(pairs.sample(x[..., 0]).shape, (3, 5))
+            some, ragged = sampler(x, mask=mask), sampler(x[mask], torch.tensor([0, 12, 17, 17]))
+            self.assertEqual(some.mask.sum(1).tolist(), [5, 5 if "with_replacement" in options else 2, 0])
+            self.assertTrue(torch.equal(some.sample(x)[some.mask], ragged.sample(x[mask])))
+            self.assertTrue((some.sample(points)[~some.mask] == 0).all())
+            some.sample(x).square().sum().backward()
+            self.assertGreater(float(sampler.projection.weight.grad.abs().max()), 0)
+        self.assertEqual(sampler(x[:0]).sample(x[:0]).shape, (0, 5, DIM))
+        self.assertEqual(sampler(x[:, :0]).sample(x[:, :0]).shape, (3, 0, DIM))
+        self.assertEqual(sampler(x[:, :1]).sample(points[:, :1]).shape, (3, 1, 3))
+        head = nn.SampleMaxHead(DIM, 4, 5).eval()
+        self.assertTrue(torch.equal(head(x), head(x.flatten(0, 1), [0, 12, 24, 36])))
+
+        class Sampled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.sampler = nn.Sampler(DIM, 5)
+
+            def forward(self, x, mask=None):
+                return self.sampler(x, mask=mask).sample(x)
+
+        self.compare_compiled(Sampled(), ((x,), {}), ((x[:2, :8],), {}))
+        self.compare_compiled(Sampled(), ((x, mask), {}))
+
     def compare_compiled(self, module, *calls):
         """The module, compiled in one graph with default settings, gives the values and gradients of itself. `calls` are
         pairs of arguments and keywords: the later ones are of other sizes."""
@@ -345,6 +381,7 @@ class Modules(unittest.TestCase):
             ({"mask": "block", "mask_size": 3}, None, ptr), ({"mask": "nearest", "mask_size": 3}, clouds_, ptr), ({"mask": "neighbours"}, graph, whole),
             ({"convolution": "sequence", "pool": [2, 1]}, None, ptr), ({"convolution": "grid", "grid": (3, 4)}, None, whole))]
         cases += [(head(DIM, 3), (x, ptr), {}) for head in (nn.SoftmaxPoolHead, nn.SumHead, nn.PooledHead, nn.SampleMaxHead)]
+        cases += [(nn.PairHead(DIM, 3), (x, torch.tensor([0, 12, 36])), {}), (nn.TokenHead(DIM, 3), (x,), {}), (nn.PackedBatchNorm(DIM), (x,), {})]
         for module, given, keywords in cases:
             with self.subTest(module=str(module)):
                 self.compare_compiled(module, (given, keywords))
@@ -425,7 +462,7 @@ class Modules(unittest.TestCase):
                 pairs = module.sampler(x, layout)
                 projected = module._project(x, pairs)
                 shares = module._probabilities(projected, relative, pairs, layout)
-                mixed = nn.composed.composed_attention(shares, projected[2], nn.composed.slots_of(pairs, layout))
+                mixed = nn.composed.composed_attention(shares, projected[2], nn.composed.padded_keys(pairs, layout))
                 torch.testing.assert_close(module.output(mixed.reshape(12, DIM)), module(x, relative, ptr), rtol=1e-4, atol=1e-5)
 
     def test_recorded_attention(self):
@@ -615,6 +652,27 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: segmenter(points, normals), "category")
         self.refuses(lambda: segmenter(points, normals, category=torch.tensor([0, 1, 3])), "category", "3")
         self.refuses(lambda: segmenter(points, normals, category=torch.tensor([0, 1])), "category", "[3]")
+
+    def test_numbers_that_are_not_finite_name_the_argument(self):
+        points, normals = dense_clouds()
+        x = torch.randn(3, 12, DIM)
+        x[1, 4, 2], x[2, 0] = float("nan"), float("inf")
+        mask = torch.ones(3, 12, dtype=torch.bool)
+        mask[2, 0] = False
+        for module in (nn.Sampler(DIM, 5), nn.SamplingAttention(DIM, **LAYER), nn.TransformerLayer(DIM, **LAYER), nn.Encoder(DIM, **LAYER, depth=2)):
+            for mode in (True, False):
+                module.train(mode)
+                self.refuses(lambda: module(x), "x, the tokens, must be finite", "2 of 36 rows", "row 16", error=ValueError)
+                self.refuses(lambda: module(x, mask=mask), "x, the tokens", "1 of 35 rows", "row 16", error=ValueError)
+        sampler = nn.Sampler(DIM, 5)
+        torch.nn.init.constant_(sampler.projection.weight, float("inf"))
+        self.refuses(lambda: sampler(torch.ones(9, DIM)), "scores x W_S + b_S", "tokens x are finite", "weights of the sampler", error=ValueError)
+        for name, place in (("points", 0), ("normals", 1)):
+            given = [points.clone(), normals.clone()]
+            given[place][1, 3, 2] = float("nan")
+            for mode in (True, False):
+                for model in (classifier().train(mode), nn.PointSegmenter(5, 0, DIM, **LAYER).train(mode)):
+                    self.refuses(lambda: model(*given), f"{name} must be finite", "1 of 36 rows", "row 15", error=ValueError)
 
     def test_graphs_name_the_argument(self):
         edges, ptr = torch.tensor([[0, 1, 3], [1, 0, 4]]), torch.tensor([0, 3, 5])

@@ -177,6 +177,10 @@ class InPyTorchGeometric(unittest.TestCase):
         compiled = torch.compile(conv, fullgraph=True, backend="aot_eager")
         for given in ({"batch": batch.batch}, {"ptr": batch.ptr}):
             torch.testing.assert_close(compiled(x, batch.edge_index, edge_attr, **given), conv(x, batch.edge_index, edge_attr, **given))
+        points, pos = pyg.SamplingPointConv(6, 8, heads=2, num_samples=4).eval(), torch.rand(batch.num_nodes, 3)
+        compiled = torch.compile(points, fullgraph=True, backend="aot_eager")
+        for given in ({"batch": batch.batch}, {"ptr": batch.ptr}):
+            torch.testing.assert_close(compiled(x, pos, **given), points(x, pos, **given))
 
     def test_points(self):
         x, pos = torch.randn(11, 16), torch.rand(11, 3)

@@ -16,6 +16,7 @@ import unittest
 import warnings
 
 import geosft
+import geosft.export
 import torch
 from geosft import checkpoints, nn, runs
 
@@ -40,6 +41,22 @@ def write_box(file, sides):
     faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
     rows = [" ".join(map(str, corner)) for corner in corners] + ["4 " + " ".join(map(str, face)) for face in faces]
     write(file, ["OFF", "8 6 0", *rows])
+
+
+def arrays(*tensors):
+    """The same numbers as NumPy arrays: contiguous, of another order, with gaps, backwards, of the other byte order, and read-only."""
+    import numpy
+    plain = [one.numpy().copy() for one in tensors]
+    for one in plain:
+        one.setflags(write=False)
+    yield plain
+    yield [numpy.asfortranarray(one) for one in plain]
+    yield [numpy.repeat(one, 2, 0)[::2] for one in plain]
+    yield [numpy.ascontiguousarray(one[::-1])[::-1] for one in plain]
+    yield [one.astype(one.dtype.newbyteorder()) for one in plain]
+
+
+WITH_NUMPY = importlib.util.find_spec("numpy")
 
 
 class InFolder(unittest.TestCase):
@@ -103,6 +120,34 @@ class Classifiers(InFolder):
         for name, bad in (("points", dict(points=points[0])), ("normals", dict(normals=normals[1:])), ("vote", dict(vote=-1))):
             with self.assertRaisesRegex(ValueError, name):
                 model.prepare(**{"points": points, "normals": normals, **bad})
+
+    @unittest.skipUnless(WITH_NUMPY, "NumPy is not installed")
+    def test_arrays_give_the_bits_of_tensors(self):
+        import numpy
+        model = geosft.load(self.run_)
+        generator = torch.Generator().manual_seed(15)
+        points = 50 * torch.rand(90, 3, generator=generator, dtype=torch.double) + 100
+        normals = torch.nn.functional.normalize(torch.randn(90, 3, generator=generator, dtype=torch.double), dim=1)
+        for dtype in (torch.float32, torch.float64):
+            given = (points.to(dtype), normals.to(dtype))
+            for some in arrays(*given):
+                self.assertTrue(torch.equal(model.predict(*some), model.predict(*given)))
+                self.assertTrue(torch.equal(model.predict(some[0]), model.predict(given[0])))
+                self.assertTrue(torch.equal(model.predict(some[0], given[1]), model.predict(*given)))
+                for found, expected in zip(model.prepare(*some, vote=1), model.prepare(*given, vote=1)):
+                    self.assertTrue(torch.equal(found, expected))
+                found, expected = (geosft.export.inputs(model, *one) for one in (some, given))
+                self.assertTrue(all(torch.equal(found[name], expected[name]) for name in expected))
+        plain = points.numpy()
+        for bad in (plain.astype(numpy.float16), plain.astype(numpy.int64), plain.astype(complex), plain.astype(object), plain > 0,
+                    numpy.ma.array(plain), plain.tolist(), "points"):
+            with self.assertRaisesRegex(TypeError, "^points must be "):
+                model.predict(bad)
+            with self.assertRaisesRegex(TypeError, "^normals must be "):
+                model.prepare(plain, bad)
+        for name, bad in (("points", dict(points=plain[0])), ("points", dict(points=plain * numpy.nan)), ("normals", dict(normals=plain[1:]))):
+            with self.assertRaisesRegex(ValueError, f"^{name} must "):
+                model.predict(**{"points": plain, "normals": None, **bad})
 
     def test_estimated_normals_are_said_once(self):
         points = torch.rand(30, 3, generator=torch.Generator().manual_seed(14))
@@ -355,6 +400,31 @@ class Graphs(InFolder):
                 model.save(self.folder / f"{name}_written")
                 again = torch.classes.geosft.GraphPredictor(str(self.folder / f"{name}_written"))
                 self.assertTrue(torch.equal(again.predict_data(str(self.data)), expected))
+
+    @unittest.skipUnless(WITH_NUMPY, "NumPy is not installed")
+    def test_arrays_give_the_bits_of_tensors(self):
+        model = geosft.load(self.folder / "gatedgcn")
+        weight = torch.ones(self.edges.shape[1])
+        given = (self.edges, self.ptr, self.nodes[:, None], self.bonds[:, None], weight)
+
+        def made(edges, ptr, nodes, bonds, weight):
+            return nn.FeaturedGraphs.from_edges(edges, ptr, node_categories=nodes, edge_categories=bonds, weight=weight)
+
+        graphs = made(*given)
+        expected = model.predict(graphs)
+        for some in arrays(*given):
+            self.assertTrue(torch.equal(model.predict(made(*some)), expected))
+        for some in arrays(*(one for one in graphs if one is not None)):
+            fields = iter(some)
+            both = nn.FeaturedGraphs(*(None if one is None else next(fields) for one in graphs))
+            self.assertTrue(torch.equal(model.predict(both), expected))
+            self.assertTrue(torch.equal(model.prepare(both).node_encoding, model.prepare(graphs).node_encoding))
+        bad = self.nodes[:, None].numpy().astype("int8")
+        for call in (lambda: made(*given[:2], bad, *given[3:]), lambda: model.predict(graphs._replace(node_categories=bad))):
+            with self.assertRaisesRegex(TypeError, "^node_categories must be an array of int64, int32, float32 or float64, got int8"):
+                call()
+        with self.assertRaisesRegex(ValueError, "^edge_index must be int64"):
+            made(self.edges.numpy().astype("int32"), *given[1:])
 
     def test_predictions_of_files_are_those_of_the_tool(self):
         for name in ("edges", "gatedgcn"):

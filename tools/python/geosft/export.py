@@ -6,6 +6,7 @@ operators alone.
 >>> geosft.export.package(model, "model.pt2")           # compiled, for C++ without Python
 >>> geosft.export.onnx(model, "model.onnx", max_tokens=1024)
 >>> geosft.export.onnx(geosft.from_pretrained("furniture"), "furniture.onnx", canonical_order=False)
+>>> geosft.export.onnx(my_module, "mine.onnx", (x,), max_tokens=1024)  # with layers of geosft in it
 
 Sizes are dynamic: any number of items of any size, packed by ptr.
 Models are exported in evaluation mode.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import pathlib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -23,12 +24,15 @@ from torch import Tensor, nn
 from .checkpoints import as_path
 from .nn import (FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PolynomialAttention, PrimalAttention, SampleMaxHead,
                  Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead, farthest_point_order)
-from .nn.checks import check_integer, check_like
-from .nn.composed import Slots, attention_bias, attention_probabilities, composed_attention
+from .nn.checks import check_integer, check_like, tensor_of
+from .nn.composed import PaddedKeys, attention_bias, attention_probabilities, composed_attention
 from .nn.heads import PairHead, PooledHead
-from .nn.packed import PackedLayout
+from .nn.packed import PackedLayout, pack
 from .nn.point_models import LOCAL_NEIGHBOURS
-from .nn.sampling import gumbel_noise, log_softplus, partner_ranks
+from .nn.sampling import context_of, gumbel_noise, log_softplus, partner_ranks
+
+if TYPE_CHECKING:
+    import numpy
 
 _LONGEST_KEY = 2**62
 _OF_CUTOFF = "edge_cutoff: the number of edges depends on the values of the coordinates"
@@ -39,12 +43,12 @@ class CannotExport(ValueError):
 
 
 class _StandardPairs(NamedTuple):
-    """Sampled pairs in slots [items * k], some of which are not valid; see :class:`geosft.nn.Pairs`."""
+    """Sampled pairs [items * k], padded: the mask of `keys` says which there are; see :class:`geosft.nn.Pairs`."""
 
     top: Tensor
     partner: Tensor
     weight: Tensor
-    slots: Slots
+    keys: PaddedKeys
     hard: bool
 
     def sample(self, x: Tensor) -> Tensor:
@@ -54,58 +58,83 @@ class _StandardPairs(NamedTuple):
         return weight * x[self.top] + (1 - weight) * x[self.partner]
 
 
+class _RandomTables(nn.Module):
+    """The random numbers of a pass in evaluation mode, as tables: noise, and ranks of partners, for the rows of an item.
+
+    Args:
+        samplers: that the pass asks at most.
+        max_tokens: of an item.
+        vote: of :meth:`SamplingContext.seeded`; None: greedy, without random numbers.
+        like: a parameter, whose dtype and device the tables have.
+    """
+
+    def __init__(self, samplers: int, max_tokens: int, vote: int | None, like: Tensor):
+        super().__init__()
+        self.samplers, self.vote = samplers, vote
+        if vote is not None:
+            seeds = [SamplingContext.seed_of(vote, call) for call in range(samplers)]
+            self.register_buffer("noise", torch.stack([gumbel_noise(seed, max_tokens) for seed in seeds]).to(like))
+            self.register_buffer("ranks", torch.stack([partner_ranks(seed, max_tokens) for seed in seeds]).to(like.device))
+
+    def of_next_sampler(self, sampling: SamplingContext) -> tuple[Tensor | None, Tensor | None]:
+        """Noise and ranks [max_tokens] of the sampler that asks `sampling` next: of a seeded pass, each has others."""
+        given = None if sampling.mode == "greedy" else sampling.vote
+        if sampling._chosen and (sampling.mode == "random" or given != self.vote):
+            found = sampling.mode if sampling.mode != "seeded" else f"seeded({given})"
+            raise CannotExport(f"sampling: the model calls a layer with SamplingContext.{found}, but the tables of random numbers are those of "
+                               f"vote={self.vote}: export with that vote (None: greedy), or call the layer without `sampling`")
+        if self.vote is None:
+            return None, None
+        call = sampling._samplings
+        sampling._samplings += 1
+        if call >= self.samplers:
+            raise CannotExport(f"sampling: more samplers ask one SamplingContext than the model has, {self.samplers}: give each pass a new one")
+        return self.noise[call], self.ranks[call]
+
+
 class _StandardSampler(nn.Module):
     """A :class:`geosft.nn.Sampler` in evaluation mode, of operators that every runtime has. Noise and partners come from
-    tables for items of at most `max_tokens` tokens.
+    tables.
 
     Args:
         sampler: whose parameters it shares.
-        call: of the pass, from 0: the second sampler that a model asks has other random numbers than the first.
-        max_tokens: of an item.
-        vote: of :meth:`SamplingContext.seeded`; None: greedy.
+        tables: of random numbers.
     """
 
-    def __init__(self, sampler: Sampler, call: int, max_tokens: int, vote: int | None):
+    def __init__(self, sampler: Sampler, tables: _RandomTables):
         super().__init__()
         if sampler.with_replacement:
             raise CannotExport("with_replacement: independent samples need a table of noise for each of them")
         self.projection, self.k, self.tau, self.hard = sampler.projection, sampler.num_samples, sampler.tau, sampler.hard
-        self.gumbel_softmax, self.random_partner = sampler.weighting == "gumbel_softmax", vote is not None
-        dtype = self.projection.weight.dtype
-        noise, ranks = torch.zeros(max_tokens, dtype=dtype), torch.zeros(max_tokens, dtype=torch.int64)
-        if vote is not None:
-            seed = SamplingContext.seed_of(vote, call)
-            ranks = partner_ranks(seed, max_tokens)
-            if sampler.noise:
-                noise = gumbel_noise(seed, max_tokens).to(dtype)
-        self.register_buffer("noise", noise.to(self.projection.weight.device))
-        self.register_buffer("ranks", ranks.to(self.projection.weight.device))
+        self.gumbel_softmax, self.noisy, self.tables = sampler.weighting == "gumbel_softmax", sampler.noise, tables
 
-    def forward(self, x: Tensor, layout: PackedLayout, *, sampling=None) -> _StandardPairs:
+    def forward(self, x: Tensor, layout: PackedLayout, *, sampling: SamplingContext) -> _StandardPairs:
+        noise, ranks = self.tables.of_next_sampler(sampling)
         ptr = layout.pointers(x.device)
         item = layout.item_of_row(x.device)
         rows = torch.arange(x.shape[0], device=x.device)
         place = rows - ptr[item]
         score = self.projection(x).squeeze(-1)
-        noisy = score + self.noise[place]
+        noise = noise.to(score.dtype)[place] if noise is not None and self.noisy else torch.zeros_like(score)
+        noisy = score + noise
         size = ptr[1:] - ptr[:-1]
         count = torch.maximum((size // 2).clamp(max=self.k), size.clamp(max=1))
         of_row = count[item]
         # The rank of each row in its item by falling score, the lower row first among equal ones.
         rank = self._ranks_in_items(noisy, item, rows, ptr, descending=True)
         chosen = rank < of_row
-        if self.random_partner:  # pairs in the order of rows; partners by random keys among the others
+        if ranks is not None:  # pairs in the order of rows; partners by random keys among the others
             before = chosen.long().cumsum(0) - chosen.long()
-            top_slot = before - before[ptr[:-1].clamp(max=x.shape[0] - 1)][item]
-            key = torch.where(chosen, _LONGEST_KEY, self.ranks[place])
-            partner_slot = self._ranks_in_items(key, item, rows, ptr, descending=False)
+            top_place = before - before[ptr[:-1].clamp(max=x.shape[0] - 1)][item]
+            key = torch.where(chosen, _LONGEST_KEY, ranks[place])
+            partner_place = self._ranks_in_items(key, item, rows, ptr, descending=False)
         else:
-            top_slot, partner_slot = rank, torch.where(size[item] == 1, rank, rank - of_row)
-        slots = self._slots(count, item)
-        top = self._scattered(rows, chosen, item, top_slot, slots)
-        partner = self._scattered(rows, (partner_slot >= 0) & (partner_slot < of_row), item, partner_slot, slots)
+            top_place, partner_place = rank, torch.where(size[item] == 1, rank, rank - of_row)
+        keys = self._padded_keys(count, item)
+        top = self._scattered(rows, chosen, item, top_place, keys)
+        partner = self._scattered(rows, (partner_place >= 0) & (partner_place < of_row), item, partner_place, keys)
         weight = self._weight(noisy, score, place, top, partner)
-        return _StandardPairs(top, partner, weight, slots, self.hard)
+        return _StandardPairs(top, partner, weight, keys, self.hard)
 
     @staticmethod
     def _ranks_in_items(key: Tensor, item: Tensor, rows: Tensor, ptr: Tensor, descending: bool) -> Tensor:
@@ -113,15 +142,15 @@ class _StandardSampler(nn.Module):
         order = first[torch.sort(item[first], stable=True).indices]
         return torch.zeros_like(rows).scatter(0, order, rows - ptr[item[order]])
 
-    def _slots(self, count: Tensor, item: Tensor) -> Slots:
-        valid = torch.arange(self.k, device=count.device) < count.unsqueeze(1)
+    def _padded_keys(self, count: Tensor, item: Tensor) -> PaddedKeys:
+        mask = torch.arange(self.k, device=count.device) < count.unsqueeze(1)
         every = torch.arange(self.k, device=count.device) + torch.arange(count.shape[0], device=count.device).unsqueeze(1) * self.k
-        return Slots(every, valid, item)
+        return PaddedKeys(every, mask, item)
 
-    def _scattered(self, rows: Tensor, there: Tensor, item: Tensor, slot: Tensor, slots: Slots) -> Tensor:
-        """The row that is in each slot; 0 in slots that are not valid."""
-        size = slots.rows.shape[0] * self.k
-        place = torch.where(there, item * self.k + slot, size)
+    def _scattered(self, rows: Tensor, there: Tensor, item: Tensor, place: Tensor, keys: PaddedKeys) -> Tensor:
+        """The row of each key, from the rows that are `there`, each at its `place` in its item; 0 of padding."""
+        size = keys.rows.shape[0] * self.k
+        place = torch.where(there, item * self.k + place, size)
         return torch.zeros(size + 1, dtype=torch.int64, device=rows.device).scatter(0, place, rows)[:-1]
 
     def _weight(self, noisy: Tensor, score: Tensor, place: Tensor, top: Tensor, partner: Tensor) -> Tensor:
@@ -141,12 +170,14 @@ class _StandardAttention(nn.Module):
         self.attention, self.sampler = attention, sampler
         attention.sampler = None
 
-    def forward(self, x: Tensor, relative=None, ptr: PackedLayout | None = None, *, mask=None, sampling=None) -> Tensor:
-        own, pairs = self.attention, self.sampler(x, ptr)
+    def forward(self, x: Tensor, relative=None, ptr=None, *, mask: Tensor | None = None, sampling: SamplingContext | None = None) -> Tensor:
+        own = self.attention
+        x, relative, layout, unpacked = own._packed(x, relative, ptr, mask)
+        pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
         q, k, v, leak = own._project(x, pairs)
-        bias = attention_bias(relative, pairs, pairs.slots, own._weights)
-        shares = attention_probabilities(own.score, own.probability, q, k, leak, bias, pairs.slots, own.eps)
-        return own.output(composed_attention(shares, v, pairs.slots).reshape(x.shape))
+        bias = attention_bias(relative, pairs, pairs.keys, own._weights)
+        shares = attention_probabilities(own.score, own.probability, q, k, leak, bias, pairs.keys, own.eps)
+        return unpacked.restore(own.output(composed_attention(shares, v, pairs.keys).reshape(x.shape)))
 
 
 class _StandardPrimal(nn.Module):
@@ -160,10 +191,11 @@ class _StandardPrimal(nn.Module):
             raise CannotExport(f"{', '.join(unusual)} of PrimalAttention: the sizes of its groups depend on the values of ptr")
         self.attention = attention
 
-    def forward(self, x: Tensor, relative=None, ptr: PackedLayout | None = None, *, mask=None, sampling=None) -> Tensor:
+    def forward(self, x: Tensor, relative=None, ptr=None, *, mask: Tensor | None = None, sampling=None) -> Tensor:
         own = self.attention
+        (x,), layout, unpacked = pack([x], own.dim, ptr, mask, "x", own.query.weight)
         q, k, v = (rows.transpose(0, 1) for rows in own._heads(x))  # [h, N, c]
-        item = ptr.item_of_row(x.device)
+        item = layout.item_of_row(x.device)
         same = (item.unsqueeze(1) == item.unsqueeze(0)).to(x.dtype)
         if own.beta is not None:
             mean = (same / same.sum(1, keepdim=True)) @ k
@@ -174,7 +206,7 @@ class _StandardPrimal(nn.Module):
             shares = weight / (weight.sum(-1, keepdim=True) + own.eps)
         else:
             shares = (q @ k.transpose(1, 2) / q.shape[-1] ** 0.5).masked_fill(same == 0, -torch.inf).softmax(-1)
-        return own.output((shares @ v).transpose(0, 1).reshape(x.shape))
+        return unpacked.restore(own.output((shares @ v).transpose(0, 1).reshape(x.shape)))
 
 
 class _StandardSampleMax(nn.Module):
@@ -182,10 +214,11 @@ class _StandardSampleMax(nn.Module):
 
     def __init__(self, head: SampleMaxHead, sampler: _StandardSampler):
         super().__init__()
-        self.linear, self.sampler = head.linear, sampler
+        self.dim, self.linear, self.sampler = head.dim, head.linear, sampler
 
-    def forward(self, x: Tensor, ptr: PackedLayout, *, sampling=None) -> Tensor:
-        return self.linear(_sampled_max(x, self.sampler(x, ptr)))
+    def forward(self, x: Tensor, ptr=None, *, sampling: SamplingContext | None = None) -> Tensor:
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
+        return self.linear(_sampled_max(x, self.sampler(x, layout, sampling=context_of(self, sampling))))
 
 
 class _StandardPooled(nn.Module):
@@ -193,18 +226,19 @@ class _StandardPooled(nn.Module):
 
     def __init__(self, head: PooledHead, sampler: _StandardSampler):
         super().__init__()
-        self.mlp, self.sampler = head.mlp, sampler
+        self.dim, self.mlp, self.sampler = head.dim, head.mlp, sampler
 
-    def forward(self, x: Tensor, ptr: PackedLayout, graph_features: Tensor | None = None, *, sampling=None) -> Tensor:
-        pooled = _sampled_max(x, self.sampler(x, ptr))
+    def forward(self, x: Tensor, ptr=None, graph_features: Tensor | None = None, *, sampling: SamplingContext | None = None) -> Tensor:
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.mlp.linears[0].weight)
+        pooled = _sampled_max(x, self.sampler(x, layout, sampling=context_of(self, sampling)))
         return self.mlp(pooled if graph_features is None else torch.cat((pooled, graph_features.to(pooled.dtype)), 1))
 
 
 def _sampled_max(x: Tensor, pairs: _StandardPairs) -> Tensor:
     """The maximum over the sample of each item, 0 for an empty one."""
-    sampled = pairs.sample(x)[pairs.slots.rows]
-    largest = sampled.masked_fill(~pairs.slots.valid.unsqueeze(-1), -torch.inf).amax(1)
-    return largest.masked_fill(~pairs.slots.valid[:, :1], 0.0)
+    sampled = pairs.sample(x)[pairs.keys.rows]
+    largest = sampled.masked_fill(~pairs.keys.mask.unsqueeze(-1), -torch.inf).amax(1)
+    return largest.masked_fill(~pairs.keys.mask[:, :1], 0.0)
 
 
 def _standard_softmax_pool(x: Tensor, u: Tensor, layout: PackedLayout) -> Tensor:
@@ -278,56 +312,80 @@ def _max_tokens(model: nn.Module, max_tokens: int | None) -> int:
     return max_tokens
 
 
+class _Standard:
+    """Replaces the modules of geosft in a module by counterparts of standard operators."""
+
+    def __init__(self, tables: _RandomTables, canonical_order: bool | None):
+        self.tables, self.canonical_order = tables, canonical_order
+        self.made: dict[int, nn.Module] = {}  # by the module that each stands for, which may be used twice
+
+    def __call__(self, module: nn.Module) -> nn.Module:
+        """The counterpart of `module`, which itself is changed."""
+        if id(module) in self.made:
+            return self.made[id(module)]
+        made = self.made[id(module)] = self._counterpart(module)
+        if made is module:
+            for name, child in module._modules.items():
+                if child is not None:
+                    module._modules[name] = self(child)
+        return made
+
+    def _counterpart(self, module: nn.Module) -> nn.Module:
+        """The counterpart of the module alone; the module itself where its children, or their functions, are all there is to replace."""
+        if isinstance(module, SamplingAttention):
+            return _StandardAttention(module, _StandardSampler(module.sampler, self.tables))
+        if isinstance(module, PrimalAttention):
+            return _StandardPrimal(module)
+        if isinstance(module, PolynomialAttention):
+            raise CannotExport("PolynomialAttention: its monomials are one operator of geosft")
+        if isinstance(module, SampleMaxHead):
+            return _StandardSampleMax(module, _StandardSampler(module.sampler, self.tables))
+        if isinstance(module, PooledHead) and module.pooling == "sample_max":
+            return _StandardPooled(module, _StandardSampler(module.sampler, self.tables))
+        if isinstance(module, Sampler):
+            raise CannotExport("Sampler outside of an attention or a head: the number of its samples depends on the values of ptr or of a mask")
+        if isinstance(module, (SoftmaxPoolHead, PairHead, PooledHead)):
+            module.pool = _standard_softmax_pool
+        if isinstance(module, GraphModel) and module.edge_cutoff > 0:
+            raise CannotExport(_OF_CUTOFF)
+        if isinstance(module, (PointClassifier, PointSegmenter)):
+            self._points(module)
+        return module
+
+    def _points(self, model: PointClassifier | PointSegmenter) -> None:
+        if model.ppf is not None:
+            raise CannotExport("tokens ppf: the point-pair features of neighbours are one operator of geosft")
+        if model.canonical_order and self.canonical_order is not False:
+            raise CannotExport("canonical_order: farthest-point sampling chooses one point after the other, which standard operators "
+                               "cannot do for any number of points: pass canonical_order=False, and give the exported model what "
+                               "geosft.export.inputs returns, which is in that order (geosft.nn.farthest_point_order)")
+        model.canonical_order, model.point_tokens = False, _standard_point_tokens
+
+
 def standard(model: nn.Module, *, max_tokens: int | None = None, vote: int | None = 0, canonical_order: bool | None = None) -> nn.Module:
     """A copy of a model, in evaluation mode, of operators that every runtime has. It gives the model's outputs, to
     rounding, for items of at most `max_tokens` tokens.
 
     Args:
-        model: a PointClassifier, PointSegmenter or GraphModel.
+        model: a PointClassifier, PointSegmenter or GraphModel, or a module of your own with layers, attentions, heads or
+            models of geosft in it. What is not of geosft remains as it is.
         max_tokens: the size of the tables of random numbers; None, for a classifier of a RUN: the points that it was trained with.
-        vote: of :meth:`geosft.nn.SamplingContext.seeded`; None: greedy samples.
+        vote: of :meth:`geosft.nn.SamplingContext.seeded`, for all that the model calls without `sampling`; None: greedy samples.
+            A module of your own that passes `sampling` must pass this vote, or it is refused.
         canonical_order: False for a model with canonical_order: points must then come in the order of
             :func:`geosft.nn.farthest_point_order`, which standard operators cannot find, and in which :func:`inputs` gives them.
 
     Raises :class:`CannotExport` for what has no standard operators.
     """
-    if not isinstance(model, (PointClassifier, PointSegmenter, GraphModel)):
-        raise TypeError(f"model must be a PointClassifier, PointSegmenter or GraphModel, got {type(model).__name__}")
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     max_tokens = _max_tokens(model, max_tokens)
-    if getattr(model, "ppf", None) is not None:
-        raise CannotExport("tokens ppf: the point-pair features of neighbours are one operator of geosft")
-    if getattr(model, "edge_cutoff", 0) > 0:
-        raise CannotExport(_OF_CUTOFF)
+    if vote is not None:
+        check_integer("vote", vote)
     made = copy.deepcopy(model).eval()
-    if getattr(made, "canonical_order", False):
-        if canonical_order is not False:
-            raise CannotExport("canonical_order: farthest-point sampling chooses one point after the other, which standard operators "
-                               "cannot do for any number of points: pass canonical_order=False, and give the exported model what "
-                               "geosft.export.inputs returns, which is in that order (geosft.nn.farthest_point_order)")
-        made.canonical_order = False
-    calls = 0
-    for layer in made.encoder.layers:
-        if isinstance(layer.attention, SamplingAttention):
-            layer.attention = _StandardAttention(layer.attention, _StandardSampler(layer.attention.sampler, calls, max_tokens, vote))
-            calls += 1
-        elif isinstance(layer.attention, PrimalAttention):
-            layer.attention = _StandardPrimal(layer.attention)
-        elif layer.attention is None:
-            continue  # a convolution alone
-        elif isinstance(layer.attention, PolynomialAttention):
-            raise CannotExport("PolynomialAttention: its monomials are one operator of geosft")
-        else:
-            raise CannotExport(f"attention {type(layer.attention).__name__}: no decomposition is known")
-    for name, module in made.named_children():
-        if isinstance(module, SampleMaxHead):
-            setattr(made, name, _StandardSampleMax(module, _StandardSampler(module.sampler, calls, max_tokens, vote)))
-        elif isinstance(module, PooledHead) and module.pooling == "sample_max":
-            setattr(made, name, _StandardPooled(module, _StandardSampler(module.sampler, calls, max_tokens, vote)))
-        elif isinstance(module, (SoftmaxPoolHead, PairHead, PooledHead)):
-            module.pool = _standard_softmax_pool
-    if not isinstance(made, GraphModel):
-        made.point_tokens = _standard_point_tokens
-    return made
+    samplers = [module for module in made.modules() if isinstance(module, Sampler)]
+    like = samplers[0].projection.weight if samplers else torch.zeros(0)
+    return _Standard(_RandomTables(len(samplers), max_tokens, vote if samplers else None, like), canonical_order)(made)
 
 
 def _with_empty_item(given: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -409,8 +467,11 @@ def input_names(model: nn.Module) -> list[str]:
     return _function_of(model).names
 
 
-def inputs(model: nn.Module, points: Tensor, normals: Tensor | None = None, *, category: str = "", vote: int = 0) -> dict[str, Tensor]:
-    """The inputs by name (:func:`input_names`) of the exported `model` for one cloud: points [n, 3] and normals [n, 3].
+def inputs(
+    model: nn.Module, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, *, category: str = "", vote: int = 0
+) -> dict[str, Tensor]:
+    """The inputs by name (:func:`input_names`) of the exported `model` for one cloud: points [n, 3] and normals [n, 3],
+    tensors, or NumPy arrays of float32 or float64.
 
     A model of a RUN prepares the cloud as its ``prepare`` does; another model takes it as it is. With canonical_order the
     points come in the order of :func:`geosft.nn.farthest_point_order`, which a file of :func:`onnx` expects.
@@ -424,6 +485,7 @@ def inputs(model: nn.Module, points: Tensor, normals: Tensor | None = None, *, c
     """
     if not isinstance(model, (PointClassifier, PointSegmenter)):
         raise TypeError(f"model must be a PointClassifier or PointSegmenter, got {type(model).__name__}")
+    points, normals = tensor_of(points, "points"), tensor_of(normals, "normals")
     if hasattr(model, "prepare"):
         chosen = {"vote": vote} if isinstance(model, PointClassifier) else {}
         points, normals = model.prepare(points, normals, **chosen)
@@ -492,13 +554,44 @@ def _translations() -> dict:
     return {torch.ops.aten.sort.stable: sort_stable}
 
 
+def _export_module(module: nn.Module, args: tuple, dynamic_shapes) -> torch.export.ExportedProgram:
+    """A module of someone else as a program, of any sizes that it does not fix unless `dynamic_shapes` says otherwise."""
+    if dynamic_shapes is None:
+        auto = torch.export.Dim.AUTO
+        dynamic_shapes = torch.utils._pytree.tree_map(
+            lambda one: dict.fromkeys(range(one.dim()), auto) if isinstance(one, Tensor) else None, args)
+    with torch.no_grad(), torch.fx.experimental._config.patch(backed_size_oblivious=True):
+        return torch.export.export(module, args, dynamic_shapes=dynamic_shapes, strict=False)
+
+
 def onnx(
-    model: nn.Module, file: str | pathlib.Path, *, max_tokens: int | None = None, vote: int | None = 0, canonical_order: bool | None = None
+    model: nn.Module, file: str | pathlib.Path, args: tuple | None = None, *, max_tokens: int | None = None, vote: int | None = 0,
+    canonical_order: bool | None = None, dynamic_shapes=None
 ) -> None:
-    """Writes the model in evaluation mode as an ONNX file of standard operators (needs the package onnxscript), a function
-    of the tensors :func:`input_names`, of any sizes up to `max_tokens` tokens per item: logits of one vote. See
-    :func:`standard` for `vote`, for `canonical_order`, and for what raises :class:`CannotExport`."""
-    function = _function_of(standard(model, max_tokens=max_tokens, vote=vote, canonical_order=canonical_order))
-    program = torch.onnx.export(_export(function), (), input_names=function.names, output_names=["logits"], dynamo=True, verbose=False,
-                                custom_translation_table=_translations())
-    program.save(str(file))
+    """Writes the model in evaluation mode as an ONNX file of standard operators (needs the package onnxscript): logits of one vote,
+    as a function of the tensors :func:`input_names`, of any sizes up to `max_tokens` tokens per item. See
+    :func:`standard` for `vote`, for `canonical_order`, and for what raises :class:`CannotExport`.
+
+    With `args` the model may be a module of your own, with layers, attentions, heads or models of geosft in it::
+
+        geosft.export.onnx(model, "model.onnx", (x, mask), max_tokens=1024)
+
+    `args` are examples of the positional arguments of its forward, which give the inputs of the file their names: tensors of at least 2
+    items and tokens. Every size that the module does not fix is dynamic, the numbers of items and of tokens of packed (`ptr`) and dense
+    tokens too; `dynamic_shapes` names sizes, or fixes them, as that of :func:`torch.export.export` does."""
+    if args is None and not isinstance(model, (PointClassifier, PointSegmenter, GraphModel)):
+        raise TypeError("model must be a PointClassifier, PointSegmenter or GraphModel, or args must be given, example arguments of a module of "
+                        f"your own; got {type(model).__name__}")
+    if args is not None and not isinstance(args, tuple):
+        raise TypeError(f"args must be a tuple of the arguments of forward, such as (x,), got {type(args).__name__}")
+    made = standard(model, max_tokens=max_tokens, vote=vote, canonical_order=canonical_order)
+    if args is None:
+        function = _function_of(made)
+        program, names = _export(function), dict(input_names=function.names, output_names=["logits"])
+    else:
+        program, names = _export_module(made, args, dynamic_shapes), {}
+    for node in program.graph.nodes:
+        if node.op == "call_function" and getattr(node.target, "namespace", "") == "geosft":
+            raise CannotExport(f"the operator {node.target}, which the model calls: it has no decomposition into standard operators")
+    written = torch.onnx.export(program, (), dynamo=True, verbose=False, custom_translation_table=_translations(), **names)
+    written.save(str(file))

@@ -9,7 +9,7 @@ import pathlib
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,10 @@ from torch import Tensor, nn
 from ._kernel_ridge import KernelRidge
 from .checkpoints import as_path, load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
-from .nn.checks import check_integer, check_sizes
+from .nn.checks import NUMBERS, check_integer, check_sizes, tensor_of
+
+if TYPE_CHECKING:
+    import numpy
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -226,10 +229,12 @@ def _taken(rows: Tensor | None, *tensors: Tensor | None) -> list[Tensor | None]:
     return [one if one is None or rows is None else one.index_select(0, rows.to(one.device)) for one in tensors]
 
 
-def _check_cloud(points: Tensor, normals: Tensor | None) -> None:
+def _checked_cloud(points: Any, normals: Any) -> tuple[Tensor, Tensor | None]:
+    """The tensors of a cloud, given as tensors or arrays."""
+    points, normals = tensor_of(points, "points"), tensor_of(normals, "normals")
     for name, tensor in (("points", points), ("normals", normals)):
         if not isinstance(tensor, Tensor) and (name == "points" or tensor is not None):
-            raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
+            raise TypeError(f"{name} must be a tensor, or a NumPy array of float32 or float64, got {type(tensor).__name__}")
         if tensor is not None and (tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta):
             raise ValueError(f"{name} must be dense real numbers, got {tensor.dtype}, {tensor.layout}, on {tensor.device}")
     if points.dim() != 2 or points.shape[0] == 0 or points.shape[1] != 3:
@@ -239,6 +244,7 @@ def _check_cloud(points: Tensor, normals: Tensor | None) -> None:
         raise ValueError(f"points must be finite, got {bad} of {len(points)} that are not: points[points.isfinite().all(1)] has the others")
     if normals is not None and normals.shape != points.shape:
         raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
+    return points, normals
 
 
 def _centred(points: Tensor) -> Tensor:
@@ -313,30 +319,32 @@ class TrainedClassifier(PointClassifier, TrainedRun):
 
     class_names: list[str]
 
-    def predict(self, points: Tensor, normals: Tensor | None = None) -> Tensor:
+    def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None) -> Tensor:
         """Probabilities [num_classes] of a cloud, as those of the tool: points [n, 3] in any unit, far from the origin or
         not, and normals [n, 3] of unit length, which are estimated where the model needs them and they are missing; the first
-        time, a warning says so. As many points as the model was trained with are drawn; logits are averaged over the
-        votes of the configuration."""
+        time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
+        trained with are drawn; logits are averaged over the votes of the configuration."""
         cloud = self._thinned(points, normals)
         with _evaluating(self):
             logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]
             return torch.stack(logits).mean(0).softmax(0)
 
-    def prepare(self, points: Tensor, normals: Tensor | None = None, *, vote: int = 0) -> tuple[Tensor, Tensor | None]:
+    def prepare(
+        self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, *, vote: int = 0
+    ) -> tuple[Tensor, Tensor | None]:
         """A cloud as :meth:`predict` gives it to the model in vote `vote`: ``model(*model.prepare(points, normals))``. Takes
         points [n, 3] in any unit, and normals [n, 3], which are estimated where the model needs them and they are missing,
-        with a warning the first time. Returns points [m, 3] and normals [m, 3], or None for a model without, with the dtype
-        and device of the model: at most as many points as it was trained with, drawn by `vote`, centred, in the unit
-        ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
+        with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [m, 3] and normals
+        [m, 3], or None for a model without, with the dtype and device of the model: at most as many points as it was
+        trained with, drawn by `vote`, centred, in the unit ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
         check_integer("vote", vote)
         if vote < 0:
             raise ValueError(f"vote must not be negative, got {vote}")
         return self._seen_by(self._thinned(points, normals), vote)
 
-    def _thinned(self, points: Tensor, normals: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    def _thinned(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None) -> tuple[Tensor, Tensor | None]:
         """The points that votes draw from, with the normals that the model takes."""
-        _check_cloud(points, normals)
+        points, normals = _checked_cloud(points, normals)
         clouds = self.config["clouds"]
         thinned = _subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"])
         points, normals = _taken(thinned, points, normals)
@@ -371,10 +379,11 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
     part_names: list[str]
     part_classes: list[int]
 
-    def predict(self, points: Tensor, normals: Tensor | None = None, category: str = "") -> Tensor:
+    def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, category: str = "") -> Tensor:
         """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
-        input), with normals [n, 3] or None, as those of the tool; the first time that normals are estimated, a warning says
-        so. Clouds of more points than one block of the configuration are refused: those the tool divides."""
+        input), with normals [n, 3] or None, as those of the tool; tensors, or NumPy arrays of float32 or float64. The first
+        time that normals are estimated, a warning says so. Clouds of more points than one block of the configuration are
+        refused: those the tool divides."""
         label = self._category(category)
         given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
         seen, directions = self.prepare(points, normals)
@@ -386,13 +395,15 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
                 logits = logits.masked_fill(~allowed, -1e30)
             return logits.softmax(1)
 
-    def prepare(self, points: Tensor, normals: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+    def prepare(
+        self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None
+    ) -> tuple[Tensor, Tensor | None]:
         """A cloud as :meth:`predict` gives it to the model: ``model(*model.prepare(points, normals), category=…)``. Takes
         points [n, 3] in any unit, and normals [n, 3], which are estimated where the model needs them and they are missing,
-        with a warning the first time. Returns points [n, 3], centred, in the unit ball and in a pose of their own, and
-        normals [n, 3], or None for a model without, with the dtype and device of the model. Raises a ValueError or
+        with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [n, 3], centred, in the
+        unit ball and in a pose of their own, and normals [n, 3], or None for a model without, with the dtype and device of the model. Raises a ValueError or
         TypeError that names the argument."""
-        _check_cloud(points, normals)
+        points, normals = _checked_cloud(points, normals)
         block = self.config["clouds"]["block"]
         if 0 < block < len(points):
             raise ValueError(f"points must be at most {block}, the block of the configuration, got {len(points)}")
@@ -452,18 +463,22 @@ class TrainedGraphModel(GraphModel, TrainedRun):
 
     def prepare(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """Graphs as :meth:`predict` gives them to the model: ``model(model.prepare(graphs))``. Takes a batch of PyTorch Geometric,
-        too; computes the node encoding where it is missing; the result is on the device of the model."""
+        too; the fields of the graphs may be NumPy arrays of int32, int64, float32 or float64. Computes the node encoding where
+        it is missing; the result is on the device of the model. Raises a ValueError or TypeError that names the argument or
+        the field."""
         if not isinstance(graphs, FeaturedGraphs):
             from .pyg import from_data
             if isinstance(graphs, (list, tuple)):
                 raise TypeError("graphs must be one batch, torch_geometric.data.Batch.from_data_list(graphs), got a list")
             graphs = from_data(graphs)
+        graphs = FeaturedGraphs(*(tensor_of(value, name, NUMBERS) for name, value in graphs._asdict().items()))
         return self.encode(graphs).to(self.numbers.weight.device)
 
     def predict(self, graphs: FeaturedGraphs) -> Tensor:
         """Predictions [B, outputs] of graphs, or [N, outputs] of their nodes, as those of the tool: probabilities of
         classes or labels, or targets in the unit of the data; averaged over the votes of the configuration. The node
-        encoding is computed where it is missing. Takes a batch of PyTorch Geometric, too (:func:`geosft.pyg.from_data`)."""
+        encoding is computed where it is missing. Takes what :meth:`prepare` takes, a batch of PyTorch Geometric, too
+        (:func:`geosft.pyg.from_data`)."""
         graphs = self.prepare(graphs)
         outputs = torch.stack([model._outputs(graphs) for model in (self, *self.more_models)]).mean(0)
         with torch.no_grad():

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, slots_of
+from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, padded_keys
 from .checks import check_encoding, check_integer, check_number, check_options, check_probability, check_sizes
 from .packed import PackedLayout, pack
 from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, tensors_of
@@ -174,6 +174,16 @@ class SamplingAttention(nn.Module):
         Returns:
             A tensor of the shape of x, zeros where the mask is False.
         """
+        x, relative, layout, unpacked = self._packed(x, relative, ptr, mask)
+        pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
+        projected = self._project(x, pairs)
+        if self._recorded is not None:
+            with torch.no_grad():
+                self._recorded.append(RecordedAttention(self._probabilities(projected, relative, pairs, layout), pairs))
+        return unpacked.restore(self.output(self._mix(projected, relative, pairs, layout).reshape(x.shape)))
+
+    def _packed(self, x: Tensor, relative, ptr, mask: Tensor | None):
+        """The packed tokens, the encoding of packed tokens, the layout, and the way back."""
         self._check(relative)
         if isinstance(x, Tensor) and x.dim() in (2, 3):
             check_encoding(relative, x, self.relative_channels)
@@ -183,12 +193,7 @@ class SamplingAttention(nn.Module):
                 raise ValueError("x must be packed [N, dim] with relative='graph', whose edges are between packed rows")
         elif relative is not None:
             relative = type(relative)(*encoded)
-        pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
-        projected = self._project(x, pairs)
-        if self._recorded is not None:
-            with torch.no_grad():
-                self._recorded.append(RecordedAttention(self._probabilities(projected, relative, pairs, layout), pairs))
-        return unpacked.restore(self.output(self._mix(projected, relative, pairs, layout).reshape(x.shape)))
+        return x, relative, layout, unpacked
 
     def _project(self, x: Tensor, pairs: Pairs) -> tuple[Tensor, ...]:
         """q [N, h, c] of all tokens; k, v [K, h, c] and leak [K, h] of the sampled ones."""
@@ -214,22 +219,22 @@ class SamplingAttention(nn.Module):
 
     def _probabilities(self, projected: tuple[Tensor, ...], relative, pairs: Pairs, layout: PackedLayout) -> Tensor:
         q, k, _, leak = projected
-        slots = slots_of(pairs, layout)
-        bias = attention_bias(relative, pairs, slots, self._weights)
-        return attention_probabilities(self.score, self.probability, q, k, leak, bias, slots, self.eps)
+        keys = padded_keys(pairs, layout)
+        bias = attention_bias(relative, pairs, keys, self._weights)
+        return attention_probabilities(self.score, self.probability, q, k, leak, bias, keys, self.eps)
 
     def _mix(self, projected: tuple[Tensor, ...], relative, pairs: Pairs, layout: PackedLayout) -> Tensor:
         if (self.score, self.probability) != ("maxout", "leaky_relu"):
             probabilities = self._probabilities(projected, relative, pairs, layout)
-            return composed_attention(probabilities, projected[2], slots_of(pairs, layout))
+            return composed_attention(probabilities, projected[2], padded_keys(pairs, layout))
         items = (layout.ptr, pairs.ptr, self.eps)
         if self.relative == "none":
             return _ops.maxout_attention(*projected, None, None, *items)
         if self.relative == "graph":
             if relative.coordinates is not None:
-                slots = slots_of(pairs, layout)
-                seen = slots.valid[slots.item]
-                bias = attention_bias(relative, pairs, slots, self._weights)
+                keys = padded_keys(pairs, layout)
+                seen = keys.mask[keys.item]
+                bias = attention_bias(relative, pairs, keys, self._weights)
                 return _ops.maxout_attention(*projected, bias.mul[seen], bias.add[seen], *items)
             return _ops.graph_attention(*projected, *relative[:3], pairs.top, pairs.partner, pairs.weight, *self._weights, *items)
         sampled = [None if one is None else pairs.sample(one) for one in relative]

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import sys
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,6 +15,21 @@ from torch import Tensor
 from .relative import GraphEncoding, PointEncoding, SequenceEncoding
 
 _LARGEST_SIZE = 2**31 - 1
+FLOATS = ("float32", "float64")  # that arrays of coordinates and normals have
+NUMBERS = ("int64", "int32", *FLOATS)  # that arrays of graphs have
+
+
+def tensor_of(value: Any, name: str, dtypes: tuple[str, ...] = FLOATS) -> Any:
+    """Copies a NumPy array of any strides and byte order into a tensor of its dtype, which must be one of `dtypes`; returns
+    anything else as it is. NumPy is not needed."""
+    numpy = sys.modules.get("numpy")  # who has an array has imported it
+    if numpy is None or not isinstance(value, numpy.ndarray):
+        return value
+    if isinstance(value, numpy.ma.MaskedArray):
+        raise TypeError(f"{name} must be an array without a mask, got {type(value).__name__}")
+    if value.dtype.name not in dtypes:
+        raise TypeError(f"{name} must be an array of {', '.join(dtypes[:-1])} or {dtypes[-1]}, got {value.dtype}")
+    return torch.from_numpy(numpy.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
 
 
 def check_integer(name: str, value: int) -> None:
@@ -81,6 +98,15 @@ def check_like(x: Tensor, name: str, like: Tensor | None, of: str = "the paramet
         raise ValueError(f"{name} must be on the device of {of}, {like.device}, got {x.device}")
     if x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
         raise ValueError(f"{name} must have the dtype of {of}, {like.dtype}, got {x.dtype}")
+
+
+def check_finite(rows: Tensor | None, name: str) -> None:
+    """Of a CPU tensor [N, ...], where values can be read."""
+    if rows is None or rows.device.type != "cpu" or torch.compiler.is_compiling():
+        return
+    bad = ~rows.isfinite().flatten(1).all(1)
+    if bad.any():
+        raise ValueError(f"{name} must be finite, found NaN or infinity in {int(bad.sum())} of {len(rows)} rows, the first of them row {int(bad.nonzero()[0])}")
 
 
 def _check_rows(rows: Tensor, name: str, x: Tensor, channels: int) -> None:

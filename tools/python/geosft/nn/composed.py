@@ -17,114 +17,114 @@ from .relative import GraphEncoding, PointEncoding, SequenceEncoding, distance_f
 SCORES, PROBABILITIES = ("maxout", "dot"), ("leaky_relu", "softmax")
 
 
-class Slots(NamedTuple):
-    """The sampled tokens of each item in rows of equal length: slot j of item b holds the sampled token ``rows[b, j]``
-    where ``valid[b, j]``; ``item`` int64 [N] is the item of each query."""
+class PaddedKeys(NamedTuple):
+    """The keys of each item, which are its sampled tokens, padded to equal number, k: key j of item b is the sampled token
+    ``rows[b, j]`` where ``mask[b, j]``, both [B, k]; ``item`` int64 [N] is the item of each query."""
 
     rows: Tensor
-    valid: Tensor
+    mask: Tensor
     item: Tensor
 
     def of_queries(self, sampled: Tensor) -> Tensor:
-        """What each query sees of sampled rows [K, ...]: [N, slots, ...]."""
+        """What each query sees of sampled rows [K, ...]: [N, k, ...]."""
         return sampled[self.rows[self.item]]
 
 
-def slots_of(pairs, layout) -> Slots:
-    """The slots of sampled pairs for the queries of `layout`."""
+def padded_keys(pairs, layout) -> PaddedKeys:
+    """The padded keys of sampled pairs for the queries of `layout`."""
     item = layout.item_of_row(pairs.top.device)
     if pairs.ptr is None:
         rows = torch.arange(pairs.top.shape[0], device=pairs.top.device).unsqueeze(0)
-        return Slots(rows, torch.ones_like(rows, dtype=torch.bool), item)
+        return PaddedKeys(rows, torch.ones_like(rows, dtype=torch.bool), item)
     ptr = pairs.ptr.to(pairs.top.device)
     count = ptr.diff()
     place = torch.arange(pairs.layout.longest(), device=ptr.device)
-    valid = place < count.unsqueeze(1)
+    mask = place < count.unsqueeze(1)
     last = max(pairs.top.shape[0] - 1, 0)
-    return Slots((ptr[:-1].unsqueeze(1) + place).clamp_max(last), valid, item)
+    return PaddedKeys((ptr[:-1].unsqueeze(1) + place).clamp_max(last), mask, item)
 
 
 class Bias(NamedTuple):
-    """R_mul and R_add [N, slots, h] of every query and slot."""
+    """R_mul and R_add [N, k, h] of every query and key."""
 
     mul: Tensor
     add: Tensor
 
 
 def _transform(encoding: Tensor, weights: tuple[Tensor, ...]) -> Bias:
-    """R_mul = softplus(X_R w_mul + b_mul) and R_add = X_R w_add + b_add for X_R [N, slots, r]."""
+    """R_mul = softplus(X_R w_mul + b_mul) and R_add = X_R w_add + b_add for X_R [N, k, r]."""
     w_mul, b_mul, w_add, b_add = weights
     with torch.autocast(encoding.device.type, enabled=False):  # as the fused operators, in the type of the weights
         return Bias(softplus(encoding @ w_mul + b_mul), encoding @ w_add + b_add)
 
 
-def _edge_encoding(relative: GraphEncoding, members: Tensor, slots: Slots) -> Tensor:
-    """X_R [N, slots, r] of the nodes ``members`` [items, slots]: the sum of the edges from each query to them."""
+def _edge_encoding(relative: GraphEncoding, members: Tensor, keys: PaddedKeys) -> Tensor:
+    """X_R [N, k, r] of the nodes ``members`` [B, k]: the sum of the edges from each query to them."""
     nodes = relative.rowptr.shape[0] - 1
     source = segment_of(relative.rowptr, relative.col.shape[0], relative.col.device)
-    found = (members[slots.item[source]] == relative.col.unsqueeze(1)).to(relative.edge_attr.dtype)
+    found = (members[keys.item[source]] == relative.col.unsqueeze(1)).to(relative.edge_attr.dtype)
     each = found.unsqueeze(2) * relative.edge_attr.unsqueeze(1)
     return each.new_zeros(nodes, *each.shape[1:]).index_add(0, source, each)
 
 
-def _node_encoding(relative: GraphEncoding, members: Tensor, slots: Slots) -> Tensor:
+def _node_encoding(relative: GraphEncoding, members: Tensor, keys: PaddedKeys) -> Tensor:
     """X_R of the edges to nodes and, where the encoding has coordinates, of the distance to them."""
-    edges = _edge_encoding(relative, members, slots)
+    edges = _edge_encoding(relative, members, keys)
     if relative.coordinates is None:
         return edges
-    there = relative.coordinates[members[slots.item]]
+    there = relative.coordinates[members[keys.item]]
     squares = (relative.coordinates.unsqueeze(1) - there).square().sum(-1)
     distance = distance_features(squares, relative.distance_channels, relative.distance_range)
     return torch.cat((edges, distance.to(edges.dtype)), -1)
 
 
-def attention_bias(relative, pairs, slots: Slots, weights: tuple[Tensor, ...]) -> Bias | None:
+def attention_bias(relative, pairs, keys: PaddedKeys, weights: tuple[Tensor, ...]) -> Bias | None:
     """The attention bias of an encoding; None without one."""
     if relative is None:
         return None
     if isinstance(relative, SequenceEncoding):
-        sampled = slots.of_queries(pairs.sample(relative.positions))
+        sampled = keys.of_queries(pairs.sample(relative.positions))
         return _transform(relative.positions.unsqueeze(1) * sampled, weights)
     if isinstance(relative, PointEncoding):
-        points, normals = (None if one is None else slots.of_queries(pairs.sample(one)) for one in relative)
+        points, normals = (None if one is None else keys.of_queries(pairs.sample(one)) for one in relative)
         channels = weights[0].shape[0]
         return _transform(point_features(relative.coordinates, points, relative.normals, normals, channels), weights)
-    top = _transform(_node_encoding(relative, pairs.top[slots.rows], slots), weights)
-    partner = _transform(_node_encoding(relative, pairs.partner[slots.rows], slots), weights)
-    p = slots.of_queries(pairs.weight).unsqueeze(-1)
+    top = _transform(_node_encoding(relative, pairs.top[keys.rows], keys), weights)
+    partner = _transform(_node_encoding(relative, pairs.partner[keys.rows], keys), weights)
+    p = keys.of_queries(pairs.weight).unsqueeze(-1)
     return Bias(p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add)
 
 
 def _scores(kind: str, q: Tensor, k: Tensor) -> Tensor:
-    """[N, slots, h] of queries [N, h, c] and what each sees of the keys [N, slots, h, c]."""
+    """[N, k, h] of queries [N, h, c] and what each sees of the keys [N, k, h, c]."""
     scale = 1.0 / math.sqrt(q.shape[-1])
     if kind == "dot":
         return (q.unsqueeze(1) * k).sum(-1) * scale
     return torch.maximum(q.unsqueeze(1), k).sum(-1) * scale
 
 
-def _normalized(kind: str, score: Tensor, leak: Tensor, valid: Tensor, eps: float) -> Tensor:
-    """Probabilities over the valid slots of each query; zeros for a query without any."""
+def _normalized(kind: str, score: Tensor, leak: Tensor, mask: Tensor, eps: float) -> Tensor:
+    """Probabilities over the keys of each query; zeros for a query without any."""
     if kind == "softmax":
-        shares = score.masked_fill(~valid, -torch.inf).softmax(1)
-        return torch.where(valid, shares, 0)  # NaN where there is no slot
-    positive = torch.where(valid, score.relu(), 0)
-    total = positive.sum(1, keepdim=True) + torch.where(valid, softplus(leak), 0).sum(1, keepdim=True) + eps
+        shares = score.masked_fill(~mask, -torch.inf).softmax(1)
+        return torch.where(mask, shares, 0)  # NaN where there is no key
+    positive = torch.where(mask, score.relu(), 0)
+    total = positive.sum(1, keepdim=True) + torch.where(mask, softplus(leak), 0).sum(1, keepdim=True) + eps
     return positive / torch.where(total == 0, torch.ones_like(total), total)
 
 
 def attention_probabilities(
-    score: str, probability: str, q: Tensor, k: Tensor, leak: Tensor, bias: Bias | None, slots: Slots, eps: float
+    score: str, probability: str, q: Tensor, k: Tensor, leak: Tensor, bias: Bias | None, keys: PaddedKeys, eps: float
 ) -> Tensor:
-    """P [N, slots, h] with S = score(q, k) / sqrt(c) * R_mul + R_add (SFT section 4.3), for q [N, h, c] of all tokens,
-    k [K, h, c] and leak [K, h] of the sampled ones. Takes N * slots * h * c memory."""
-    s = _scores(score, q, slots.of_queries(k))
+    """P [N, k, h] with S = score(q, k) / sqrt(c) * R_mul + R_add (SFT section 4.3), for q [N, h, c] of all tokens,
+    k [K, h, c] and leak [K, h] of the sampled ones. Takes N * k * h * c memory."""
+    s = _scores(score, q, keys.of_queries(k))
     if bias is not None:
         s = s * bias.mul + bias.add
-    valid = slots.valid[slots.item].unsqueeze(-1)
-    return _normalized(probability, s, slots.of_queries(leak), valid, eps)
+    mask = keys.mask[keys.item].unsqueeze(-1)
+    return _normalized(probability, s, keys.of_queries(leak), mask, eps)
 
 
-def composed_attention(probabilities: Tensor, v: Tensor, slots: Slots) -> Tensor:
+def composed_attention(probabilities: Tensor, v: Tensor, keys: PaddedKeys) -> Tensor:
     """P V [N, h, cv] for values [K, h, cv] of the sampled tokens."""
-    return (probabilities.unsqueeze(-1) * slots.of_queries(v)).sum(1)
+    return (probabilities.unsqueeze(-1) * keys.of_queries(v)).sum(1)

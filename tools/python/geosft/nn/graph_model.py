@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import check_indices, check_number, check_options, check_sampler_options, check_sizes
+from .checks import NUMBERS, check_indices, check_number, check_options, check_sampler_options, check_sizes, tensor_of
 from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
@@ -67,8 +67,12 @@ class FeaturedGraphs(NamedTuple):
             edge_categories, edge_values, weight: int64 [E, columns], floating [E, columns] and [E], in the order of the list.
             nodes: further fields, by name.
 
+        Each may be a NumPy array of int32, int64, float32 or float64 as well, of which a tensor of the same dtype is made.
         Raises a ValueError or TypeError that names the argument, such as an edge with an end that is no node.
         """
+        edge_index, ptr, edge_categories, edge_values, weight = (tensor_of(value, name, NUMBERS) for name, value in (
+            ("edge_index", edge_index), ("ptr", ptr), ("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)))
+        nodes = {name: tensor_of(value, name, NUMBERS) for name, value in nodes.items()}
         for name, index in (("ptr", ptr), ("edge_index", edge_index)):
             if isinstance(index, Tensor) and (index.layout != torch.strided or index.is_meta):
                 raise ValueError(f"{name} must be a dense tensor with values, got {index.layout} on {index.device}")

@@ -143,6 +143,7 @@ class SampleMaxHead(nn.Module):
         check_options(self, sampler, Sampler)
         check_sizes(dim=dim, out_features=out_features)
         check_probability("dropout", dropout)
+        self.dim = dim
         self.sampler = Sampler(dim, num_samples, device=device, dtype=dtype, **sampler)
         self.dropout = nn.Dropout(dropout)
         self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
@@ -152,7 +153,8 @@ class SampleMaxHead(nn.Module):
         sampling: SamplingContext | None = None
     ) -> Tensor:
         """x [N, dim] packed by ptr int64 [B + 1], and the random numbers `sampling` of the pass: [B, out_features]."""
-        pairs = self.sampler(x, ptr, sampling=context_of(self, sampling))
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
+        pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
         return self.linear(self.dropout(max_pool(pairs.sample(x), pairs.layout)))
 
 

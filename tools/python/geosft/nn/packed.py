@@ -55,11 +55,11 @@ class PackedLayout:
     def num_samples(self, k: int, with_replacement: bool) -> int:
         """The number of sampled pairs of all items (models/ops/sample_pairs.h)."""
         if self.ptr is None:
-            return _samples_of(self.rows, k, with_replacement)
+            return samples_of(self.rows, k, with_replacement)
         if self.equal is not None:
-            return self.items * _samples_of(self.equal, k, with_replacement)
+            return self.items * samples_of(self.equal, k, with_replacement)
         if self.offsets is not None:
-            return sum(_samples_of(size, k, with_replacement) for size in self.sizes())
+            return sum(samples_of(size, k, with_replacement) for size in self.sizes())
         sizes = self.ptr.diff()
         if with_replacement:
             samples = (sizes.clamp_max(1) * k).sum().item()
@@ -72,7 +72,7 @@ class PackedLayout:
         """The layout of the `rows` sampled pairs with offsets `ptr`."""
         if self.ptr is None:
             return PackedLayout(rows, None)
-        equal = None if self.equal is None else _samples_of(self.equal, k, with_replacement)
+        equal = None if self.equal is None else samples_of(self.equal, k, with_replacement)
         return PackedLayout(rows, ptr, equal=equal, at_most=k)
 
     def longest(self) -> int:
@@ -105,7 +105,7 @@ class PackedLayout:
 
     def pointers(self, device: torch.device) -> Tensor:
         """int64 [items + 1]: the offsets of the items, on `device`."""
-        return torch.tensor([0, self.rows], device=device) if self.ptr is None else self.ptr.to(device)
+        return torch.arange(2, device=device) * self.rows if self.ptr is None else self.ptr.to(device)
 
     def item_of_row(self, device: torch.device) -> Tensor:
         """int64 [rows]: the item of each row."""
@@ -133,7 +133,8 @@ def _check_ptr(ptr: Tensor, rows: int) -> None:
         raise ValueError(f"ptr must rise from 0 to the number of rows, {rows}, got {ptr[:8].tolist()}{' …' if len(ptr) > 8 else ''}")
 
 
-def _samples_of(tokens: int, k: int, with_replacement: bool) -> int:
+def samples_of(tokens: int, k: int, with_replacement: bool) -> int:
+    """The number of sampled pairs of an item of so many tokens (models/ops/sample_pairs.h)."""
     if with_replacement:
         return k if tokens > 0 else 0
     return max(min(k, tokens // 2), min(tokens, 1))
@@ -144,6 +145,12 @@ class Unpacked:
 
     def __init__(self, shape: torch.Size | None = None, mask: Tensor | None = None):
         self.shape, self.mask = shape, mask
+
+    def rows(self, x: Tensor) -> Tensor:
+        """The packed rows of x, which is dense [B, N, ...] or packed already."""
+        if self.shape is None or x.shape[:2] != self.shape:
+            return x
+        return x.flatten(0, 1) if self.mask is None else x[self.mask]
 
     def restore(self, rows: Tensor) -> Tensor:
         """Rows [N, ...] as [B, N, ...] where the input was dense; zeros where the mask is False."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import check_like, check_options, check_probability, check_sampler_options, check_sizes
+from .checks import check_finite, check_like, check_options, check_probability, check_sampler_options, check_sizes
 from .encoder import Encoder, TransformerLayer
 from .heads import SampleMaxHead
 from .packed import PackedLayout, pack
@@ -126,7 +126,10 @@ class _PointModel(nn.Module):
             check_like(normals, "normals", self.embed.weight)
         if normals is not None and normals.shape != points.shape:
             raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
-        return pack([points, normals], 3, ptr, mask, "points")
+        (points, normals), layout, unpacked = pack([points, normals], 3, ptr, mask, "points")
+        check_finite(points, "points")
+        check_finite(normals, "normals")
+        return (points, normals), layout, unpacked
 
 
 class PointClassifier(_PointModel):

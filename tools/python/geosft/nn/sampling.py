@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from .checks import check_integer, check_number, check_sizes
-from .packed import PackedLayout, pack
+from .packed import PackedLayout, Unpacked, pack, samples_of
 
 _ops = torch.ops.geosft
 _WORD = 2**32 - 1
@@ -70,12 +70,16 @@ def random_integers(end: int, shape: tuple[int, ...], generator: torch.Generator
 
 class SamplingContext:
     """The random numbers of one forward pass. A module makes its own where none is given: :meth:`random` in training
-    mode, :meth:`seeded` in evaluation mode.
+    mode, :meth:`seeded` in evaluation mode. Give a new one to each pass: it counts the samplers that have asked it, each of
+    which gets other random numbers. Layers that a pass calls one after the other share it, so that their samples differ::
+
+        sampling = SamplingContext.seeded(vote)
+        x = second(first(x, sampling=sampling), sampling=sampling)
 
     Args:
         mode: "random", "seeded" or "greedy".
         generator: of "random", on the CPU; None: the default one.
-        vote: of "seeded": which of many seeds, at least 0.
+        vote: of "seeded": which of many passes, at least 0.
 
     Raises a ValueError that names the argument.
     """
@@ -89,7 +93,8 @@ class SamplingContext:
         if vote < 0:
             raise ValueError(f"vote must not be negative, got {vote}")
         self.mode, self.generator, self.vote = mode, generator, vote
-        self._samplings = 0
+        self._samplings = 0  # samplers that have asked
+        self._chosen = True  # by the caller of a module; False: by the module itself
 
     @staticmethod
     def random(generator: torch.Generator | None = None) -> SamplingContext:
@@ -98,7 +103,13 @@ class SamplingContext:
 
     @staticmethod
     def seeded(vote: int = 0) -> SamplingContext:
-        """The same from fixed seeds, so a pass is deterministic; `vote` picks one of many."""
+        """Noise and partners from seeds that depend on `vote` (an integer of at least 0) and on the place of the sampler in
+        the pass alone. The same vote gives the same samples, whatever else is in the batch; vote 0 is what modules take in evaluation mode.
+        Another vote samples other tokens: average the outputs of several votes, such as logits, for a better prediction::
+
+            votes = [model(points, normals, sampling=SamplingContext.seeded(vote)) for vote in range(10)]
+            logits = torch.stack(votes).mean(0)
+        """
         return SamplingContext("seeded", vote=vote)
 
     @staticmethod
@@ -132,17 +143,27 @@ def context_of(module: nn.Module, sampling: SamplingContext | None) -> SamplingC
     check_sampling(sampling)
     if sampling is not None:
         return sampling
-    return SamplingContext.random() if module.training else SamplingContext.seeded()
+    made = SamplingContext.random() if module.training else SamplingContext.seeded()
+    made._chosen = False
+    return made
+
+
+class _DenseBatch(NamedTuple):
+    """What pairs know of the dense batch that they were sampled from."""
+
+    tokens: Unpacked  # B items of N tokens, and their mask
+    samples: int  # k, of an item of N tokens
 
 
 class Pairs(NamedTuple):
-    """Sampled pairs of a packed batch.
+    """Sampled pairs of a batch, packed or dense.
 
     Attributes:
-        top, partner: int64 [K], packed rows.
+        top, partner: int64 [K], rows of the packed tokens; of dense ones those of x[mask], or without a mask of x.flatten(0, 1).
         weight: [K], that of `top`, of the dtype of the scores.
         layout: the items of the samples.
         hard: :meth:`sample` takes the member with the larger weight.
+        dense: of dense tokens: their shape and mask.
     """
 
     top: Tensor
@@ -150,6 +171,15 @@ class Pairs(NamedTuple):
     weight: Tensor
     layout: PackedLayout
     hard: bool
+    dense: _DenseBatch | None = None
+
+    @property
+    def mask(self) -> Tensor | None:
+        """bool [B, k]: True where :meth:`sample` of dense x has a sample; None for packed tokens, and for dense ones without a mask,
+        which have k samples in every item."""
+        if self.dense is None or self.dense.tokens.mask is None:
+            return None
+        return torch.arange(self.dense.samples, device=self.ptr.device) < self.ptr.diff().unsqueeze(1)
 
     @property
     def ptr(self) -> Tensor | None:
@@ -157,11 +187,18 @@ class Pairs(NamedTuple):
         return self.layout.ptr
 
     def sample(self, x: Tensor) -> Tensor:
-        """weight * x[top] + (1 - weight) * x[partner] for packed x [N, ...]: [K, ...].
+        """weight * x[top] + (1 - weight) * x[partner] for packed x [N, ...]: [K, ...]; for dense x [B, N, ...] of a dense batch:
+        [B, k, ...], zeros where :attr:`mask` is False.
 
         With `hard` the value is that of the member with the larger weight, and the gradient that of the sum
         (equations 8 and 9).
         """
+        if self.dense is None or x.shape[:2] != self.dense.tokens.shape:
+            return self._sampled(x)
+        dense = Unpacked(torch.Size((x.shape[0], self.dense.samples)), self.mask)
+        return dense.restore(self._sampled(self.dense.tokens.rows(x)))
+
+    def _sampled(self, x: Tensor) -> Tensor:
         blend = _ops.gather_pairs(x, self.top, self.partner, self.weight)
         if not self.hard:
             return blend
@@ -172,15 +209,25 @@ class Pairs(NamedTuple):
 class Sampler(nn.Module):
     r"""Samples tokens by learned importance scores x W_S + b_S, without replacement and differentiably.
 
-    Draw once, then sample tokens and everything that belongs to them::
+    Draw once, then sample tokens and everything that belongs to them. Of packed tokens, the K samples of all items are packed,
+    by ``pairs.ptr``::
 
-        pairs = sampler(x)                 # x [N, dim], or packed by ptr
+        pairs = sampler(x, ptr)            # x [N, dim], ptr int64 [B + 1]; without ptr: one item
         tokens = pairs.sample(x)           # [K, dim]
-        points = pairs.sample(points)      # [K, 3]
+        points = pairs.sample(points)      # [K, 3] of [N, 3]
+
+    Of dense tokens, each item has k = min(num_samples, N // 2) samples, 1 if N is 1. With a mask an item of fewer tokens has fewer,
+    and zeros follow them::
+
+        pairs = sampler(x, mask=mask)      # x [B, N, dim], mask bool [B, N], True where a token is
+        tokens = pairs.sample(x)           # [B, k, dim]
+        points = pairs.sample(points)      # [B, k, 3] of [B, N, 3]
+        there = pairs.mask                 # bool [B, k], True where a sample is; None without a mask
 
     Args:
         dim: channels of a token.
-        num_samples: pairs an item; an item of n tokens gives min(num_samples, n // 2), 1 if n is 1.
+        num_samples: pairs per item; an item of n tokens gives min(num_samples, n // 2), 1 if n is 1; with replacement
+            num_samples, 0 if n is 0.
         tau: temperature of the weights, above 0.
         weighting: "softplus", or "gumbel_softmax" (equations 5 and 6).
         hard: forward takes the member with the larger weight (equations 8 and 9).
@@ -215,12 +262,32 @@ class Sampler(nn.Module):
         return self.projection(x).squeeze(-1).to(x.dtype)
 
     def forward(
-        self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
+        self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *, mask: Tensor | None = None,
         sampling: SamplingContext | None = None
     ) -> Pairs:
-        """x [N, dim], packed by ptr int64 [B + 1], and the random numbers `sampling` of the pass: the sampled pairs."""
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.projection.weight)
-        return self.draw(self.score(x), layout, context_of(self, sampling))
+        """x [N, dim], packed by ptr int64 [B + 1], or [B, N, dim] with a mask, bool [B, N]; and the random numbers `sampling` of
+        the pass: the sampled pairs."""
+        (x,), layout, tokens = pack([x], self.dim, ptr, mask, "x", self.projection.weight)
+        pairs = self._drawn(x, layout, context_of(self, sampling))
+        if tokens.shape is None:
+            return pairs
+        return pairs._replace(dense=_DenseBatch(tokens, samples_of(tokens.shape[1], self.num_samples, self.with_replacement)))
+
+    def _drawn(self, x: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Pairs:
+        """The pairs for packed x; an error of its scores names the tokens, as in models/layers/sampler.cpp."""
+        if torch.compiler.is_compiling():
+            return self.draw(self.score(x), layout, sampling)
+        try:
+            return self.draw(self.score(x), layout, sampling)
+        except RuntimeError as error:
+            if not str(error).startswith("score must be finite"):
+                raise
+        bad = ~x.isfinite().all(1)
+        if not bad.any():
+            raise ValueError("scores x W_S + b_S of the tokens must be finite, found NaN or infinity although the tokens x are finite: the weights of "
+                             "the sampler are too large, or not finite themselves")
+        raise ValueError(f"x, the tokens, must be finite, found NaN or infinity in {int(bad.sum())} of {len(x)} rows, the first of them row "
+                         f"{int(bad.nonzero()[0])}")
 
     def draw(self, score: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Pairs:
         """The sampled pairs for `score` [N] of any floating type, of items of `layout`, by the random numbers `sampling`."""
