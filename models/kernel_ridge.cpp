@@ -158,16 +158,21 @@ std::vector<Mixture> all_mixtures(bool described, bool counted) {
   return mixtures;
 }
 
+// Returns what index_select does, without a copy where that is all, in order.
+at::Tensor some_of(const at::Tensor& matrix, int64_t dim, const at::Tensor& ascending) {
+  return ascending.numel() == matrix.size(dim) ? matrix : matrix.index_select(dim, ascending);
+}
+
 // The kernels between some rows and the stored ones; each undefined if there are no such columns.
 struct KernelMatrices {
   at::Tensor gaussian, linear, fingerprints;  // float32 [n, m]
 
-  // Returns the mixture between some of the rows and some of the stored ones, float64.
+  // Returns the mixture between some of the rows and some of the stored ones, both ascending; float64.
   at::Tensor mixed(const Mixture& mixture, const at::Tensor& rows, const at::Tensor& columns) const {
     at::Tensor sum = at::zeros({rows.numel(), columns.numel()}, at::kDouble);
     for (const auto& [kernel, share] : {std::pair(&gaussian, mixture.gaussian), std::pair(&linear, mixture.linear),
                                         std::pair(&fingerprints, mixture.fingerprints)}) {
-      if (share > 0) sum.add_(kernel->index_select(0, rows).index_select(1, columns), share);
+      if (share > 0) sum.add_(some_of(some_of(*kernel, 0, rows), 1, columns), share);
     }
     return sum;
   }
@@ -181,7 +186,10 @@ KernelMatrices kernels_of(const at::Tensor& scores, const at::Tensor& counts,
     out.gaussian = squared_row_distances(scores, own_scores).mul_(-state.at("gaussian").item<double>()).exp_();
     out.linear = scores.matmul(own_scores.t()).div_(static_cast<double>(scores.size(1)));
   }
-  if (counts.size(1) > 0) out.fingerprints = min_max_kernel(counts, own_counts, state.at("bits").item<int64_t>());
+  if (counts.size(1) > 0) {
+    out.fingerprints = min_max_kernel(counts, own_counts, state.at("bits").item<int64_t>(),
+                                      state.at("logarithms").item<int64_t>() != 0);
+  }
   return out;
 }
 
@@ -191,31 +199,31 @@ at::Tensor with_ridge(const at::Tensor& kernel, double ridge) {
   return out;
 }
 
-// Solves a x = b for a symmetric positive definite matrix, whose diagonal grows until rounding lets it be factorised;
-// nullopt if that would change it beyond rounding.
+// Solves a x = b, b [n, t], for a symmetric positive definite matrix, whose diagonal grows until rounding lets it be
+// factorised; nullopt if that would change it beyond rounding.
 std::optional<at::Tensor> solve_positive(at::Tensor a, const at::Tensor& b) {
   for (double more = 1e-8; more < 1; more *= 10) {
     const auto [factor, info] = at::linalg_cholesky_ex(a);
-    if (info.item<int64_t>() == 0) return at::cholesky_solve(b.unsqueeze(1), factor).squeeze(1);
+    if (info.item<int64_t>() == 0) return at::cholesky_solve(b, factor);
     a = with_ridge(a, more * a.diagonal().mean().item<double>());
   }
   return std::nullopt;
 }
 
-// The choice for one target, and the predictions for the left-out rows.
+// The choice for some targets, and their predictions for the left-out rows, [n, t].
 struct Selection {
   Mixture mixture;
   double ridge = 1, error = std::numeric_limits<double>::infinity();
   at::Tensor predicted;
 };
 
-// Returns the residuals of the rows if each part is left out; nullopt if the matrix cannot be inverted.
-std::optional<at::Tensor> left_out_residuals(const at::Tensor& kernel, const at::Tensor& target,
+// Returns the residuals of the rows if each part is left out, [n, t]; nullopt if the matrix cannot be inverted.
+std::optional<at::Tensor> left_out_residuals(const at::Tensor& kernel, const at::Tensor& targets,
                                              const std::vector<at::Tensor>& parts) {
   const auto [factor, info] = at::linalg_cholesky_ex(kernel);
   if (info.item<int64_t>() != 0) return std::nullopt;
-  const at::Tensor inverse = at::cholesky_inverse(factor), weights = inverse.mv(target);
-  at::Tensor residuals = at::zeros_like(target);
+  const at::Tensor inverse = at::cholesky_inverse(factor), weights = inverse.matmul(targets);
+  at::Tensor residuals = at::zeros_like(targets);
   for (const at::Tensor& part : parts) {
     if (part.numel() == 0) continue;
     const at::Tensor block = inverse.index_select(0, part).index_select(1, part);
@@ -227,7 +235,7 @@ std::optional<at::Tensor> left_out_residuals(const at::Tensor& kernel, const at:
 }
 
 // Chooses the mixture, and for each the ridge: from the best one so far up and down as long as the error falls.
-Selection select(const KernelMatrices& kernels, const at::Tensor& rows, const at::Tensor& target,
+Selection select(const KernelMatrices& kernels, const at::Tensor& rows, const at::Tensor& targets,
                  const at::Tensor& groups) {
   const std::vector<at::Tensor> parts = left_out_parts(groups);
   Selection best;
@@ -239,10 +247,10 @@ Selection select(const KernelMatrices& kernels, const at::Tensor& rows, const at
     const auto falls = [&](int64_t place) {
       if (place < 0 || place >= static_cast<int64_t>(all_ridges.size())) return false;
       const double ridge = all_ridges[static_cast<size_t>(place)];
-      const std::optional<at::Tensor> residuals = left_out_residuals(with_ridge(kernel, ridge), target, parts);
+      const std::optional<at::Tensor> residuals = left_out_residuals(with_ridge(kernel, ridge), targets, parts);
       const double error = residuals ? residuals->square().mean().item<double>() : lowest;
       if (error < best.error) {
-        best = {mixture, ridge, error, target - *residuals};
+        best = {mixture, ridge, error, targets - *residuals};
         start = place;
       }
       return error < std::exchange(lowest, std::min(lowest, error));
@@ -274,9 +282,9 @@ std::pair<double, double> logistic_fit(const at::Tensor& score, const at::Tensor
     const at::Tensor p = x.mv(weights).sigmoid();
     at::Tensor hessian = x.t().matmul(x * (p * (1 - p)).unsqueeze(1));
     hessian.diagonal().add_(1e-6);
-    const std::optional<at::Tensor> move = solve_positive(hessian, x.t().mv(p - platt_targets));
+    const std::optional<at::Tensor> move = solve_positive(hessian, x.t().mv(p - platt_targets).unsqueeze(1));
     if (!move) break;
-    weights = weights - move->clamp(-2, 2);
+    weights = weights - move->squeeze(1).clamp(-2, 2);
     if (move->abs().max().item<double>() < 1e-9) break;
   }
   return {std::max(weights[0].item<double>(), 0.0) / scale, weights[1].item<double>()};
@@ -296,6 +304,68 @@ double offset_for_share(double slope, const at::Tensor& score, const at::Tensor&
   return 0.5 * (low + high);
 }
 
+// Divides targets into those that have one regression: labels that are known for the same rows, and each other one.
+std::vector<std::vector<int64_t>> trained_together(const at::Tensor& targets, const std::vector<int64_t>& learnable,
+                                                   bool labels) {
+  const at::Tensor known = targets.isfinite().t().contiguous();
+  std::vector<std::vector<int64_t>> out;
+  for (const int64_t t : learnable) {
+    const auto same = std::find_if(out.begin(), out.end(), [&](const std::vector<int64_t>& other) {
+      return labels && at::equal(known[other.front()], known[t]);
+    });
+    if (same == out.end()) {
+      out.push_back({t});
+    } else {
+      same->push_back(t);
+    }
+  }
+  return out;
+}
+
+// Returns the weights of the rows with known targets, [n, t].
+std::optional<at::Tensor> exact_weights(const KernelMatrices& kernels, const Selection& found, const at::Tensor& rows,
+                                        const at::Tensor& targets) {
+  at::Tensor kernel = kernels.mixed(found.mixture, rows, rows);
+  kernel.diagonal().add_(found.ridge);
+  return solve_positive(std::move(kernel), targets);
+}
+
+// The inputs of all rows, which a kernel to the landmarks is made of.
+struct AllRows {
+  const at::Tensor &scores, &counts;
+  const std::map<std::string, at::Tensor>& state;
+};
+
+// Calls take(rows, kernel to the landmarks) for chunks of the rows, and returns its results.
+template <class Take>
+std::vector<at::Tensor> each_chunk(const KernelMatrices& landmarks, const Selection& found, const at::Tensor& rows,
+                                   const AllRows& all, const Take& take) {
+  const at::Tensor& some = landmarks.gaussian.defined() ? landmarks.gaussian : landmarks.fingerprints;
+  const at::Tensor columns = at::arange(some.size(1), at::kLong);
+  std::vector<at::Tensor> out;
+  for (const at::Tensor& chunk : rows.split(chunk_rows)) {
+    const KernelMatrices here =
+        kernels_of(all.scores.index_select(0, chunk), all.counts.index_select(0, chunk), all.state);
+    out.push_back(take(chunk, here.mixed(found.mixture, at::arange(chunk.numel(), at::kLong), columns)));
+  }
+  return out;
+}
+
+// Returns the weights of the landmarks with which their predictions fit all rows best, [landmarks, t].
+std::optional<at::Tensor> nystroem_weights(const KernelMatrices& landmarks, const Selection& found,
+                                           const at::Tensor& rows, const at::Tensor& targets, const AllRows& all) {
+  const at::Tensor& some = landmarks.gaussian.defined() ? landmarks.gaussian : landmarks.fingerprints;
+  const at::Tensor columns = at::arange(some.size(1), at::kLong);
+  at::Tensor matrix = landmarks.mixed(found.mixture, columns, columns).mul_(found.ridge);
+  at::Tensor right = at::zeros({columns.numel(), targets.size(1)}, targets.options());
+  each_chunk(landmarks, found, rows, all, [&](const at::Tensor& chunk, const at::Tensor& between) {
+    matrix.addmm_(between.t(), between);
+    right.addmm_(between.t(), targets.index_select(0, chunk));
+    return at::Tensor();
+  });
+  return solve_positive(std::move(matrix), right);
+}
+
 // Throws c10::Error for tensors of other types or sizes than those of a regression, as in a damaged file.
 void check_state(std::map<std::string, at::Tensor>& state) {
   const auto require = [](bool right, const char* name) {
@@ -304,8 +374,9 @@ void check_state(std::map<std::string, at::Tensor>& state) {
   const std::tuple<const char*, at::ScalarType, int64_t> forms[] = {
       {"knot_values", at::kDouble, 1}, {"knot_scores", at::kDouble, 1}, {"knot_ptr", at::kLong, 1},
       {"scores", at::kFloat, 2},       {"counts", at::kByte, 2},        {"bits", at::kLong, 0},
-      {"gaussian", at::kDouble, 0},    {"weights", at::kDouble, 2},     {"mixture", at::kDouble, 2},
-      {"ridge", at::kDouble, 1},       {"slope", at::kDouble, 1},       {"offset", at::kDouble, 1}};
+      {"logarithms", at::kLong, 0},    {"gaussian", at::kDouble, 0},    {"weights", at::kDouble, 2},
+      {"mixture", at::kDouble, 2},     {"ridge", at::kDouble, 1},       {"slope", at::kDouble, 1},
+      {"offset", at::kDouble, 1}};
   for (const auto& [name, type, dims] : forms) {
     at::Tensor& tensor = state.at(name);
     require(tensor.scalar_type() == type && tensor.dim() == dims, name);
@@ -352,18 +423,22 @@ std::vector<at::Tensor> left_out_parts(const at::Tensor& groups) {
   return parts;
 }
 
-at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits) {
+at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits, bool logarithms) {
   TORCH_CHECK(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(1) && bits > 0 && a.size(1) % bits == 0,
               "min_max_kernel: a and b must have the same columns, a multiple of ", bits, ", got ", a.sizes(), " and ",
               b.sizes());
   TORCH_CHECK(a.scalar_type() == at::kByte && b.scalar_type() == at::kByte, "min_max_kernel: a and b must be uint8");
   const int64_t rows = a.size(0), columns = b.size(0), blocks = a.size(1) / bits;
   at::Tensor out = at::zeros({rows, columns}, at::kFloat);
+  const auto values = [&](const at::Tensor& counts) {
+    const at::Tensor all = counts.to(at::kFloat);
+    return logarithms ? all.log1p() : all;
+  };
   for (int64_t block = 0; block < blocks; ++block) {
-    const at::Tensor left = a.narrow(1, block * bits, bits).contiguous();
-    const at::Tensor right = b.narrow(1, block * bits, bits).t().to(at::kFloat).contiguous();
-    const at::Tensor left_sum = left.to(at::kFloat).sum(1), right_sum = right.sum(0);
-    const auto* const from = left.const_data_ptr<uint8_t>();
+    const at::Tensor left = values(a.narrow(1, block * bits, bits)).contiguous();
+    const at::Tensor right = values(b.narrow(1, block * bits, bits)).t().contiguous();
+    const at::Tensor left_sum = left.sum(1), right_sum = right.sum(0);
+    const float* const from = left.const_data_ptr<float>();
     const float *const other = right.const_data_ptr<float>(), *const from_sum = left_sum.const_data_ptr<float>();
     const float* const other_sum = right_sum.const_data_ptr<float>();
     float* const to = out.data_ptr<float>();
@@ -372,7 +447,7 @@ at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits
       for (int64_t i = begin; i < end; ++i) {
         std::fill(common.begin(), common.end(), 0.0F);
         for (int64_t bit = 0; bit < bits; ++bit) {
-          const auto count = static_cast<float>(from[i * bits + bit]);
+          const float count = from[i * bits + bit];
           if (count == 0) continue;
           const float* const each = other + bit * columns;
           for (int64_t j = 0; j < columns; ++j) common[static_cast<size_t>(j)] += std::min(count, each[j]);
@@ -408,6 +483,7 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
   const at::Tensor kept = exact ? at::arange(rows, at::kLong) : landmark_rows(targets, options);
   state["scores"] = scores.index_select(0, kept);
   state["counts"] = counts.index_select(0, kept);
+  state["logarithms"] = at::scalar_tensor(1, at::kLong);
   state["bits"] = at::scalar_tensor(std::max<int64_t>(options.fingerprint_bits, 1), at::kLong);
   const at::Tensor sample = scores.index_select(0, some_rows(rows, 1000, options.seed));
   const double median = squared_row_distances(sample, sample).median().item<double>();
@@ -418,56 +494,58 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
   at::Tensor weights = at::zeros({kept.numel(), count}, of_doubles);
   for (const char* name : {"ridge", "slope", "offset"}) state[name] = at::zeros({count}, of_doubles);
   state["mixture"] = at::zeros({3, count}, of_doubles);
+  const at::Tensor of_all = targets.to(at::kDouble);
+  at::Tensor scaled = at::zeros_like(of_all), mean = at::zeros({count}, of_doubles), deviation = at::zeros_like(mean);
+  std::vector<int64_t> learnable;
   for (int64_t t = 0; t < count; ++t) {
-    const at::Tensor of_all = targets.select(1, t).to(at::kDouble), target = of_all.index_select(0, kept);
-    const at::Tensor known = target.isfinite().nonzero().flatten(), values = of_all.masked_select(of_all.isfinite());
-    const double mean = values.numel() > 0 ? values.mean().item<double>() : 0.0;
-    const double deviation = values.numel() > 0 ? values.std(0, /*unbiased=*/false).item<double>() : 0.0;
-    state["offset"][t] = options.labels ? log_odds(values) : mean;
-    if (deviation < 1e-12 || known.numel() == 0) continue;  // nothing to learn
+    const at::Tensor target = of_all.select(1, t), values = target.masked_select(target.isfinite());
+    if (values.numel() > 0) {
+      mean[t] = values.mean();
+      deviation[t] = values.std(0, /*unbiased=*/false);
+    }
+    state["offset"][t] = options.labels ? log_odds(values) : mean[t].item<double>();
+    if (deviation[t].item<double>() < 1e-12) continue;  // nothing to learn
+    scaled.select(1, t).copy_((target - mean[t]) / deviation[t]);
+    if (target.index_select(0, kept).isfinite().any().item<bool>()) learnable.push_back(t);
+  }
+  for (const std::vector<int64_t>& together : trained_together(of_all, learnable, options.labels)) {
+    const at::Tensor places = at::tensor(together, at::kLong), each = scaled.index_select(1, places);
+    const at::Tensor learnt = each.select(1, 0).isfinite().nonzero().flatten();
+    const at::Tensor of_kept = each.index_select(0, kept), known = of_kept.select(1, 0).isfinite().nonzero().flatten();
     const at::Tensor chosen = known.index_select(0, some_rows(known.numel(), options.selection_rows, options.seed));
-    const at::Tensor scaled = (of_all - mean) / deviation, of_kept = scaled.index_select(0, kept);
     const Selection found =
         select(kernels, chosen, of_kept.index_select(0, chosen), groups.index_select(0, kept).index_select(0, chosen));
     if (!found.predicted.defined()) continue;
-    auto [slope, offset] =
-        options.labels ? logistic_fit(found.predicted, target.index_select(0, chosen)) : std::pair(deviation, mean);
-    std::optional<at::Tensor> solution;
-    if (exact) {
-      const at::Tensor kernel = kernels.mixed(found.mixture, known, known);
-      solution = solve_positive(with_ridge(kernel, found.ridge), of_kept.index_select(0, known));
-      if (solution) weights.select(1, t).index_copy_(0, known, *solution);
-      // The rows that were chosen may have another share of ones than all.
-      if (options.labels) offset += log_odds(values) - log_odds(target.index_select(0, chosen));
-    } else {
-      // Nyström: the same predictions from the landmarks that fit all rows best.
-      const at::Tensor all = at::arange(kept.numel(), at::kLong), learnt = scaled.isfinite().nonzero().flatten();
-      const auto each_chunk = [&](const auto& take) {
-        for (const at::Tensor& chunk : learnt.split(chunk_rows)) {
-          const KernelMatrices here = kernels_of(scores.index_select(0, chunk), counts.index_select(0, chunk), state);
-          take(chunk, here.mixed(found.mixture, at::arange(chunk.numel(), at::kLong), all));
-        }
-      };
-      at::Tensor matrix = kernels.mixed(found.mixture, all, all) * found.ridge,
-                 right = at::zeros({kept.numel()}, of_doubles);
-      each_chunk([&](const at::Tensor& chunk, const at::Tensor& between) {
-        matrix.add_(between.t().matmul(between));
-        right.add_(between.t().mv(scaled.index_select(0, chunk)));
-      });
-      solution = solve_positive(matrix, right);
-      if (solution) weights.select(1, t).copy_(*solution);
-      if (solution && options.labels) {  // landmarks have more rare labels than all rows, of which these scores are
-        std::vector<at::Tensor> fitted;
-        each_chunk([&](const at::Tensor&, const at::Tensor& between) { fitted.push_back(between.mv(*solution)); });
-        offset = offset_for_share(slope, at::cat(fitted), values);
+    const std::optional<at::Tensor> solution =
+        exact ? exact_weights(kernels, found, known, of_kept.index_select(0, known))
+              : nystroem_weights(kernels, found, learnt, each, {scores, counts, state});
+    TORCH_CHECK(solution, "the kernel of target ", together.front(), " cannot be factorised");
+    weights.index_put_({exact ? known.unsqueeze(1) : at::arange(kept.numel(), at::kLong).unsqueeze(1), places},
+                       *solution);
+    // Landmarks have more rare labels than all rows, of which these scores are.
+    const at::Tensor fitted = !exact && options.labels
+                                  ? at::cat(each_chunk(kernels, found, learnt, {scores, counts, state},
+                                                       [&](const at::Tensor&, const at::Tensor& between) {
+                                                         return between.matmul(*solution);
+                                                       }))
+                                  : at::Tensor();
+    for (size_t i = 0; i < together.size(); ++i) {
+      const int64_t t = together[i], column = static_cast<int64_t>(i);
+      state["mixture"].select(1, t).copy_(
+          at::tensor({found.mixture.gaussian, found.mixture.linear, found.mixture.fingerprints}, at::kDouble));
+      state["ridge"][t] = found.ridge;
+      double slope = deviation[t].item<double>(), offset = mean[t].item<double>();
+      if (options.labels) {
+        const at::Tensor values = of_all.select(1, t).index_select(0, learnt);
+        const at::Tensor seen = of_all.select(1, t).index_select(0, kept).index_select(0, chosen);
+        std::tie(slope, offset) = logistic_fit(found.predicted.select(1, column), seen);
+        // The rows that were chosen may have another share of ones than all.
+        if (exact) offset += log_odds(values) - log_odds(seen);
+        if (!exact) offset = offset_for_share(slope, fitted.select(1, column), values);
       }
+      state["slope"][t] = slope;
+      state["offset"][t] = offset;
     }
-    TORCH_CHECK(solution, "the kernel of target ", t, " cannot be factorised");
-    state["mixture"].select(1, t).copy_(
-        at::tensor({found.mixture.gaussian, found.mixture.linear, found.mixture.fingerprints}, at::kDouble));
-    state["ridge"][t] = found.ridge;
-    state["slope"][t] = slope;
-    state["offset"][t] = offset;
   }
   state["weights"] = weights;
   return out;
@@ -500,6 +578,7 @@ KernelRidge KernelRidge::from_state(std::map<std::string, at::Tensor> state) {
                            "mixture", "ridge", "slope", "offset"}) {
     TORCH_CHECK(state.contains(name), "the state of a kernel ridge regression lacks ", name);
   }
+  state.emplace("logarithms", at::scalar_tensor(0, at::kLong));  // checkpoints before it have kernels of counts
   check_state(state);
   KernelRidge out;
   out.state_ = std::move(state);

@@ -15,15 +15,16 @@ struct KernelRidgeOptions {
   int64_t fingerprints = 0;      // blocks of equally many columns, which come last
   int64_t fingerprint_bits = 0;  // columns of each, log(1 + count)
   bool labels = false;           // targets are 0 or 1, and predictions logits; otherwise both are values
-  int64_t max_exact = 6500;      // above so many rows, the Nyström approximation from `landmarks` rows
-  int64_t landmarks = 3000;
+  int64_t max_exact = 12000;     // 4 GB; above so many rows, the Nyström approximation from `landmarks` rows
+  int64_t landmarks = 5000;
   int64_t selection_rows = 1200;  // at most, of those that choose the hyperparameters
   uint64_t seed = 0;              // of the rows above
 };
 
-// A trained regression; one kernel for each target.
+// A trained regression. Each target has a kernel of its own, except labels that are known for the same rows, which
+// share one, and its factorisation.
 //
-// The kernel is a mixture g G + l L + m M, g + l + m = 1. M is the min-max kernel of counts, sum min(a, b) /
+// The kernel is a mixture g G + l L + m M, g + l + m = 1. M is the min-max kernel of log(1 + count), sum min(a, b) /
 // sum max(a, b) (Ralaivola et al., "Graph kernels for chemical informatics", 2005), averaged over the fingerprints. G
 // is a Gaussian kernel, and L a linear one, of the descriptors, each mapped to normal scores of its rank in training:
 // descriptors have heavy tails. For each mixture, ridges are tried upwards, then
@@ -63,7 +64,7 @@ class KernelRidge {
 std::vector<at::Tensor> left_out_parts(const at::Tensor& groups);
 
 // Returns the min-max kernel, averaged over blocks of `bits` columns: a [n, blocks * bits] and b [m, blocks * bits],
-// uint8; the result is float32 [n, m]. Two rows of zeros have the similarity 1.
-at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits);
+// uint8; the result is float32 [n, m]. Two rows of zeros have the similarity 1. With `logarithms`, of log(1 + count).
+at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits, bool logarithms = false);
 
 }  // namespace geosft

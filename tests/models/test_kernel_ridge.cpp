@@ -64,6 +64,8 @@ TEST_CASE("the min-max kernel is the ratio of shared and all counts, averaged ov
   const at::Tensor a = example_counts(7, 1), b = example_counts(9, 2);
   require_close(min_max_kernel(a.to(at::kByte), b.to(at::kByte), bits).to(at::kDouble), slow_min_max(a, b), 1e-6,
                 "kernel");
+  require_close(min_max_kernel(a.to(at::kByte), b.to(at::kByte), bits, /*logarithms=*/true).to(at::kDouble),
+                slow_min_max(a.log1p(), b.log1p()), 1e-6, "kernel of logarithms");
   require_error([&] { min_max_kernel(a.to(at::kByte), b.to(at::kByte), 23); }, {"min_max_kernel", "23"});
   require_error([&] { min_max_kernel(a, b, bits); }, {"uint8"});
 }
@@ -87,7 +89,7 @@ TEST_CASE("parts keep small groups together, divide large ones, and are of like 
 
 TEST_CASE("the ridge has the smallest error of regressions that were fitted without each part") {
   const at::Tensor counts = example_counts(rows, 3), groups = example_groups();
-  const at::Tensor kernel = min_max_kernel(counts.to(at::kByte), counts.to(at::kByte), bits).to(at::kDouble);
+  const at::Tensor kernel = slow_min_max(counts.log1p(), counts.log1p());
   const at::Tensor noise = at::randn({rows}, generator(4), at::TensorOptions(at::kDouble));
   at::Tensor target = counts.narrow(1, 0, 6).sum(1) + noise;
   target[5] = std::numeric_limits<double>::quiet_NaN();
@@ -124,6 +126,47 @@ TEST_CASE("the ridge has the smallest error of regressions that were fitted with
   const at::Tensor all = at::arange(known.numel(), at::kLong);
   require_close(found.predict(at::log1p(counts)).index_select(0, known).squeeze(1),
                 predicted(all, all, chosen) * deviation + mean, 1e-5, "predictions");
+}
+
+TEST_CASE("labels that are known for the same rows share the kernel, whose errors are those of all of them") {
+  const at::Tensor counts = example_counts(rows, 13), groups = example_groups();
+  const at::Tensor noise = at::randn({rows, 2}, generator(14), at::TensorOptions(at::kDouble));
+  at::Tensor labels = (counts.narrow(1, 0, 2) + noise > 1).to(at::kDouble);
+  labels.narrow(0, 7, 2).fill_(std::numeric_limits<double>::quiet_NaN());
+  at::Tensor third = labels.select(1, 0).clone();
+  third[20] = std::numeric_limits<double>::quiet_NaN();
+  const KernelRidgeOptions options = options_of(2, /*labels=*/true);
+  const KernelRidge found =
+      KernelRidge::fit(at::log1p(counts), at::cat({labels, third.unsqueeze(1)}, 1), groups, options);
+  REQUIRE(found.ridge()[0].item<double>() == found.ridge()[1].item<double>());
+  // The weights of each are those of a regression of its standardised label.
+  const at::Tensor kernel = slow_min_max(counts.log1p(), counts.log1p());
+  for (int64_t t = 0; t < 3; ++t) {
+    const at::Tensor target = t < 2 ? labels.select(1, t) : third;
+    const at::Tensor known = target.isfinite().nonzero().flatten(), values = target.index_select(0, known);
+    at::Tensor matrix = kernel.index_select(0, known).index_select(1, known);
+    matrix.diagonal().add_(found.ridge()[t]);
+    const at::Tensor scaled = (values - values.mean()) / values.std(0, /*unbiased=*/false);
+    const at::Tensor weights = found.state().at("weights").select(1, t);
+    require_close(weights.index_select(0, known), at::linalg_solve(matrix, scaled.unsqueeze(1)).squeeze(1), 1e-4,
+                  "weights");
+    require_close(weights.sum(), weights.index_select(0, known).sum(), 1e-12, "unknown rows");
+  }
+  // A third label that is known for other rows changes nothing, and neither does the order.
+  const KernelRidge both = KernelRidge::fit(at::log1p(counts), labels.flip({1}), groups, options);
+  require_close(both.predict(at::log1p(counts)).flip({1}), found.predict(at::log1p(counts)).narrow(1, 0, 2), 1e-8,
+                "predictions");
+}
+
+TEST_CASE("a regression of a checkpoint from before logarithms has the kernel of counts") {
+  const at::Tensor counts = example_counts(rows, 15), groups = example_groups();
+  const at::Tensor target = counts.narrow(1, 0, 6).sum(1, /*keepdim=*/true);
+  std::map<std::string, at::Tensor> state = KernelRidge::fit(at::log1p(counts), target, groups, options_of(2)).state();
+  state.erase("logarithms");
+  const KernelRidge old = KernelRidge::from_state(state);
+  const at::Tensor expected =
+      slow_min_max(counts, counts).matmul(state.at("weights")) * state.at("slope") + state.at("offset");
+  require_close(old.predict(at::log1p(counts)), expected, 1e-4, "predictions");
 }
 
 TEST_CASE("with all rows as landmarks the Nystroem approximation is the exact regression") {
@@ -178,7 +221,8 @@ TEST_CASE("regressions have features of either kind alone, unknown ones too, and
                                          {"weights", at::zeros({1, 1}, at::kDouble)},
                                          {"slope", at::zeros({2}, at::kDouble)},
                                          {"scores", at::zeros({1, 1}, at::kDouble)},
-                                         {"bits", at::scalar_tensor(0, at::kLong)}}) {
+                                         {"bits", at::scalar_tensor(0, at::kLong)},
+                                         {"logarithms", at::zeros({2}, at::kLong)}}) {
     std::map<std::string, at::Tensor> damaged = state;
     damaged[name] = broken;
     require_error([&] { KernelRidge::from_state(damaged); }, {"wrong " + name});

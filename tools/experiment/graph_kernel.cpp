@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kernel_kind = "geosft-graph kernel";
 constexpr int64_t max_targets = 40;              // each has a training of its own
-constexpr int64_t max_training_labels = 200000;  // of large sets, whose trainings take minutes
+constexpr int64_t many_items = 6500;             // above which a training takes many seconds
+constexpr int64_t max_training_labels = 200000;  // of such sets
 
 }  // namespace
 
@@ -71,8 +72,7 @@ std::string kernel_obstacle(const PackedItems& graphs, int64_t training_items) {
     return std::string("it is for labels and regression of whole molecules, found ") + task_name(schema.task);
   }
   const int64_t targets = schema.outputs();
-  if (targets > max_targets ||
-      (training_items > KernelRidgeOptions().max_exact && targets * training_items > max_training_labels)) {
+  if (targets > max_targets || (training_items > many_items && targets * training_items > max_training_labels)) {
     return "it would take too long for " + std::to_string(targets) + " targets of " + std::to_string(training_items) +
            " molecules";
   }

@@ -45,9 +45,12 @@ class KernelRidge:
             gaussian = torch.exp(-float(state["gaussian"]) * torch.cdist(scores, known, compute_mode="donot_use_mm_for_euclid_dist") ** 2)
             outputs += gaussian @ (state["weights"] * of_gaussian) + scores @ known.T / described @ (state["weights"] * of_linear)
         counts = torch.expm1(features[:, described:].nan_to_num(0.0)).round().clamp(0, 255)
+        known_counts = state["counts"].double()
+        if int(state.get("logarithms", 0)) != 0:  # checkpoints before it have kernels of counts
+            counts, known_counts = counts.log1p(), known_counts.log1p()
         blocks = counts.shape[1] // bits
         for block in range(blocks):
-            a, b = (one[:, block * bits:(block + 1) * bits] for one in (counts, state["counts"].double()))
+            a, b = (one[:, block * bits:(block + 1) * bits] for one in (counts, known_counts))
             total, difference = a.sum(1)[:, None] + b.sum(1), torch.cdist(a, b, p=1)
             similarity = torch.where(total > 0, (total - difference) / (total + difference), 1.0)  # sum of minima over that of maxima
             outputs += similarity @ (state["weights"] * of_counts) / blocks
