@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <nanoflann.hpp>
@@ -114,18 +115,22 @@ class KdTree {
   std::unique_ptr<Tree> tree_;
 };
 
-// One tree per item; null for items without queries (offsets.second).
+// One tree per item; null for items without queries (offsets.second), and for those that are searched without.
 template <typename scalar_t>
 using KdTrees = std::vector<std::unique_ptr<KdTree<scalar_t>>>;
 
+// `without_tree`: whether an item of so many points is searched without a tree.
 template <typename scalar_t>
-KdTrees<scalar_t> build_kd_trees(const scalar_t* points, const OffsetPair& offsets) {
+KdTrees<scalar_t> build_kd_trees(
+    const scalar_t* points, const OffsetPair& offsets,
+    const std::function<bool(int64_t count)>& without_tree = [](int64_t) { return false; }) {
   KdTrees<scalar_t> trees(static_cast<size_t>(offsets.items()));
   at::parallel_for(0, offsets.items(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       if (offsets.second[b] == offsets.second[b + 1]) continue;
-      const int64_t first = offsets.first[b];
-      trees[b] = std::make_unique<KdTree<scalar_t>>(points + 3 * first, offsets.first[b + 1] - first);
+      const int64_t first = offsets.first[b], count = offsets.first[b + 1] - first;
+      if (without_tree(count)) continue;
+      trees[b] = std::make_unique<KdTree<scalar_t>>(points + 3 * first, count);
     }
   });
   return trees;

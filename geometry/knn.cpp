@@ -14,6 +14,7 @@
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
+#include "geometry/small_cloud_search.h"
 
 namespace geosft {
 namespace {
@@ -73,14 +74,30 @@ class NearestSet {
 template <typename scalar_t>
 void search_queries(const scalar_t* points, const scalar_t* queries, int64_t k, const OffsetPair& offsets,
                     int64_t* index, scalar_t* dist2) {
-  const KdTrees<scalar_t> trees = build_kd_trees(points, offsets);
+  const KdTrees<scalar_t> trees =
+      build_kd_trees(points, offsets, [k](int64_t count) { return SmallCloud<scalar_t>::suits(count, k); });
   at::parallel_for(0, offsets.second.back(), 64, [&](int64_t begin, int64_t end) {
     NearestSet<scalar_t> nearest;
+    SmallCloud<scalar_t> cloud;
+    int64_t loaded = -1;  // the item in `cloud`
     ItemCursor item(offsets.second);
     for (int64_t q = begin; q < end; ++q) {
-      const int64_t b = item.of(q), first = offsets.first[b];
-      nearest.reset(static_cast<size_t>(std::min(k, offsets.first[b + 1] - first)));
-      trees[b]->search(queries + 3 * q, nearest);
+      const int64_t b = item.of(q), first = offsets.first[b], count = offsets.first[b + 1] - first;
+      const bool small = trees[b] == nullptr;
+      if (small && loaded != b) cloud.assign(points + 3 * first, count, k);
+      if (small) loaded = b;
+      if (small && cloud.search(queries + 3 * q, index + q * k, dist2 + q * k)) {
+        for (int64_t column = 0; column < k; ++column) index[q * k + column] += first;
+        continue;
+      }
+      nearest.reset(static_cast<size_t>(std::min(k, count)));
+      if (small) {
+        for (int64_t row = 0; row < count; ++row) {
+          nearest.add(squared_distance(queries + 3 * q, points + 3 * (first + row)), row);
+        }
+      } else {
+        trees[b]->search(queries + 3 * q, nearest);
+      }
       int64_t column = 0;
       for (const Neighbour<scalar_t>& neighbour : nearest.finish()) {
         index[q * k + column] = first + neighbour.row;

@@ -4,6 +4,7 @@
 #include "geometry/farthest_point_sampling.h"
 #include "geometry/points.h"
 #include "models/layers/forward_trace.h"
+#include "models/layers/linear.h"
 
 namespace geosft {
 namespace {
@@ -72,7 +73,7 @@ EncodedPoints encode_points(PointPairTokens& learned, torch::nn::Linear& embed, 
   at::Tensor tokens = point_tokens(kind, points, normals, ptr, &neighbourhoods);
   if (!learned.is_empty()) tokens = at::cat({tokens, learned->forward(points, normals, ptr, neighbourhoods)}, 1);
   if (features.defined()) tokens = at::cat({tokens, features}, 1);
-  const at::Tensor x = embed->forward(tokens).to(points.scalar_type());  // with and without autocast
+  const at::Tensor x = apply_linear(embed, tokens).to(points.scalar_type());  // with and without autocast
   for (const at::Tensor& index : neighbourhoods) note_neighbours(context, index, ptr);
   return {encoder->forward(x, RelativeEncoding::points(points, normals), ptr, context), order};
 }

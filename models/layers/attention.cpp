@@ -7,6 +7,7 @@
 
 #include "models/layers/composed_attention.h"
 #include "models/layers/forward_trace.h"
+#include "models/layers/linear.h"
 #include "models/ops/graph_attention.h"
 #include "models/ops/maxout_attention.h"
 #include "models/ops/point_attention.h"
@@ -121,12 +122,12 @@ SamplingAttentionImpl::Projections SamplingAttentionImpl::project(const at::Tens
   const auto typed = [&](const at::Tensor& rows) { return rows.to(x.scalar_type()); };
   const auto split = [&](const at::Tensor& rows) { return typed(rows).view({-1, options.heads, channels}); };
   Projections p;
-  p.q = split(context.dropout(query->forward(x), options.score_dropout));
+  p.q = split(context.dropout(apply_linear(query, x), options.score_dropout));
   const int64_t samples_before =
       context.rows_before([&](int64_t tokens) { return sample_count(tokens, sampler->options); });
-  p.k = split(context.dropout(key->forward(sampled), options.score_dropout, samples_before));
-  p.v = split(value->forward(sampled));
-  p.leak = typed(leak->forward(sampled));
+  p.k = split(context.dropout(apply_linear(key, sampled), options.score_dropout, samples_before));
+  p.v = split(apply_linear(value, sampled));
+  p.leak = typed(apply_linear(leak, sampled));
   p.q_ptr = ptr;
   if (ptr.has_value()) p.k_ptr = pairs.ptr;
   return p;
@@ -180,7 +181,7 @@ at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const RelativeEnc
     context.trace()->layers.push_back(
         {pairs.ptr.size(0) - 1, x.size(0), options.heads, rows, p.k.numel(), sampler->score(x), pairs});
   }
-  return output->forward(mix(p, relative, pairs).reshape({x.size(0), options.width}));
+  return apply_linear(output, mix(p, relative, pairs).reshape({x.size(0), options.width}));
 }
 
 }  // namespace geosft

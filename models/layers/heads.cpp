@@ -7,6 +7,7 @@
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "models/layers/forward_trace.h"
+#include "models/layers/linear.h"
 #include "models/ops/edge_sum.h"
 #include "models/ops/max_pool.h"
 #include "models/ops/softmax_pool.h"
@@ -134,7 +135,7 @@ TokenHeadImpl::TokenHeadImpl(int64_t width, int64_t outputs)
     : linear(register_module("linear", torch::nn::Linear(width, outputs))) {}
 
 at::Tensor TokenHeadImpl::forward(const at::Tensor& x) {
-  return linear->forward(x);
+  return apply_linear(linear, x);
 }
 
 }  // namespace geosft

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "models/layers/linear.h"
 #include "models/ops/point_pair_features.h"
 
 namespace geosft {
@@ -42,7 +43,9 @@ at::Tensor PointPairTokensImpl::forward(const at::Tensor& points, const at::Tens
   for (size_t scale = 0; scale < neighbourhoods.size(); ++scale) {
     const at::Tensor index = thinned(neighbourhoods[scale], options.max_neighbours);
     const at::Tensor features = point_pair_features(points, given_normals, index, ptr);
-    channels.push_back(networks[scale]->as<torch::nn::Sequential>()->forward(features).amax(1));
+    auto& network = *networks[scale]->as<torch::nn::Sequential>();
+    torch::nn::Linear first(network.ptr<torch::nn::LinearImpl>(0)), second(network.ptr<torch::nn::LinearImpl>(2));
+    channels.push_back(apply_linear(second, apply_linear(first, features, Activation::relu)).amax(1));
   }
   return at::cat(channels, 1).to(points.scalar_type());  // with and without autocast
 }

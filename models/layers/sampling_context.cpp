@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/sampling_context.h"
 
+#include <algorithm>
+
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "geometry/philox.h"
@@ -29,7 +31,15 @@ SamplingContext SamplingContext::training(RngBuffer& buffer, WholeBatch whole) {
 SamplingContext SamplingContext::seeded(uint64_t vote) {
   SamplingContext context;
   context.mode_ = SampleMode::seeded;
-  context.vote_ = vote;
+  context.votes_ = {vote};
+  return context;
+}
+
+SamplingContext SamplingContext::seeded_items(std::vector<uint64_t> votes) {
+  TORCH_CHECK(!votes.empty(), "votes must have one for each item, got none");
+  SamplingContext context;
+  context.mode_ = SampleMode::seeded;
+  context.votes_ = std::move(votes);
   return context;
 }
 
@@ -41,8 +51,15 @@ at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
   if (mode_ == SampleMode::random) {
     return random_rows(items, [&](int64_t count) { return seeds_on(count, device); });
   }
-  const int64_t seed = static_cast<int64_t>(philox(vote_, samplings_++, 0).first() >> 1);
-  return at::full({items}, seed, at::TensorOptions().dtype(at::kLong).device(device));
+  const auto seed_of = [sampling = samplings_++](uint64_t vote) {
+    return static_cast<int64_t>(philox(vote, sampling, 0).first() >> 1);
+  };
+  if (votes_.size() == 1) return at::full({items}, seed_of(votes_[0]), at::dtype(at::kLong).device(device));
+  const auto count = static_cast<int64_t>(votes_.size());
+  TORCH_CHECK(items == count, "votes must have one for each of the ", items, " items, got ", count);
+  const at::Tensor seeds = at::empty({items}, at::kLong);
+  std::transform(votes_.begin(), votes_.end(), seeds.mutable_data_ptr<int64_t>(), seed_of);
+  return copy_to_device(seeds, device);
 }
 
 at::Tensor SamplingContext::seeds_on(int64_t count, at::Device device) const {

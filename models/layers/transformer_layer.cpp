@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "geometry/device_offsets.h"
+#include "models/layers/linear.h"
 
 namespace geosft {
 
@@ -111,8 +112,8 @@ TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : 
 }
 
 at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingContext& context) {
-  const at::Tensor hidden = context.dropout(at::gelu(expand->forward(x)), options.feed_forward_dropout);
-  return context.dropout(contract->forward(hidden), options.token_dropout);
+  const at::Tensor hidden = context.dropout(apply_linear(expand, x, Activation::gelu), options.feed_forward_dropout);
+  return context.dropout(apply_linear(contract, hidden), options.token_dropout);
 }
 
 // Leaves out the rows of some items, in training.

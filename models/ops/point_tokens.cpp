@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/point_tokens.h"
 
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "geometry/knn.h"
 #include "geometry/no_autocast.h"
@@ -43,7 +48,7 @@ at::Tensor determinant(const at::Tensor& c) {
          e(0, 2) * (e(1, 0) * e(2, 1) - e(1, 1) * e(2, 0));
 }
 
-// Shape descriptors of the neighbourhoods index [N, K] (-1: no neighbour).
+// Shape descriptors of the neighbourhoods index [N, K] (-1: no neighbour), by LibTorch's operators.
 void append_neighbourhood(std::vector<at::Tensor>& channels, const at::Tensor& points, const at::Tensor& normals,
                           const at::Tensor& index) {
   const at::Tensor exists = (index >= 0).to(points.scalar_type());
@@ -63,22 +68,124 @@ void append_neighbourhood(std::vector<at::Tensor>& channels, const at::Tensor& p
   append_mean_and_spread(channels, (scaled * normals.unsqueeze(1)).sum(-1), exists);
 }
 
+// Sums over the nearest neighbours of a point: offsets d, and the products of normals n . m and n . d.
+struct NeighbourSums {
+  double count = 0, offset[3] = {}, square[6] = {};  // xx, yy, zz, xy, xz, yz
+  double normals[2] = {}, heights[2] = {};           // the sum, and the sum of squares
+
+  void add(const double d[3]) {
+    ++count;
+    for (int axis = 0; axis < 3; ++axis) {
+      offset[axis] += d[axis];
+      square[axis] += d[axis] * d[axis];
+    }
+    square[3] += d[0] * d[1];
+    square[4] += d[0] * d[2];
+    square[5] += d[1] * d[2];
+  }
+  void add_products(double product, double height) {
+    normals[0] += product;
+    normals[1] += product * product;
+    heights[0] += height;
+    heights[1] += height * height;
+  }
+
+  // Writes the descriptors in the order of append_neighbourhood.
+  template <typename T>
+  void write(T* to, bool with_normals) const {
+    const double radius = std::sqrt(std::max((square[0] + square[1] + square[2]) / count, 1e-12));
+    const auto length = [](double x, double y, double z) { return std::sqrt(x * x + y * y + z * z); };
+    double c[6];
+    for (int i = 0; i < 6; ++i) c[i] = square[i] / (count * radius * radius);
+    to[0] = static_cast<T>(radius);
+    to[1] = static_cast<T>(length(offset[0], offset[1], offset[2]) / (count * radius));
+    to[2] = static_cast<T>(c[0] * c[0] + c[1] * c[1] + c[2] * c[2] + 2 * (c[3] * c[3] + c[4] * c[4] + c[5] * c[5]));
+    to[3] = static_cast<T>(27 * (c[0] * (c[1] * c[2] - c[5] * c[5]) - c[3] * (c[3] * c[2] - c[5] * c[4]) +
+                                 c[4] * (c[3] * c[5] - c[1] * c[4])));
+    if (!with_normals) return;
+    const auto mean_and_spread = [&](const double sums[2], double unit, T* two) {
+      const double mean = sums[0] / (count * unit);
+      two[0] = static_cast<T>(mean);
+      two[1] = static_cast<T>(std::sqrt(std::max(sums[1] / (count * unit * unit) - mean * mean, 1e-8)));
+    };
+    mean_and_spread(normals, 1, to + 4);
+    mean_and_spread(heights, radius, to + 6);
+  }
+};
+
+// Writes the descriptors of row `row`, at all scales, to `to`; near [widest]: its neighbours, the missing ones last.
+template <typename T>
+void write_neighbourhoods(const T* points, const T* normals, int64_t row, const int64_t* near, T* to) {
+  const int64_t channels = shape_channels + (normals != nullptr ? normal_channels : 0);
+  const T *const p = points + 3 * row, *const n = normals + (normals != nullptr ? 3 * row : 0);
+  NeighbourSums sums;
+  int64_t column = 0;
+  for (const int64_t size : neighbourhood_sizes) {
+    for (; column < size && near[column] >= 0; ++column) {
+      const T* const q = points + 3 * near[column];
+      const double d[3] = {static_cast<double>(q[0]) - static_cast<double>(p[0]),
+                           static_cast<double>(q[1]) - static_cast<double>(p[1]),
+                           static_cast<double>(q[2]) - static_cast<double>(p[2])};
+      sums.add(d);
+      if (normals == nullptr) continue;
+      const T* const m = normals + 3 * near[column];
+      double product = 0, height = 0;
+      for (int axis = 0; axis < 3; ++axis) {
+        product += static_cast<double>(m[axis]) * static_cast<double>(n[axis]);
+        height += d[axis] * static_cast<double>(n[axis]);
+      }
+      sums.add_products(product, height);
+    }
+    sums.write(to, normals != nullptr);
+    to += channels;
+  }
+}
+
+// Computes the descriptors of all scales on the CPU in one pass over the neighbours index [N, widest], with sums in
+// double precision: [N, channels].
+at::Tensor neighbourhoods_cpu(const at::Tensor& points_in, const at::Tensor& normals_in, const at::Tensor& index_in) {
+  constexpr int64_t rows_per_task = 256;
+  const bool with_normals = normals_in.defined();
+  const at::Tensor points = points_in.contiguous(), index = index_in.contiguous(),
+                   normals = with_normals ? normals_in.to(points.scalar_type()).contiguous() : at::Tensor();
+  const int64_t scales = std::size(neighbourhood_sizes), widest = index.size(1),
+                channels = scales * (shape_channels + (with_normals ? normal_channels : 0));
+  at::Tensor result = at::empty({points.size(0), channels}, points.options());
+  AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "point_tokens", [&] {
+    const scalar_t *const p = points.const_data_ptr<scalar_t>(), *const n = with_normals
+                                                                                ? normals.const_data_ptr<scalar_t>()
+                                                                                : nullptr;
+    const int64_t* const near = index.const_data_ptr<int64_t>();
+    scalar_t* const to = result.mutable_data_ptr<scalar_t>();
+    at::parallel_for(0, points.size(0), rows_per_task, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        write_neighbourhoods(p, n, row, near + widest * row, to + channels * row);
+      }
+    });
+  });
+  return result;
+}
+
+bool has_cpu_kernel(const at::Tensor& points) {
+  return points.device().is_cpu() && (points.scalar_type() == at::kFloat || points.scalar_type() == at::kDouble);
+}
+
 at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
                             const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods) {
   at::NoGradGuard guard;
   const NoAutocast no_autocast;  // rounded descriptors would differ from those in evaluation
   if (kind == PointTokens::ones) return at::ones({points.size(0), 1}, points.options());
-  std::vector<at::Tensor> channels = radial(points, normals, ptr);
-  if (kind == PointTokens::local) {
-    const int64_t widest = neighbourhood_sizes[std::size(neighbourhood_sizes) - 1];
-    const at::Tensor exact = points.to(at::kDouble);  // fewer near-ties between neighbours
-    const at::Tensor index = std::get<0>(knn(exact, exact, widest, ptr, ptr));
-    for (const int64_t size : neighbourhood_sizes) {
-      append_neighbourhood(channels, points, normals, index.narrow(1, 0, size));
-      if (neighbourhoods) neighbourhoods->push_back(index.narrow(1, 0, size));
-    }
+  const at::Tensor basic = at::stack(radial(points, normals, ptr), 1);
+  if (kind != PointTokens::local) return basic;
+  const int64_t widest = neighbourhood_sizes[std::size(neighbourhood_sizes) - 1];
+  const at::Tensor exact = points.to(at::kDouble);  // fewer near-ties between neighbours
+  const at::Tensor index = std::get<0>(knn(exact, exact, widest, ptr, ptr));
+  if (neighbourhoods != nullptr) {
+    for (const int64_t size : neighbourhood_sizes) neighbourhoods->push_back(index.narrow(1, 0, size));
   }
-  return at::stack(channels, 1);
+  return at::cat({basic, has_cpu_kernel(points) ? neighbourhoods_cpu(points, normals, index)
+                                                : composite_neighbourhoods(points, normals, index)},
+                 1);
 }
 
 PointTokens invariant_kind(c10::string_view name) {
@@ -120,6 +227,14 @@ GEOSFT_KERNELS(Meta, m) {
 }
 
 }  // namespace
+
+at::Tensor composite_neighbourhoods(const at::Tensor& points, const at::Tensor& normals, const at::Tensor& index) {
+  std::vector<at::Tensor> channels;
+  for (const int64_t size : neighbourhood_sizes) {
+    append_neighbourhood(channels, points, normals, index.narrow(1, 0, size));
+  }
+  return at::stack(channels, 1);
+}
 
 int64_t point_token_channels(PointTokens kind, bool normals) {
   switch (kind) {

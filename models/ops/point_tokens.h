@@ -33,4 +33,8 @@ int64_t point_token_channels(PointTokens kind, bool normals);
 at::Tensor point_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
                         const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods = nullptr);
 
+// Computes the descriptors of the neighbourhoods index int64 [N, 32] by LibTorch's operators, on any device: [N, 2 *
+// channels of one]. The reference of the kernel on the CPU.
+at::Tensor composite_neighbourhoods(const at::Tensor& points, const at::Tensor& normals, const at::Tensor& index);
+
 }  // namespace geosft

@@ -4,7 +4,8 @@
 # usage: tools/examples/10_fine_tune.sh DATA [OUT]
 # Shows what a pretrained model gains where there are five shapes of each class: trains on them from random weights, from
 # the pretrained furniture classifier, and with its encoder frozen, and prints the accuracy on the test shapes of DATA, a
-# dataset of geosft-classify (a folder for each class, or arrays). GEOSFT names another program, EPOCHS another length.
+# dataset of geosft-classify (a folder for each class, or arrays). GEOSFT names another program, EPOCHS another length, SEED
+# another seed, which also chooses the five shapes.
 set -euo pipefail
 
 (($# >= 1)) || { echo "usage: $0 DATA [OUT]" >&2; exit 2; }
@@ -16,7 +17,7 @@ config=$(dirname -- "${BASH_SOURCE[0]}")/../configs/furniture.toml
 train() {
   local name=$1
   shift
-  "$geosft" train --config "$config" --data "$data" --max-per-class 5 --epochs "${EPOCHS:-100}" --votes 4 --out "$out/$name" "$@" >/dev/null
+  "$geosft" train --config "$config" --data "$data" --max-per-class 5 --epochs "${EPOCHS:-100}" --seed "${SEED:-0}" --votes 4 --out "$out/$name" "$@" >/dev/null
   local accuracy
   accuracy=$(sed -E 's/.*"accuracy":([0-9.]+).*/\1/' "$out/$name/result.json")
   printf '%-24s %5.1f %%\n' "$name" "$(awk -v a="$accuracy" 'BEGIN { print 100 * a }')"

@@ -9,6 +9,7 @@
 #include "geometry/augment.h"
 #include "geometry/normalize.h"
 #include "models/summary.h"
+#include "models/training/autocast.h"
 #include "models/training/host_copy.h"
 #include "tools/experiment/input_cloud.h"
 #include "tools/experiment/main_guard.h"
@@ -137,20 +138,43 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& input_shape, Rota
   check_cloud(shape);
   ShapeExplanation found;
   const at::Device device = device_of(*trained.model);
-  const int64_t votes = trained.settings.evaluation.checked_votes();
-  for (int64_t vote = 0; vote < votes; ++vote) {
-    const auto view = exact_view(trained.settings, rotation, static_cast<uint64_t>(vote));
+  const EvaluationSettings& evaluation = trained.settings.evaluation;
+  const int64_t votes = evaluation.checked_votes();
+  const auto view = [&](int64_t vote) {
     at::Generator generator = make_generator(seed);
-    const Shape exact = view(shape, generator), input = model_input(trained.settings, exact);
-    SamplingContext context = trained.settings.evaluation.context(static_cast<uint64_t>(vote));
-    if (vote == 0) context.trace_into(found.trace);
+    return exact_view(trained.settings, rotation, static_cast<uint64_t>(vote))(shape, generator);
+  };
+  found.seen = view(0);
+  {
+    const Shape input = model_input(trained.settings, found.seen);
+    SamplingContext context = evaluation.context(0);
+    context.trace_into(found.trace);
+    const Autocast autocast(device.type(), evaluation.autocast());
     const auto explanation = trained.model->explain(device_copy(input.points, device),
                                                     device_copy(input.normals, device), std::nullopt, context);
-    found.logits = vote == 0 ? explanation.logits[0].cpu() : found.logits + explanation.logits[0].cpu();
-    if (vote > 0) continue;
-    found.seen = exact;
-    set_precision(found.seen, at::kFloat);
-    found.importance = explanation.importance.cpu();
+    found.logits = out_of_autocast(explanation.logits[0]).cpu();
+    found.importance = out_of_autocast(explanation.importance).cpu();
+  }
+  set_precision(found.seen, at::kFloat);
+  // The other votes together: a small cloud alone costs mostly the calls of operators.
+  for (int64_t first = 1; first < votes; first += evaluation.evaluation_batch) {
+    const int64_t count = std::min(evaluation.evaluation_batch, votes - first);
+    std::vector<at::Tensor> points, normals;
+    std::vector<int64_t> offsets = {0};
+    for (int64_t vote = first; vote < first + count; ++vote) {
+      const Shape input = model_input(trained.settings, view(vote));
+      points.push_back(input.points);
+      if (input.normals.defined()) normals.push_back(input.normals);
+      offsets.push_back(offsets.back() + input.points.size(0));
+    }
+    SamplingContext context = evaluation.context(static_cast<uint64_t>(first), count);
+    const Autocast autocast(device.type(), evaluation.autocast());
+    const at::Tensor logits =
+        out_of_autocast(trained.model->forward(device_copy(at::cat(points), device),
+                                               normals.empty() ? at::Tensor() : device_copy(at::cat(normals), device),
+                                               offsets_for(at::tensor(offsets, at::kLong), device), context))
+            .cpu();
+    for (int64_t row = 0; row < count; ++row) found.logits = found.logits + logits[row];
   }
   found.logits = found.logits / static_cast<double>(votes);
   found.trace = on_host(std::move(found.trace));

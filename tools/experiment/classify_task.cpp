@@ -46,7 +46,8 @@ DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, cons
     SamplingContext context = settings.evaluation.context(vote);
     context.record_choices(batch->labels.size(0));
     const PointBatch there = on_device(*batch, device);
-    logits.push_back(model->forward(there.points, there.normals, there.ptr, context).cpu());
+    const Autocast autocast(device.type(), settings.evaluation.autocast());
+    logits.push_back(out_of_autocast(model->forward(there.points, there.normals, there.ptr, context)).cpu());
     choices.push_back(context.choices());
     labels.push_back(batch->labels);
     done += batch->labels.size(0);

@@ -17,6 +17,8 @@ void RunOverrides::add_to(CLI::App& subcommand, const std::string& data_help, co
     subcommand.add_option("--votes", votes_, "passes whose logits are averaged")->check(CLI::Range(1, 1000000));
   }
   add_enum_option(subcommand, "--evaluation", &evaluation_, "mode of the samplers");
+  add_enum_option(subcommand, "--precision", &precision_,
+                  "of matrix products (default: float32); bfloat16 is faster, on CPUs with AVX512-BF16");
   subcommand.add_option("--seed", seed_, seed_help)->check(CLI::NonNegativeNumber);
   runtime_.add_to(subcommand);
 }
@@ -28,11 +30,17 @@ void RunOverrides::require_recorded(const std::string& data, const std::filesyst
                   "nothing of this name; --data DIR names where they are now");
 }
 
+void RunOverrides::check_precision(at::Device device, bool cpu_has_bfloat16) const {
+  if (precision_ != EvaluationPrecision::bfloat16 || !device.is_cpu() || cpu_has_bfloat16) return;
+  throw UsageError("--precision bfloat16 needs a CPU with AVX512-BF16, which this one lacks: leave it out for float32");
+}
+
 void RunOverrides::apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const {
   if (data_) data = *data_;
   if (seed_) seed = *seed_;
   if (evaluation_) evaluation.evaluation = *evaluation_;
   if (votes_) evaluation.votes = *votes_;
+  if (precision_) evaluation.precision = *precision_;
 }
 
 void SizeOption::add_to(CLI::App& subcommand, std::optional<int64_t>& size) const {

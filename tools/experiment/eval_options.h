@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/layers/linear.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/experiment_settings.h"
 #include "tools/experiment/subcommand.h"
@@ -29,12 +30,15 @@ class RunOverrides {
   // Throws DataError, which says that --data names another folder, if `data` are those that `run` was trained on, and
   // are not where it recorded them.
   void require_recorded(const std::string& data, const std::filesystem::path& run) const;
+  // Throws UsageError for a precision that the device, a CPU that has bfloat16 or not, does not compute in.
+  void check_precision(at::Device device, bool cpu_has_bfloat16) const;
   // Overwrites the arguments with the options given on the command line.
   void apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const;
   // Calls load_run(run), moves the model to the device and applies the overrides. Also sets the number of threads.
   template <class Load>
   auto load(const std::filesystem::path& run, const Load& load_run) const {
     const at::Device device = apply_runtime();
+    check_precision(device, bfloat16_on_cpu());
     auto loaded = load_run(run);
     loaded.to(device);
     apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
@@ -47,6 +51,7 @@ class RunOverrides {
   std::optional<SampleMode> evaluation_;
   std::optional<uint64_t> seed_;
   std::optional<int64_t> votes_;
+  std::optional<EvaluationPrecision> precision_;
 };
 
 // Names for the items of an experiment, in options and messages.

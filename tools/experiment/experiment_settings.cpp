@@ -2,6 +2,7 @@
 #include "tools/experiment/experiment_settings.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "models/ops/monomials.h"
 #include "tools/experiment/arguments.h"
@@ -236,6 +237,10 @@ void EvaluationSettings::add_keys(Config& config, const std::string& items) {
       .add("evaluation", "evaluation_batch", &evaluation_batch, items + " at a time", positive);
 }
 
+std::optional<at::ScalarType> EvaluationSettings::autocast() const {
+  return precision == EvaluationPrecision::bfloat16 ? std::optional(at::kBFloat16) : std::nullopt;
+}
+
 int64_t EvaluationSettings::checked_votes() const {
   TORCH_CHECK(votes >= 1, "settings.evaluation.votes must be at least 1, got ", votes);
   return votes;
@@ -243,6 +248,13 @@ int64_t EvaluationSettings::checked_votes() const {
 
 SamplingContext EvaluationSettings::context(uint64_t vote) const {
   return evaluation == SampleMode::greedy ? SamplingContext::greedy() : SamplingContext::seeded(vote);
+}
+
+SamplingContext EvaluationSettings::context(uint64_t first, int64_t count) const {
+  if (evaluation == SampleMode::greedy) return SamplingContext::greedy();
+  std::vector<uint64_t> of_items(static_cast<size_t>(count));
+  std::iota(of_items.begin(), of_items.end(), first);
+  return SamplingContext::seeded_items(std::move(of_items));
 }
 
 }  // namespace geosft

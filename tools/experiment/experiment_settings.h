@@ -33,6 +33,10 @@ GEOSFT_ENUM_NAMES(ProbabilityKind, leaky_relu, softmax);
 GEOSFT_ENUM_NAMES(PairWeighting, softplus, gumbel_softmax);
 GEOSFT_ENUM_NAMES(Schedule, step, cosine);
 GEOSFT_ENUM_NAMES(Precision, float32, bfloat16, float16);
+
+// The type of the matrix products of an evaluation.
+enum class EvaluationPrecision { float32, bfloat16 };
+GEOSFT_ENUM_NAMES(EvaluationPrecision, float32, bfloat16);
 GEOSFT_ENUM_NAMES(NonFiniteStepAction, skip, stop);
 // The modes of an evaluation.
 GEOSFT_ENUM_NAMES(SampleMode, seeded, greedy);
@@ -122,9 +126,14 @@ struct EvaluationSettings {
   SampleMode evaluation = SampleMode::seeded;  // or greedy
   int64_t votes = 1;
   int64_t evaluation_batch = 32;
+  EvaluationPrecision precision = EvaluationPrecision::float32;  // no key: a run does not keep it
 
   void add_keys(Config& config, const std::string& items);
+  // Returns the type for an Autocast around the model, or none.
+  std::optional<at::ScalarType> autocast() const;
   SamplingContext context(uint64_t vote) const;
+  // Returns the context of a batch of `count` items, of which item i is for vote first + i.
+  SamplingContext context(uint64_t first, int64_t count) const;
   // Returns votes. Throws c10::Error unless it is at least 1, which a program may have forgotten.
   int64_t checked_votes() const;
 };

@@ -11,6 +11,7 @@
 #include "data/graphs/graph_loader.h"
 #include "data/seeds.h"
 #include "models/summary.h"
+#include "models/training/autocast.h"
 #include "models/training/host_copy.h"
 #include "tools/experiment/batch_size_finder.h"
 
@@ -24,7 +25,8 @@ at::Tensor one_vote(GraphModel& model, const LabelledItems& batch, const Evaluat
   const at::Device device = device_of(*model);
   const auto outputs_of = [&](const FeaturedGraphs& graphs) {
     const FeaturedGraphs there = on_device(graphs, device);
-    return model->forward(there, context, there.graph_features).cpu();
+    const Autocast autocast(device.type(), settings.autocast());
+    return out_of_autocast(model->forward(there, context, there.graph_features)).cpu();
   };
   if (!renumbering) return outputs_of(batch);
   const uint64_t seed = combine_seeds({*renumbering, static_cast<uint64_t>(batch.items.front())});

@@ -9,6 +9,7 @@
 #include "geometry/canonical_pose.h"
 #include "geometry/normalize.h"
 #include "models/summary.h"
+#include "models/training/autocast.h"
 #include "models/training/host_copy.h"
 #include "tools/experiment/batch_size_finder.h"
 #include "tools/experiment/cloud_transforms.h"
@@ -61,8 +62,9 @@ struct VotePass {
       const BlockBatch seen(clouds, blocks, first, last, settings.model.canonical_pose());
       SamplingContext context = settings.evaluation.context(vote);
       context.record_choices(last - first);
-      const at::Tensor logits = model->forward(device_copy(seen.points, device), device_copy(seen.normals, device),
-                                               seen.ptr, seen.category, context);
+      const Autocast autocast(device.type(), settings.evaluation.autocast());
+      const at::Tensor logits = out_of_autocast(model->forward(
+          device_copy(seen.points, device), device_copy(seen.normals, device), seen.ptr, seen.category, context));
       total.logits.index_add_(0, seen.rows, logits.cpu());
       const at::Tensor choices = context.choices().cpu().repeat_interleave(seen.ptr.diff());
       total.choices.index_copy_(0, seen.rows, total.choices.index_select(0, seen.rows) * 0x2545F4914F6CDD1D + choices);

@@ -21,6 +21,18 @@ TEST_CASE("a seeded context gives all items one seed, which differs between samp
   REQUIRE_FALSE(context.generator().has_value());
 }
 
+TEST_CASE("items of a seeded context with a vote for each have the seeds of these votes", "[sampling_context]") {
+  SamplingContext items = SamplingContext::seeded_items({4, 0, 7}), four = SamplingContext::seeded(4),
+                  none = SamplingContext::seeded(0), seven = SamplingContext::seeded(7);
+  for (int sampling = 0; sampling < 3; ++sampling) {
+    const at::Tensor expected =
+        at::cat({four.next_seeds(1, at::kCPU), none.next_seeds(1, at::kCPU), seven.next_seeds(1, at::kCPU)});
+    require_equal(items.next_seeds(3, at::kCPU), expected, "seeds");
+  }
+  require_error([&] { items.next_seeds(2, at::kCPU); }, {"votes", "2", "3"});
+  require_error([] { SamplingContext::seeded_items({}); }, {"votes"});
+}
+
 TEST_CASE("a context hashes the choices of each item independently of their order", "[sampling_context]") {
   const auto longs = [](std::vector<int64_t> values) { return at::tensor(values, at::kLong); };
   const auto choices = [&](const at::Tensor& first, const at::Tensor& second) {

@@ -97,6 +97,24 @@ TEST_CASE("tokens of a cloud do not depend on what else is in the batch", "[poin
   }
 }
 
+TEST_CASE("the kernel of local tokens computes what LibTorch's operators do", "[point_tokens]") {
+  const at::Tensor points = normal({353, 3}, 21), normals = unit(normal({353, 3}, 22));
+  const at::Tensor ptr =
+      at::tensor({0, 300, 300, 301, 313, 353}, at::kLong);  // of these, three are short of neighbours
+  const at::Tensor flat = points * at::tensor({1.0, 1.0, 0.0}, at::kDouble), equal = points * 0;
+  for (const at::Tensor& cloud : {points, flat, equal}) {
+    for (const at::Tensor& with : {normals, at::Tensor()}) {
+      const int64_t first = point_token_channels(PointTokens::radial, with.defined());
+      std::vector<at::Tensor> neighbourhoods;
+      const at::Tensor found = point_tokens(PointTokens::local, cloud, with, ptr, &neighbourhoods).slice(1, first);
+      require_close(found, composite_neighbourhoods(cloud, with, neighbourhoods[1]), 1e-10, "float64");
+      const at::Tensor narrow = with.defined() ? with.to(at::kFloat) : with;
+      require_close(point_tokens(PointTokens::local, cloud.to(at::kFloat), narrow, ptr).slice(1, first).to(at::kDouble),
+                    found, 1e-3, "float32");
+    }
+  }
+}
+
 TEST_CASE("the neighbourhoods of local tokens are given when asked for", "[point_tokens]") {
   const at::Tensor points = normal({12, 3}, 9);
   std::vector<at::Tensor> neighbourhoods;

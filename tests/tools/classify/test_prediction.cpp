@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "data/seeds.h"
 #include "tests/data/points/utm_chair.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
@@ -299,6 +300,28 @@ TEST_CASE("a tensor that is no cloud is refused by predict and explain_shape, wh
   const Shape longer{.points = points, .normals = normals * 7, .name = ""};
   require_close(explain_shape(run, longer, Rotation::none, 0).logits,
                 explain_shape(run, shape, Rotation::none, 0).logits, 1e-4, "logits");
+}
+
+TEST_CASE("the votes of a prediction, computed together, are those computed one by one") {
+  const auto mode = GENERATE(SampleMode::seeded, SampleMode::greedy);
+  const TemporaryFolder folder;
+  const Shape shape = read_shape(write_sphere(folder, 60));
+  ClassifySettings settings = small_settings();
+  settings.clouds.points = 40;
+  settings.evaluation.evaluation = mode;
+  settings.evaluation.votes = 6;
+  settings.evaluation.evaluation_batch = 2;
+  RunModel run = small_run(settings);
+  const at::NoGradGuard guard;
+  at::Tensor sum;
+  for (uint64_t vote = 0; vote < 6; ++vote) {
+    at::Generator turns = make_generator(3);
+    const Shape input = model_input_transform(settings, Rotation::so3, vote)(shape, turns);
+    SamplingContext context = settings.evaluation.context(vote);
+    const at::Tensor logits = run.model->forward(input.points, input.normals, std::nullopt, context)[0];
+    sum = vote == 0 ? logits : sum + logits;
+  }
+  require_close(explain_shape(run, shape, Rotation::so3, 3).logits, sum / 6, 1e-5, "logits");
 }
 
 TEST_CASE("threads that share a model predict clouds in memory as one does") {

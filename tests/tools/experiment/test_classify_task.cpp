@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/classify_task.h"
 
+#include <ATen/autocast_mode.h>
+
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -195,6 +197,20 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
 }
 
 }  // namespace
+
+TEST_CASE("an evaluation in bfloat16 is that in float32, but for the rounding of matrix products") {
+  const ArrayDataset clouds = random_clouds();
+  ClassifySettings settings = small_settings();
+  settings.evaluation.votes = 2;
+  PointClassifier model = small_model(settings);
+  const at::Tensor single = dataset_logits(model, clouds, settings, Rotation::so3, 1).logits;
+  settings.evaluation.precision = EvaluationPrecision::bfloat16;
+  const at::Tensor half = dataset_logits(model, clouds, settings, Rotation::so3, 1).logits;
+  CHECK(half.scalar_type() == at::kFloat);
+  CHECK_FALSE(at::autocast::is_autocast_enabled(at::kCPU));
+  CHECK(largest_difference(half, single) > 0);
+  CHECK(largest_difference(half, single) < 0.1 * single.abs().max().item<double>());
+}
 
 TEST_CASE("metrics agree with those counted by hand") {
   // Class 0: right, wrong (taken for 1); class 1: right; class 2 has no cloud.

@@ -58,6 +58,29 @@ TEST_CASE("overrides replace what they name and leave the rest") {
   CHECK(changed.evaluation.votes == 3);
 }
 
+TEST_CASE("the precision of an evaluation is float32 unless it is given") {
+  CHECK_FALSE(Used({}).evaluation.autocast().has_value());
+  CHECK_FALSE(Used({"--precision", "float32"}).evaluation.autocast().has_value());
+  CHECK(Used({"--precision", "bfloat16"}).evaluation.autocast() == at::kBFloat16);
+  CHECK_THROWS_AS(Used({"--precision", "float16"}), UsageError);
+}
+
+TEST_CASE("bfloat16 on a CPU without it is an error in one line") {
+  const auto overrides_of = [](std::vector<const char*> words) {
+    CLI::App app("tool");
+    RunOverrides overrides;
+    overrides.add_to(app, "the data", "the seed");
+    words.insert(words.begin(), "tool");
+    parse_arguments(app, static_cast<int>(words.size()), words.data(), std::cout);
+    return overrides;
+  };
+  const RunOverrides half = overrides_of({"--precision", "bfloat16"});
+  require_error([&] { half.check_precision(at::kCPU, false); }, {"--precision", "AVX512-BF16"});
+  CHECK_NOTHROW(half.check_precision(at::kCPU, true));
+  CHECK_NOTHROW(half.check_precision(at::kCUDA, false));
+  CHECK_NOTHROW(overrides_of({}).check_precision(at::kCPU, false));
+}
+
 TEST_CASE("overrides set the threads and refuse what they cannot use") {
   const int before = at::get_num_threads();
   Used({"--threads", "2"});

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/linear.h"
+
+#include <ATen/Context.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
+
+#include <optional>
+#include <string_view>
+
+namespace geosft {
+namespace {
+
+using FusedLinear = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, std::string_view,
+                               c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
+
+// LibTorch's linear map by oneDNN with an activation, which torch.compile calls, too; none where LibTorch lacks it.
+const std::optional<c10::TypedOperatorHandle<FusedLinear>>& fused_linear() {
+  static const auto found = []() -> std::optional<c10::TypedOperatorHandle<FusedLinear>> {
+    if (!at::hasMKLDNN()) return std::nullopt;
+    const auto schema = c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
+    if (!schema || !schema->hasKernelForDispatchKey(c10::DispatchKey::CPU)) return std::nullopt;
+    return schema->typed<FusedLinear>();
+  }();
+  return found;
+}
+
+bool has_avx2() {
+#if defined(__x86_64__)
+  static const bool found = __builtin_cpu_supports("avx2") != 0;
+  return found;
+#else
+  return false;
+#endif
+}
+
+// Returns the type to compute in by oneDNN; none where LibTorch's own linear map is to be used.
+std::optional<at::ScalarType> fused_type(const at::Tensor& x, const at::Tensor& weight) {
+  if (at::GradMode::is_enabled() || !x.device().is_cpu() || !weight.device().is_cpu() || x.numel() == 0) return {};
+  if (weight.scalar_type() != at::kFloat || !has_avx2() || !at::globalContext().userEnabledMkldnn()) return {};
+  const bool autocast = at::autocast::is_autocast_enabled(at::kCPU);
+  const at::ScalarType wanted = autocast ? at::autocast::get_autocast_dtype(at::kCPU) : at::kFloat;
+  const bool floating = x.scalar_type() == at::kFloat || (autocast && x.scalar_type() == wanted);
+  if (!floating || !fused_linear()) return {};
+  if (wanted == at::kFloat || (wanted == at::kBFloat16 && bfloat16_on_cpu())) return wanted;
+  return {};
+}
+
+std::string_view fused_name(Activation activation) {
+  switch (activation) {
+    case Activation::none:
+      return "none";
+    case Activation::gelu:
+      return "gelu";
+    case Activation::relu:
+      return "relu";
+  }
+  TORCH_CHECK(false, "activation must be none, gelu or relu, got ", static_cast<int>(activation));
+}
+
+at::Tensor activated(Activation activation, const at::Tensor& x) {
+  if (activation == Activation::gelu) return at::gelu(x);
+  return activation == Activation::relu ? at::relu(x) : x;
+}
+
+}  // namespace
+
+bool bfloat16_on_cpu() {
+#if defined(__x86_64__)
+  static const bool found = __builtin_cpu_supports("avx512bf16") != 0;
+  return found;
+#else
+  return false;
+#endif
+}
+
+at::Tensor apply_linear(torch::nn::Linear& linear, const at::Tensor& x, Activation activation) {
+  const at::Tensor &weight = linear->weight, &bias = linear->bias;
+  const bool fits = x.dim() >= 1 && x.size(-1) == weight.size(1);
+  const auto type = fits ? fused_type(x, weight) : std::nullopt;
+  if (!type) return activated(activation, linear->forward(x));
+  // Under autocast, the converted weights are kept until it ends.
+  const auto typed = [&](const at::Tensor& map) {
+    return map.defined() ? at::autocast::cached_cast(*type, map, c10::DeviceType::CPU) : map;
+  };
+  const at::Tensor maps = typed(weight), offsets = typed(bias);
+  return fused_linear()->call(x.to(*type), maps, offsets.defined() ? std::optional(offsets) : std::nullopt,
+                              fused_name(activation), c10::List<std::optional<at::Scalar>>(), "none");
+}
+
+}  // namespace geosft
