@@ -42,7 +42,8 @@ class SamplingContext {
   static SamplingContext training(RngBuffer& buffer, WholeBatch whole = {});
   // Returns the context of an evaluation: `vote` picks one of many fixed seeds.
   static SamplingContext seeded(uint64_t vote = 0);
-  // Returns the context of an evaluation of several votes in one pass: item i is sampled as by seeded(votes[i]), so there must be as many items.
+  // Returns the context of an evaluation of several votes in one pass: item i is sampled as by seeded(votes[i]), so there
+  // must be as many items.
   static SamplingContext seeded_items(std::vector<uint64_t> votes);
   static SamplingContext greedy();
 
