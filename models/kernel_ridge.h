@@ -18,7 +18,7 @@ struct KernelRidgeOptions {
   int64_t max_exact = 12000;     // 4 GB; above so many rows, the Nyström approximation from `landmarks` rows
   int64_t landmarks = 5000;
   int64_t selection_rows = 1200;  // at most, of those that choose the hyperparameters
-  int64_t ridge_rows = 4000;      // at most, of those that choose the ridge again, of this mixture
+  int64_t ridge_rows = 6000;      // at most, of those that choose the ridge again, of this mixture
   uint64_t seed = 0;              // of the rows above
 };
 
