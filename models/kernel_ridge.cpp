@@ -213,8 +213,11 @@ std::optional<at::Tensor> solve_positive(at::Tensor a, const at::Tensor& b) {
 // The choice for some targets, and their predictions for the left-out rows, [n, t].
 struct Selection {
   Mixture mixture;
-  double ridge = 1, error = std::numeric_limits<double>::infinity();
+  int64_t place = static_cast<int64_t>(all_ridges.size()) / 2;  // of the ridge in all_ridges
+  double error = std::numeric_limits<double>::infinity();
   at::Tensor predicted;
+
+  double ridge() const { return all_ridges[static_cast<size_t>(place)]; }
 };
 
 // Returns the residuals of the rows if each part is left out, [n, t]; nullopt if the matrix cannot be inverted.
@@ -234,13 +237,13 @@ std::optional<at::Tensor> left_out_residuals(const at::Tensor& kernel, const at:
   return residuals;
 }
 
-// Chooses the mixture, and for each the ridge: from the best one so far up and down as long as the error falls.
-Selection select(const KernelMatrices& kernels, const at::Tensor& rows, const at::Tensor& targets,
-                 const at::Tensor& groups) {
+// Chooses the mixture, and for each the ridge: from the best one so far, at first that at `start`, up and down as long
+// as the error falls.
+Selection select(const std::vector<Mixture>& mixtures, int64_t start, const KernelMatrices& kernels,
+                 const at::Tensor& rows, const at::Tensor& targets, const at::Tensor& groups) {
   const std::vector<at::Tensor> parts = left_out_parts(groups);
   Selection best;
-  int64_t start = static_cast<int64_t>(all_ridges.size()) / 2;
-  for (const Mixture& mixture : all_mixtures(kernels.gaussian.defined(), kernels.fingerprints.defined())) {
+  for (const Mixture& mixture : mixtures) {
     const at::Tensor kernel = kernels.mixed(mixture, rows, rows);
     const int64_t from = start;
     double lowest = std::numeric_limits<double>::infinity();  // of this mixture
@@ -250,7 +253,7 @@ Selection select(const KernelMatrices& kernels, const at::Tensor& rows, const at
       const std::optional<at::Tensor> residuals = left_out_residuals(with_ridge(kernel, ridge), targets, parts);
       const double error = residuals ? residuals->square().mean().item<double>() : lowest;
       if (error < best.error) {
-        best = {mixture, ridge, error, targets - *residuals};
+        best = {mixture, place, error, targets - *residuals};
         start = place;
       }
       return error < std::exchange(lowest, std::min(lowest, error));
@@ -326,7 +329,7 @@ std::vector<std::vector<int64_t>> trained_together(const at::Tensor& targets, co
 std::optional<at::Tensor> exact_weights(const KernelMatrices& kernels, const Selection& found, const at::Tensor& rows,
                                         const at::Tensor& targets) {
   at::Tensor kernel = kernels.mixed(found.mixture, rows, rows);
-  kernel.diagonal().add_(found.ridge);
+  kernel.diagonal().add_(found.ridge());
   return solve_positive(std::move(kernel), targets);
 }
 
@@ -356,7 +359,7 @@ std::optional<at::Tensor> nystroem_weights(const KernelMatrices& landmarks, cons
                                            const at::Tensor& rows, const at::Tensor& targets, const AllRows& all) {
   const at::Tensor& some = landmarks.gaussian.defined() ? landmarks.gaussian : landmarks.fingerprints;
   const at::Tensor columns = at::arange(some.size(1), at::kLong);
-  at::Tensor matrix = landmarks.mixed(found.mixture, columns, columns).mul_(found.ridge);
+  at::Tensor matrix = landmarks.mixed(found.mixture, columns, columns).mul_(found.ridge());
   at::Tensor right = at::zeros({columns.numel(), targets.size(1)}, targets.options());
   each_chunk(landmarks, found, rows, all, [&](const at::Tensor& chunk, const at::Tensor& between) {
     matrix.addmm_(between.t(), between);
@@ -508,13 +511,21 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
     scaled.select(1, t).copy_((target - mean[t]) / deviation[t]);
     if (target.index_select(0, kept).isfinite().any().item<bool>()) learnable.push_back(t);
   }
+  const std::vector<Mixture> possible = all_mixtures(kernels.gaussian.defined(), kernels.fingerprints.defined());
   for (const std::vector<int64_t>& together : trained_together(of_all, learnable, options.labels)) {
     const at::Tensor places = at::tensor(together, at::kLong), each = scaled.index_select(1, places);
     const at::Tensor learnt = each.select(1, 0).isfinite().nonzero().flatten();
     const at::Tensor of_kept = each.index_select(0, kept), known = of_kept.select(1, 0).isfinite().nonzero().flatten();
-    const at::Tensor chosen = known.index_select(0, some_rows(known.numel(), options.selection_rows, options.seed));
-    const Selection found =
-        select(kernels, chosen, of_kept.index_select(0, chosen), groups.index_select(0, kept).index_select(0, chosen));
+    at::Tensor chosen;
+    const auto select_with = [&](int64_t max_rows, const std::vector<Mixture>& mixtures, int64_t start) {
+      chosen = known.index_select(0, some_rows(known.numel(), max_rows, options.seed));
+      return select(mixtures, start, kernels, chosen, of_kept.index_select(0, chosen),
+                    groups.index_select(0, kept).index_select(0, chosen));
+    };
+    Selection found = select_with(options.selection_rows, possible, Selection().place);
+    if (known.numel() > options.selection_rows && found.predicted.defined()) {
+      found = select_with(options.ridge_rows, {found.mixture}, found.place);
+    }
     if (!found.predicted.defined()) continue;
     const std::optional<at::Tensor> solution =
         exact ? exact_weights(kernels, found, known, of_kept.index_select(0, known))
@@ -533,7 +544,7 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
       const int64_t t = together[i], column = static_cast<int64_t>(i);
       state["mixture"].select(1, t).copy_(
           at::tensor({found.mixture.gaussian, found.mixture.linear, found.mixture.fingerprints}, at::kDouble));
-      state["ridge"][t] = found.ridge;
+      state["ridge"][t] = found.ridge();
       double slope = deviation[t].item<double>(), offset = mean[t].item<double>();
       if (options.labels) {
         const at::Tensor values = of_all.select(1, t).index_select(0, learnt);

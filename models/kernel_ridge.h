@@ -18,6 +18,7 @@ struct KernelRidgeOptions {
   int64_t max_exact = 12000;     // 4 GB; above so many rows, the Nyström approximation from `landmarks` rows
   int64_t landmarks = 5000;
   int64_t selection_rows = 1200;  // at most, of those that choose the hyperparameters
+  int64_t ridge_rows = 6000;      // at most, of those that choose the ridge again, of this mixture
   uint64_t seed = 0;              // of the rows above
 };
 
@@ -29,9 +30,9 @@ struct KernelRidgeOptions {
 // is a Gaussian kernel, and L a linear one, of the descriptors, each mapped to normal scores of its rank in training:
 // descriptors have heavy tails. For each mixture, ridges are tried upwards, then
 // downwards, as long as the squared error falls, and the best pair is taken. The error is that of at most
-// selection_rows rows, each predicted while its part (left_out_parts) is left out, by the closed form: the residuals of
-// the rows b are (inv(K + ridge)_bb)^-1 (inv(K + ridge) y)_b. The same residuals fit the logistic function that makes
-// probabilities of labels.
+// selection_rows rows, and then, since more rows need a smaller ridge, of ridge_rows, each predicted while its part
+// (left_out_parts) is left out, by the closed form: the residuals of the rows b are (inv(K + ridge)_bb)^-1 (inv(K +
+// ridge) y)_b. The same residuals fit the logistic function that makes probabilities of labels.
 class KernelRidge {
  public:
   // features: floating [n, columns], NaN where unknown. targets: floating [n, t], NaN where unknown, which are left

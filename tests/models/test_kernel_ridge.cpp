@@ -123,6 +123,10 @@ TEST_CASE("the ridge has the smallest error of regressions that were fitted with
     }
   }
   REQUIRE(found.ridge()[0].item<double>() == chosen);
+  KernelRidgeOptions of_few = options_of(2);
+  of_few.selection_rows = 15;
+  const KernelRidge again = KernelRidge::fit(at::log1p(counts), target.unsqueeze(1), groups, of_few);
+  REQUIRE(again.ridge()[0].item<double>() == chosen);
   const at::Tensor all = at::arange(known.numel(), at::kLong);
   require_close(found.predict(at::log1p(counts)).index_select(0, known).squeeze(1),
                 predicted(all, all, chosen) * deviation + mean, 1e-5, "predictions");
