@@ -51,9 +51,11 @@ TEST_CASE("a folder that holds a run or something else is not made a run") {
 
 TEST_CASE("what a run that was killed at its beginning has left is replaced") {
   const TemporaryFolder folder;
-  const RunFolder begun = RunFolder::create(folder.path);
-  begun.write_classes({"a", "b"});
-  begun.write_split("split,item,name\n");
+  {
+    const RunFolder begun = RunFolder::create(folder.path);
+    begun.write_classes({"a", "b"});
+    begun.write_split("split,item,name\n");
+  }
   const pid_t killed = ::fork();
   if (killed == 0) ::_exit(0);
   ::waitpid(killed, nullptr, 0);
