@@ -248,7 +248,8 @@ def is_named(error, name, field, arguments):
         return True
     fields = [one for value in arguments.values() if hasattr(value, "_fields") for one in value._fields]
     own = rf"(?<!\w){field or name}(?!\w)"
-    other = rf"(?<!\w)({'|'.join([*arguments, *fields])})( and \w+)? must |scores? (of tokens, .* )?must be finite"  # of tokens
+    of_tokens = r"(x, the tokens,|scores? (of tokens, .* )?|scores x W_S \+ b_S of the tokens) ?must be finite"  # made of too large numbers
+    other = rf"(?<!\w)({'|'.join([*arguments, *fields])})( and \w+)? must |{of_tokens}"
     return re.search(f"{own}|{other}", text)
 
 

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from .checkpoints import as_path
 from .nn import (FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PolynomialAttention, PrimalAttention, SampleMaxHead,
                  Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead, farthest_point_order)
-from .nn.checks import check_integer, check_like, tensor_of
+from .nn.checks import check_integer, check_like, check_sizes, tensor_of
 from .nn.composed import PaddedKeys, attention_bias, attention_probabilities, composed_attention
 from .nn.heads import PairHead, PooledHead
 from .nn.packed import PackedLayout, pack
@@ -306,9 +306,7 @@ def _max_tokens(model: nn.Module, max_tokens: int | None) -> int:
         if not isinstance(model, PointClassifier) or "points" not in clouds:
             raise TypeError("max_tokens must be given: only a classifier of a RUN says how many points a cloud has")
         max_tokens = clouds["points"]
-    check_integer("max_tokens", max_tokens)
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be at least 1, got {max_tokens}")
+    check_sizes(max_tokens=max_tokens)
     return max_tokens
 
 
