@@ -21,18 +21,18 @@ void RunOverrides::add_to(CLI::App& subcommand, const std::string& data_help, co
   runtime_.add_to(subcommand);
 }
 
-void RunOverrides::require_recorded(const std::string& data, const std::filesystem::path& run) const {
-  std::error_code error;
-  if (data_ || !std::filesystem::path(data).is_absolute() || std::filesystem::exists(data, error)) return;
-  throw DataError(data, "the data that " + run.string() + " was trained on, whose path it recorded",
-                  "nothing of this name; --data DIR names where they are now");
-}
-
 void RunOverrides::apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const {
   if (data_) data = *data_;
   if (seed_) seed = *seed_;
   if (evaluation_) evaluation.evaluation = *evaluation_;
   if (votes_) evaluation.votes = *votes_;
+}
+
+void RunOverrides::require_recorded(const std::string& data, const std::filesystem::path& run) const {
+  std::error_code error;
+  if (data_ || !std::filesystem::path(data).is_absolute() || std::filesystem::exists(data, error)) return;
+  throw DataError(data, "the data that " + run.string() + " was trained on, whose path it recorded",
+                  "nothing of this name; --data DIR names where they are now");
 }
 
 void SizeOption::add_to(CLI::App& subcommand, std::optional<int64_t>& size) const {

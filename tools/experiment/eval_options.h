@@ -26,9 +26,6 @@ class RunOverrides {
   void add_to(CLI::App& subcommand, const std::string& data_help, const std::string& seed_help, bool votes = true);
   // Sets LibTorch's number of threads and returns the device. Throws UsageError for a device that cannot be used.
   at::Device apply_runtime() const { return runtime_.apply(); }
-  // Throws DataError, which says that --data names another folder, if `data` are those that `run` was trained on, and
-  // are not where it recorded them.
-  void require_recorded(const std::string& data, const std::filesystem::path& run) const;
   // Overwrites the arguments with the options given on the command line.
   void apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const;
   // Calls load_run(run), moves the model to the device and applies the overrides. Also sets the number of threads.
@@ -40,6 +37,9 @@ class RunOverrides {
     apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
     return loaded;
   }
+  // Throws DataError, which says that --data names another folder, if `data` are those that `run` was trained on, and
+  // are not where it recorded them.
+  void require_recorded(const std::string& data, const std::filesystem::path& run) const;
 
  private:
   RuntimeOptions runtime_;

@@ -174,23 +174,6 @@ TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
   require_error([] { Sampler(5, SamplerOptions{.num_samples = 0}); }, {"num_samples"});
 }
 
-TEST_CASE("the sampler names tokens that are not finite, not their scores", "[sampler]") {
-  at::manual_seed(1);
-  Sampler sampler(5, SamplerOptions{.num_samples = 3});
-  SamplingContext context = SamplingContext::greedy();
-  at::Tensor x = at::randn({9, 5}, generator(10));
-  x[4][2] = std::numeric_limits<double>::quiet_NaN();
-  x[7][0] = std::numeric_limits<double>::infinity();
-  require_error([&] { sampler->forward(x, std::nullopt, context); }, {"x, the tokens", "2 of 9 rows", "row 4"});
-  REQUIRE_THROWS_AS(sampler->forward(x, std::nullopt, context), NonFiniteError);
-  sampler->projection->weight.data().fill_(std::numeric_limits<double>::infinity());
-  require_error(
-      [&] {
-        sampler->forward(at::ones({9, 5}), std::nullopt, context);
-      },
-      {"scores x W_S + b_S", "although the tokens x are finite", "weights of the sampler"});
-}
-
 TEST_CASE("the sampler draws from scores of half types in float32", "[sampler]") {
   for (const SamplerOptions& options :
        {SamplerOptions{.num_samples = 4}, SamplerOptions{.num_samples = 4, .with_replacement = true},
@@ -210,6 +193,23 @@ TEST_CASE("the sampler draws from scores of half types in float32", "[sampler]")
       require_equal(half.grad(), exact.grad().to(type), "gradient");
     }
   }
+}
+
+TEST_CASE("the sampler names tokens that are not finite, not their scores", "[sampler]") {
+  at::manual_seed(1);
+  Sampler sampler(5, SamplerOptions{.num_samples = 3});
+  SamplingContext context = SamplingContext::greedy();
+  at::Tensor x = at::randn({9, 5}, generator(10));
+  x[4][2] = std::numeric_limits<double>::quiet_NaN();
+  x[7][0] = std::numeric_limits<double>::infinity();
+  require_error([&] { sampler->forward(x, std::nullopt, context); }, {"x, the tokens", "2 of 9 rows", "row 4"});
+  REQUIRE_THROWS_AS(sampler->forward(x, std::nullopt, context), NonFiniteError);
+  sampler->projection->weight.data().fill_(std::numeric_limits<double>::infinity());
+  require_error(
+      [&] {
+        sampler->forward(at::ones({9, 5}), std::nullopt, context);
+      },
+      {"scores x W_S + b_S", "although the tokens x are finite", "weights of the sampler"});
 }
 
 }  // namespace geosft::test::test_sampler
