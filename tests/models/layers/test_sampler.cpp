@@ -172,7 +172,7 @@ TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
   require_error([] { Sampler(5, SamplerOptions{.num_samples = 0}); }, {"num_samples"});
 }
 
-TEST_CASE("the sampler samples by scores of half types in float32", "[sampler]") {
+TEST_CASE("the sampler draws from scores of half types in float32", "[sampler]") {
   for (const SamplerOptions& options :
        {SamplerOptions{.num_samples = 4}, SamplerOptions{.num_samples = 4, .with_replacement = true},
         SamplerOptions{.num_samples = 4, .weighting = PairWeighting::gumbel_softmax}}) {
