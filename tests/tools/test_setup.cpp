@@ -115,8 +115,9 @@ TEST_CASE("every script lists its options") {
 TEST_CASE("a LibTorch of another version is refused with both versions named") {
   const TemporaryFolder folder;
   write_libtorch(folder / "old", "torch/csrc/api/include/torch/version.h", {"2", "3", "0"});
-  CHECK_THAT(setup_error(folder / "old"), Catch::Contains((folder / "old").string()) &&
-                                             Catch::Contains("holds LibTorch 2.3.0, but this project needs 2.11;2.12"));
+  CHECK_THAT(setup_error(folder / "old"),
+             Catch::Contains((folder / "old").string()) &&
+                 Catch::Contains("holds LibTorch 2.3.0, but this project needs 2.11;2.12"));
   write_libtorch(folder / "new", "torch/headeronly/version.h", {"2", "110", "1"});
   CHECK_THAT(setup_error(folder / "new"), Catch::Contains("holds LibTorch 2.110.1, but this project needs 2.11"));
 }

@@ -191,7 +191,7 @@ TEST_CASE("the sampler names tokens that are not finite, not their scores", "[sa
       {"scores x W_S + b_S", "although the tokens x are finite", "weights of the sampler"});
 }
 
-TEST_CASE("the sampler samples by scores of half types in float32", "[sampler]") {
+TEST_CASE("the sampler draws from scores of half types in float32", "[sampler]") {
   for (const SamplerOptions& options :
        {SamplerOptions{.num_samples = 4}, SamplerOptions{.num_samples = 4, .with_replacement = true},
         SamplerOptions{.num_samples = 4, .weighting = PairWeighting::gumbel_softmax}}) {

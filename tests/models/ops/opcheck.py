@@ -124,7 +124,7 @@ def graph_attention(make):
                 rowptr.append(len(col))
             first += nodes
         starts = [sum(queries[:b]) for b in range(len(queries))]
-        tops = [starts[b] + j % queries[b] for b, bins in enumerate(keys) for j in range(bins)]
+        tops = [starts[b] + j % queries[b] for b, samples in enumerate(keys) for j in range(samples)]
         top = torch.tensor(tops, dtype=torch.int64)
         weight = torch.rand(sum(keys), generator=make.generator, dtype=make.dtype).requires_grad_()
         edges = [torch.tensor(rowptr), torch.tensor(col, dtype=torch.int64), make(len(col), 2), top, top.clone(), weight]
@@ -133,7 +133,7 @@ def graph_attention(make):
 
 def sample_pairs(make):
     yield "one item", [make(9), 3], {}
-    yield "more bins than pairs", [make(5), 100], {}
+    yield "more samples than pairs", [make(5), 100], {}
     yield "one token", [make(1), 2], {}
     yield "ragged", [make(14), 4], {"ptr": ragged(5, 0, 1, 8)}
     seeded = {"ptr": ragged(5, 0, 1, 8), "seeds": torch.tensor([1, 2, 3, 4]), "noise": True, "random_partner": True}

@@ -132,7 +132,7 @@ TEST_CASE("the lists that come along compare different models with the first") {
     const std::vector<Variation> all = variations(read_sweep_list(folder + name));
     REQUIRE(all.size() == 10);
     std::set<std::string> models, folders, scores, encodings;
-    std::set<int64_t> bins;
+    std::set<int64_t> num_samples;
     int without_edges = 0;
     for (const Variation& variation : all) {
       GraphSettings settings = variation.settings;
@@ -140,14 +140,14 @@ TEST_CASE("the lists that come along compare different models with the first") {
       folders.insert(folder_name(variation.name));
       scores.insert(std::string(name_of(settings.model.score)) + " " + name_of(settings.model.probability));
       encodings.insert(name_of(settings.model.encoding));
-      bins.insert(settings.model.sampling.num_samples);
+      num_samples.insert(settings.model.sampling.num_samples);
       without_edges += settings.model.relative ? 0 : 1;
     }
     CHECK(models.size() == 10);
     CHECK(folders.size() == 10);
     CHECK(scores.size() == 4);
     CHECK(encodings == std::set<std::string>{"lappe", "none", "rwpe"});
-    CHECK(bins.size() == 4);
+    CHECK(num_samples.size() == 4);
     CHECK(without_edges == 1);
   }
 }

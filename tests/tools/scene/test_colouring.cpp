@@ -104,12 +104,12 @@ TEST_CASE("samples are marked at their points, larger where they weigh more") {
   choices.layer = 1;
   const Scene scene = scene_of(subject, choices);
   const Pairs& pairs = subject.trace->layers[0].pairs;
-  const int64_t bins = pairs.top.size(0);
-  REQUIRE(scene.markers.centres.size(0) == 2 * bins);
-  require_equal(scene.markers.centres.narrow(0, bins, bins),
+  const int64_t samples = pairs.top.size(0);
+  REQUIRE(scene.markers.centres.size(0) == 2 * samples);
+  require_equal(scene.markers.centres.narrow(0, samples, samples),
                 subject.points.index_select(0, subject.trace->input_rows(pairs.top)), "tops");
   const at::Tensor heavier = pairs.weight.argsort();
-  CHECK((scene.markers.radii.narrow(0, bins, bins).index_select(0, heavier).diff() >= 0).all().item<bool>());
+  CHECK((scene.markers.radii.narrow(0, samples, samples).index_select(0, heavier).diff() >= 0).all().item<bool>());
 }
 
 TEST_CASE("attention is that of the query, heads average to their mean") {
