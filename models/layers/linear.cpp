@@ -6,14 +6,14 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 
+#include <c10/util/string_view.h>
 #include <optional>
-#include <string_view>
 
 namespace geosft {
 namespace {
 
-using FusedLinear = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, std::string_view,
-                               c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
+using FusedLinear = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, c10::string_view,
+                               c10::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
 
 // LibTorch's linear map by oneDNN with an activation, which torch.compile calls, too; none where LibTorch lacks it.
 const std::optional<c10::TypedOperatorHandle<FusedLinear>>& fused_linear() {
@@ -47,7 +47,7 @@ std::optional<at::ScalarType> fused_type(const at::Tensor& x, const at::Tensor& 
   return {};
 }
 
-std::string_view fused_name(Activation activation) {
+c10::string_view fused_name(Activation activation) {
   switch (activation) {
     case Activation::none:
       return "none";
