@@ -8,7 +8,7 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t many_clouds = 4000, target_steps = 4000, min_epochs = 20, max_epochs = 200, min_averaged = 400;
+constexpr int64_t many_clouds = 4000, target_cloud_steps = 4000, min_epochs = 20, max_epochs = 200, min_averaged = 400;
 constexpr int64_t channels_of_head = 16;
 
 }  // namespace
@@ -37,7 +37,7 @@ std::string resolve_sizes(EncoderSettings& model, int64_t* head_samples, TrainSe
   });
   const int64_t steps = std::max<int64_t>((clouds + train.batch_size - 1) / train.batch_size, 1);
   keys.resolve("epochs", train.epochs,
-               [&] { return std::clamp<int64_t>((target_steps + steps - 1) / steps, min_epochs, max_epochs); });
+               [&] { return std::clamp<int64_t>((target_cloud_steps + steps - 1) / steps, min_epochs, max_epochs); });
   keys.resolve("ema_decay", train.optimization.average_decay, [&] { return average_decay_of(steps * train.epochs); });
   return keys.text();
 }
