@@ -42,16 +42,16 @@ class SamplingContext {
   static SamplingContext training(RngBuffer& buffer, WholeBatch whole = {});
   // Returns the context of an evaluation: `vote` picks one of many fixed seeds.
   static SamplingContext seeded(uint64_t vote = 0);
-  // Returns the context of an evaluation of several votes in one pass: item i is sampled as by seeded(votes[i]), so there
-  // must be as many items.
+  // Returns the context of an evaluation of several votes in one pass: item i is sampled as by seeded(votes[i]), so
+  // there must be as many items.
   static SamplingContext seeded_items(std::vector<uint64_t> votes);
   static SamplingContext greedy();
 
   SampleMode mode() const { return mode_; }
   const std::optional<at::Generator>& generator() const { return generator_; }
 
-  // Returns seeds int64 [items] for the next sampling. In seeded mode all items share one seed, but for seeded_items, so
-  // that the samples of an item do not depend on its position in the batch.
+  // Returns seeds int64 [items] for the next sampling. In seeded mode all items share one seed, but for seeded_items,
+  // so that the samples of an item do not depend on its position in the batch.
   at::Tensor next_seeds(int64_t items, at::Device device);
 
   // Returns the rows of the `items` of this pass, of a tensor of random numbers of the whole batch: sample(n) generates
