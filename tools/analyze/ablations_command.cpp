@@ -125,7 +125,7 @@ Command add_ablations_command(CLI::App& subcommand) {
               "draw the accuracy on held-out training clouds after every so many epochs, and its cumulative maximum, "
               "into OUT_curves; 0: do not",
               0, 1000000);
-  add_enum_option(subcommand, "--rotate", &command->rotation,
+  add_enum_option(subcommand, "--test-rotate", &command->rotation,
                   "rotate the clouds that are tested: not at all, about z, or by any rotation");
   command->add_to(subcommand, "TOML file that is varied (see tools/configs)", ", for example --epochs 20.");
   return [command] { return command->execute(); };

@@ -46,7 +46,7 @@ TEST_CASE("variants are trained and become a table") {
 TEST_CASE("learning curves of variants are those of held-out clouds, by epoch") {
   const AnalysisShop shop;
   const Words given = Words{"ablations", "--change", "score=dot+probability=softmax", "--repeats", "2", "--epochs"} +
-                      Words{"4", "--curves-every", "2", "--validation-fraction", "0.5", "--rotate", "none"};
+                      Words{"4", "--curves-every", "2", "--validation-fraction", "0.5", "--test-rotate", "none"};
   shop.analyze_well(given + shop.tiny());
   const Words curves = lines_of(read_text(shop.out() + "_curves.csv"));
   REQUIRE(curves.size() == 5);
