@@ -40,10 +40,10 @@ std::optional<at::ScalarType> fused_type(const at::Tensor& x, const at::Tensor& 
   if (at::GradMode::is_enabled() || !x.device().is_cpu() || !weight.device().is_cpu() || x.numel() == 0) return {};
   if (weight.scalar_type() != at::kFloat || !has_avx2() || !at::globalContext().userEnabledMkldnn()) return {};
   const bool autocast = at::autocast::is_autocast_enabled(at::kCPU);
-  const at::ScalarType wanted = autocast ? at::autocast::get_autocast_dtype(at::kCPU) : at::kFloat;
-  const bool floating = x.scalar_type() == at::kFloat || (autocast && x.scalar_type() == wanted);
+  const at::ScalarType requested = autocast ? at::autocast::get_autocast_dtype(at::kCPU) : at::kFloat;
+  const bool floating = x.scalar_type() == at::kFloat || (autocast && x.scalar_type() == requested);
   if (!floating || !fused_linear()) return {};
-  if (wanted == at::kFloat || (wanted == at::kBFloat16 && bfloat16_on_cpu())) return wanted;
+  if (requested == at::kFloat || (requested == at::kBFloat16 && bfloat16_on_cpu())) return requested;
   return {};
 }
 

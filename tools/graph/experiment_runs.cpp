@@ -64,8 +64,8 @@ bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, 
   return true;
 }
 
-// Fits the kernel regression of the run, unless it has one, and chooses its weight on the validation split: the one
-// with the smallest loss, between 0.2 and 0.8, since validation splits by scaffold are small.
+// Fits the kernel regression of the run, unless it has one, and chooses its weight on the validation split: the tenth
+// with the smallest loss, from 0.2 to 0.8 where the split is too small to tell that one of the two adds nothing.
 void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                 const RunFolder& folder) {
   if (!planned.settings.molecules.kernel_ridge) return;
@@ -96,13 +96,14 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
                               outputs.targets};
       return evaluation_loss(networks.model, task, both, planned.settings.train.evaluation_loss());
     };
-    double best = 0.5;
-    for (int64_t tenths = 2; tenths <= 8; ++tenths) {
-      const double weight = static_cast<double>(tenths) / 10;
-      if (loss_with(weight) < loss_with(best)) best = weight;
+    const int64_t margin = split.validation.size() < 1000 ? 2 : 0;
+    double best = 0.5, least = loss_with(best);
+    for (int64_t tenths = margin; tenths <= 10 - margin; ++tenths) {
+      const double weight = static_cast<double>(tenths) / 10, loss = loss_with(weight);
+      if (loss < least) best = weight, least = loss;
     }
     text << "; loss on the validation split " << loss_with(0) << " of the networks, " << loss_with(1)
-         << " of the regression, " << loss_with(best) << " of both";
+         << " of the regression, " << least << " of both";
     kernel.weight = best;
   }
   kernel.save(folder.path());

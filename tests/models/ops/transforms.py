@@ -107,7 +107,7 @@ class Noise(unittest.TestCase):
 
     def test_vmap_asks_for_a_choice(self):
         for call in (lambda x: noisy(x), lambda x: noisy(self.score) + x[0]):
-            with self.assertRaisesRegex(RuntimeError, "geosft::sample_pairs samples random numbers.*randomness"):
+            with self.assertRaisesRegex(RuntimeError, "geosft::sample_pairs draws random numbers.*randomness"):
                 torch.func.vmap(call)(self.equal)
 
     def test_different(self):
