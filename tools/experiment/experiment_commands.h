@@ -61,7 +61,7 @@ bool train_model(const Settings& settings, const Data& data, const RunFolder& fo
   Experiment::initialize(model, data);
   model->to(device);
   RunDescription run = describe_run<Task>(settings, data.outputs, data.held_out());
-  run.split_csv = [&data] { return split_csv(data.split_rows()); };
+  run.split_rows = [&data] { return data.split_rows(); };
   const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
   const std::string origin = start_from_run(*model, settings.train, run, resumes);
   const auto task = Experiment::make_task(model, data, settings, processes);

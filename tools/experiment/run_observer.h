@@ -15,6 +15,7 @@
 #include "tools/experiment/progress.h"
 #include "tools/experiment/run_checkpoint.h"
 #include "tools/experiment/run_folder.h"
+#include "tools/experiment/split_table.h"
 
 namespace geosft {
 
@@ -29,7 +30,7 @@ struct RunDescription {
   bool tensorboard = false;
   bool held_out = false;  // a held-out split selects the best checkpoint; otherwise validation runs on the test set
   ScoreStyle score = {};
-  std::function<std::string()> split_csv = {};  // the table of split_table.h; none, or empty: no such file
+  std::function<std::vector<SplitRow>()> split_rows = {};  // of split.csv; none, or empty: no such file
 
   // Returns the texts of its checkpoints.
   std::map<std::string, std::string> texts() const;

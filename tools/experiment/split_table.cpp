@@ -2,7 +2,10 @@
 #include "tools/experiment/split_table.h"
 
 #include <algorithm>
-#include <sstream>
+#include <charconv>
+#include <system_error>
+#include <tuple>
+#include <utility>
 
 #include "data/data_error.h"
 #include "data/read_file.h"
@@ -13,6 +16,74 @@ namespace geosft {
 namespace {
 
 constexpr const char* heading = "split,item,name\n";
+constexpr size_t max_shown = 60;  // letters of a name in messages
+
+// Splits a table into the fields of its lines; between quotes, fields may have commas, line breaks and doubled quotes.
+std::vector<std::vector<std::string>> fields_of(const std::string& text) {
+  std::vector<std::vector<std::string>> lines;
+  std::vector<std::string> line;
+  std::string field;
+  bool quoted = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char letter = text[at];
+    if (letter == '"') {
+      const bool doubled = quoted && at + 1 < text.size() && text[at + 1] == '"';
+      if (doubled) {
+        field += text[++at];
+      } else {
+        quoted = !quoted;
+      }
+    } else if (!quoted && (letter == ',' || letter == '\n')) {
+      line.push_back(std::exchange(field, {}));
+      if (letter == '\n') lines.push_back(std::exchange(line, {}));
+    } else {
+      field += letter;
+    }
+  }
+  return lines;
+}
+
+// Removes the folder that all names begin with, if they are paths: data may have moved.
+void leave_out_common_folder(std::vector<SplitRow>& rows) {
+  if (rows.empty()) return;
+  size_t common = rows.front().name.rfind('/');
+  common = common == std::string::npos ? 0 : common + 1;
+  for (const SplitRow& row : rows) {
+    while (common > 0 && row.name.compare(0, common, rows.front().name, 0, common) != 0) {
+      const size_t slash = common < 2 ? std::string::npos : rows.front().name.rfind('/', common - 2);
+      common = slash == std::string::npos ? 0 : slash + 1;
+    }
+  }
+  for (SplitRow& row : rows) row.name.erase(0, common);
+}
+
+bool comes_before(const SplitRow& a, const SplitRow& b) {
+  return std::tie(a.item, a.split, a.name) < std::tie(b.item, b.split, b.name);
+}
+
+bool is_same(const SplitRow& a, const SplitRow& b) {
+  return a.item == b.item && a.split == b.split && (a.name.empty() || b.name.empty() || a.name == b.name);
+}
+
+// Returns "'CCO' of the train split".
+std::string row_text(const SplitRow& row) {
+  std::string name = row.name.size() > max_shown ? row.name.substr(0, max_shown) + "…" : row.name;
+  std::ranges::replace(name, '\n', ' ');
+  return (name.empty() ? "" : "'" + name + "' ") + "of the " + row.split + " split";
+}
+
+// Says what the first row is that differs; empty if all are the same. Both are in order.
+std::string difference(const std::vector<SplitRow>& recorded, const std::vector<SplitRow>& rows) {
+  const size_t shorter = std::min(recorded.size(), rows.size());
+  size_t at = 0;
+  while (at < shorter && is_same(recorded[at], rows[at])) ++at;
+  if (at == shorter && recorded.size() == rows.size()) return "";
+  const SplitRow* const before = at < recorded.size() ? &recorded[at] : nullptr;
+  const SplitRow* const now = at < rows.size() ? &rows[at] : nullptr;
+  const int64_t item = std::min(before ? before->item : now->item, now ? now->item : before->item);
+  const auto text = [&](const SplitRow* row) { return row && row->item == item ? row_text(*row) : "absent"; };
+  return "item " + std::to_string(item) + " was " + text(before) + " and is " + text(now);
+}
 
 }  // namespace
 
@@ -22,29 +93,53 @@ std::string split_csv(const std::vector<SplitRow>& rows) {
   return text;
 }
 
-std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file) {
-  std::vector<std::pair<std::string, int64_t>> counts;
-  if (!path_exists(file)) return counts;
+std::vector<SplitRow> read_split(const std::filesystem::path& file) {
+  std::vector<SplitRow> rows;
+  if (!path_exists(file)) return rows;
   const std::string text = read_file(file);
   if (!text.starts_with(heading)) throw DataError(file.string(), "the columns split,item,name", "others");
-  bool quoted = false, at_start = false;
-  std::string split;
-  // A name may have line breaks, between quotes. Names of splits have neither quotes nor commas.
-  for (const char letter : text) {
-    if (letter == '"') quoted = !quoted;
-    if (letter == '\n' && !quoted) {
-      at_start = true;
-      split.clear();
-    } else if (at_start && letter == ',') {
-      const auto known = std::ranges::find(counts, split, &std::pair<std::string, int64_t>::first);
-      if (known == counts.end()) {
-        counts.emplace_back(split, 1);
-      } else {
-        ++known->second;
-      }
-      at_start = false;
-    } else if (at_start) {
-      split += letter;
+  const auto lines = fields_of(text);
+  for (size_t line = 1; line < lines.size(); ++line) {
+    SplitRow& row = rows.emplace_back();
+    const auto bad = [&] {
+      return DataError(file.string(), "a split, a number and a name in each row",
+                       "others in row " + std::to_string(line));
+    };
+    if (lines[line].size() != 3) throw bad();
+    const std::string& item = lines[line][1];
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), row.item);
+    if (error != std::errc() || end != item.data() + item.size()) throw bad();
+    row.split = lines[line][0];
+    row.name = lines[line][2];
+  }
+  return rows;
+}
+
+void require_recorded_split(const std::filesystem::path& file, std::vector<SplitRow> rows, const std::string& data,
+                            const std::string& advice) {
+  if (!path_exists(file)) return;
+  std::vector<SplitRow> recorded = read_split(file);
+  for (auto* const each : {&recorded, &rows}) {
+    leave_out_common_folder(*each);
+    std::ranges::sort(*each, comes_before);
+  }
+  const std::string differs = difference(recorded, rows);
+  if (differs.empty()) return;
+  const std::string sizes = recorded.size() == rows.size() ? ""
+                                                           : std::to_string(rows.size()) + " items in place of " +
+                                                                 std::to_string(recorded.size()) + "; ";
+  throw DataError(data, "the data and the split that " + file.string() + " lists, which were trained on",
+                  "others: " + sizes + differs + "; " + advice);
+}
+
+std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file) {
+  std::vector<std::pair<std::string, int64_t>> counts;
+  for (const SplitRow& row : read_split(file)) {
+    const auto known = std::ranges::find(counts, row.split, &std::pair<std::string, int64_t>::first);
+    if (known == counts.end()) {
+      counts.emplace_back(row.split, 1);
+    } else {
+      ++known->second;
     }
   }
   return counts;

@@ -21,6 +21,16 @@ struct SplitRow {
 // Formats the rows as a table with the columns split, item and name (RFC 4180); empty without rows.
 std::string split_csv(const std::vector<SplitRow>& rows);
 
+// Returns the rows of a split.csv; empty if there is no such file, as in runs of earlier versions. Throws DataError for
+// a file of another form.
+std::vector<SplitRow> read_split(const std::filesystem::path& file);
+
+// Throws DataError naming `data` if `rows`, the items of its splits now, are not those that the split.csv of a run
+// lists: another number of them, or one in another split or of another name. Empty names, and a folder that all names
+// begin with, are not compared. The message ends with `advice`. Nothing is compared where there is no such file.
+void require_recorded_split(const std::filesystem::path& file, std::vector<SplitRow> rows, const std::string& data,
+                            const std::string& advice);
+
 // Returns the number of items of each split that a split.csv lists, in the order of the file; empty if there is no such
 // file, as in runs of earlier versions. Throws DataError for a file of another form.
 std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file);

@@ -50,6 +50,7 @@ struct TrainedRun : Task::Outputs {
   typename Task::Model model{nullptr};
   std::vector<typename Task::Model> more_models = {};  // of an ensemble: outputs are averaged with those of `model`
   typename Task::Companion companion = {};             // from the RUN folder; a single checkpoint has none
+  std::filesystem::path split_file = {};               // split.csv beside the checkpoint; earlier runs have none
 
   // Moves all models.
   void to(at::Device device) {
@@ -99,6 +100,7 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file, tool);
   TrainedRun<Task> loaded = trained_run_of<Task>(checkpoint, file, tool);
+  loaded.split_file = file.parent_path() / "split.csv";
   if (std::filesystem::is_regular_file(run)) return loaded;
   const std::filesystem::path folder = file.parent_path();  // also of a pretrained model
   loaded.companion.load(folder);

@@ -18,10 +18,17 @@
 namespace geosft {
 namespace {
 
-// Writes the table of the splits. A resumed run keeps its own, also if its data have changed since.
+// Writes the table of the splits. A resumed run keeps its own (check_split).
 void write_split(const RunFolder& folder, const RunDescription& run, RunStart start) {
-  if (!run.split_csv || (start == RunStart::resumed && std::filesystem::exists(folder.split()))) return;
-  if (const std::string csv = run.split_csv(); !csv.empty()) folder.write_split(csv);
+  if (!run.split_rows || (start == RunStart::resumed && std::filesystem::exists(folder.split()))) return;
+  if (const std::string csv = split_csv(run.split_rows()); !csv.empty()) folder.write_split(csv);
+}
+
+// Throws DataError if a resumed run was begun with other data, or another split of them.
+void check_split(const RunFolder& folder, const RunDescription& run) {
+  if (!run.split_rows) return;
+  require_recorded_split(folder.split(), run.split_rows(), run.data,
+                         "give the data of the training, or begin a new run with these");
 }
 
 void begin_folder(const TrainingLoop& loop, const RunFolder& folder, const RunDescription& run, RunStart start,
@@ -126,7 +133,10 @@ bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const R
                      const RunDescription& run, RunStart start, const std::string& summary) {
   if (start == RunStart::trial) return loop.try_step();
   RunObserver observer(loop, model, folder, run);
-  if (start == RunStart::resumed) observer.resume();
+  if (start == RunStart::resumed) {
+    observer.resume();
+    check_split(folder, run);
+  }
   if (loop.processes().is_root()) begin_folder(loop, folder, run, start, summary);
   install_interrupt_handler();
   const bool done = run_to_end_or_interrupt(loop, observer);

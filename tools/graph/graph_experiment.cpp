@@ -234,7 +234,7 @@ std::unique_ptr<TrainingTask> GraphExperiment::make_task(const GraphModel& model
 
 GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& options) {
   const PackedItems graphs = open_run_graphs(trained);
-  const DatasetSplit splits = split_of(graphs, trained.settings.splits);
+  const DatasetSplit splits = split_of_run(trained, graphs);
   const GraphSplit split = value_named<GraphSplit>(options.split, "split");
   if (items_of_split(splits, split).empty()) {
     throw UsageError("--split " + options.split + ": the data have no such split");

@@ -3,6 +3,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
+
 #include "data/sequences/picture_folders.h"
 #include "models/layers/statistics_reducer.h"
 #include "models/ops/non_finite_error.h"
@@ -49,6 +51,22 @@ std::vector<SplitRow> GraphTrainingData::split_rows() const {
     for (const int64_t item : items_of_split(split, one)) rows.push_back({name_of(one), item, name(item)});
   }
   return rows;
+}
+
+DatasetSplit split_of_run(const GraphRun& trained, const PackedItems& graphs) {
+  DatasetSplit split = split_of(graphs, trained.settings.splits);
+  if (graphs.node_split.defined()) return split;  // published, and not listed
+  DatasetSplit recorded = split;
+  const auto counts = split_counts(trained.split_file);
+  const bool held_out = std::ranges::find(counts, "validation", &decltype(counts)::value_type::first) != counts.end();
+  // A refit trains on both; that of the folder `selection` does not.
+  if (trained.settings.splits.refit && !held_out) {
+    recorded.train.insert(recorded.train.end(), split.validation.begin(), split.validation.end());
+    recorded.validation.clear();
+  }
+  require_recorded_split(trained.split_file, GraphTrainingData{graphs, recorded, {graphs.schema}}.split_rows(),
+                         trained.settings.data, "give the data of the training, or --split all for all of these");
+  return split;
 }
 
 GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split,

@@ -27,6 +27,10 @@ struct GraphTrainingData {
   std::vector<SplitRow> split_rows() const;
 };
 
+// Returns the splits of the data of a trained run, as split_of does. Throws DataError if they are not those that the
+// split.csv of its RUN lists: test items of other data may be items that it was trained on.
+DatasetSplit split_of_run(const GraphRun& trained, const PackedItems& graphs);
+
 // Graph tasks for the training loop: batches, loss, validation.
 class GraphTraining : public LoaderTask<GraphLoader> {
  public:

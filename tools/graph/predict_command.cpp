@@ -81,7 +81,7 @@ struct Predictor {
     }
     if (!options.chosen.empty()) return options.chosen;
     if (options.split == "all") return all_of(graphs);
-    return items_of_split(split_of(graphs, trained.settings.splits), value_named<GraphSplit>(options.split, "split"));
+    return items_of_split(split_of_run(trained, graphs), value_named<GraphSplit>(options.split, "split"));
   }
 
   static std::vector<int64_t> all_of(const PackedItems& graphs) {

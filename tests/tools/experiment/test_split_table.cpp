@@ -24,6 +24,44 @@ TEST_CASE("a table of splits has a row for each item, and its counts read back")
   CHECK(split_counts_text(counts) == "2 train, 1 validation, 1 test");
 }
 
+TEST_CASE("the rows of a table of splits read back, whatever their names hold") {
+  const std::vector<SplitRow> rows = {
+      {"train", 4, "chair/a.off"}, {"train", 0, "a \"large\", old\nchair.off"}, {"test", 7}};
+  const TemporaryFolder folder;
+  write_text(folder / "split.csv", split_csv(rows));
+  CHECK(split_csv(read_split(folder / "split.csv")) == split_csv(rows));
+  CHECK(read_split(folder / "absent.csv").empty());
+  for (const char* row : {"train,x,a\n", "train,1\n", "train,1a,b\n"}) {
+    write_text(folder / "split.csv", std::string("split,item,name\n") + row);
+    require_error([&] { read_split(folder / "split.csv"); }, {"split.csv", "row 1"});
+  }
+}
+
+TEST_CASE("data are those of a run where their splits have the same items and names, wherever they lie") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "split.csv";
+  const std::vector<SplitRow> rows = {
+      {"train", 0, "/old/a/1.png"}, {"train", 2, "/old/b/2.png"}, {"test", 1, "/old/a/3.png"}};
+  write_text(file, split_csv(rows));
+  const auto require = [&](const std::vector<SplitRow>& now) {
+    require_recorded_split(file, now, "new data", "do this");
+  };
+  require(rows);
+  require({{"test", 1, "moved/here/a/3.png"}, {"train", 0, "moved/here/a/1.png"}, {"train", 2, "moved/here/b/2.png"}});
+  require({{"train", 0}, {"train", 2}, {"test", 1}});
+  const auto refused = [&](const std::vector<SplitRow>& now, const std::vector<std::string>& expected) {
+    require_error([&] { require(now); }, expected);
+  };
+  refused({{"train", 0}, {"test", 2}, {"test", 1}},
+          {"new data", "split.csv", "item 2 was 'b/2.png' of the train split and is of the test split", "do this"});
+  refused({{"train", 0, "x/1.png"}, {"train", 2, "y/2.png"}, {"test", 1, "y/3.png"}},
+          {"item 0 was 'a/1.png'", "is 'x/1.png'"});
+  refused({{"train", 0}, {"test", 1}},
+          {"2 items in place of 3", "item 2 was 'b/2.png' of the train split and is absent"});
+  refused({{"train", 0}, {"train", 2}, {"test", 1}, {"test", 3}}, {"4 items in place of 3", "item 3 was absent"});
+  require_recorded_split(folder / "absent.csv", rows, "new data", "do this");
+}
+
 TEST_CASE("without items there is no table, and without a table there are no counts") {
   CHECK(split_csv({}).empty());
   const TemporaryFolder folder;

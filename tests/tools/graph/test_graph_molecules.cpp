@@ -243,6 +243,35 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   shop.refuses(shop.train("none", {"--fingerprint", "ecfp5"}), 2, {"fingerprint", "ecfp4", "\"ecfp5\""});
 }
 
+TEST_CASE("a table of molecules that was sorted anew is not what a run was trained on, one that moved is") {
+  if (!has_rdkit()) return;
+  const GraphShop shop;
+  const std::vector<std::string> smiles = hundred_smiles();
+  std::string rows, sorted;
+  for (size_t i = 0; i < 40; ++i) {
+    const std::string row = smiles[i] + "," + std::to_string(labels_of(smiles[i])[0]) + "\n";
+    rows += row;
+    sorted.insert(0, row);
+  }
+  write_text(shop / "mine.csv", "smiles,nitrogen\n" + rows);
+  const std::string data = (shop / "mine.csv").string(), run = (shop / "run").string();
+  const Words more = {"--data", data, "--split", "random", "--epochs", "1", "--validation-fraction", "0.1"};
+  shop.run_well(shop.train("run", more));
+  const std::string result = read_text(shop / "run/result.json");
+  std::filesystem::rename(shop / "mine.csv", shop / "moved.csv");
+  shop.run_well({"eval", run, "--data", (shop / "moved.csv").string()});
+  write_text(shop / "mine.csv", "smiles,nitrogen\n" + sorted);
+  const Words expected = {"mine.csv", "split.csv", "item 0 was '" + smiles[0] + "'", "and is '" + smiles[39] + "'"};
+  for (const Words& words : {Words{"eval", run}, Words{"predict", run, "--split", "test"}}) {
+    shop.refuses(words, 1, expected + Words{"--split all"});
+  }
+  shop.refuses({"train", "--resume", "--out", run}, 1, expected + Words{"begin a new run"});
+  CHECK(read_text(shop / "run/result.json") == result);
+  shop.run_well({"predict", run});
+  write_text(shop / "mine.csv", "smiles,nitrogen\n" + rows + "CCO,0\n");
+  shop.refuses({"eval", run}, 1, {"41 items in place of 40"});
+}
+
 TEST_CASE("a table of molecules whose column of SMILES has another name is described and encoded") {
   if (!has_rdkit()) return;
   const GraphShop shop;

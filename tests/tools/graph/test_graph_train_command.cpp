@@ -82,9 +82,21 @@ TEST_CASE("a graph run lists the items of its splits, which a resumed one keeps"
   CHECK(counts["train"] + counts["validation"] == 18);
   CHECK(counts["validation"] >= 4);
   CHECK(counts["test"] == 6);
-  write_text(run / "split.csv", "split,item,name\n");
+  const std::string csv = read_text(run / "split.csv");
   shop.run_well({"train", "--resume", "--out", run.string(), "--epochs", "4"});
-  CHECK(read_text(run / "split.csv") == "split,item,name\n");
+  CHECK(read_text(run / "split.csv") == csv);
+  const std::string result = read_text(run / "result.json"), other = "split,item,name\ntest" + csv.substr(21);
+  write_text(run / "split.csv", other);  // as if the first training graph had been one to test with
+  const Words expected = {shop.data().string(), "split.csv", "of the test split and is of the train split"};
+  shop.refuses({"train", "--resume", "--out", run.string(), "--epochs", "5"}, 1, expected);
+  CHECK((read_text(run / "split.csv") == other && read_text(run / "result.json") == result));
+  for (const char* command : {"eval", "predict"}) {
+    shop.refuses({command, run.string(), "--split", "test"}, 1, expected);
+    shop.refuses({command, (run / "best.ckpt").string(), "--split", "test"}, 1, expected);
+  }
+  shop.run_well({"predict", run.string()});
+  fs::remove(run / "split.csv");  // as runs of earlier versions
+  shop.run_well({"eval", run.string()});
 }
 
 TEST_CASE("runs over seeds and folds end with a table, and are continued") {
