@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "data/data_error.h"
 #include "data/read_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/graph_presets.h"
@@ -21,6 +22,17 @@ constexpr const char* attention_keys[] = {
     "tolerance", "distance_channels", "encoding",    "mask",  "mlp_ratio",   "score_dropout", "positions", "init_from"};
 
 constexpr size_t max_classes = 40;  // more do not fit in a table or picture
+
+// Returns the items of which a target is known.
+std::vector<int64_t> labelled_items_of(const PackedItems& graphs) {
+  const at::Tensor known = known_targets(graphs.schema.task, graphs.target);
+  at::Tensor items = known.div(graphs.target.dim() == 2 ? graphs.target.size(1) : 1, "floor");  // or nodes
+  if (is_of_nodes(graphs.schema.task)) {
+    items = at::searchsorted(graphs.graphs.ptr, items, /*out_int32=*/false, /*right=*/true) - 1;
+  }
+  items = std::get<0>(at::_unique(items, /*sorted=*/true)).contiguous();
+  return {items.const_data_ptr<int64_t>(), items.const_data_ptr<int64_t>() + items.numel()};
+}
 
 std::vector<ReliabilityBin> reliability_of(const GraphOutputs& outputs) {
   const at::Tensor rows = (outputs.targets >= 0).nonzero().squeeze(1);
@@ -68,7 +80,7 @@ GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const 
   const std::vector<int64_t>& items = items_of_split(splits, split);
   GraphReport report;
   report.task = graphs.schema.task;
-  report.split = split;
+  report.split = name_of(split);
   report.items = graphs.schema.items;
   report.count = static_cast<int64_t>(items.size());
   report.renumberings = renumberings;
@@ -93,6 +105,16 @@ GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const 
   return report;
 }
 
+GraphReport evaluate_all_graphs(GraphRun& trained, PackedItems graphs, int64_t renumberings) {
+  DatasetSplit all;
+  all.test = labelled_items_of(graphs);
+  if (all.test.empty()) throw DataError(trained.settings.data, graphs.schema.items + " with labels", "none");
+  graphs.node_split = at::Tensor();  // nodes of all splits
+  GraphReport report = evaluate_graphs(trained, graphs, all, GraphSplit::test, renumberings);
+  report.split = "all";
+  return report;
+}
+
 nlohmann::json report_json(const GraphReport& report, const ItemOutputs&) {
   nlohmann::json metrics = nlohmann::json::object();
   for (const auto& [name, value] : report.metrics) metrics[name] = value;
@@ -100,7 +122,7 @@ nlohmann::json report_json(const GraphReport& report, const ItemOutputs&) {
     metrics["expected_calibration_error"] = expected_calibration_error(report.reliability);
   }
   nlohmann::json json{{"task", task_name(report.task)},
-                      {"split", name_of(report.split)},
+                      {"split", report.split},
                       {"count", report.count},
                       {"rotation", "none"},
                       {"repeats", 1},
@@ -127,9 +149,10 @@ std::string metrics_text(const NamedValues& metrics) {
 std::string report_text(const GraphReport& report, const ItemOutputs& outputs) {
   const std::vector<std::string>& names = outputs.names();
   std::ostringstream out;
-  out << report.count << " " << report.items << " of the " << name_of(report.split) << " split\n"
-      << metrics_text(report.metrics) << std::fixed << std::setprecision(0) << "  (" << report.items_per_second << " "
-      << report.items << "/s)\n"
+  const bool all = report.split == "all";
+  out << (all ? "all " : "") << report.count << " " << report.items
+      << (all ? " that have a label\n" : " of the " + report.split + " split\n") << metrics_text(report.metrics)
+      << std::fixed << std::setprecision(0) << "  (" << report.items_per_second << " " << report.items << "/s)\n"
       << calibration_text(report.reliability);
   if (report.renumberings > 0) {
     out << std::defaultfloat << std::setprecision(3) << "largest difference of an output when nodes are renumbered "
@@ -208,8 +231,13 @@ void GraphExperiment::Overrides::add_to(CLI::App& subcommand, const ItemWords& w
 }
 
 void GraphExperiment::EvalOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
-  take_short_split_names(subcommand.add_option("--split", split, "which split of the dataset, as the run was trained"))
-      ->check(CLI::IsMember(enum_names<GraphSplit>()))
+  std::vector<std::string> splits = enum_names<GraphSplit>();
+  splits.insert(splits.begin(), "all");
+  take_short_split_names(
+      subcommand.add_option("--split", split,
+                            std::string("which split of the dataset, as the run was trained; all: ") + words.items +
+                                " with a label, for other data than those of the training"))
+      ->check(CLI::IsMember(splits))
       ->capture_default_str();
   if (words.edges) {
     subcommand.add_option("--renumber", renumber, "evaluate again with the nodes renumbered, so many times")
@@ -233,10 +261,11 @@ std::unique_ptr<TrainingTask> GraphExperiment::make_task(const GraphModel& model
 }
 
 GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& options) {
-  const PackedItems graphs = open_run_graphs(trained);
-  const DatasetSplit splits = split_of_run(trained, graphs);
-  const GraphSplit split = value_named<GraphSplit>(options.split, "split");
-  if (items_of_split(splits, split).empty()) {
+  PackedItems graphs = open_run_graphs(trained);
+  const bool all = options.split == "all";
+  const DatasetSplit splits = all ? DatasetSplit() : split_of_run(trained, graphs);
+  const GraphSplit split = all ? GraphSplit::test : value_named<GraphSplit>(options.split, "split");
+  if (!all && items_of_split(splits, split).empty()) {
     throw UsageError("--split " + options.split + ": the data have no such split");
   }
   if (options.heads && watch_heads(*trained.model) == 0) {
@@ -244,15 +273,16 @@ GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& option
     throw UsageError("--heads: the distance is that of several heads of primal-dual attention, found attention " +
                      model.attention + " with heads " + std::to_string(model.num_heads));
   }
+  if (all) return evaluate_all_graphs(trained, std::move(graphs), options.renumber);
   return evaluate_graphs(trained, graphs, splits, split, options.renumber);
 }
 
 void GraphExperiment::draw(const GraphReport& report, const ItemOutputs& outputs, const RunFolder& folder) {
   const std::vector<std::string>& names = outputs.names();
   if (!report.confusion.defined() || names.size() > max_classes) return;
-  const std::string split = name_of(report.split);
-  warn_unless_drawn(plot_confusion_matrix(report.confusion, names, folder.confusion(split),
-                                          split + " split: " + metrics_text({report.metrics.front()})));
+  const std::string title = report.split == "all" ? "all " + report.items : report.split + " split";
+  warn_unless_drawn(plot_confusion_matrix(report.confusion, names, folder.confusion(report.split),
+                                          title + ": " + metrics_text({report.metrics.front()})));
 }
 
 nlohmann::json GraphExperiment::run_json(const std::filesystem::path&, const std::string& config,

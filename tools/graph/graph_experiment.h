@@ -24,9 +24,9 @@ namespace geosft {
 
 struct GraphReport {
   GraphTask task = GraphTask::classification;
-  GraphSplit split = GraphSplit::test;
+  std::string split = "test";    // or train, validation, all
   std::string items = "graphs";  // item name of the dataset
-  int64_t count = 0;             // items in the split
+  int64_t count = 0;             // items in the split; of all, those with a label
   NamedValues metrics;           // followed by the loss
   at::Tensor confusion;          // int64 [classes, classes], rows: true class; undefined without classes
   int64_t renumberings = 0;
@@ -42,6 +42,9 @@ struct GraphReport {
 // signal arrives meanwhile.
 GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split,
                             int64_t renumberings);
+
+// Does the same for all items of a dataset that have a label. Throws DataError if none has.
+GraphReport evaluate_all_graphs(GraphRun& trained, PackedItems graphs, int64_t renumberings);
 
 nlohmann::json report_json(const GraphReport& report, const ItemOutputs& outputs);
 // Returns overall metrics, then, for classes, a table with one line per class.

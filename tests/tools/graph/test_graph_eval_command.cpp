@@ -27,6 +27,27 @@ TEST_CASE("eval measures every split of the data of a graph run") {
                        Catch::Contains("macro_f1"));
 }
 
+TEST_CASE("eval measures all labelled graphs of another set than the one of the training") {
+  const GraphShop shop;
+  const std::string run = shop.trained();
+  const auto all = [&](const Words& more) {
+    return nlohmann::json::parse(shop.run_well(Words{"eval", run, "--json", "--split", "all"} + more).out);
+  };
+  const nlohmann::json own = all({});
+  check_graph_evaluation(own, "all", 24);
+  const auto right = [&](const char* split, int64_t count) {
+    const Words words = {"eval", run, "--json", "--split", split};
+    const double accuracy = nlohmann::json::parse(shop.run_well(words).out).at("metrics").at("accuracy");
+    return accuracy * static_cast<double>(count);
+  };
+  CHECK(own.at("metrics").at("accuracy").get<double>() * 24 == Approx(right("train", 18) + right("test", 6)));
+  write_tiny_graphs(shop / "other", "OTHER", 4);
+  const std::string other = (shop / "other").string();
+  check_graph_evaluation(all({"--data", other, "--renumber", "1"}), "all", 24);
+  CHECK_THAT(shop.run_well({"eval", run, "--data", other, "--split", "all"}).out,
+             Catch::StartsWith("all 24 graphs that have a label\naccuracy "));
+}
+
 TEST_CASE("eval says what renumbering the nodes changes: nothing, evaluated greedily, where nodes differ") {
   const GraphShop shop;
   const auto evaluated = [&](const std::string& run, const Words& more) {

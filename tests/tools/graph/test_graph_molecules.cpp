@@ -268,8 +268,11 @@ TEST_CASE("a table of molecules that was sorted anew is not what a run was train
   shop.refuses({"train", "--resume", "--out", run}, 1, expected + Words{"begin a new run"});
   CHECK(read_text(shop / "run/result.json") == result);
   shop.run_well({"predict", run});
-  write_text(shop / "mine.csv", "smiles,nitrogen\n" + rows + "CCO,0\n");
-  shop.refuses({"eval", run}, 1, {"41 items in place of 40"});
+  // Unknown labels are not scored.
+  write_text(shop / "mine.csv", "smiles,nitrogen\n" + rows + "CCO,0\nCC,\n");
+  shop.refuses({"eval", run}, 1, {"items in place of 40"});
+  const auto all = nlohmann::json::parse(shop.run_well({"eval", run, "--split", "all", "--json"}).out);
+  CHECK(all.at("count") == 41);
 }
 
 TEST_CASE("a table of molecules whose column of SMILES has another name is described and encoded") {
