@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -99,6 +100,7 @@ class Overrides {
     Run loaded = common_.load(run, [](const std::filesystem::path& path) {
       return load_trained_run<typename Experiment::Task>(path, Experiment::program);
     });
+    if (const std::string warning = left_out_warning(run, loaded); !warning.empty()) std::cerr << warning << '\n';
     own_.apply(loaded.settings);
     return loaded;
   }

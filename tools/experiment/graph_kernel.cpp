@@ -49,6 +49,11 @@ void GraphKernel::load(const std::filesystem::path& run) {
   }
 }
 
+std::string GraphKernel::stored_in(const std::filesystem::path& run) {
+  std::error_code error;
+  return std::filesystem::exists(kernel_file(run), error) ? "kernel ridge regression" : "";
+}
+
 at::Tensor GraphKernel::averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
                                  const at::Tensor& graph_features) const {
   return averaged_outputs(model, task, outputs, regression->predict(graph_features), weight);

@@ -23,6 +23,8 @@ struct GraphKernel {
   // cannot be written, or is damaged.
   void save(const std::filesystem::path& run) const;
   void load(const std::filesystem::path& run);
+  // Returns "kernel ridge regression" if the RUN folder has one, otherwise an empty text.
+  static std::string stored_in(const std::filesystem::path& run);
 
   // Averages the predictions with `outputs` [n, outputs], those of networks for items with these graph_features.
   at::Tensor averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,

@@ -27,9 +27,11 @@ struct ClassNames {
   }
 };
 
-// Stands for what a task adds to the networks of a run: default constructible, with load(run folder).
+// Stands for what a task adds to the networks of a run: default constructible, with load(run folder), and what messages
+// call it if a run folder has it.
 struct NoCompanion {
   void load(const std::filesystem::path&) {}
+  static std::string stored_in(const std::filesystem::path&) { return ""; }
 };
 
 // The types of a task, which derives from it: Outputs is ClassNames, derived from it, or has the same members.
@@ -113,6 +115,24 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
     }
   }
   return loaded;
+}
+
+// Returns a warning if `file` is a checkpoint of a RUN folder that holds more than its network: the other models of an
+// ensemble, or a companion. Empty for RUN folders and for checkpoints that are all of their run.
+template <class Task>
+std::string left_out_warning(const std::filesystem::path& file, const TrainedRun<Task>& loaded) {
+  std::error_code error;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (!std::filesystem::is_regular_file(file, error) || !RunFolder::holds_run(folder)) return "";
+  int64_t models = 0;
+  if constexpr (requires { loaded.settings.ensemble; }) models = loaded.settings.ensemble - 1;
+  std::string others = models > 1 ? std::to_string(models) + " other networks" : models == 1 ? "other network" : "";
+  if (const std::string more = Task::Companion::stored_in(folder); !more.empty()) {
+    others += (others.empty() ? "" : " and ") + more;
+  }
+  if (others.empty()) return "";
+  return file.string() + ": one network, without the " + others + " of its run: give " + folder.string() +
+         " for the predictions of all";
 }
 
 // Describes the run of a model for its observer; `held_out`: a held-out split selects the best checkpoint.

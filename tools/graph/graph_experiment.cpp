@@ -207,10 +207,14 @@ void GraphTrainCommand::report(const RunFolder& folder) {
   } else {
     const RunResult& result = results_.front();
     std::cout << metrics_text(result.metrics) << " on the test split\n";
+    const std::string regression = GraphKernel::stored_in(folder.path());
     if (settings.ensemble > 1) {
-      const bool regression = std::filesystem::exists(kernel_file(folder.path()));
       std::cout << "test figures are of the average of " << settings.ensemble << " models"
-                << (regression ? " and a kernel ridge regression\n" : "\n");
+                << (regression.empty() ? "" : " and a " + regression) << '\n';
+    } else if (!regression.empty()) {
+      const std::string choice = chosen_checkpoint(folder.best_checkpoint()).choice(result.epochs);
+      std::cout << "test figures are of the average of best.ckpt and a " << regression << '\n'
+                << (choice.empty() ? "" : "best.ckpt: " + choice + "\n");
     } else {
       std::cout << chosen_checkpoint(folder.best_checkpoint()).text(result.epochs);
     }

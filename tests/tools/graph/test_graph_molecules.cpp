@@ -229,6 +229,11 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   REQUIRE_THAT(averaged.err, Catch::Contains("kernel ridge regression") && Catch::Contains("weight 0."));
   REQUIRE(std::filesystem::exists(shop / "averaged/kernel.ckpt"));
   const std::string both = (shop / "averaged").string(), alone = both + "/best.ckpt";
+  const Words left_out = {alone + ": one network, without the kernel ridge regression of its run: give " + both};
+  for (const Words& words : {Words{"eval", alone}, Words{"predict", alone, "--smiles", "CCO", "--json"}}) {
+    CHECK_THAT(shop.run_well(words).err, Catch::Contains(left_out[0]));
+  }
+  CHECK_THAT(shop.run_well({"eval", both}).err, !Catch::Contains("one network"));
   const auto fourth = [&](const std::string& of) {
     return nlohmann::json::parse(shop.run_well({"predict", of, "--smiles", smiles[4], "--json"}).out)
         .at("probabilities")
@@ -239,6 +244,9 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   CHECK(fourth(alone) == Approx(fourth(run)).margin(1e-6));  // the networks are those of a training without it
   REQUIRE(nlohmann::json::parse(shop.run_well({"eval", both, "--json"}).out).at("metrics") ==
           nlohmann::json::parse(averaged.out).at("metrics"));
+  const auto further = shop.run_well({"train", "--resume", "--out", both, "--epochs", "31"});
+  CHECK_THAT(further.out,
+             Catch::Contains("of the average of best.ckpt and a kernel ridge regression\nbest.ckpt: epoch "));
   shop.refuses(shop.train("none", {"--fingerprint", "ecfp4"}), 2, {"fingerprint", "SMILES"});
   shop.refuses(shop.train("none", {"--fingerprint", "ecfp5"}), 2, {"fingerprint", "ecfp4", "\"ecfp5\""});
 }
