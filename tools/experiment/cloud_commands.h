@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "data/atomic_file.h"
+#include "data/formats/shape_file.h"
 #include "tools/experiment/cloud_report.h"
 #include "tools/experiment/cloud_training_data.h"
 #include "tools/experiment/coloured_ply.h"
@@ -210,6 +211,7 @@ struct CloudExperiment {
   static constexpr const char *program = Task::program, *train_example = "--data DIR --epochs 50 --seed 1";
   static constexpr ItemWords items{"cloud", "clouds"};
 
+  static bool is_input(const std::filesystem::path& file) { return has_shape_extension(file); }
   static std::string data_help() { return Task::Settings::kDataHelp; }
   template <class Clouds>
   static void initialize(const typename Task::Model&, const Clouds&) {}

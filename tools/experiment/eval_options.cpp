@@ -53,19 +53,20 @@ void RunArguments::add_run_to(CLI::App& subcommand) {
 
 void check_run_first(CLI::App& subcommand, const PredictedInputs& inputs) {
   CLI::Option* const run = subcommand.get_option("RUN");
-  const CLI::Option* const files = subcommand.get_option("FILE");
+  const CLI::Option* const files = subcommand.get_option_no_throw("FILE");  // predict has it
   run->each([&subcommand, inputs, files](const std::string& first) {
     if (subcommand.get_help_ptr()->count() > 0) return;
-    const bool no_file = files->get_required() && files->count() == 0, is_run = names_run(first);
+    const bool no_file = files && files->get_required() && files->count() == 0, is_run = names_run(first);
     if (!no_file && (is_run || !inputs.is_file(first))) return;
     const std::string tool = inputs.program;
     const std::vector<std::string> known = zoo_models(tool);
     const std::string model = known.empty() ? "RUN" : known.front();
-    const std::string form = tool + " predict " + model + " " + inputs.example;
+    const std::string command = subcommand.get_name();
+    const std::string form = tool + " " + command + " " + model + " " + inputs.example;
     if (is_run) throw UsageError("FILE is required: what to predict, after the RUN, as in " + form);
-    throw UsageError("'" + first +
-                     "' is no RUN: the first argument of predict is a RUN folder, a checkpoint (*.ckpt) " +
-                     "or the name of a pretrained model, as in " + form + "; " +
+    throw UsageError("'" + first + "' is no RUN: the first argument of " + command +
+                     " is a RUN folder, a checkpoint (*.ckpt) " + "or the name of a pretrained model, as in " + form +
+                     "; " +
                      (known.empty() ? tool + " has no pretrained models"
                                     : "pretrained models (" + tool + " list): " + listed(known)));
   });

@@ -61,15 +61,15 @@ struct ItemWords {
   bool edges = false;  // whether items have edges, and unordered nodes
 };
 
-// What predict takes after the RUN.
+// What predict or eval takes after the RUN.
 struct PredictedInputs {
   const char* program;
-  const char* example;                            // a file, such as "chair.obj"
+  const char* example;                            // a file, such as "chair.obj", or "--data DIR"
   bool (*is_file)(const std::filesystem::path&);  // by its ending
 };
 
-// Makes parsing throw UsageError if a subcommand that has RUN and FILE is given a file in the place of RUN, or no FILE
-// that is required: the message says what comes first and which pretrained models there are.
+// Makes parsing throw UsageError if a subcommand that has RUN is given a file in the place of RUN, or no FILE that is
+// required: the message says what comes first and which pretrained models there are.
 void check_run_first(CLI::App& subcommand, const PredictedInputs& inputs);
 
 // RUN and --json, which eval and predict have.

@@ -19,6 +19,7 @@
 //   outputs_text(outputs), run_json(run, config, outputs, parameters)   a trained run, for info
 //   info_help()    what info describes
 //   Reading        how info reads data: add_to(subcommand, items)
+//   is_input(path)  whether a file is data by its ending, so that it is no RUN
 //   holds_data(path)   whether a name that may be that of a pretrained model is also that of data
 //   print_data(path, reading, json)   the dataset or file at a path, for info
 // and the functions report_json(report, outputs) and report_text(report, outputs). The data of a training have
@@ -122,6 +123,7 @@ Command add_eval_command(CLI::App& subcommand) {
   given->options.add_to(subcommand, Experiment::items);
   given->add_json_to(subcommand);
   given->overrides.add_to(subcommand);
+  check_run_first(subcommand, {Experiment::program, "--data DATA", Experiment::is_input});
   return [given] {
     auto trained = given->overrides.load(given->run);
     given->overrides.require_data(trained, given->run);

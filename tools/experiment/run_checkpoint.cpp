@@ -65,6 +65,15 @@ void refuse_run_of_runs(const std::filesystem::path& folder) {
       std::to_string(runs.size()) + " runs, one for each fold or seed; pass one of them, such as " + first->string());
 }
 
+// Throws DataError if the training of the folder has not come to a best checkpoint yet.
+void refuse_begun_run(const std::filesystem::path& folder) {
+  const RunFolder run = RunFolder::open(folder);
+  if (!std::filesystem::exists(run.last_checkpoint())) return;
+  throw DataError(folder.string(), "a run with a best.ckpt",
+                  "last.ckpt alone: its training has not come so far; train --resume --out " + folder.string() +
+                      " goes on with it");
+}
+
 }  // namespace
 
 std::map<std::string, std::string> run_texts(const std::string& kind, const std::string& config,
@@ -120,7 +129,10 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
   file = found;
   if (std::filesystem::is_directory(found)) {
     file = RunFolder::open(found).best_checkpoint();
-    if (!std::filesystem::exists(file)) refuse_run_of_runs(found);
+    if (!std::filesystem::exists(file)) {
+      refuse_run_of_runs(found);
+      refuse_begun_run(found);
+    }
   }
   return load_checkpoint(file);
 }

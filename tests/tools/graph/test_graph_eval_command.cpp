@@ -90,6 +90,18 @@ TEST_CASE("attention over all nodes is chosen by name and reports its degree and
   shop.refuses(shop.train("other", {"--attention", "cosine"}), 2, {"attention", "cosine"});
 }
 
+TEST_CASE("eval says what a table in the place of RUN is not, and how a run that has only begun goes on") {
+  const GraphShop shop;
+  const std::string run = shop.trained();
+  write_text(shop / "mine.csv", "smiles,y\nCC,1\n");
+  const std::string table = (shop / "mine.csv").string();
+  shop.refuses({"eval", table}, 2, {"'" + table + "' is no RUN: the first argument of eval", "eval RUN --data DATA"});
+  fs::remove(shop / "trained/best.ckpt");
+  shop.refuses({"eval", run}, 1, {run, "best.ckpt", "last.ckpt alone", "train --resume --out " + run});
+  fs::remove(shop / "trained/last.ckpt");
+  shop.refuses({"eval", run}, 1, {"best.ckpt"});
+}
+
 TEST_CASE("a graph model is not evaluated on other features, nor one of another tool") {
   const GraphShop shop;
   const std::string run = shop.trained();
