@@ -303,6 +303,7 @@ def sample_data(folder):
     chains = ["C" * a + middle + "C" * b for a in range(1, 6) for b in range(1, 5) for middle in ("", "O", "N", "C(=O)", "c1ccccc1")]
     rows = "".join(f"{smiles},{int('O' in smiles)}\n" for smiles in dict.fromkeys(chains))
     (folder / "mine.csv").write_text("smiles,oxygen\n" + rows)
+    (folder / "other.csv").write_text("smiles,oxygen\nCCO,1\nCCN,0\nCCCO,1\nCCC,0\n")
     (folder / "new.csv").write_text("smiles\nCCO\nCCN\n")
     (folder / "edges.txt").write_text("".join(f"{i} {(i + 1) % 30}\n{i} {(i + 7) % 30}\n" for i in range(30)))
 

@@ -73,7 +73,7 @@ std::string row_text(const SplitRow& row) {
 }
 
 // Says what the first row is that differs; empty if all are the same. Both are in order.
-std::string difference(const std::vector<SplitRow>& recorded, const std::vector<SplitRow>& rows) {
+std::string first_difference(const std::vector<SplitRow>& recorded, const std::vector<SplitRow>& rows) {
   const size_t shorter = std::min(recorded.size(), rows.size());
   size_t at = 0;
   while (at < shorter && is_same(recorded[at], rows[at])) ++at;
@@ -93,7 +93,7 @@ std::string split_csv(const std::vector<SplitRow>& rows) {
   return text;
 }
 
-std::vector<SplitRow> read_split(const std::filesystem::path& file) {
+std::vector<SplitRow> read_split_rows(const std::filesystem::path& file) {
   std::vector<SplitRow> rows;
   if (!path_exists(file)) return rows;
   const std::string text = read_file(file);
@@ -118,12 +118,12 @@ std::vector<SplitRow> read_split(const std::filesystem::path& file) {
 void require_recorded_split(const std::filesystem::path& file, std::vector<SplitRow> rows, const std::string& data,
                             const std::string& advice) {
   if (!path_exists(file)) return;
-  std::vector<SplitRow> recorded = read_split(file);
+  std::vector<SplitRow> recorded = read_split_rows(file);
   for (auto* const each : {&recorded, &rows}) {
     leave_out_common_folder(*each);
     std::ranges::sort(*each, comes_before);
   }
-  const std::string differs = difference(recorded, rows);
+  const std::string differs = first_difference(recorded, rows);
   if (differs.empty()) return;
   const std::string sizes = recorded.size() == rows.size() ? ""
                                                            : std::to_string(rows.size()) + " items in place of " +
@@ -134,7 +134,7 @@ void require_recorded_split(const std::filesystem::path& file, std::vector<Split
 
 std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file) {
   std::vector<std::pair<std::string, int64_t>> counts;
-  for (const SplitRow& row : read_split(file)) {
+  for (const SplitRow& row : read_split_rows(file)) {
     const auto known = std::ranges::find(counts, row.split, &std::pair<std::string, int64_t>::first);
     if (known == counts.end()) {
       counts.emplace_back(row.split, 1);

@@ -23,7 +23,7 @@ std::string split_csv(const std::vector<SplitRow>& rows);
 
 // Returns the rows of a split.csv; empty if there is no such file, as in runs of earlier versions. Throws DataError for
 // a file of another form.
-std::vector<SplitRow> read_split(const std::filesystem::path& file);
+std::vector<SplitRow> read_split_rows(const std::filesystem::path& file);
 
 // Throws DataError naming `data` if `rows`, the items of its splits now, are not those that the split.csv of a run
 // lists: another number of them, or one in another split or of another name. Empty names, and a folder that all names

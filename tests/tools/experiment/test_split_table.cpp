@@ -29,11 +29,11 @@ TEST_CASE("the rows of a table of splits read back, whatever their names hold") 
       {"train", 4, "chair/a.off"}, {"train", 0, "a \"large\", old\nchair.off"}, {"test", 7}};
   const TemporaryFolder folder;
   write_text(folder / "split.csv", split_csv(rows));
-  CHECK(split_csv(read_split(folder / "split.csv")) == split_csv(rows));
-  CHECK(read_split(folder / "absent.csv").empty());
+  CHECK(split_csv(read_split_rows(folder / "split.csv")) == split_csv(rows));
+  CHECK(read_split_rows(folder / "absent.csv").empty());
   for (const char* row : {"train,x,a\n", "train,1\n", "train,1a,b\n"}) {
     write_text(folder / "split.csv", std::string("split,item,name\n") + row);
-    require_error([&] { read_split(folder / "split.csv"); }, {"split.csv", "row 1"});
+    require_error([&] { read_split_rows(folder / "split.csv"); }, {"split.csv", "row 1"});
   }
 }
 
