@@ -18,7 +18,7 @@ PointClassifierImpl::PointClassifierImpl(const PointClassifierOptions& classifie
 
 EncodedPoints PointClassifierImpl::encode(const at::Tensor& points, const at::Tensor& normals,
                                           const std::optional<at::Tensor>& ptr, SamplingContext& context) {
-  TORCH_CHECK(normals.defined() == options.normals, "normals must be given exactly when the model was built for them");
+  check_normals_given(normals, options.normals);
   return encode_points(ppf, embed, encoder, options.tokens, options.canonical_order, points, normals, {}, ptr, context);
 }
 

@@ -27,6 +27,8 @@ class PointClassifierImpl : public torch::nn::Module {
   explicit PointClassifierImpl(const PointClassifierOptions& options);
 
   // points [N, 3], normals [N, 3] (undefined unless options.normals), ptr int64 [B + 1] or none: logits [B, classes].
+  // Coordinates are taken as they are: a trained model expects each cloud as in its training, by default with its
+  // centroid at the origin and its largest distance 1 (geometry/normalize.h), and unit normals that point outward.
   at::Tensor forward(const at::Tensor& points, const at::Tensor& normals, const std::optional<at::Tensor>& ptr,
                      SamplingContext& context);
 

@@ -33,6 +33,15 @@ void check_inputs(const torch::nn::Linear& embed, const at::Tensor& points, cons
 
 }  // namespace
 
+void check_normals_given(const at::Tensor& normals, bool built_for_normals) {
+  if (built_for_normals) {
+    TORCH_CHECK(normals.defined(), "normals must be given to a model that was built for them (options.normals)");
+  } else {
+    TORCH_CHECK(!normals.defined(), "normals must be undefined for a model that was built without them, got ",
+                normals.sizes(), " (options.normals)");
+  }
+}
+
 LayerOptions with_point_relations(LayerOptions layer, bool normals, PointRelative relative, bool chirality) {
   const bool angles = relative == PointRelative::angles;
   TORCH_CHECK(normals || !angles, "relative must be paper for points without normals, not angles");

@@ -22,6 +22,9 @@ enum class PointRelative {
 LayerOptions with_point_relations(LayerOptions layer, bool normals, PointRelative relative = PointRelative::paper,
                                   bool chirality = false);
 
+// Throws an error naming `normals` unless they are defined exactly if the model was built for them.
+void check_normals_given(const at::Tensor& normals, bool built_for_normals);
+
 struct EncodedPoints {
   at::Tensor tokens;  // [N, width]
   at::Tensor order;   // input row of each token; undefined: the order of the input

@@ -42,7 +42,7 @@ PointSegmenterImpl::PointSegmenterImpl(const PointSegmenterOptions& segmenter_op
 at::Tensor PointSegmenterImpl::forward(const at::Tensor& points, const at::Tensor& normals,
                                        const std::optional<at::Tensor>& ptr, const at::Tensor& category,
                                        SamplingContext& context) {
-  TORCH_CHECK(normals.defined() == options.normals, "normals must be given exactly when the model was built for them");
+  check_normals_given(normals, options.normals);
   const at::Tensor features = category_features(category, options.categories, points, ptr);
   const EncodedPoints encoded = encode_points(ppf, embed, encoder, options.tokens, options.canonical_order, points,
                                               normals, features, ptr, context);

@@ -160,8 +160,10 @@ at::Tensor FileShape::drop_invalid(const std::string& file) {
   if (invalid.empty()) return {};
   const at::Tensor rows = non_finite(mesh.vertices).logical_not().nonzero().squeeze(1);
   if (rows.size(0) == 0) throw DataError(file, "a point with finite coordinates", "none");
-  warnings.push_back(std::to_string(mesh.vertices.size(0) - rows.size(0)) + " of its " +
-                     std::to_string(mesh.vertices.size(0)) + " points have no finite coordinates, and are left out");
+  const int64_t dropped = mesh.vertices.size(0) - rows.size(0);
+  warnings.push_back(std::to_string(dropped) + " of its " + std::to_string(mesh.vertices.size(0)) +
+                     (dropped == 1 ? " points has no finite coordinates, and is left out"
+                                   : " points have no finite coordinates, and are left out"));
   mesh.vertices = mesh.vertices.index_select(0, rows);
   if (normals.defined()) normals = normals.index_select(0, rows);
   if (normals.defined() && !normals.any().item<bool>()) normals.reset();

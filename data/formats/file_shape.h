@@ -22,6 +22,8 @@ struct FileShape {
   // Names the first point of a cloud whose coordinates are not finite, with its place; empty: all are finite.
   std::string invalid_place = {}, invalid = {};
   bool is_mesh() const { return mesh.faces.size(0) > 0; }
+  // Follows, as the advice of require_finite, what readers expect that can drop points.
+  static constexpr const char* drop_invalid_advice = " (or --drop-invalid; in C++ and Python, the option drop_invalid)";
   // Throws DataError for a point without finite coordinates; `advice` follows what is expected.
   void require_finite(const std::string& advice = {}) const;
   // Drops the points without finite coordinates, with a warning. Returns the rows that stay, int64, or an undefined

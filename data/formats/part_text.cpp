@@ -25,7 +25,7 @@ Shape labelled_cloud(FileShape content, at::Tensor parts, const std::string& fil
     const at::Tensor rows = content.drop_invalid(file);
     if (rows.defined()) parts = parts.index_select(0, rows);
   }
-  content.require_finite(" (or --drop-invalid)");
+  content.require_finite(FileShape::drop_invalid_advice);
   Shape shape{{}, content.normals, -1, file, parts};
   set_points(shape, content.mesh.vertices);
   return shape;

@@ -129,7 +129,7 @@ FileShape parse_shape(std::string_view bytes, const std::string& file, const Sha
   FileShape shape =
       format->read_table != nullptr ? format->read_table(bytes, file, options.columns) : format->read(bytes, file);
   if (options.drop_invalid) shape.drop_invalid(file);
-  shape.require_finite(" (or --drop-invalid)");
+  shape.require_finite(FileShape::drop_invalid_advice);
   return shape;
 }
 

@@ -44,7 +44,7 @@ int64_t fill_missing_normals(Shape& shape) {
 
 std::string missing_normals_text(const Shape& shape, int64_t missing) {
   return std::to_string(missing) + " of its " + std::to_string(shape.points.size(0)) +
-         " points have no normals: they are estimated";
+         (missing == 1 ? " points has no normal: it is estimated" : " points have no normals: they are estimated");
 }
 
 std::string coarse_coordinates_text(const at::Tensor& coordinates) {

@@ -27,8 +27,23 @@ constexpr double relative_spread = 1.8;  // initial standard deviation of R_add 
 constexpr double additive_mean_of_points = -3.0, additive_mean_of_distinct = -1.0;
 constexpr double carrying_gain = 2.4;  // initial gain of W_V and W_O
 
+const char* kind_name(RelativeEncodingKind kind) {
+  switch (kind) {
+    case RelativeEncodingKind::points:
+      return "points";
+    case RelativeEncodingKind::graph:
+      return "graph";
+    case RelativeEncodingKind::sequence:
+      return "sequence";
+    case RelativeEncodingKind::none:
+      break;
+  }
+  return "none";
+}
+
 void check_relative(const AttentionOptions& options, const RelativeEncoding& relative, const at::Tensor& x) {
-  TORCH_CHECK(relative.kind == options.relative, "relative must be of the kind this attention was built for");
+  TORCH_CHECK(relative.kind == options.relative, "relative must be of the kind that this attention was built for, ",
+              kind_name(options.relative), ", got ", kind_name(relative.kind));
   TORCH_CHECK(x.dim() == 2 && x.size(1) == options.width, "x must have shape [N, ", options.width, "], got ",
               x.sizes());
   const auto check_rows = [&](const at::Tensor& rows, const char* name) {

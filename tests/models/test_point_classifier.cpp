@@ -197,8 +197,9 @@ TEST_CASE("the classifier names what does not fit", "[point_classifier]") {
   const Clouds clouds({20});
   SamplingContext context = SamplingContext::greedy();
   PointClassifier with = classifier(PointTokens::radial, true), without = classifier(PointTokens::radial, false);
-  require_error([&] { with->forward(clouds.points, {}, clouds.ptr, context); }, {"normals"});
-  require_error([&] { without->forward(clouds.points, clouds.normals, clouds.ptr, context); }, {"normals"});
+  require_error([&] { with->forward(clouds.points, {}, clouds.ptr, context); }, {"normals", "built for them"});
+  require_error([&] { without->forward(clouds.points, clouds.normals, clouds.ptr, context); },
+                {"normals must be undefined", "built without them"});
   const at::Tensor single = clouds.points.to(at::kFloat);
   require_error([&] { without->forward(single, {}, clouds.ptr, context); }, {"points", "Double", "Float", "kDouble"});
   require_error([&] { with->forward(clouds.points, single, clouds.ptr, context); }, {"points and normals", "dtype"});

@@ -24,8 +24,10 @@ struct Prediction {
 Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top, const FileOptions& options = {});
 
 // Returns the same for a cloud in memory: points float32 or float64 [n, 3], n >= 1, in any unit, and normals of the
-// same shape, on any device. Undefined normals are estimated if the model needs them. Given ones are scaled to unit
-// length; those that are not finite, or 0, are estimated. All tensors of the prediction are on the CPU; `file_points`
+// same shape, on any device. Undefined normals are estimated if the model needs them. Given ones must point outward, as
+// those of the faces of a mesh do, and as estimate_normals(…, NormalOrientation::outward) returns them: others, such as
+// those that point to the sensor, are worse than none. They are scaled to unit length; those that are not finite, or 0,
+// are estimated. All tensors of the prediction are on the CPU; `file_points`
 // are in the coordinates of `points`. Gradients are not recorded, and the model need not be set to eval(): a loaded one
 // is. Thread-safe for a shared `trained`. The time is proportional to trained.settings.evaluation.votes.
 // Throws c10::Error naming the argument: for other dtypes, for shapes that are not [n, 3], for a cloud without points,

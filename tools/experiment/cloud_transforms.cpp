@@ -95,7 +95,7 @@ void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::
     return;
   }
   shape.normals = estimated_normals(shape, orientation);
-  warnings.push_back(cloud_name(shape) + ": has no normals: they are estimated");
+  warnings.push_back(cloud_name(shape) + ": it has no normals: they are estimated");
 }
 
 void complete_normals(Shape& shape, const CloudSettings& clouds, const AugmentSettings& augment,

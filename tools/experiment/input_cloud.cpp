@@ -59,7 +59,7 @@ void check(Shape& shape, bool repair) {
 }  // namespace
 
 Shape input_cloud(const at::Tensor& points, const at::Tensor& normals, std::vector<std::string>& warnings) {
-  Shape shape{.points = {}, .normals = {}, .name = "points"};
+  Shape shape{.points = {}, .normals = {}, .name = "the cloud"};
   const at::Tensor coordinates = checked(points, "points", at::kDouble);
   TORCH_CHECK(all_finite(coordinates), "points must be finite: ", finite_rows);
   if (const std::string coarse = coarse_coordinates_text(coordinates); !coarse.empty()) {

@@ -119,6 +119,9 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
 }
 
 Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file, const std::string& tool) {
+  if (run.empty()) {
+    throw DataError("the path of the model", "a RUN folder, a checkpoint or a pretrained model", "an empty path");
+  }
   const std::filesystem::path found = resolve_run(run);
   if (!std::filesystem::exists(found)) {
     const std::vector<std::string> known = zoo_models(tool);

@@ -75,7 +75,8 @@ TEST_CASE("points without finite coordinates are an error that names the option,
   const std::string pcd =
       "FIELDS x y z normal_x normal_y normal_z\nSIZE 4 4 4 4 4 4\nTYPE F F F F F F\nWIDTH 2\nHEIGHT 2\nDATA ascii\n"
       "nan nan nan nan nan nan\n1 2 3 0 0 1\n4 5 6 nan nan nan\n7 8 9 0 1 0\n";
-  test::require_error([&] { parse_shape(pcd, "scan.pcd"); }, {"scan.pcd:7", "--drop-invalid", "nan"});
+  test::require_error([&] { parse_shape(pcd, "scan.pcd"); },
+                      {"scan.pcd:7", "--drop-invalid", "option drop_invalid", "nan"});
   const FileShape scan = parse_shape(pcd, "scan.pcd", {.drop_invalid = true});
   test::require_equal(scan.mesh.vertices, at::arange(1, 10).view({3, 3}).to(at::kDouble), "points");
   test::require_equal(scan.normals.sum(1), at::tensor({1.0F, 0.0F, 1.0F}), "normals");

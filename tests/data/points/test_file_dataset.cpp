@@ -155,7 +155,7 @@ TEST_CASE("normals that some points lack are estimated, and that is said where t
   const FileDataset dataset = example.open();
   CHECK(example.sampled == 0);  // the cache keeps what is said of them
   REQUIRE(dataset.warnings().size() == 1);
-  CHECK_THAT(dataset.warnings()[0], Catch::Contains("1 of its 4 points have no normals"));
+  CHECK_THAT(dataset.warnings()[0], Catch::Contains("1 of its 4 points has no normal: it is estimated"));
   test::require_close(dataset.get(0).normals.select(1, 2), at::ones({4}), 1e-6, "normals");
 }
 

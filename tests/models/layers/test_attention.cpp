@@ -241,7 +241,7 @@ TEST_CASE("errors of attention name the argument", "[attention]") {
   const auto forward = [&](const at::Tensor& rows, const RelativeEncoding& relative) {
     return [&, rows, relative] { attention->forward(rows, relative, std::nullopt, context); };
   };
-  require_error(forward(x, RelativeEncoding::none()), {"relative"});
+  require_error(forward(x, RelativeEncoding::none()), {"relative", "points, got none"});
   require_error(forward(x, RelativeEncoding::points(points)), {"normals"});
   require_error(forward(x.slice(1, 0, 7), RelativeEncoding::points(points, points)), {"x must", "8"});
   require_error(forward(x, RelativeEncoding::points(points.slice(0, 0, 5), points)),

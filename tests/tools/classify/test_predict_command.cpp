@@ -106,7 +106,7 @@ TEST_CASE("folders and patterns are predicted, and broken files named one by one
   const ProcessResult scans = shop.run({"predict", run, (shop / "scans").string(), "--csv", table, "--json"});
   REQUIRE(scans.exit == 1);
   CHECK_THAT(scans.err, Catch::Contains("a.laz: expected") && Catch::Contains("b.E57: expected"));
-  const std::string noted = lines_of(read_text(table)).at(3), dropped = "1 of its 4 points have no finite coordinates";
+  const std::string noted = lines_of(read_text(table)).at(3), dropped = "1 of its 4 points has no finite coordinates";
   CHECK_THAT(noted, Catch::Contains(dropped) && Catch::Contains("; ") && Catch::EndsWith(","));
   CHECK_THAT(nlohmann::json::parse(scans.out).at("warnings").at(0).get<std::string>(), Catch::StartsWith(dropped));
   Words errors = lines_of(result.err);

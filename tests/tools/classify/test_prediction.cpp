@@ -153,7 +153,7 @@ TEST_CASE("normals that some points lack are estimated, said once, and nothing t
   RunModel with = small_run(settings);
   const Prediction partly = predict(with, folder / "some.ply", 3);
   REQUIRE(partly.warnings.size() == 1);
-  CHECK_THAT(partly.warnings[0], Catch::Contains("1 of its 60 points have no normals"));
+  CHECK_THAT(partly.warnings[0], Catch::Contains("1 of its 60 points has no normal: it is estimated"));
   CHECK(total(partly) == Approx(1.0));
   const Prediction splats = predict(with, folder / "none.ply", 3);
   REQUIRE(splats.warnings.size() == 1);
@@ -169,7 +169,7 @@ TEST_CASE("points without finite coordinates are dropped and that is said, unles
   RunModel run = small_run(small_settings());
   const Prediction dropped = predict(run, folder / "scan.xyz", 3);
   REQUIRE(dropped.warnings.size() == 1);
-  CHECK_THAT(dropped.warnings[0], Catch::Contains("1 of its 61 points have no finite coordinates"));
+  CHECK_THAT(dropped.warnings[0], Catch::Contains("1 of its 61 points has no finite coordinates"));
   require_error([&] { predict(run, folder / "scan.xyz", 3, {.drop_invalid = false}); },
                 {"scan.xyz:61", "--drop-invalid"});
 }
@@ -198,9 +198,11 @@ TEST_CASE("a cloud of a few points, or of equal ones, is a warning; votes are ch
     return warnings.size() == 1 ? warnings[0] : std::to_string(warnings.size()) + " warnings";
   };
   CHECK(predict(run, points.slice(0, 0, 4), normals.slice(0, 0, 4)).warnings.empty());
-  CHECK(warning(points.slice(0, 0, 3)) == "points: 3 points only, where the model learned from 64 of each shape");
-  CHECK(warning(points.slice(0, 0, 1)) == "points: 1 point only, where the model learned from 64 of each shape");
-  CHECK(warning(at::ones({60, 3})) == "points: all of its 60 points are equal");
+  CHECK(warning(points.slice(0, 0, 3)) == "the cloud: 3 points only, where the model learned from 64 of each shape");
+  CHECK(warning(points.slice(0, 0, 1)) == "the cloud: 1 point only, where the model learned from 64 of each shape");
+  CHECK(warning(at::ones({60, 3})) == "the cloud: all of its 60 points are equal");
+  const at::Tensor along = at::linspace(-1, 1, 60).unsqueeze(1) * at::tensor({1.0F, 2.0F, 3.0F});
+  CHECK(warning(along + 5) == "the cloud: all of its 60 points lie on one line");
   run.settings.evaluation.votes = 0;
   require_error([&] { predict(run, points, normals); }, {"settings.evaluation.votes", "at least 1", "0"});
 }
@@ -267,12 +269,12 @@ TEST_CASE("normals that a cloud in memory lacks are estimated, and that is said"
   RunModel run = small_run(settings);
   const Prediction bare = predict(run, shape.points, {}, 3);
   REQUIRE(bare.warnings.size() == 1);
-  CHECK_THAT(bare.warnings[0], Catch::Contains("points: has no normals"));
+  CHECK_THAT(bare.warnings[0], Catch::Equals("the cloud: it has no normals: they are estimated"));
   at::Tensor some = shape.normals.clone();
   some[3][1] = std::numeric_limits<float>::quiet_NaN();
   const Prediction partly = predict(run, shape.points, some, 3);
   REQUIRE(partly.warnings.size() == 1);
-  CHECK_THAT(partly.warnings[0], Catch::Contains("1 of its 60 points have no normals"));
+  CHECK_THAT(partly.warnings[0], Catch::Contains("1 of its 60 points has no normal: it is estimated"));
   settings.clouds.normals = false;
   RunModel without = small_run(settings);
   CHECK(predict(without, shape.points).ranking == predict(without, shape.points, shape.normals).ranking);

@@ -129,7 +129,7 @@ TEST_CASE("normals are left out, demanded, or estimated") {
   CHECK(bare.normals.sizes() == bare.points.sizes());
   CHECK(at::equal(bare.normals, estimate_normals(bare.points, 16, {}, NormalOrientation::outward)));
   CHECK(at::equal(estimated_normals(bare, NormalOrientation::consistent), estimate_normals(bare.points)));
-  CHECK(warnings == std::vector<std::string>{"example: has no normals: they are estimated"});
+  CHECK(warnings == std::vector<std::string>{"example: it has no normals: they are estimated"});
   estimate_missing_normals(bare, NormalOrientation::outward, warnings);
   CHECK(warnings.size() == 1);
 }
@@ -152,7 +152,7 @@ TEST_CASE("a model that was trained on estimated normals alone takes no others")
   Shape bare = example(false);
   complete_normals(bare, clouds, augment, warnings);
   CHECK(at::equal(bare.normals, own.normals));
-  CHECK(warnings.back() == "example: has no normals: they are estimated");
+  CHECK(warnings.back() == "example: it has no normals: they are estimated");
   clouds.normals = false;
   complete_normals(bare, clouds, augment, warnings);
   CHECK(warnings.size() == 2);

@@ -37,7 +37,8 @@ TEST_CASE("float32 coordinates that are coarse far from the origin are a warning
   std::vector<std::string> warnings;
   input_cloud(points.to(at::kFloat), {}, warnings);
   REQUIRE(warnings.size() == 1);
-  CHECK_THAT(warnings[0], Catch::Contains("points: ") && Catch::Contains("steps of 0.5") && Catch::Contains("float64"));
+  CHECK_THAT(warnings[0],
+             Catch::Contains("the cloud: ") && Catch::Contains("steps of 0.5") && Catch::Contains("float64"));
   cloud_of(points + 0.1, {});
 }
 

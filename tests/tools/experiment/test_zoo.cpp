@@ -74,6 +74,7 @@ TEST_CASE("a name of the zoo stands for its folder, and what is there stands for
   REQUIRE(file == zoo / "b" / "best.ckpt");
   require_error([&] { load_run_checkpoint("graph", file); },
                 {"graph: expected a RUN folder", "pretrained", "'graphs'"});
+  require_error([&] { load_run_checkpoint("", file); }, {"the path of the model", "a RUN folder", "an empty path"});
 }
 
 TEST_CASE("a card that is damaged or lacks a field is refused by name") {
