@@ -666,6 +666,14 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: attention_(x), "relative", "PointEncoding")
         self.refuses(lambda: attention_(x, nn.PointEncoding(points)), "normals")
         self.refuses(lambda: attention_(x, relative, [0, 12]), "ptr")
+        mask, packed = torch.ones(3, 12, dtype=torch.bool), x.flatten(0, 1)
+        for module in (attention_, nn.SamplingAttention(DIM, **LAYER), nn.TransformerLayer(DIM, **LAYER), nn.Encoder(DIM, **LAYER), nn.PolynomialAttention(DIM, HEADS)):
+            self.refuses(lambda: module(x, mask), "relative must be", "got Tensor: give a mask by its name, mask=", error=TypeError)
+            self.refuses(lambda: module(packed, torch.tensor([0, 12, 36])), "relative must be", "by their name, ptr=", error=TypeError)
+            self.refuses(lambda: module(packed, [0, 12, 36]), "relative must be", "by their name, ptr=", error=TypeError)
+            self.refuses(lambda: module([[0.0] * DIM]), "relative" if module is attention_ else "x must be a tensor, got list", error=TypeError)
+        for module in (nn.Sampler(DIM), nn.SoftmaxPoolHead(DIM, 2), nn.SampleMaxHead(DIM, 2)):
+            self.refuses(lambda: module(x, mask), "ptr must be int64", "by its name, mask=", error=TypeError)
         self.refuses(lambda: attention_(x, relative, mask=torch.ones(3, 11, dtype=torch.bool)), "mask", "[3, 12]")
         self.refuses(lambda: attention_(x, relative, mask=torch.ones(3, 12)), "mask", "bool")
         self.refuses(lambda: attention_(x[0], nn.PointEncoding(points[0], normals[0]), mask=torch.ones(3, 12)), "mask")
