@@ -265,6 +265,32 @@ class Modules(unittest.TestCase):
         self.assertTrue(torch.equal(out[mask], rows))
         self.assertEqual(float(out[~mask].detach().abs().max()), 0)
 
+    def test_heads_take_dense_tokens_with_a_mask(self):
+        generator = torch.Generator().manual_seed(14)
+        x = torch.randn(4, 12, DIM, generator=generator)
+        mask = torch.rand(4, 12, generator=generator) < torch.tensor([[1.0], [0.6], [0.0], [0.4]])
+        ptr = torch.cat((torch.zeros(1, dtype=torch.int64), mask.sum(1).cumsum(0)))
+        padded = x.masked_fill(~mask.unsqueeze(2), float("nan"))  # values of the padding are not used
+        features = torch.randn(4, 2, generator=generator)
+        pooled_heads = [nn.PooledHead(DIM, 3, pooling) for pooling in ("softmax_pool", "sample_max", "sum", "mean", "max")]
+        for head in (nn.SoftmaxPoolHead(DIM, 3), nn.SampleMaxHead(DIM, 3, 5), nn.SumHead(DIM, 3), nn.PairHead(DIM, 3), *pooled_heads):
+            with self.subTest(head=str(head)):
+                head.eval()
+                self.assertTrue(torch.equal(head(padded, mask=mask), head(x[mask], ptr)))
+                self.assertTrue(torch.equal(head(x), head(x.flatten(0, 1), [0, 12, 24, 36, 48])))
+                self.assertRaisesRegex(ValueError, "mask is for dense x", lambda: head(x[mask], ptr, mask=mask))
+                standard = geosft.export.standard(head, max_tokens=12)
+                torch.testing.assert_close(standard(x, mask=mask), head(x, mask=mask), rtol=1e-4, atol=1e-4)
+        with_features = nn.PooledHead(DIM, 3, graph_features=2)
+        self.assertTrue(torch.equal(with_features(x, None, features, mask=mask), with_features(x[mask], ptr, features)))
+        head = nn.TokenHead(DIM, 3)
+        predictions = head(padded, mask=mask)
+        self.assertTrue(torch.equal(predictions[mask], head(x[mask])))
+        self.assertTrue((predictions[~mask] == 0).all())
+        self.assertRaisesRegex(ValueError, "mask is for dense x", lambda: head(x[mask], mask=mask))
+        for head, named in ((nn.SampleMaxHead(DIM, 3, 5), {"mask": mask}), (nn.SoftmaxPoolHead(DIM, 3), {"mask": mask}), (nn.TokenHead(DIM, 3), {"mask": mask})):
+            self.compare_compiled(head, ((x,), named))
+
     def test_samples_of_dense_tokens(self):
         generator = torch.Generator().manual_seed(7)
         x, points = torch.randn(3, 12, DIM, generator=generator), torch.rand(3, 12, 3, generator=generator)
@@ -640,6 +666,14 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: attention_(x), "relative", "PointEncoding")
         self.refuses(lambda: attention_(x, nn.PointEncoding(points)), "normals")
         self.refuses(lambda: attention_(x, relative, [0, 12]), "ptr")
+        mask, packed = torch.ones(3, 12, dtype=torch.bool), x.flatten(0, 1)
+        for module in (attention_, nn.SamplingAttention(DIM, **LAYER), nn.TransformerLayer(DIM, **LAYER), nn.Encoder(DIM, **LAYER), nn.PolynomialAttention(DIM, HEADS)):
+            self.refuses(lambda: module(x, mask), "relative must be", "got Tensor: give a mask by its name, mask=", error=TypeError)
+            self.refuses(lambda: module(packed, torch.tensor([0, 12, 36])), "relative must be", "by their name, ptr=", error=TypeError)
+            self.refuses(lambda: module(packed, [0, 12, 36]), "relative must be", "by their name, ptr=", error=TypeError)
+            self.refuses(lambda: module([[0.0] * DIM]), "relative" if module is attention_ else "x must be a tensor, got list", error=TypeError)
+        for module in (nn.Sampler(DIM), nn.SoftmaxPoolHead(DIM, 2), nn.SampleMaxHead(DIM, 2)):
+            self.refuses(lambda: module(x, mask), "ptr must be int64", "by its name, mask=", error=TypeError)
         self.refuses(lambda: attention_(x, relative, mask=torch.ones(3, 11, dtype=torch.bool)), "mask", "[3, 12]")
         self.refuses(lambda: attention_(x, relative, mask=torch.ones(3, 12)), "mask", "bool")
         self.refuses(lambda: attention_(x[0], nn.PointEncoding(points[0], normals[0]), mask=torch.ones(3, 12)), "mask")

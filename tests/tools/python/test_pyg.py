@@ -214,9 +214,16 @@ class InPyTorchGeometric(unittest.TestCase):
     def test_bad_arguments_are_named(self):
         one = self.molecules[0]
         conv = pyg.SamplingConv(16, heads=2, edge_dim=3)
-        x = torch.randn(one.num_nodes, 16)
+        plain = pyg.SamplingConv(16, heads=2)
+        x, graphs = torch.randn(one.num_nodes, 16), torch.zeros(one.num_nodes, dtype=torch.int64)
+        with self.assertRaisesRegex(TypeError, "x must be a tensor, got list"):
+            plain(x.tolist(), one.edge_index)
         for words, call in (("edge_attr", lambda: conv(x, one.edge_index)),
                             ("batch", lambda: conv(x, one.edge_index, torch.rand(one.num_edges, 3), torch.zeros(2, dtype=torch.int64))),
+                            ("edge_attr must be given: .* edge_dim=3", lambda: conv(x, one.edge_index)),
+                            ("edge_attr, the third argument.*batch=", lambda: plain(x, one.edge_index, graphs)),
+                            ("edge_attr, the third argument.*batch=", lambda: conv(x, one.edge_index, graphs)),
+                            ("edge_attr must be None", lambda: plain(x, one.edge_index, torch.rand(one.num_edges, 3))),
                             ("ascending", lambda: pyg.ptr_of(torch.tensor([1, 0]), 2)),
                             ("edge_index", lambda: pyg.from_data(Data(x=x))),
                             ("nothing", lambda: pyg.from_data(one, node_values="nothing")),

@@ -216,8 +216,8 @@ class _StandardSampleMax(nn.Module):
         super().__init__()
         self.dim, self.linear, self.sampler = head.dim, head.linear, sampler
 
-    def forward(self, x: Tensor, ptr=None, *, sampling: SamplingContext | None = None) -> Tensor:
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
+    def forward(self, x: Tensor, ptr=None, *, mask: Tensor | None = None, sampling: SamplingContext | None = None) -> Tensor:
+        (x,), layout, _ = pack([x], self.dim, ptr, mask, "x", self.linear.weight)
         return self.linear(_sampled_max(x, self.sampler(x, layout, sampling=context_of(self, sampling))))
 
 
@@ -228,8 +228,10 @@ class _StandardPooled(nn.Module):
         super().__init__()
         self.dim, self.mlp, self.sampler = head.dim, head.mlp, sampler
 
-    def forward(self, x: Tensor, ptr=None, graph_features: Tensor | None = None, *, sampling: SamplingContext | None = None) -> Tensor:
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.mlp.linears[0].weight)
+    def forward(
+        self, x: Tensor, ptr=None, graph_features: Tensor | None = None, *, mask: Tensor | None = None, sampling: SamplingContext | None = None
+    ) -> Tensor:
+        (x,), layout, _ = pack([x], self.dim, ptr, mask, "x", self.mlp.linears[0].weight)
         pooled = _sampled_max(x, self.sampler(x, layout, sampling=context_of(self, sampling)))
         return self.mlp(pooled if graph_features is None else torch.cat((pooled, graph_features.to(pooled.dtype)), 1))
 

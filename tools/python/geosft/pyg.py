@@ -128,9 +128,15 @@ def _csr(edge_index: Tensor, nodes: int, edge_attr: Tensor | None, like: Tensor)
 
 
 def _check_nodes(x: Tensor, channels: int) -> None:
-    if not isinstance(x, Tensor) or x.dim() != 2 or x.shape[1] != channels:
-        found = list(x.shape) if isinstance(x, Tensor) else type(x).__name__
-        raise ValueError(f"x must have shape [N, {channels}], got {found}")
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x must be a tensor, got {type(x).__name__}")
+    if x.dim() != 2 or x.shape[1] != channels:
+        raise ValueError(f"x must have shape [N, {channels}], got {list(x.shape)}")
+
+
+def _names_graphs(edge_attr: Tensor | None, nodes: int) -> bool:
+    """Whether it looks like the `batch` of so many nodes."""
+    return isinstance(edge_attr, Tensor) and edge_attr.dtype == torch.int64 and edge_attr.dim() == 1 and edge_attr.shape[0] == nodes
 
 
 class _SampledConv(nn.Module):
@@ -204,8 +210,13 @@ class SamplingConv(_SampledConv):
         """Nodes x [N, in_channels], edge_index int64 [2, E], edge_attr [E, edge_dim], and the graph of each node `batch`
         int64 [N], or the offsets of the graphs `ptr`; the random numbers `sampling` of the pass: [N, out_channels]."""
         x = self._tokens(x)
-        if (edge_attr is None) != (self.edge_dim is None):
-            raise ValueError(f"edge_attr must be given exactly when edge_dim is, which is {self.edge_dim}")
+        if isinstance(edge_index, Tensor) and _names_graphs(edge_attr, x.shape[0]) and (self.edge_dim is None or edge_attr.shape != edge_index.shape[-1:]):
+            raise ValueError("edge_attr, the third argument, must hold features of the edges, got an integer per node: give the graph of each node "
+                             "by its name, batch=…")
+        if edge_attr is None and self.edge_dim is not None:
+            raise ValueError(f"edge_attr must be given: the convolution was built with edge_dim={self.edge_dim}")
+        if edge_attr is not None and self.edge_dim is None:
+            raise ValueError("edge_attr must be None: the convolution was built without edge_dim")
         if ptr is None:
             ptr = ptr_of(batch, x.shape[0])
         return self.mix(x, _csr(edge_index, x.shape[0], edge_attr, x), ptr, sampling=sampling)

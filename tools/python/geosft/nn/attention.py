@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, padded_keys
 from .checks import check_encoding, check_integer, check_number, check_options, check_probability, check_sizes
 from .packed import PackedLayout, pack
-from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, tensors_of
+from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, by_name, tensors_of
 from .sampling import Pairs, Sampler, SamplingContext, check_sampling, context_of
 
 _ops = torch.ops.geosft
@@ -205,7 +205,7 @@ class SamplingAttention(nn.Module):
     def _check(self, relative) -> None:
         if not isinstance(relative, KINDS[self.relative]):
             wanted = KINDS[self.relative].__name__ if self.relative != "none" else "None"
-            raise TypeError(f"relative must be {'' if wanted == 'None' else 'a '}{wanted} for relative={self.relative!r}, got {type(relative).__name__}")
+            raise TypeError(f"relative must be {'' if wanted == 'None' else 'a '}{wanted} for relative={self.relative!r}, got {type(relative).__name__}{by_name(relative)}")
         if self.relative == "points" and (relative.normals is not None) != (self.relative_channels > 1):
             raise ValueError(f"normals must be given exactly when relative_channels is above 1, it is {self.relative_channels}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heads map tokens [N, dim] packed by ptr to predictions, one per item (SFT section 5)."""
+"""Heads map tokens, packed by ptr or dense with a mask, to predictions, one per item (SFT section 5)."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ class PooledHead(nn.Module):
 
     def forward(
         self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, graph_features: Tensor | None = None, *,
-        sampling: SamplingContext | None = None
+        mask: Tensor | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
-        """x [N, dim] packed by ptr int64 [B + 1], graph_features [B, F] of the same dtype, and the random numbers `sampling`
-        of a sample: [B, out_features]."""
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.mlp.linears[0].weight)
+        """x [N, dim] packed by ptr int64 [B + 1], or [B, N, dim] with a mask, bool [B, N]; graph_features [B, F] of the same
+        dtype, and the random numbers `sampling` of a sample: [B, out_features]."""
+        (x,), layout, _ = pack([x], self.dim, ptr, mask, "x", self.mlp.linears[0].weight)
         pooled = self._pooled(x, layout, context_of(self, sampling))
         if self.graph_features > 0:
             check_like(graph_features, "graph_features", pooled, "x")
@@ -150,10 +150,11 @@ class SampleMaxHead(nn.Module):
 
     def forward(
         self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
-        sampling: SamplingContext | None = None
+        mask: Tensor | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
-        """x [N, dim] packed by ptr int64 [B + 1], and the random numbers `sampling` of the pass: [B, out_features]."""
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
+        """x [N, dim] packed by ptr int64 [B + 1], or [B, N, dim] with a mask, bool [B, N]; and the random numbers `sampling` of
+        the pass: [B, out_features]."""
+        (x,), layout, _ = pack([x], self.dim, ptr, mask, "x", self.linear.weight)
         pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
         return self.linear(self.dropout(max_pool(pairs.sample(x), pairs.layout)))
 
@@ -180,9 +181,9 @@ class _WeightedHead(_LinearHead):
     def _add_parameters(self, dim: int, made: dict) -> None:
         self.u = projection_of(dim, made)
 
-    def _pooled(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None) -> tuple[Tensor, PackedLayout]:
+    def _pooled(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None, mask: Tensor | None) -> tuple[Tensor, PackedLayout]:
         """The weighted mean of each item, and the layout."""
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
+        (x,), layout, _ = pack([x], self.dim, ptr, mask, "x", self.linear.weight)
         return self.pool(x, self.u, layout), layout
 
 
@@ -196,9 +197,11 @@ class SoftmaxPoolHead(_WeightedHead):
     Raises a ValueError that names the argument.
     """
 
-    def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
-        """x [N, dim] packed by ptr int64 [B + 1]: [B, out_features]."""
-        return self.linear(self._pooled(x, ptr)[0])
+    def forward(
+        self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *, mask: Tensor | None = None
+    ) -> Tensor:
+        """x [N, dim] packed by ptr int64 [B + 1], or [B, N, dim] with a mask, bool [B, N]: [B, out_features]."""
+        return self.linear(self._pooled(x, ptr, mask)[0])
 
 
 class PairHead(_WeightedHead):
@@ -216,9 +219,11 @@ class PairHead(_WeightedHead):
         super()._add_parameters(dim, made)
         self.hidden = nn.Linear(4 * dim, dim, **made)
 
-    def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout) -> Tensor:
-        """x [N, dim] packed by ptr int64 [2 B + 1]: [B, out_features]."""
-        means, layout = self._pooled(x, ptr)
+    def forward(
+        self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *, mask: Tensor | None = None
+    ) -> Tensor:
+        """x [N, dim] packed by ptr int64 [2 B + 1], or [2 B, N, dim] with a mask, bool [2 B, N]: [B, out_features]."""
+        means, layout = self._pooled(x, ptr, mask)
         if layout.items % 2 != 0:
             raise ValueError(f"ptr must have items in pairs, got {layout.items} items")
         a, b = means.view(-1, 2, self.dim).unbind(1)
@@ -235,9 +240,11 @@ class SumHead(_LinearHead):
     Raises a ValueError that names the argument.
     """
 
-    def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
-        """x [N, dim] packed by ptr int64 [B + 1]: [B, out_features]."""
-        (x,), layout, _ = pack([x], self.dim, ptr, None, "x", self.linear.weight)
+    def forward(
+        self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *, mask: Tensor | None = None
+    ) -> Tensor:
+        """x [N, dim] packed by ptr int64 [B + 1], or [B, N, dim] with a mask, bool [B, N]: [B, out_features]."""
+        (x,), layout, _ = pack([x], self.dim, ptr, mask, "x", self.linear.weight)
         return sum_pool(self.linear(x), layout)
 
 
@@ -251,9 +258,13 @@ class TokenHead(_LinearHead):
     Raises a ValueError that names the argument.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x [N, dim]: [N, out_features]."""
+    def forward(self, x: Tensor, *, mask: Tensor | None = None) -> Tensor:
+        """x [N, dim]: [N, out_features]; or [B, N, dim] with a mask, bool [B, N]: [B, N, out_features], zeros where the mask is
+        False."""
         check_like(x, "x", self.linear.weight)
         if x.dim() < 1 or x.shape[-1] != self.linear.in_features:
             raise ValueError(f"x must have shape [N, {self.linear.in_features}], got {list(x.shape)}")
-        return self.linear(x)
+        if mask is None:
+            return self.linear(x)
+        (rows,), _, unpacked = pack([x], self.dim, None, mask, "x")
+        return unpacked.restore(self.linear(rows))

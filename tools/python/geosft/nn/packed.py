@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from .checks import check_like
+from .relative import by_name
 
 
 class PackedLayout:
@@ -172,10 +173,13 @@ def pack(
     Each is [N, ...] with `ptr`, or [B, N, ...] with `mask` (bool [B, N], True where a token is) or without.
     """
     first = rows[0]
-    if not isinstance(first, Tensor) or first.dim() not in (2, 3) or first.shape[-1] != channels:
-        shape = list(first.shape) if isinstance(first, Tensor) else type(first).__name__
-        raise ValueError(f"{name} must have shape [N, {channels}] or [B, N, {channels}], got {shape}")
+    if not isinstance(first, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(first).__name__}")
+    if first.dim() not in (2, 3) or first.shape[-1] != channels:
+        raise ValueError(f"{name} must have shape [N, {channels}] or [B, N, {channels}], got {list(first.shape)}")
     check_like(first, name, like)
+    if isinstance(ptr, Tensor) and ptr.dtype == torch.bool:
+        raise TypeError(f"ptr must be int64 [B + 1], got a tensor of bool{by_name(ptr)}")
     if isinstance(ptr, Tensor) and ptr.device.type != "cpu" and ptr.device != first.device:
         raise ValueError(f"ptr must be on the CPU or on the device of {name}, {first.device}, got {ptr.device}")
     if first.dim() == 2:

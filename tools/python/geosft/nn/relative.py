@@ -102,10 +102,20 @@ def distance_features(squared_distance: Tensor, channels: int, range_: float) ->
     return torch.stack([squared_distance / (range_ * range_), *gaussians], -1)
 
 
+def by_name(given) -> str:
+    """What an error adds where a mask or offsets were given at the place of another argument."""
+    if isinstance(given, Tensor) and given.dtype == torch.bool:
+        return ": give a mask by its name, mask=…"
+    integers = isinstance(given, Tensor) and not given.is_floating_point() and not given.is_complex()
+    if integers or isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(one, int) for one in given):
+        return ": give the offsets of packed items by their name, ptr=…"
+    return ""
+
+
 def tensors_of(relative: tuple | None) -> list[Tensor | None]:
     """The tensors of an encoding that have a row per token."""
     if relative is None or isinstance(relative, GraphEncoding):
         return []
     if not isinstance(relative, (PointEncoding, SequenceEncoding)):
-        raise TypeError(f"relative must be a PointEncoding, GraphEncoding or SequenceEncoding, got {type(relative).__name__}")
+        raise TypeError(f"relative must be a PointEncoding, GraphEncoding or SequenceEncoding, got {type(relative).__name__}{by_name(relative)}")
     return list(relative)
