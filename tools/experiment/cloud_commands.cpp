@@ -33,6 +33,17 @@ void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken) {
                       "leave out files of the dataset that cannot be read, and name them");
 }
 
+void refuse_dataset_options(CLI::App& subcommand) {
+  for (const std::string name : {"--data", "--skip-broken"}) {
+    CLI::Option* const option = subcommand.get_option_no_throw(name);
+    if (option == nullptr) continue;
+    option->group("")->each([&subcommand, name](const std::string&) {
+      if (subcommand.get_help_ptr()->count() > 0) return;
+      throw UsageError(name + " is about a dataset: predict reads the files that are named, and has no use for it");
+    });
+  }
+}
+
 void require_something_at(const std::filesystem::path& path, const std::string& kinds) {
   std::error_code error;
   if (std::filesystem::exists(path, error)) return;

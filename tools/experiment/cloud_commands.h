@@ -114,6 +114,10 @@ struct PredictArguments : RunArguments {
   void add_to(CLI::App& subcommand, const PredictHelp& help, const char* program);
 };
 
+// Takes --data and --skip-broken out of the help of `predict`, and makes parsing throw UsageError if one is given: they
+// are about a dataset, not about files to predict.
+void refuse_dataset_options(CLI::App& subcommand);
+
 template <class Experiment>
 struct CloudPredictCommand {
   using Run = TrainedRun<typename Experiment::Task>;
@@ -126,6 +130,7 @@ struct CloudPredictCommand {
     given.add_to(subcommand, Experiment::Output::help, Experiment::program);
     output.add_to(subcommand);
     overrides.add_to(subcommand);
+    refuse_dataset_options(subcommand);
   }
 
   int execute() {

@@ -76,15 +76,21 @@ void RunArguments::add_json_to(CLI::App& subcommand, const std::string& help) {
   subcommand.add_flag("--json", json, help);
 }
 
+int64_t CloudEvalOptions::turns() const {
+  if (rotation != Rotation::none) return repeats.value_or(1);
+  if (repeats.value_or(1) > 1)
+    throw UsageError("--repeats needs --rotate z or --rotate so3: upright clouds are evaluated once");
+  return 1;
+}
+
 void CloudEvalOptions::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
   add_enum_option(subcommand, "--rotate", &rotation, "rotate the clouds: not at all, about z, or by any rotation");
   subcommand.add_flag(
       "--estimated-normals", estimated_normals,
       "estimate the normals of all clouds, as if they were scans: their own are not used; predict estimates "
       "those of files that have none");
-  subcommand.add_option("--repeats", repeats, "rotations a cloud")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+  subcommand.add_option("--repeats", repeats, "rotations a cloud, with --rotate; 1 if not given")
+      ->check(CLI::Range(1, 1000000));
   subcommand.add_option("--split", split, "which clouds")->check(CLI::IsMember(splits))->capture_default_str();
 }
 

@@ -123,12 +123,12 @@ struct SizeOption {
 struct CloudEvalOptions {
   std::string split = "test";
   Rotation rotation = Rotation::none;
-  int64_t repeats = 1;
+  std::optional<int64_t> repeats = {};
   bool estimated_normals = false;  // of all clouds, as those of scans are
 
   void add_to(CLI::App& subcommand, const std::vector<std::string>& splits);
-  // Returns the number of rotations per cloud: 1 for upright clouds.
-  int64_t turns() const { return rotation == Rotation::none ? 1 : repeats; }
+  // Returns the number of rotations per cloud: 1 for upright clouds. Throws UsageError if those have repeats.
+  int64_t turns() const;
 };
 
 }  // namespace geosft

@@ -3,6 +3,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "data/data_error.h"
@@ -50,7 +51,29 @@ void copy_weights(torch::nn::Module& model, const Checkpoint& checkpoint, const 
   }
 }
 
+// Returns the line `key = value` of a configuration; empty if it has none.
+std::string line_of(const std::string& toml, const std::string& key) {
+  std::istringstream lines(toml);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key + " = ")) return line;
+  }
+  return "";
+}
+
 }  // namespace
+
+void check_architecture(const std::set<std::string>& named, const std::string& run, const std::string& of_run,
+                        const std::string& asked) {
+  // Other keys of [model], such as the numbers of samples, do not change what the weights are.
+  for (const char* key : {"normals", "tokens", "relative", "chirality", "dim", "num_heads", "depth", "mlp_ratio",
+                          "attention", "norm", "score", "pool", "convolution_size"}) {
+    if (!named.contains(key) || line_of(asked, key) == line_of(of_run, key)) continue;
+    std::string option = key;
+    std::replace(option.begin(), option.end(), '_', '-');
+    throw UsageError("with --init-from the architecture is that of the run: leave --" + option + " out, " + run +
+                     " has " + line_of(of_run, key));
+  }
+}
 
 void take_model_keys(Config& config, const std::string& run) {
   std::filesystem::path file;

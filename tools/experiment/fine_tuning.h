@@ -4,6 +4,7 @@
 
 #include <torch/nn/module.h>
 
+#include <set>
 #include <string>
 
 #include "tools/experiment/config.h"
@@ -15,6 +16,11 @@ namespace geosft {
 // Sets the keys of section [model], and the points and normals of section [clouds], to those of a RUN folder, a
 // checkpoint or a pretrained model. Throws DataError for an invalid one.
 void take_model_keys(Config& config, const std::string& run);
+
+// Throws UsageError if an option of the command line gives another architecture than that of the RUN to begin with:
+// `named` are the keys that the command line gives, `of_run` and `asked` the configurations without and with it.
+void check_architecture(const std::set<std::string>& named, const std::string& run, const std::string& of_run,
+                        const std::string& asked);
 
 // Copies the weights of train.init_from into `model`; if it is empty, or `resumes`, the weights stay. The output layer
 // is copied only if both runs have the same outputs (classes, parts or targets), all other tensors must match. With

@@ -6,6 +6,7 @@
 #include <glob.h>
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -69,6 +70,29 @@ std::vector<std::string> matches_of(const std::string& pattern, const InputKind&
   return sorted_names(std::move(files));
 }
 
+bool is_digit(char letter) {
+  return std::isdigit(static_cast<unsigned char>(letter)) != 0;
+}
+
+// Splits a text into numbers, such as 12 or 0.5, and the texts between them, in turns: the first is no number.
+std::vector<std::string> words_and_numbers(const std::string& text) {
+  std::vector<std::string> all(1);
+  bool in_number = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool point = in_number && text[i] == '.' && i + 1 < text.size() && is_digit(text[i + 1]) &&
+                       all.back().find('.') == std::string::npos;
+    const bool number = is_digit(text[i]) || point;
+    if (number != in_number) all.emplace_back();
+    in_number = number;
+    all.back() += text[i];
+  }
+  return all;
+}
+
+bool is_smaller(const std::string& number, const std::string& than) {
+  return std::strtod(number.c_str(), nullptr) < std::strtod(than.c_str(), nullptr);
+}
+
 }  // namespace
 
 InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind) {
@@ -122,13 +146,19 @@ void FileNotes::add(const std::string& file, const std::vector<std::string>& not
   const std::vector<std::string> texts = notes_alone(file, notes);
   for (size_t i = 0; i < notes.size(); ++i) {
     const std::string &note = notes[i], &text = texts[i];
-    std::string kind = text;
-    std::erase_if(kind, [](unsigned char letter) { return std::isdigit(letter) != 0; });
-    const auto [known, is_new] = kinds_.try_emplace(kind, Kind{text});
+    const std::vector<std::string> words = words_and_numbers(text);
+    std::string kind;
+    for (size_t at = 0; at < words.size(); ++at) kind += at % 2 == 0 ? words[at] : "0";
+    const auto [known, is_new] = kinds_.try_emplace(kind);
     if (is_new) {
       std::cerr << note << '\n';
-    } else {
-      ++known->second.more;
+      continue;
+    }
+    auto& [low, high, more] = known->second;
+    if (++more == 1) low = high = words;
+    for (size_t at = 1; at < words.size(); at += 2) {
+      if (is_smaller(words[at], low[at])) low[at] = words[at];
+      if (is_smaller(high[at], words[at])) high[at] = words[at];
     }
   }
 }
@@ -144,7 +174,12 @@ std::vector<std::string> notes_alone(const std::string& file, const std::vector<
 void FileNotes::finish() const {
   for (const auto& [kind, notes] : kinds_) {
     if (notes.more == 0) continue;
-    std::cerr << notes.more << (notes.more == 1 ? " more file: " : " more files: ") << notes.text << '\n';
+    std::string text;
+    for (size_t at = 0; at < notes.low.size(); ++at) {
+      text += notes.low[at] == notes.high[at] ? notes.low[at] : notes.low[at] + " to " + notes.high[at];
+    }
+    const char* const each = notes.low == notes.high ? "" : ", each";
+    std::cerr << notes.more << (notes.more == 1 ? " more file" : " more files") << each << ": " << text << '\n';
   }
 }
 

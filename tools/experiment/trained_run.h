@@ -83,16 +83,18 @@ inline std::filesystem::path ensemble_folder(const std::filesystem::path& run, i
   return run / ("model_" + std::to_string(number));
 }
 
-// Returns the epochs of a RUN folder, which a resumed run may have changed after its best checkpoint was written: those
-// of its configuration, or of `settings` if that cannot be read.
+// Sets the epochs and the data to those of a RUN folder, which a resumed run may have changed after its best checkpoint
+// was written; they stay if its configuration cannot be read.
 template <class Task>
-int64_t present_epochs(const std::filesystem::path& run, typename Task::Settings settings) {
+void take_present(const std::filesystem::path& run, typename Task::Settings& settings) {
+  typename Task::Settings present = settings;
   try {
-    settings.config().load_run_toml(RunFolder::open(run).config());
+    present.config().load_run_toml(RunFolder::open(run).config());
   } catch (const std::runtime_error&) {
-    // `settings` are those of the checkpoint.
+    return;
   }
-  return settings.train.epochs;
+  settings.train.epochs = present.train.epochs;
+  settings.data = present.data;
 }
 
 // Loads a RUN folder (its best checkpoint), with all models of an ensemble, or a checkpoint file. Throws DataError if
@@ -106,7 +108,7 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
   if (std::filesystem::is_regular_file(run)) return loaded;
   const std::filesystem::path folder = file.parent_path();  // also of a pretrained model
   loaded.companion.load(folder);
-  loaded.settings.train.epochs = present_epochs<Task>(folder, loaded.settings);
+  take_present<Task>(folder, loaded.settings);
   if constexpr (requires { loaded.settings.ensemble; }) {
     for (int64_t number = 1; number < loaded.settings.ensemble; ++number) {
       const TrainedRun<Task> more = load_trained_run<Task>(ensemble_folder(folder, number), tool);

@@ -114,7 +114,17 @@ void TrainArguments::load_new(Config& config, TrainSettings& train) const {
   if (!config_file.empty()) config.load_toml(config_file);
   const std::string initial = config.option_text("init_from").value_or(train.init_from);
   if (!initial.empty()) take_model_keys(config, initial);
+  const std::string of_run = config.to_toml();
   config.apply_options();
+  if (!initial.empty()) check_architecture(config.named_keys(), initial, of_run, config.to_toml());
+  if (train.init_from.empty()) {
+    const auto needs = [&](const char* key, const char* option) {
+      if (!config.option_text(key)) return;
+      throw UsageError(std::string(option) + " needs --init-from RUN: the run whose encoder is trained on or kept");
+    };
+    if (train.freeze_encoder) needs("freeze_encoder", "--freeze-encoder");
+    needs("head_lr_factor", "--head-lr-factor");
+  }
   if (!is_automatic(train.batch_size)) train.batch_size *= processes().size();
 }
 

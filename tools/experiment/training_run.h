@@ -51,7 +51,8 @@ struct TrainArguments {
   void load_new(Config& config) const;
   // Does the same for distributed training and fine-tuning: with init_from the keys of the model come from that run
   // (take_model_keys), after the file and before the command line; the batch size given is per process, and is stored
-  // as the global batch size, which stays the same if the run is resumed with another number of processes.
+  // as the global batch size, which stays the same if the run is resumed with another number of processes. Throws
+  // UsageError for options of fine-tuning without init_from, and for another architecture than that of the run.
   void load_new(Config& config, TrainSettings& train) const;
   // Loads the settings of a resumed run, which continues bit for bit: settings that affect its steps stay.
   // Settings::take_resumable copies those that may change, and kResumable names them. Throws UsageError if others

@@ -44,6 +44,15 @@ TEST_CASE("predict says that a RUN or a pretrained model comes first") {
   CHECK_THAT(shop.run_well({"predict", file, "--help"}).out, Catch::Contains("RUN TEXT REQUIRED"));
 }
 
+TEST_CASE("predict refuses options of a dataset, which it does not read") {
+  const ClassifyShop shop;
+  write_text(shop / "sphere.xyz", sphere_xyz(1.0));
+  const Words words = {"predict", shop.trained(), (shop / "sphere.xyz").string()};
+  shop.refuses(words + Words{"--data", shop.data().string()}, 2, {"--data", "predict"});
+  shop.refuses(words + Words{"--skip-broken"}, 2, {"--skip-broken", "predict"});
+  CHECK_THAT(shop.run_well({"predict", "--help"}).out, !Catch::Contains("--data") && !Catch::Contains("--skip-broken"));
+}
+
 TEST_CASE("predict draws the importance of the points") {
   if (!has_gnuplot()) return;
   const ClassifyShop shop;

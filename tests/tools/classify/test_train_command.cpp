@@ -345,9 +345,11 @@ TEST_CASE("a training starts from another run, with its model, for other classes
     moved = moved || !at::equal(tuned.tensors.at(name), tensor);
   }
   REQUIRE(moved);
-  shop.refuses(shop.train("none", {"--freeze-encoder"}), 2, {"freeze_encoder", "init_from"});
+  shop.refuses(shop.train("none", {"--freeze-encoder"}), 2, {"--freeze-encoder", "--init-from"});
+  shop.refuses(shop.train("none", {"--head-lr-factor", "5"}), 2, {"--head-lr-factor", "--init-from"});
   shop.refuses(shop.train("none", {"--init-from", "nothing"}), 1, {"nothing"});
-  shop.refuses(shop.train("none", {"--init-from", first, "--dim", "32"}), 1, {"--init-from", "shape"});
+  shop.refuses(shop.train("none", {"--init-from", first, "--dim", "32"}), 2, {"--dim", "dim = 16"});
+  shop.refuses(shop.train("none", {"--init-from", first, "--no-normals"}), 2, {"--normals", "normals = true"});
 }
 
 TEST_CASE("broken files are left out of a training when asked, which is said, kept in the run and its result") {

@@ -63,6 +63,18 @@ TEST_CASE("a finished run can be given more epochs") {
   CHECK(read_text(run / "config.toml") == read_text(shop / "whole" / "config.toml"));
 }
 
+TEST_CASE("a finished run whose data have moved is resumed, evaluated and found where they are now") {
+  const ClassifyShop shop;
+  const fs::path run = shop.trained(), moved = shop / "moved";
+  const nlohmann::json before = nlohmann::json::parse(read_text(run / "result.json"));
+  fs::rename(shop.data(), moved);
+  shop.require_failure(shop.run(resume(run)), 1, {"--data DIR", shop.data().string()});
+  const ProcessResult result = shop.run_well(resume(run) + Words{"--data", moved.string(), "--json"});
+  CHECK(nlohmann::json::parse(result.out).at("metrics") == before.at("metrics"));
+  CHECK_THAT(read_text(run / "config.toml"), Catch::Contains(moved.string()));
+  CHECK_THAT(shop.run_well({"eval", run.string()}).out, Catch::Contains("6 clouds of the test set"));
+}
+
 TEST_CASE("the number of workers changes nothing") {
   const ClassifyShop shop;
   for (const char* workers : {"0", "3"}) shop.run_well(shop.train(workers, {"--workers", workers, "--jitter", "0.01"}));

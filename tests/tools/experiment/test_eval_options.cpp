@@ -92,7 +92,7 @@ TEST_CASE("overrides set the threads and refuse what they cannot use") {
 }
 
 TEST_CASE("clouds are evaluated upright once, and turned as often as asked") {
-  const Given upright = parsed({"eval", "run", "--repeats", "7"});
+  const Given upright = parsed({"eval", "run"});
   CHECK(upright.run == "run");
   CHECK_FALSE(upright.json);
   CHECK(parsed({"eval", "run", "--json"}).json);
@@ -110,6 +110,7 @@ TEST_CASE("an evaluation refuses what it does not have") {
   require_error([] { parsed({"eval", "run", "--split", "validation"}); }, {"--split", "validation"});
   require_error([] { parsed({"eval", "run", "--rotate", "x"}); }, {"--rotate", "x"});
   require_error([] { parsed({"eval", "run", "--repeats", "0"}); }, {"--repeats"});
+  require_error([] { parsed({"eval", "run", "--repeats", "7"}).turns(); }, {"--repeats", "--rotate"});
 }
 
 }  // namespace geosft::test::test_eval_options

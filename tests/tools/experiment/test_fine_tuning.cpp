@@ -102,6 +102,16 @@ TEST_CASE("weights of another architecture or tool are refused by name") {
   require_error([&] { start_from_run(*model, settings.train, run, false); }, {"geosft-graph", "geosft-classify"});
 }
 
+TEST_CASE("an architecture on the command line must be that of the run to begin with") {
+  ClassifySettings settings = small_settings(), wider = settings;
+  wider.model.dim *= 2;
+  wider.model.sampling.num_samples += 1;
+  const std::string of_run = settings.config().to_toml(), asked = wider.config().to_toml();
+  require_error([&] { check_architecture({"dim", "num_samples"}, "RUN", of_run, asked); }, {"--dim", "RUN has dim = "});
+  CHECK_NOTHROW(check_architecture({"num_samples"}, "RUN", of_run, asked));
+  CHECK_NOTHROW(check_architecture({"dim"}, "RUN", of_run, of_run));
+}
+
 TEST_CASE("the keys of the model, the points and the normals come from the run") {
   const TemporaryFolder folder;
   ClassifySettings settings = small_settings(), other;

@@ -111,7 +111,21 @@ TEST_CASE("notes on several files are printed once, with the number of the other
   notes.finish();
   REQUIRE(captured.text() ==
           "a.ply: has no normals\na.ply: of its 8000 points 4096 are used\nc.ply: something else\n"
-          "2 more files: has no normals\n1 more file: of its 8000 points 4096 are used\n");
+          "2 more files: has no normals\n1 more file: of its 9000 points 4096 are used\n");
+}
+
+TEST_CASE("the line on the other files has the range of their numbers, not those of the first") {
+  const CapturedStderr captured;
+  FileNotes notes;
+  for (const std::string count : {"4187", "10000", "4568", "4275"}) {
+    const std::string file = count + ".ply";
+    notes.add(file, {file + ": of its " + count + " points 4096 are used", file + ": 0." + count + " m wide, in a.0"});
+  }
+  notes.finish();
+  REQUIRE(captured.text() ==
+          "4187.ply: of its 4187 points 4096 are used\n4187.ply: 0.4187 m wide, in a.0\n"
+          "3 more files, each: 0.10000 to 0.4568 m wide, in a.0\n"
+          "3 more files, each: of its 4275 to 10000 points 4096 are used\n");
 }
 
 TEST_CASE("fields of a CSV line are quoted where they must be") {

@@ -65,6 +65,17 @@ TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit
   shop.refuses({"train", "--resume", "--out", (shop / "whole").string(), "--dim", "32"}, 2, {"--resume", "--block"});
 }
 
+TEST_CASE("a finished run of parts whose data have moved is resumed and evaluated where they are now") {
+  const SegmentShop shop;
+  const std::filesystem::path run = shop.trained(), moved = shop / "moved";
+  const nlohmann::json before = nlohmann::json::parse(read_text(run / "result.json"));
+  std::filesystem::rename(shop.data(), moved);
+  const ProcessResult result =
+      shop.run_well({"train", "--resume", "--out", run.string(), "--data", moved.string(), "--json"});
+  CHECK(nlohmann::json::parse(result.out).at("metrics") == before.at("metrics"));
+  shop.run_well({"eval", run.string()});
+}
+
 // One of every version of the format: segment_checkpoint_1.ckpt is the last checkpoint of 80 epochs on a set like the
 // shop's, with `--points 48 --tokens absolute_local --scale-low 1 --scale-high 1 --dim 8 --num-heads 2 --depth 1 --bins
 // 8
