@@ -70,7 +70,8 @@ bool train_model(const Settings& settings, const Data& data, const RunFolder& fo
   if (epochs > 0) options.epochs = run.epochs = epochs;
   TrainingLoop loop(*task, options, processes);
   return train_in_folder(loop, *model, folder, run, start,
-                         data.text() + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
+                         data.text() + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin +
+                             settings.train.warmup_text(loop.steps_per_epoch(), options.epochs));
 }
 
 // Trains as train_model does, a new run or the rest of one, on the data that open_data(processes) gives. If memory runs
