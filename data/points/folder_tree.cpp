@@ -270,7 +270,7 @@ class TreeScan {
       } else if (is_folder) {
         linked_ += at->is_symlink(unknown) ? 1 : 0;
       } else if (has_shape_extension(at->path())) {
-        if (nested_++ == 0) first_nested_ = at->path();
+        if (nested_++ == 0 || at->path() < first_nested_) first_nested_ = at->path();
       } else {
         ++others_[at->path().extension().string()];
       }
@@ -325,7 +325,8 @@ class TreeScan {
     const auto add = [&](size_t count, const std::string& one, const std::string& more) {
       if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + (count == 1 ? one : one + "s") + more;
     };
-    add(nested_, " shape file", " in folders below their class");
+    const std::string nested = (nested_ == 1 ? "" : "such as ") + first_nested_.lexically_relative(root_).string();
+    add(nested_, " shape file", " in folders below their class (" + nested + ")");
     add(linked_, " link", " to folders below a class");
     for (const auto& [extension, count] : others_) {
       add(count, " file", extension.empty() ? " without an extension" : " *" + extension);

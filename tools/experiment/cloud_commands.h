@@ -135,6 +135,7 @@ struct CloudPredictCommand {
 
   int execute() {
     Run trained = overrides.load(given.run);
+    std::cerr << interrupted_text(given.run, trained.settings.train.epochs);
     const auto [files, several] = input_shape_files(given.files);
     const OutputFiles plys("--ply", given.ply, files, ".ply", several),
         pictures("--picture", given.picture, files, "", several);

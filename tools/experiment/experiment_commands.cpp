@@ -110,10 +110,27 @@ Command info_command(CLI::App& subcommand, const std::string& what_help, bool& j
 }
 
 std::string evaluated_text(const std::filesystem::path& run, int64_t epochs) {
-  fs::path file;
-  load_run_checkpoint(run, file);
+  const fs::path file = checkpoint_file(run);
   const std::string choice = chosen_checkpoint(file).choice(epochs);
   return "evaluated: " + file.string() + (choice.empty() ? "" : ", " + choice) + "\n";
+}
+
+std::string interrupted_text(const std::filesystem::path& run, int64_t epochs) {
+  const fs::path file = checkpoint_file(run);
+  const ChosenCheckpoint chosen = chosen_checkpoint(file);
+  if (chosen.epoch == 0 || chosen.epochs_done == 0 || chosen.epochs_done >= epochs) return "";
+  return "predictions are of " + file.string() + ", " + chosen.choice(epochs) + "\n";
+}
+
+fs::path checkpoint_file(const fs::path& run) {
+  fs::path file;
+  load_run_checkpoint(run, file);
+  return file;
+}
+
+nlohmann::json checkpoint_json(const fs::path& file) {
+  const ChosenCheckpoint chosen = chosen_checkpoint(file);
+  return {{"file", file.filename().string()}, {"epoch", chosen.epoch}, {"chosen_by", chosen.by}};
 }
 
 Command list_command(CLI::App& subcommand, const std::string& tool) {

@@ -71,7 +71,8 @@ bool train_model(const Settings& settings, const Data& data, const RunFolder& fo
   if (epochs > 0) options.epochs = run.epochs = epochs;
   TrainingLoop loop(*task, options, processes);
   return train_in_folder(loop, *model, folder, run, start,
-                         data.text() + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
+                         data.text() + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin +
+                             settings.train.warmup_text(loop.steps_per_epoch(), options.epochs));
 }
 
 // Trains as train_model does, a new run or the rest of one, on the data that open_data(processes) gives. If memory runs
@@ -88,6 +89,9 @@ bool train_model_within_memory(Settings& settings, const OpenData& open_data, co
                              train);
 }
 
+// Returns which file an evaluation is of, its epoch and what chose it.
+nlohmann::json checkpoint_json(const std::filesystem::path& file);
+
 // Leaves the result and the pictures of a finished run in its folder. Returns the result, which names the checkpoint
 // that was evaluated and what chose it.
 template <class Experiment, class Report, class Run>
@@ -95,8 +99,7 @@ nlohmann::json leave_report(const RunFolder& folder, const Report& report, const
   Experiment::draw(report, trained, folder);
   draw_curves(folder, Experiment::Task::score(trained.settings, trained));
   nlohmann::json result = report_json(report, trained);
-  const ChosenCheckpoint chosen = chosen_checkpoint(folder.best_checkpoint());
-  result["checkpoint"] = {{"file", "best.ckpt"}, {"epoch", chosen.epoch}, {"chosen_by", chosen.by}};
+  result["checkpoint"] = checkpoint_json(folder.best_checkpoint());
   folder.write_result(result.dump() + "\n");
   return result;
 }
@@ -104,6 +107,12 @@ nlohmann::json leave_report(const RunFolder& folder, const Report& report, const
 // Returns a line that says which file and epoch of a run an evaluation is of: "evaluated: RUN/best.ckpt, epoch 7 of 10,
 // the best on the validation split\n".
 std::string evaluated_text(const std::filesystem::path& run, int64_t epochs);
+
+// Returns the checkpoint file that a RUN folder, a checkpoint or the name of a pretrained model stands for.
+std::filesystem::path checkpoint_file(const std::filesystem::path& run);
+
+// Returns which file and epoch predictions are of, if their run stopped before its end; otherwise an empty text.
+std::string interrupted_text(const std::filesystem::path& run, int64_t epochs);
 
 template <class Experiment>
 Command add_train_command(CLI::App& subcommand) {
@@ -133,7 +142,9 @@ Command add_eval_command(CLI::App& subcommand) {
     }
     if (RunFolder::holds_run(given->run)) Experiment::draw(report, trained, RunFolder::open(given->run));
     if (given->json) {
-      std::cout << report_json(report, trained).dump() << '\n';
+      nlohmann::json json = report_json(report, trained);
+      if constexpr (requires { report.note; }) json["checkpoint"] = checkpoint_json(checkpoint_file(given->run));
+      std::cout << json.dump() << '\n';
       return 0;
     }
     std::cout << report_text(report, trained);

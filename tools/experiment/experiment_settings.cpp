@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/experiment_settings.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -184,7 +185,7 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
       .add("train", "beta2", &optimization.beta2, "of AdamW; also sets the warm-up if warmup_epochs is 0",
            probability_range)
       .add("train", "warmup_epochs", &optimization.warmup_epochs,
-           "epochs in which the learning rate rises linearly; 0: a number of steps that beta2 sets", not_negative)
+           "epochs in which the learning rate rises linearly; 0: 2 / (1 - beta2) steps", not_negative)
       .add("train", "clip_grad_norm", &optimization.max_gradient_norm, "clip the gradient to it; 0: do not",
            not_negative)
       .add_enum("train", "schedule", &optimization.schedule, "how the learning rate falls")
@@ -207,6 +208,16 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
       .add("train", "validate_every", &validate_every, "epochs between validations", positive)
       .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive)
       .add("train", "tensorboard", &tensorboard, "write the metrics for TensorBoard too, in RUN/tensorboard");
+}
+
+std::string TrainSettings::warmup_text(int64_t steps_per_epoch, int64_t all_epochs) const {
+  const int64_t all = steps_per_epoch * all_epochs;
+  const double steps = optimization.warmup_epochs > 0
+                           ? optimization.warmup_epochs * static_cast<double>(steps_per_epoch)
+                           : 2.0 / (1.0 - optimization.beta2);
+  if (4 * steps <= static_cast<double>(all)) return "";
+  return ", the learning rate rises over the first " + std::to_string(std::min<int64_t>(std::llround(steps), all)) +
+         " of " + std::to_string(all) + " steps";
 }
 
 TrainingOptions TrainSettings::options(uint64_t seed) const {

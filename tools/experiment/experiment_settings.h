@@ -114,6 +114,9 @@ struct TrainSettings {
   // `items` names the elements of a batch, for example "clouds".
   void add_keys(Config& config, const std::string& items);
   TrainingOptions options(uint64_t seed) const;
+  // Returns ", the learning rate rises over the first 100 of 150 steps" if the warm-up takes more than a quarter of all
+  // steps; otherwise an empty text.
+  std::string warmup_text(int64_t steps_per_epoch, int64_t all_epochs) const;
   BatchLimit batch_limit() const { return {batch_size}; }
   // Sets the size of batch_limit().
   void limit_batches(int64_t size) { batch_size = size; }

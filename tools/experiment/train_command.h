@@ -113,8 +113,8 @@ void TrainCommand<Settings>::check() {
   if (!named_by.empty() && !config_.option_text("data") && data.is_absolute() &&
       !std::filesystem::exists(data, error)) {
     throw DataError(settings.data, "a dataset",
-                    "nothing of this name, which " + named_by + " has; --data DIR names " +
-                        (resume ? "where it is now" : "another") + hint);
+                    "nothing of this name, which " + named_by + " gives: name " +
+                        (resume ? "its present folder" : "another dataset") + " by --data DIR" + hint);
   }
   if (!hint.empty()) throw DataError(settings.data, "a dataset", "nothing of this name" + hint);
 }

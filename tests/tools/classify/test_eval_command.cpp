@@ -31,7 +31,8 @@ TEST_CASE("eval measures a run upright and rotated") {
   check_evaluation(upright, "none", 1);
   check_evaluation(z, "z", 2);
   check_evaluation(so3, "so3", 3);
-  CHECK(upright.at("metrics") == nlohmann::json::parse(read_text(fs::path(run) / "result.json")).at("metrics"));
+  const nlohmann::json result = nlohmann::json::parse(read_text(fs::path(run) / "result.json"));
+  for (const char* key : {"metrics", "checkpoint"}) CHECK(upright.at(key) == result.at(key));
   for (const nlohmann::json& rotated : {z, so3}) {
     CHECK(rotated.at("metrics").at("accuracy") == upright.at("metrics").at("accuracy"));
     CHECK(rotated.at("max_unflipped_difference") < 1e-4);

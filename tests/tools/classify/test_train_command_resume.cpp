@@ -39,6 +39,10 @@ TEST_CASE("a run that is killed or interrupted resumes bit for bit") {
   CHECK(interrupted.exit == 130);
   CHECK_THAT(lines_of(interrupted.err).back(), Catch::Contains("saved in") && Catch::Contains("--resume"));
   CHECK(load_checkpoint(stopped / "last.ckpt").tensors.at("position")[0].item<int64_t>() < 24);
+  write_text(shop / "sphere.xyz", sphere_xyz(1.0));
+  CHECK_THAT(
+      shop.run_well({"predict", stopped.string(), (shop / "sphere.xyz").string()}).err,
+      Catch::Contains("predictions are of " + stopped.string()) && Catch::Contains("the run stopped after epoch"));
   shop.run_well(resume(stopped));
   require_same_run(whole, stopped);
 }

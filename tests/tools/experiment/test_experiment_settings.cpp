@@ -233,6 +233,17 @@ TEST_CASE("the keys of the training are its options, and some may change later")
   CHECK(settings.optimization.learning_rate == TrainSettings().optimization.learning_rate);
 }
 
+TEST_CASE("a warm-up of more than a quarter of the steps is said, with its length") {
+  TrainSettings settings;
+  settings.optimization.beta2 = 0.98;
+  CHECK(settings.warmup_text(10, 40).empty());
+  CHECK(settings.warmup_text(13, 30) == ", the learning rate rises over the first 100 of 390 steps");
+  CHECK(settings.warmup_text(5, 2) == ", the learning rate rises over the first 10 of 10 steps");
+  settings.optimization.warmup_epochs = 2;
+  CHECK(settings.warmup_text(13, 30).empty());
+  CHECK(settings.warmup_text(13, 6) == ", the learning rate rises over the first 26 of 78 steps");
+}
+
 TEST_CASE("the evaluation decides how samplers sample") {
   EvaluationSettings settings;
   Config keys;
