@@ -269,7 +269,8 @@ TEST_CASE("a table of molecules that was sorted anew is not what a run was train
   std::filesystem::rename(shop / "mine.csv", shop / "moved.csv");
   shop.run_well({"eval", run, "--data", (shop / "moved.csv").string()});
   write_text(shop / "mine.csv", "smiles,nitrogen\n" + sorted);
-  const Words expected = {"mine.csv", "split.csv", "item 0 was '" + smiles[0] + "'", "and is '" + smiles[39] + "'"};
+  const Words expected = {"mine.csv", "split.csv", "item 0 was '" + smiles[0].substr(0, 9),
+                          "and is '" + smiles[39].substr(0, 9)};
   for (const Words& words : {Words{"eval", run}, Words{"predict", run, "--split", "test"}}) {
     shop.require_failure(shop.run(words), 1, expected + Words{"--split all"});
   }
