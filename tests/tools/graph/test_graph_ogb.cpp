@@ -97,7 +97,8 @@ TEST_CASE("one of several published splits is chosen by its name, wherever data 
   };
   CHECK(count({}) == 2);
   // Graphs to test with in one split are trained on in the other.
-  shop.refuses({"eval", (shop / "run").string(), "--split-name", "even"}, 1, {data, "split.csv", "of the test split"});
+  shop.require_failure(shop.run({"eval", (shop / "run").string(), "--split-name", "even"}), 1,
+                       {data, "split.csv", "item "});
   std::filesystem::remove(shop / "run/split.csv");
   CHECK(count({"--split-name", "even"}) == 4);
   shop.refuses({"info", data}, 1, {"split_name", "even, small"});

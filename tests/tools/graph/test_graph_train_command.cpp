@@ -88,7 +88,7 @@ TEST_CASE("a graph run lists the items of its splits, which a resumed one keeps"
   const std::string result = read_text(run / "result.json"), other = "split,item,name\ntest" + csv.substr(21);
   write_text(run / "split.csv", other);  // as if the first training graph had been one to test with
   const Words expected = {shop.data().string(), "split.csv", "of the test split and is of the train split"};
-  shop.refuses({"train", "--resume", "--out", run.string(), "--epochs", "5"}, 1, expected);
+  shop.require_failure(shop.run({"train", "--resume", "--out", run.string(), "--epochs", "5"}), 1, expected);
   CHECK((read_text(run / "split.csv") == other && read_text(run / "result.json") == result));
   for (const char* command : {"eval", "predict"}) {
     shop.refuses({command, run.string(), "--split", "test"}, 1, expected);
