@@ -11,6 +11,7 @@
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tools/experiment/classification.h"
+#include "tools/experiment/input_cloud.h"
 
 namespace geosft::test::test_prediction {
 
@@ -278,6 +279,37 @@ TEST_CASE("normals that a cloud in memory lacks are estimated, and that is said"
   settings.clouds.normals = false;
   RunModel without = small_run(settings);
   CHECK(predict(without, shape.points).ranking == predict(without, shape.points, shape.normals).ranking);
+}
+
+TEST_CASE("a batch of clouds from memory has the probabilities that predict has with one vote") {
+  const TemporaryFolder folder;
+  const at::Tensor sphere = read_shape(write_sphere(folder, 300)).points;
+  RunModel run = small_run(small_settings());
+  run.settings.evaluation.votes = 1;
+  const std::vector<at::Tensor> clouds = {sphere * 3 + 1, sphere.slice(0, 0, 50) * at::tensor({1.0F, 2.0F, 0.5F})};
+  const ShapeTransform view = model_input_transform(run.settings, Rotation::none, 0);
+  at::Generator generator = make_generator(1);
+  std::vector<std::string> warnings;
+  std::vector<at::Tensor> rows, normals;
+  std::vector<int64_t> offsets = {0};
+  for (const at::Tensor& cloud : clouds) {
+    Shape shape = input_cloud(cloud, {}, warnings);
+    prepare(run.settings, shape, warnings);
+    shape = view(std::move(shape), generator);
+    rows.push_back(shape.points);
+    normals.push_back(shape.normals);
+    offsets.push_back(offsets.back() + shape.points.size(0));
+  }
+  const at::NoGradGuard guard;
+  SamplingContext context = run.settings.evaluation.context(0);
+  const at::Tensor found =
+      run.model->forward(at::cat(rows), at::cat(normals), at::tensor(offsets, at::kLong), context).softmax(1);
+  for (size_t i = 0; i < clouds.size(); ++i) {
+    for (const auto& [label, probability] : predict(run, clouds[i], {}, 3).ranking) {
+      CHECK(found[static_cast<int64_t>(i)][static_cast<int64_t>(label)].item<double>() ==
+            Approx(probability).margin(1e-5));
+    }
+  }
 }
 
 TEST_CASE("a tensor that is no cloud is refused by predict and explain_shape, which name what is wrong") {
