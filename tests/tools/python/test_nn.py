@@ -18,8 +18,10 @@ import geosft
 import geosft.export
 import geosft.runs
 import torch
+from functorch.compile import make_boxed_func
 from geosft import nn
 from geosft.nn.message_passing import EdgeIndex, PackedBatchNorm, edge_sum, gated_edge_sum
+from torch._dynamo.backends.common import aot_autograd
 
 MODULE_OUTPUTS, README = map(os.path.realpath, sys.argv[1:])
 DIM, HEADS = 16, 2
@@ -343,6 +345,21 @@ class Modules(unittest.TestCase):
             self.assertEqual(*map(len, results))
             for eager, traced in zip(*results):
                 torch.testing.assert_close(traced, eager, rtol=1e-4, atol=1e-4)
+
+    def test_backward_pass_with_a_mask_has_the_sizes_of_the_forward_pass(self):
+        """A size of its own, as of rows that the backward pass selects by the mask again, is what inductor fails at."""
+        operators = []
+
+        def backward(graph, _):
+            operators.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+            return make_boxed_func(graph.forward)
+
+        torch._dynamo.reset()
+        backend = aot_autograd(fw_compiler=lambda graph, _: make_boxed_func(graph.forward), bw_compiler=backward)
+        compiled = torch.compile(nn.SamplingAttention(DIM, **LAYER).train(), backend=backend, fullgraph=True, dynamic=True)
+        compiled(torch.randn(3, 12, DIM), mask=torch.arange(12) < torch.tensor([[12], [5], [0]])).sum().backward()
+        self.assertTrue(any("index" in one for one in operators), operators)
+        self.assertFalse([one for one in operators if any(sized in one for sized in ("masked_select", "nonzero", "masked_scatter", "_local_scalar_dense"))])
 
     def test_compiled_whole_without_flags(self):
         points, normals = dense_clouds()

@@ -195,7 +195,9 @@ class Pairs(NamedTuple):
         """
         if self.dense is None or x.shape[:2] != self.dense.tokens.shape:
             return self._sampled(x)
-        dense = Unpacked(torch.Size((x.shape[0], self.dense.samples)), self.mask)
+        k, device = self.dense.samples, x.device
+        index = None if self.dense.tokens.mask is None else self.layout.item_of_row(device) * k + self.layout.place_in_item(device)
+        dense = Unpacked(torch.Size((x.shape[0], k)), self.mask, index)
         return dense.restore(self._sampled(self.dense.tokens.rows(x)))
 
     def _sampled(self, x: Tensor) -> Tensor:
