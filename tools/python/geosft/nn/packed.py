@@ -24,6 +24,7 @@ class PackedLayout:
         at_most: int | None = None
     ):
         self.rows, self.ptr, self.offsets, self.equal, self.at_most = rows, ptr, offsets, equal, at_most
+        self.mask: Tensor | None = None  # of dense tokens that were packed by one
 
     @staticmethod
     def of_ptr(ptr: Tensor | Sequence[int] | None, rows: int) -> PackedLayout:
@@ -41,6 +42,14 @@ class PackedLayout:
     def of_dense(items: int, tokens: int) -> PackedLayout:
         """The layout of `items` items of `tokens` rows each."""
         return PackedLayout(items * tokens, torch.arange(items + 1) * tokens, equal=tokens)
+
+    def place_of(self, row: int) -> str:
+        """What an error says of a packed row: its number, and of dense tokens the item and the token."""
+        if self.mask is not None:
+            return f"row {row} of x[mask], which is [item, token] {self.mask.nonzero()[row].tolist()}"
+        if self.equal:
+            return f"row {row}, which is [item, token] {[row // self.equal, row % self.equal]}"
+        return f"row {row}"
 
     def with_one_more(self) -> PackedLayout:
         """The layout of the items with one more row each."""
@@ -205,4 +214,6 @@ def pack(
     ptr = torch.nn.functional.pad(mask.sum(1).cumsum(0), (1, 0))
     unpacked = Unpacked(shape, mask, mask.flatten().nonzero().squeeze(1))
     flat = [None if one is None else unpacked.rows(one) for one in rows]
-    return flat, PackedLayout.of_ptr(ptr, flat[0].shape[0]), unpacked
+    layout = PackedLayout.of_ptr(ptr, flat[0].shape[0])
+    layout.mask = mask
+    return flat, layout, unpacked

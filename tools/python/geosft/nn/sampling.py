@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .checks import check_integer, check_number, check_sizes
+from .checks import check_integer, check_number, check_sizes, not_finite
 from .packed import PackedLayout, Unpacked, pack, samples_of
 
 _ops = torch.ops.geosft
@@ -288,8 +288,7 @@ class Sampler(nn.Module):
         if not bad.any():
             raise ValueError("scores x W_S + b_S of the tokens must be finite, found NaN or infinity although the tokens x are finite: the weights of "
                              "the sampler are too large, or not finite themselves")
-        raise ValueError(f"x, the tokens, must be finite, found NaN or infinity in {int(bad.sum())} of {len(x)} rows, the first of them row "
-                         f"{int(bad.nonzero()[0])}")
+        raise not_finite("x, the tokens,", bad, layout)
 
     def draw(self, score: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Pairs:
         """The sampled pairs for `score` [N] of any floating type, of items of `layout`, by the random numbers `sampling`."""
