@@ -347,7 +347,7 @@ class Modules(unittest.TestCase):
                 torch.testing.assert_close(traced, eager, rtol=1e-4, atol=1e-4)
 
     def test_backward_pass_with_a_mask_has_the_sizes_of_the_forward_pass(self):
-        """A size of its own, as of rows that the backward pass selects by the mask again, is what inductor fails at."""
+        """It selects no rows by the mask again, whose number would be one more symbol of the trace."""
         operators = []
 
         def backward(graph, _):
