@@ -18,8 +18,10 @@ import geosft
 import geosft.export
 import geosft.runs
 import torch
+from functorch.compile import make_boxed_func
 from geosft import nn
 from geosft.nn.message_passing import EdgeIndex, PackedBatchNorm, edge_sum, gated_edge_sum
+from torch._dynamo.backends.common import aot_autograd
 
 MODULE_OUTPUTS, README = map(os.path.realpath, sys.argv[1:])
 DIM, HEADS = 16, 2
@@ -344,6 +346,21 @@ class Modules(unittest.TestCase):
             for eager, traced in zip(*results):
                 torch.testing.assert_close(traced, eager, rtol=1e-4, atol=1e-4)
 
+    def test_backward_pass_with_a_mask_has_the_sizes_of_the_forward_pass(self):
+        """It selects no rows by the mask again, whose number would be one more symbol of the trace."""
+        operators = []
+
+        def backward(graph, _):
+            operators.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+            return make_boxed_func(graph.forward)
+
+        torch._dynamo.reset()
+        backend = aot_autograd(fw_compiler=lambda graph, _: make_boxed_func(graph.forward), bw_compiler=backward)
+        compiled = torch.compile(nn.SamplingAttention(DIM, **LAYER).train(), backend=backend, fullgraph=True, dynamic=True)
+        compiled(torch.randn(3, 12, DIM), mask=torch.arange(12) < torch.tensor([[12], [5], [0]])).sum().backward()
+        self.assertTrue(any("index" in one for one in operators), operators)
+        self.assertFalse([one for one in operators if any(sized in one for sized in ("masked_select", "nonzero", "masked_scatter", "_local_scalar_dense"))])
+
     def test_compiled_whole_without_flags(self):
         points, normals = dense_clouds()
         flat = (points.flatten(0, 1), normals.flatten(0, 1))
@@ -612,6 +629,8 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.SamplingAttention(16, 2, relative="point"), "relative", "points", "graph", "sequence")
         self.refuses(lambda: nn.SamplingAttention(16, 2, relative="points"), "relative_channels")
         self.refuses(lambda: nn.SamplingAttention(16, 2, relative="points", relative_channels=3), "relative_channels")
+        for kind, options in ((nn.SamplingAttention, {}), (nn.TransformerLayer, {}), (nn.Encoder, {"depth": 2})):
+            self.refuses(lambda: kind(16, 2, relative_channels=2, **options), "relative_channels must be 0 without a relative encoding", "got 2", error=ValueError)
         self.refuses(lambda: nn.PointClassifier(4, relative="angle"), "relative", "paper", "angles")
         self.refuses(lambda: nn.PointClassifier(4, relative="angles", normals=False), "relative", "normals")
         self.refuses(lambda: nn.PointSegmenter(4, chirality=True), "chirality", "angles")
@@ -664,7 +683,9 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: attention_(x[..., 1:], relative), "x", "16", "15")
         self.refuses(lambda: attention_(x[0, 0], relative), "x", "16")
         self.refuses(lambda: attention_(x), "relative", "PointEncoding")
-        self.refuses(lambda: attention_(x, nn.PointEncoding(points)), "normals")
+        self.refuses(lambda: attention_(x, nn.PointEncoding(points)), "normals must be given", "relative_channels=2")
+        alone = nn.SamplingAttention(DIM, **LAYER, relative="points", relative_channels=1)
+        self.refuses(lambda: alone(x, relative), "normals must be None", "relative_channels=1")
         self.refuses(lambda: attention_(x, relative, [0, 12]), "ptr")
         mask, packed = torch.ones(3, 12, dtype=torch.bool), x.flatten(0, 1)
         for module in (attention_, nn.SamplingAttention(DIM, **LAYER), nn.TransformerLayer(DIM, **LAYER), nn.Encoder(DIM, **LAYER), nn.PolynomialAttention(DIM, HEADS)):
@@ -693,11 +714,14 @@ class BadInput(unittest.TestCase):
         x[1, 4, 2], x[2, 0] = float("nan"), float("inf")
         mask = torch.ones(3, 12, dtype=torch.bool)
         mask[2, 0] = False
+        ragged = mask.clone()
+        ragged[0, ::2] = False
         for module in (nn.Sampler(DIM, 5), nn.SamplingAttention(DIM, **LAYER), nn.TransformerLayer(DIM, **LAYER), nn.Encoder(DIM, **LAYER, depth=2)):
             for mode in (True, False):
                 module.train(mode)
-                self.refuses(lambda: module(x), "x, the tokens, must be finite", "2 of 36 rows", "row 16", error=ValueError)
-                self.refuses(lambda: module(x, mask=mask), "x, the tokens", "1 of 35 rows", "row 16", error=ValueError)
+                self.refuses(lambda: module(x), "x, the tokens, must be finite", "2 of 36 rows", "row 16, which is [item, token] [1, 4]", error=ValueError)
+                self.refuses(lambda: module(x, mask=mask), "x, the tokens", "1 of 35 rows", "row 16 of x[mask], which is [item, token] [1, 4]", error=ValueError)
+                self.refuses(lambda: module(x, mask=ragged), "x, the tokens", "1 of 29 rows", "row 10 of x[mask], which is [item, token] [1, 4]", error=ValueError)
         sampler = nn.Sampler(DIM, 5)
         torch.nn.init.constant_(sampler.projection.weight, float("inf"))
         self.refuses(lambda: sampler(torch.ones(9, DIM)), "scores x W_S + b_S", "tokens x are finite", "weights of the sampler", error=ValueError)
@@ -707,11 +731,20 @@ class BadInput(unittest.TestCase):
             for mode in (True, False):
                 for model in (classifier().train(mode), nn.PointSegmenter(5, 0, DIM, **LAYER).train(mode)):
                     self.refuses(lambda: model(*given), f"{name} must be finite", "1 of 36 rows", "row 15", error=ValueError)
+            field = ("coordinates", "normals")[place]
+            for module in (nn.SamplingAttention(DIM, **POINTS_LAYER), nn.TransformerLayer(DIM, **POINTS_LAYER), nn.Encoder(DIM, **POINTS_LAYER)):
+                encoded, flat_ = nn.PointEncoding(*given), nn.PointEncoding(*(one.flatten(0, 1) for one in given))
+                whole = torch.ones(3, 12, DIM)
+                self.refuses(lambda: module(whole, encoded), f"{field} must be finite", "row 15, which is [item, token] [1, 3]", error=ValueError)
+                self.refuses(lambda: module(whole, encoded, mask=ragged), f"{field} must be finite", "row 9 of x[mask]", "[1, 3]", error=ValueError)
+                self.refuses(lambda: module(whole.flatten(0, 1), flat_, [0, 12, 36]), f"{field} must be finite", "first of them row 15", error=ValueError)
 
     def test_graphs_name_the_argument(self):
         edges, ptr = torch.tensor([[0, 1, 3], [1, 0, 4]]), torch.tensor([0, 3, 5])
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges + 1, ptr), "edge_index", "4")
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges.T, ptr), "edge_index", "[3, 2]")
+        between = torch.tensor([[0, 1, 2], [1, 3, 4]])
+        self.refuses(lambda: nn.FeaturedGraphs.from_edges(between, [0, 3, 3, 5]), "edge_index must join", "edge 1, [1, 3], joins graphs 0 and 2", error=ValueError)
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr.float()), "ptr", "int64")
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, edge_values=torch.ones(2, 1)), "edge_values", "3 edges")
         graphs = nn.FeaturedGraphs.from_edges(edges, ptr, node_categories=torch.tensor([[0], [1], [2], [1], [0]]), edge_values=torch.rand(3, 1),

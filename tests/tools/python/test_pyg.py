@@ -215,6 +215,8 @@ class InPyTorchGeometric(unittest.TestCase):
         one = self.molecules[0]
         conv = pyg.SamplingConv(16, heads=2, edge_dim=3)
         plain = pyg.SamplingConv(16, heads=2)
+        points, pos = pyg.SamplingPointConv(16, heads=2), torch.rand(one.num_nodes, 3)
+        pos[1, 2] = float("nan")
         x, graphs = torch.randn(one.num_nodes, 16), torch.zeros(one.num_nodes, dtype=torch.int64)
         with self.assertRaisesRegex(TypeError, "x must be a tensor, got list"):
             plain(x.tolist(), one.edge_index)
@@ -224,6 +226,10 @@ class InPyTorchGeometric(unittest.TestCase):
                             ("edge_attr, the third argument.*batch=", lambda: plain(x, one.edge_index, graphs)),
                             ("edge_attr, the third argument.*batch=", lambda: conv(x, one.edge_index, graphs)),
                             ("edge_attr must be None", lambda: plain(x, one.edge_index, torch.rand(one.num_edges, 3))),
+                            (r"edge_attr must have shape \[\d+, 3\], got \[\d+\]", lambda: conv(x, one.edge_index, torch.rand(one.num_edges))),
+                            ("edge 0, .* joins graphs 0 and 1", lambda: plain(x, torch.tensor([[0, 0], [1, 2]]), ptr=[0, 1, one.num_nodes])),
+                            ("edge 1, .* joins graphs 0 and 1", lambda: plain(x, torch.tensor([[0, 0], [1, 2]]), batch=(torch.arange(one.num_nodes) > 1).long())),
+                            ("pos must be finite.*row 1", lambda: points(x, pos)),
                             ("ascending", lambda: pyg.ptr_of(torch.tensor([1, 0]), 2)),
                             ("edge_index", lambda: pyg.from_data(Data(x=x))),
                             ("nothing", lambda: pyg.from_data(one, node_values="nothing")),

@@ -246,6 +246,8 @@ class Classifiers(InFolder):
         model = geosft.load(self.run_)
         with self.assertRaisesRegex(ValueError, "names"):
             model.set_classes(["one", "one"])
+        with self.assertRaisesRegex(ValueError, "names must be a sequence of at least 2 names, got the text 'abc'"):
+            model.set_classes("abc")
         model.set_classes(["flat", "long", "round"])
         model.save(self.folder / "three")
         found = json.loads(run(CLASSIFY, "predict", self.folder / "three", self.data / "cube" / "test" / "cube_0.off", "--json", "--top=3"))

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, Sampler, SamplingAttention, SamplingContext, TransformerLayer
-from .nn.checks import check_like, check_options, check_sizes
+from .nn.checks import check_edges_in_items, check_finite, check_like, check_options, check_sizes
+from .nn.packed import PackedLayout
 from .nn.relative import point_channels
 
 try:
@@ -108,8 +109,19 @@ def from_data(
         node_encoding=getattr(data, "rwpe", None) if encoding is None else encoding)
 
 
-def _csr(edge_index: Tensor, nodes: int, edge_attr: Tensor | None, like: Tensor) -> GraphEncoding:
-    """The edges of an edge_index in CSR, with the channel that is 1 on every edge."""
+def _check_graphs(edge_index: Tensor, ptr: Tensor | Sequence[int], nodes: int) -> None:
+    """Checks that edges on the CPU, which name nodes, stay in the graphs of `ptr`, if that is one: attention refuses others."""
+    if torch.compiler.is_compiling() or edge_index.device.type != "cpu":
+        return
+    ptr = ptr if isinstance(ptr, Tensor) else torch.tensor(ptr)
+    if ptr.dtype != torch.int64 or ptr.dim() != 1 or ptr.layout != torch.strided or ptr.device.type != "cpu" or len(ptr) == 0:
+        return
+    if int(ptr[0]) == 0 and int(ptr[-1]) == nodes and not bool((ptr.diff() < 0).any()):
+        check_edges_in_items(edge_index, ptr)
+
+
+def _csr(edge_index: Tensor, nodes: int, edge_attr: Tensor | None, like: Tensor, edge_dim: int | None = None) -> GraphEncoding:
+    """The edges of an edge_index in CSR, with edge_attr of `edge_dim` channels and the channel that is 1 on every edge."""
     _check_edges(edge_index, nodes)
     source, order = edge_index[0].sort(stable=True)
     # Not by bincount, whose size torch.compile does not know.
@@ -124,6 +136,8 @@ def _csr(edge_index: Tensor, nodes: int, edge_attr: Tensor | None, like: Tensor)
     if edge_attr.layout != torch.strided or edge_attr.is_quantized or edge_attr.device != like.device:
         raise ValueError(f"edge_attr must be dense and on the device of x, {like.device}, got {edge_attr.layout} on {edge_attr.device}")
     rows = edge_attr if edge_attr.dim() == 2 else edge_attr.unsqueeze(1)
+    if edge_dim is not None and rows.shape[1] != edge_dim:
+        raise ValueError(f"edge_attr must have shape {[edge_index.shape[1], edge_dim]}, got {list(edge_attr.shape)}")
     return GraphEncoding(rowptr, edge_index[1][order], torch.cat((rows[order].to(like.dtype), ones), 1))
 
 
@@ -219,7 +233,9 @@ class SamplingConv(_SampledConv):
             raise ValueError("edge_attr must be None: the convolution was built without edge_dim")
         if ptr is None:
             ptr = ptr_of(batch, x.shape[0])
-        return self.mix(x, _csr(edge_index, x.shape[0], edge_attr, x), ptr, sampling=sampling)
+        edges = _csr(edge_index, x.shape[0], edge_attr, x, self.edge_dim)
+        _check_graphs(edge_index, ptr, x.shape[0])
+        return self.mix(x, edges, ptr, sampling=sampling)
 
 
 class SamplingPointConv(_SampledConv):
@@ -250,6 +266,7 @@ class SamplingPointConv(_SampledConv):
         check_like(pos, "pos", x, "x")
         if pos.shape != (x.shape[0], 3):
             raise ValueError(f"pos must have shape [{x.shape[0]}, 3], got {list(pos.shape)}")
+        check_finite(pos, "pos", PackedLayout(x.shape[0], None))
         return self.mix(x, PointEncoding(pos, normals), ptr_of(batch, x.shape[0]) if ptr is None else ptr, sampling=sampling)
 
 

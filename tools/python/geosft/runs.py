@@ -362,6 +362,8 @@ class TrainedClassifier(PointClassifier, TrainedRun):
 
     def set_classes(self, names: Sequence[str]) -> None:
         """Takes other classes, `names`, to fine-tune on; raises a ValueError unless they are at least 2 different lines. The linear map of the head is made anew, everything else remains."""
+        if isinstance(names, str):
+            raise ValueError(f"names must be a sequence of at least 2 names, got the text {names!r}")
         names = list(names)
         bad = [name for name in names if not isinstance(name, str) or not name or name != name.strip() or "\n" in name]
         if len(names) < 2 or len(set(names)) != len(names) or bad:
@@ -638,8 +640,8 @@ _LOADERS = {_CLASSIFY: _load_classifier, _SEGMENT: _load_segmenter, _GRAPH: _loa
 
 def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
     """Loads the best model of `run`, a RUN folder of geosft-classify, geosft-segment, geosft-graph or geosft-sequence (or a
-    checkpoint, or a file of safetensors that ``save_safetensors`` wrote), in evaluation mode. Raises a ValueError that
-    names the file if it is damaged or of another kind."""
+    checkpoint, or a file of safetensors that ``save_safetensors`` wrote), in evaluation mode. Raises a
+    FileNotFoundError if there is no such file, and a ValueError that names the file if it is damaged or of another kind."""
     path = as_path(run, "run")
     file = path / "best.ckpt" if path.is_dir() else path
     if not file.is_file():

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, padded_keys
-from .checks import check_encoding, check_integer, check_number, check_options, check_probability, check_sizes
+from .checks import check_encoding, check_integer, check_number, check_options, check_points, check_probability, check_sizes
 from .packed import PackedLayout, pack
 from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, by_name, tensors_of
 from .sampling import Pairs, Sampler, SamplingContext, check_sampling, context_of
@@ -75,7 +75,7 @@ class SamplingAttention(nn.Module):
         num_heads: divides dim.
         num_samples: sampled pairs an item.
         relative: "none", "points", "graph" or "sequence": the kind of encoding that forward takes.
-        relative_channels: of X_R. Points: 1, or with normals 2, 4 (angles) or 5 (angles and chirality), see
+        relative_channels: of X_R; 0 without one. Points: 1, or with normals 2, 4 (angles) or 5 (angles and chirality), see
             :func:`geosft.point_attention`; graph: channels of edge_attr; sequence: those of positions.
         score: "maxout" or "dot".
         probability: "leaky_relu" or "softmax", over the sample.
@@ -104,6 +104,8 @@ class SamplingAttention(nn.Module):
         check_sizes(0, relative_channels=relative_channels)
         if relative != "none" and relative_channels < 1:
             raise ValueError(f"relative_channels must be at least 1 for relative={relative!r}, got {relative_channels}")
+        if relative == "none" and relative_channels > 0:
+            raise ValueError(f"relative_channels must be 0 without a relative encoding (relative='none'), got {relative_channels}")
         if relative == "points" and relative_channels not in (1, 2, 4, 5):
             raise ValueError(f"relative_channels must be 1, 2, 4 or 5 for relative='points', got {relative_channels}")
         if score not in SCORES:
@@ -193,6 +195,8 @@ class SamplingAttention(nn.Module):
                 raise ValueError("x must be packed [N, dim] with relative='graph', whose edges are between packed rows")
         elif relative is not None:
             relative = type(relative)(*encoded)
+            if not isinstance(ptr, PackedLayout):  # of a layer, which has looked
+                check_points(relative, layout)
         return x, relative, layout, unpacked
 
     def _project(self, x: Tensor, pairs: Pairs) -> tuple[Tensor, ...]:
@@ -207,7 +211,8 @@ class SamplingAttention(nn.Module):
             wanted = KINDS[self.relative].__name__ if self.relative != "none" else "None"
             raise TypeError(f"relative must be {'' if wanted == 'None' else 'a '}{wanted} for relative={self.relative!r}, got {type(relative).__name__}{by_name(relative)}")
         if self.relative == "points" and (relative.normals is not None) != (self.relative_channels > 1):
-            raise ValueError(f"normals must be given exactly when relative_channels is above 1, it is {self.relative_channels}")
+            raise ValueError(f"normals must be given: the attention was built with relative_channels={self.relative_channels}" if relative.normals is None else
+                             "normals must be None: the attention was built with relative_channels=1")
 
     def _heads(self, rows: Tensor, x: Tensor) -> Tensor:
         """[N, num_heads, c], of the type of the tokens, which autocast does not change."""

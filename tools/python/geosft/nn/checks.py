@@ -7,12 +7,15 @@ import difflib
 import inspect
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from .relative import GraphEncoding, PointEncoding, SequenceEncoding
+
+if TYPE_CHECKING:
+    from .packed import PackedLayout
 
 _LARGEST_SIZE = 2**31 - 1
 FLOATS = ("float32", "float64")  # that arrays of coordinates and normals have
@@ -100,13 +103,39 @@ def check_like(x: Tensor, name: str, like: Tensor | None, of: str = "the paramet
         raise ValueError(f"{name} must have the dtype of {of}, {like.dtype}, got {x.dtype}")
 
 
-def check_finite(rows: Tensor | None, name: str) -> None:
-    """Of a CPU tensor [N, ...], where values can be read."""
+def check_finite(rows: Tensor | None, name: str, layout: PackedLayout) -> None:
+    """Checks the packed rows [N, ...] of `layout`, where they are on the CPU and values can be read."""
     if rows is None or rows.device.type != "cpu" or torch.compiler.is_compiling():
         return
     bad = ~rows.isfinite().flatten(1).all(1)
     if bad.any():
-        raise ValueError(f"{name} must be finite, found NaN or infinity in {int(bad.sum())} of {len(rows)} rows, the first of them row {int(bad.nonzero()[0])}")
+        raise not_finite(name, bad, layout)
+
+
+def not_finite(name: str, bad: Tensor, layout: PackedLayout) -> ValueError:
+    """The error for packed rows of which `bad`, bool [N], are not finite."""
+    return ValueError(f"{name} must be finite, found NaN or infinity in {int(bad.sum())} of {len(bad)} rows, the first of them "
+                      f"{layout.place_of(int(bad.nonzero()[0]))}")
+
+
+def check_points(relative: object, layout: PackedLayout) -> None:
+    """Checks that the packed coordinates and normals of a PointEncoding are finite; other encodings are not looked at."""
+    if torch.compiler.is_compiling():
+        return
+    for name, rows in relative._asdict().items() if isinstance(relative, PointEncoding) else ():
+        # What is no matrix of floating numbers, the attention names.
+        if isinstance(rows, Tensor) and rows.dim() == 2 and rows.is_floating_point() and rows.layout == torch.strided:
+            check_finite(rows, name, layout)
+
+
+def check_edges_in_items(edge_index: Tensor, ptr: Tensor) -> None:
+    """Checks that no edge of `edge_index` [2, E], whose nodes exist, joins two of the items of `ptr`, both with values."""
+    item = torch.searchsorted(ptr.to(edge_index.device), edge_index.contiguous(), right=True) - 1
+    apart = item[0] != item[1]
+    if apart.any():
+        first = int(apart.nonzero()[0])
+        raise ValueError(f"edge_index must join nodes of the same graph, by ptr or batch, but edge {first}, {edge_index[:, first].tolist()}, joins "
+                         f"graphs {int(item[0, first])} and {int(item[1, first])}")
 
 
 def _check_rows(rows: Tensor, name: str, x: Tensor, channels: int) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import check_integer, check_options, check_probability, check_sizes
+from .checks import check_integer, check_options, check_points, check_probability, check_sizes
 from .message_passing import LOCALS, EdgeIndex, LocalGraph, MessagePassing, VirtualNode, normalized
 from .message_passing import normalization as norm_of
 from .packed import PackedLayout, pack
@@ -24,6 +24,8 @@ def _packed_with(x: Tensor, relative, dim: int, ptr, mask: Tensor | None, like: 
     (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], dim, ptr, mask, "x", like)
     if relative is not None and not isinstance(relative, GraphEncoding):
         relative = type(relative)(*encoded)
+    if not isinstance(ptr, PackedLayout):
+        check_points(relative, layout)
     return x, relative, layout, unpacked
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import NUMBERS, check_indices, check_number, check_options, check_sampler_options, check_sizes, tensor_of
+from .checks import NUMBERS, check_edges_in_items, check_indices, check_number, check_options, check_sampler_options, check_sizes, tensor_of
 from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
@@ -67,8 +67,9 @@ class FeaturedGraphs(NamedTuple):
             edge_categories, edge_values, weight: int64 [E, columns], floating [E, columns] and [E], in the order of the list.
             nodes: further fields, by name.
 
-        Each may be a NumPy array of int32, int64, float32 or float64 as well, of which a tensor of the same dtype is made.
-        Raises a ValueError or TypeError that names the argument, such as an edge with an end that is no node.
+        Each may be a NumPy array of int32, int64, float32 or float64 as well, of which a tensor of the same dtype is made;
+        edge_index and ptr must be int64 as arrays, too.
+        Raises a ValueError or TypeError that names the argument, such as an edge with an end that is no node, or between two graphs.
         """
         edge_index, ptr, edge_categories, edge_values, weight = (tensor_of(value, name, NUMBERS) for name, value in (
             ("edge_index", edge_index), ("ptr", ptr), ("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)))
@@ -90,6 +91,7 @@ class FeaturedGraphs(NamedTuple):
             raise ValueError(f"ptr must rise from 0 to the number of nodes, got {ptr[:8].tolist()}")
         if edge_index.numel() > 0 and not (0 <= int(edge_index.min()) and int(edge_index.max()) < count):
             raise ValueError(f"edge_index must name nodes from 0 to {count - 1}, got {int(edge_index.min())} to {int(edge_index.max())}")
+        check_edges_in_items(edge_index, ptr)
         source, order = edge_index[0].sort(stable=True)
         of_edges = {}
         for name, rows in (("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)):

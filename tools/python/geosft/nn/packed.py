@@ -24,6 +24,7 @@ class PackedLayout:
         at_most: int | None = None
     ):
         self.rows, self.ptr, self.offsets, self.equal, self.at_most = rows, ptr, offsets, equal, at_most
+        self.mask: Tensor | None = None  # of dense tokens that were packed by one
 
     @staticmethod
     def of_ptr(ptr: Tensor | Sequence[int] | None, rows: int) -> PackedLayout:
@@ -41,6 +42,14 @@ class PackedLayout:
     def of_dense(items: int, tokens: int) -> PackedLayout:
         """The layout of `items` items of `tokens` rows each."""
         return PackedLayout(items * tokens, torch.arange(items + 1) * tokens, equal=tokens)
+
+    def place_of(self, row: int) -> str:
+        """What an error says of a packed row: its number, and of dense tokens the item and the token."""
+        if self.mask is not None:
+            return f"row {row} of x[mask], which is [item, token] {self.mask.nonzero()[row].tolist()}"
+        if self.equal:
+            return f"row {row}, which is [item, token] {[row // self.equal, row % self.equal]}"
+        return f"row {row}"
 
     def with_one_more(self) -> PackedLayout:
         """The layout of the items with one more row each."""
@@ -142,16 +151,17 @@ def samples_of(tokens: int, k: int, with_replacement: bool) -> int:
 
 
 class Unpacked:
-    """How the result of packed rows goes back into the shape of the input."""
+    """How the result of packed rows goes back into the shape [B, N, ...] of the input: row i becomes row `index`[i] of
+    [B N, ...]. The number of rows that a `mask` leaves is one symbol of a trace, in the backward pass too."""
 
-    def __init__(self, shape: torch.Size | None = None, mask: Tensor | None = None):
-        self.shape, self.mask = shape, mask
+    def __init__(self, shape: torch.Size | None = None, mask: Tensor | None = None, index: Tensor | None = None):
+        self.shape, self.mask, self.index = shape, mask, index
 
     def rows(self, x: Tensor) -> Tensor:
         """The packed rows of x, which is dense [B, N, ...] or packed already."""
         if self.shape is None or x.shape[:2] != self.shape:
             return x
-        return x.flatten(0, 1) if self.mask is None else x[self.mask]
+        return x.flatten(0, 1) if self.mask is None else x.flatten(0, 1).index_select(0, self.index)
 
     def restore(self, rows: Tensor) -> Tensor:
         """Rows [N, ...] as [B, N, ...] where the input was dense; zeros where the mask is False."""
@@ -159,8 +169,8 @@ class Unpacked:
             return rows
         if self.mask is None:
             return rows.unflatten(0, self.shape)
-        dense = rows.new_zeros((*self.shape, *rows.shape[1:]))
-        return dense.masked_scatter(self.mask.view(*self.shape, *[1] * (rows.dim() - 1)).expand_as(dense), rows)
+        dense = rows.new_zeros((self.shape[0] * self.shape[1], *rows.shape[1:]))
+        return dense.index_copy(0, self.index, rows).unflatten(0, self.shape)
 
 
 def pack(
@@ -202,5 +212,8 @@ def pack(
     if mask.layout != torch.strided or mask.device != first.device:
         raise ValueError(f"mask must be dense and on the device of {name}, {first.device}, got {mask.layout} on {mask.device}")
     ptr = torch.nn.functional.pad(mask.sum(1).cumsum(0), (1, 0))
-    flat = [None if one is None else one[mask] for one in rows]
-    return flat, PackedLayout.of_ptr(ptr, flat[0].shape[0]), Unpacked(shape, mask)
+    unpacked = Unpacked(shape, mask, mask.flatten().nonzero().squeeze(1))
+    flat = [None if one is None else unpacked.rows(one) for one in rows]
+    layout = PackedLayout.of_ptr(ptr, flat[0].shape[0])
+    layout.mask = mask
+    return flat, layout, unpacked

@@ -127,8 +127,8 @@ class _PointModel(nn.Module):
         if normals is not None and normals.shape != points.shape:
             raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
         (points, normals), layout, unpacked = pack([points, normals], 3, ptr, mask, "points")
-        check_finite(points, "points")
-        check_finite(normals, "normals")
+        check_finite(points, "points", layout)
+        check_finite(normals, "normals", layout)
         return (points, normals), layout, unpacked
 
 
@@ -176,7 +176,8 @@ class PointClassifier(_PointModel):
     ) -> Tensor:
         """points and normals [N, 3] packed by ptr int64 [B + 1], or [B, N, 3] with a mask, bool [B, N]; the random numbers
         `sampling` of the pass: logits [B, num_classes]. They depend on the scale: models are trained on clouds of the unit
-        ball (centroid 0, largest distance 1)."""
+        ball (centroid 0, largest distance 1). Normals must have unit length, which is not checked: other lengths change the
+        result."""
         (points, normals), layout, _ = self._packed(points, normals, ptr, mask)
         sampling = context_of(self, sampling)
         tokens, _ = self._encode(points, normals, None, layout, sampling)
@@ -214,7 +215,8 @@ class PointSegmenter(_PointModel):
         category: Tensor | None = None, mask: Tensor | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
         """points and normals [N, 3] packed by ptr int64 [B + 1], or [B, N, 3] with a mask, bool [B, N]; category int64 [B];
-        the random numbers `sampling` of the pass: logits [N, num_parts] or [B, N, num_parts] in the order of the points."""
+        the random numbers `sampling` of the pass: logits [N, num_parts] or [B, N, num_parts] in the order of the points. Scale and normals are
+        those of :class:`PointClassifier`: the unit ball, and unit length."""
         (points, normals), layout, unpacked = self._packed(points, normals, ptr, mask)
         features = self._one_hot(category, points, layout)
         tokens, order = self._encode(points, normals, features, layout, context_of(self, sampling))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .checks import check_integer, check_number, check_sizes
+from .checks import check_integer, check_number, check_sizes, not_finite
 from .packed import PackedLayout, Unpacked, pack, samples_of
 
 _ops = torch.ops.geosft
@@ -195,7 +195,9 @@ class Pairs(NamedTuple):
         """
         if self.dense is None or x.shape[:2] != self.dense.tokens.shape:
             return self._sampled(x)
-        dense = Unpacked(torch.Size((x.shape[0], self.dense.samples)), self.mask)
+        k, device = self.dense.samples, x.device
+        index = None if self.dense.tokens.mask is None else self.layout.item_of_row(device) * k + self.layout.place_in_item(device)
+        dense = Unpacked(torch.Size((x.shape[0], k)), self.mask, index)
         return dense.restore(self._sampled(self.dense.tokens.rows(x)))
 
     def _sampled(self, x: Tensor) -> Tensor:
@@ -286,8 +288,7 @@ class Sampler(nn.Module):
         if not bad.any():
             raise ValueError("scores x W_S + b_S of the tokens must be finite, found NaN or infinity although the tokens x are finite: the weights of "
                              "the sampler are too large, or not finite themselves")
-        raise ValueError(f"x, the tokens, must be finite, found NaN or infinity in {int(bad.sum())} of {len(x)} rows, the first of them row "
-                         f"{int(bad.nonzero()[0])}")
+        raise not_finite("x, the tokens,", bad, layout)
 
     def draw(self, score: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Pairs:
         """The sampled pairs for `score` [N] of any floating type, of items of `layout`, by the random numbers `sampling`."""
