@@ -47,7 +47,8 @@ set(run_headers classify/prediction.h experiment/arguments.h experiment/automati
                 experiment/graph_metrics.h experiment/graph_prediction.h experiment/graph_settings.h
                 experiment/input_cloud.h experiment/input_files.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
                 experiment/run_folder.h experiment/run_observer.h experiment/segment_settings.h
-                experiment/segmentation.h experiment/trained_run.h segment/segment_prediction.h)
+                experiment/segmentation.h experiment/split_table.h experiment/trained_run.h
+                segment/segment_prediction.h)
 if(GEOSFT_TOOLS)
   foreach(header IN LISTS run_headers)
     get_filename_component(below tools/${header} DIRECTORY)
