@@ -236,7 +236,7 @@ TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
   refused({"train", "--config", (shop / "absent.toml").string()}, 2, {"absent.toml"});
   write_text(shop / "elsewhere.toml", "data = \"/absent/set\"\n");
   refused({"train", "--config", (shop / "elsewhere.toml").string(), "--out", (shop / "run").string()}, 1,
-          {"/absent/set", "nothing of this name, which", "elsewhere.toml has; --data DIR"});
+          {"/absent/set", "nothing of this name, which", "elsewhere.toml gives: name another dataset by --data DIR"});
   refused(shop.train("run", {"--metric", "mae"}), 2, {"mae", "classification", "accuracy"});
   refused(shop.train("run", {"--validation-fraction", "0.001"}), 2, {"validation_fraction", "18"});
   refused(shop.train("run", {"--device", "cuda"}), 2, {"cuda", "cpu"});
