@@ -5,11 +5,7 @@
 #include <bit>
 #include <limits>
 
-// The targets of models/ops/cpu/simd.h: plain C++, AVX2 and AVX-512.
-#ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#endif
+#include "geometry/simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "geometry/small_cloud_search.cpp"
@@ -48,10 +44,7 @@ struct SmallSearch {
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Integers of the size of T.
@@ -86,13 +79,13 @@ int64_t count_within(const SmallSearch<T>& s, T bound) {
 template <typename T>
 int64_t find_bound(const SmallSearch<T>& s, T& bound) {
   constexpr int max_passes = 12;
-  const int64_t most = s.k + spare_candidates(s.k);
+  const int64_t max_candidates = s.k + spare_candidates(s.k);
   const T aim = static_cast<T>(s.k) + static_cast<T>(spare_candidates(s.k)) / 2;
   T low = 0, high = std::numeric_limits<T>::infinity(), below = 0, above = 0;
   bound = *s.bound > 0 ? *s.bound : T(1);
   for (int pass = 0; pass < max_passes; ++pass) {
     const int64_t found = count_within(s, bound);
-    if (found >= s.k && found <= most) return found;
+    if (found >= s.k && found <= max_candidates) return found;
     const T number = static_cast<T>(found);
     (found < s.k ? low : high) = bound;
     (found < s.k ? below : above) = number;
@@ -162,23 +155,14 @@ bool search_any(const SmallSearch<T>& s) {
   return true;
 }
 
-bool search_float(const SmallSearch<float>& search) {
-  return search_any(search);
-}
-bool search_double(const SmallSearch<double>& search) {
-  return search_any(search);
-}
+GEOSFT_SIMD_KERNEL(search)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {
 namespace {
-HWY_EXPORT(search_float);
-HWY_EXPORT(search_double);
+GEOSFT_SIMD_EXPORT(search)
 }  // namespace
 
 template <typename T>
@@ -202,11 +186,7 @@ void SmallCloud<T>::assign(const T* points, int64_t count, int64_t k) {
 template <typename T>
 bool SmallCloud<T>::search(const T* query, int64_t* rows, T* dist2) {
   const SmallSearch<T> search{cloud_.data(), count_, padded_, k_, query, workspace_.data(), &bound_, rows, dist2};
-  if constexpr (sizeof(T) == sizeof(float)) {
-    return HWY_DYNAMIC_DISPATCH(search_float)(search);
-  } else {
-    return HWY_DYNAMIC_DISPATCH(search_double)(search);
-  }
+  return GEOSFT_SIMD_DISPATCH(T, search)(search);
 }
 
 template class SmallCloud<float>;

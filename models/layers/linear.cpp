@@ -26,19 +26,23 @@ const std::optional<c10::TypedOperatorHandle<FusedLinear>>& fused_linear() {
   return found;
 }
 
-bool has_avx2() {
+struct VectorUnits {
+  bool avx2 = false, bfloat16 = false;
+};
+
+const VectorUnits& vector_units() {
 #if defined(__x86_64__)
-  static const bool found = __builtin_cpu_supports("avx2") != 0;
-  return found;
+  static const VectorUnits found{__builtin_cpu_supports("avx2") != 0, __builtin_cpu_supports("avx512bf16") != 0};
 #else
-  return false;
+  static const VectorUnits found;
 #endif
+  return found;
 }
 
 // Returns the type to compute in by oneDNN; none where LibTorch's own linear map is to be used.
 std::optional<at::ScalarType> fused_type(const at::Tensor& x, const at::Tensor& weight) {
   if (at::GradMode::is_enabled() || !x.device().is_cpu() || !weight.device().is_cpu() || x.numel() == 0) return {};
-  if (weight.scalar_type() != at::kFloat || !has_avx2() || !at::globalContext().userEnabledMkldnn()) return {};
+  if (weight.scalar_type() != at::kFloat || !vector_units().avx2 || !at::globalContext().userEnabledMkldnn()) return {};
   const bool autocast = at::autocast::is_autocast_enabled(at::kCPU);
   const at::ScalarType requested = autocast ? at::autocast::get_autocast_dtype(at::kCPU) : at::kFloat;
   const bool floating = x.scalar_type() == at::kFloat || (autocast && x.scalar_type() == requested);
@@ -67,12 +71,7 @@ at::Tensor activated(Activation activation, const at::Tensor& x) {
 }  // namespace
 
 bool bfloat16_on_cpu() {
-#if defined(__x86_64__)
-  static const bool found = __builtin_cpu_supports("avx512bf16") != 0;
-  return found;
-#else
-  return false;
-#endif
+  return vector_units().bfloat16;
 }
 
 at::Tensor apply_linear(torch::nn::Linear& linear, const at::Tensor& x, Activation activation) {

@@ -15,8 +15,8 @@
 
 namespace geosft {
 
-// What the scores q . k are multiplied by, in a head of c channels: 1 / sqrt(c), as in transformers, or 1 / c, as in
-// the paper.
+// Names the factor of the scores q . k in a head of c channels: 1 / sqrt(c), as in transformers, or 1 / c, as in the
+// paper.
 enum class ScoreScale { inverse_sqrt, inverse };
 
 struct PolynomialOptions {

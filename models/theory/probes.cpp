@@ -40,7 +40,7 @@ at::Tensor unit_values(int64_t keys) {
 }  // namespace
 
 at::Tensor leaky_relu_probability(const at::Tensor& scores) {
-  // With zero queries and keys the maxout score vanishes, and the scores are R_add.
+  // Zero queries and keys have the maxout score 0, so that the scores are R_add.
   const int64_t n = scores.size(0), keys = scores.size(1);
   const at::Tensor q = at::zeros({n, 1, 1}, at::kDouble), k = at::zeros({keys, 1, 1}, at::kDouble);
   const at::Tensor leak = at::linspace(-1, 1, keys, at::kDouble).view({keys, 1});

@@ -61,7 +61,7 @@ struct ItemWords {
   bool edges = false;  // whether items have edges, and unordered nodes
 };
 
-// What predict or eval takes after the RUN.
+// Describes what predict or eval takes after the RUN.
 struct PredictedInputs {
   const char* program;
   const char* example;                            // a file, such as "chair.obj", or "--data DIR"

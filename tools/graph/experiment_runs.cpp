@@ -97,13 +97,13 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
       return evaluation_loss(networks.model, task, both, planned.settings.train.evaluation_loss());
     };
     const int64_t margin = split.validation.size() < 1000 ? 2 : 0;
-    double best = 0.5, least = loss_with(best);
+    double best = 0.5, best_loss = loss_with(best);
     for (int64_t tenths = margin; tenths <= 10 - margin; ++tenths) {
       const double weight = static_cast<double>(tenths) / 10, loss = loss_with(weight);
-      if (loss < least) best = weight, least = loss;
+      if (loss < best_loss) best = weight, best_loss = loss;
     }
     text << "; loss on the validation split " << loss_with(0) << " of the networks, " << loss_with(1)
-         << " of the regression, " << least << " of both";
+         << " of the regression, " << best_loss << " of both";
     kernel.weight = best;
   }
   kernel.save(folder.path());
