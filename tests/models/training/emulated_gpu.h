@@ -153,7 +153,8 @@ inline at::Tensor result_there(const at::Tensor& here, const std::vector<Both>& 
   return made_there(here, storage_there(here.storage()));
 }
 
-// Returns whether an operator samples pairs: its offsets stay with ptr, and carry a copy as those of the CUDA kernels do.
+// Returns whether an operator samples pairs: its offsets stay with ptr, and carry a copy as those of the CUDA kernels
+// do.
 inline bool samples_pairs(const c10::OperatorHandle& op) {
   return op.schema().name().find("geosft::_draw_pairs") == 0;
 }
