@@ -3,6 +3,7 @@
 
 #include <torch/nn/init.h>
 
+#include <array>
 #include <cmath>
 
 #include "models/layers/composed_attention.h"
@@ -28,17 +29,8 @@ constexpr double additive_mean_of_points = -3.0, additive_mean_of_distinct = -1.
 constexpr double carrying_gain = 2.4;  // initial gain of W_V and W_O
 
 const char* kind_name(RelativeEncodingKind kind) {
-  switch (kind) {
-    case RelativeEncodingKind::points:
-      return "points";
-    case RelativeEncodingKind::graph:
-      return "graph";
-    case RelativeEncodingKind::sequence:
-      return "sequence";
-    case RelativeEncodingKind::none:
-      break;
-  }
-  return "none";
+  constexpr std::array<const char*, 4> names = {"none", "points", "graph", "sequence"};  // by RelativeEncodingKind
+  return names.at(static_cast<size_t>(kind));
 }
 
 void check_relative(const AttentionOptions& options, const RelativeEncoding& relative, const at::Tensor& x) {

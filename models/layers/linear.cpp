@@ -7,6 +7,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <c10/util/string_view.h>
+#include <array>
 #include <optional>
 
 namespace geosft {
@@ -51,17 +52,7 @@ std::optional<at::ScalarType> fused_type(const at::Tensor& x, const at::Tensor& 
   return {};
 }
 
-c10::string_view fused_name(Activation activation) {
-  switch (activation) {
-    case Activation::none:
-      return "none";
-    case Activation::gelu:
-      return "gelu";
-    case Activation::relu:
-      return "relu";
-  }
-  TORCH_CHECK(false, "activation must be none, gelu or relu, got ", static_cast<int>(activation));
-}
+constexpr std::array<c10::string_view, 3> activation_names = {"none", "gelu", "relu"};  // of oneDNN, by Activation
 
 at::Tensor activated(Activation activation, const at::Tensor& x) {
   if (activation == Activation::gelu) return at::gelu(x);
@@ -85,7 +76,7 @@ at::Tensor apply_linear(torch::nn::Linear& linear, const at::Tensor& x, Activati
   };
   const at::Tensor maps = typed(weight), offsets = typed(bias);
   return fused_linear()->call(x.to(*type), maps, offsets.defined() ? std::optional(offsets) : std::nullopt,
-                              fused_name(activation), c10::List<std::optional<at::Scalar>>(), "none");
+                              activation_names.at(static_cast<size_t>(activation)), c10::List<std::optional<at::Scalar>>(), "none");
 }
 
 }  // namespace geosft

@@ -53,13 +53,13 @@ void check_mask(const PrimalArguments& a) {
                   "mask_rowptr must have h Nq + 1 entries where the factors of pool differ, got ", entries);
 }
 
-std::tuple<at::Tensor, at::Tensor> forward_meta(const PrimalArguments& a) {
+std::tuple<at::Tensor, at::Tensor> primal_forward_meta(const PrimalArguments& a) {
   const auto computed = a.q.options().dtype(at::toOpMathType(a.q.scalar_type()));
   return {at::empty_symint({a.q.sym_size(0), a.q.sym_size(1), a.v.sym_size(2)}, computed),
           at::empty_symint({a.q.sym_size(0), a.q.sym_size(1)}, computed)};
 }
 
-std::vector<at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
+std::vector<at::Tensor> primal_backward_meta(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
                                       const PrimalArguments& a) {
   a.check_grad_output(grad, out, normalizer);
   std::vector<at::Tensor> gradients;
@@ -154,7 +154,7 @@ double PrimalArguments::logit_scale() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  define_gathered<PrimalOperator, forward_meta, backward_meta, differentiable_primal>(
+  define_gathered<PrimalOperator, primal_forward_meta, primal_backward_meta, differentiable_primal>(
       m, "primal_attention",
       "Tensor q, Tensor k, Tensor v, Tensor? beta=None, int[]? pool=None, str kernel=\"softmax\", float eps=1e-6, "
       "Tensor? q_ptr=None, Tensor? k_ptr=None, Tensor? mask_rowptr=None, Tensor? mask_col=None, float? scale=None",

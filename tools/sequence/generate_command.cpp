@@ -18,6 +18,12 @@
 namespace geosft {
 namespace {
 
+void check_range(const char* lower_option, int64_t lower, const char* upper_option, int64_t upper) {
+  if (lower <= upper) return;
+  throw UsageError(std::string(lower_option) + " must not be above " + upper_option + ": " + std::to_string(lower) +
+                   " and " + std::to_string(upper));
+}
+
 struct GenerateCommand {
   const CLI::App* subcommand = nullptr;
   std::string kind;
@@ -36,10 +42,7 @@ struct GenerateCommand {
     GeneratedPictures options = shapes;
     if (subcommand->count("--train") > 0) options.train = train;
     if (subcommand->count("--validation") > 0) options.validation = validation;
-    if (options.min_side > options.max_side) {
-      throw UsageError("--min-side must not be above --max-side: " + std::to_string(options.min_side) + " and " +
-                       std::to_string(options.max_side));
-    }
+    check_range("--min-side", options.min_side, "--max-side", options.max_side);
     if (std::min(options.train, options.validation) < options.classes) {
       throw UsageError("--train and --validation must be at least --classes, " + std::to_string(options.classes));
     }
@@ -50,10 +53,7 @@ struct GenerateCommand {
   }
 
   int write_expressions() const {
-    if (listops.min_tokens > listops.max_tokens) {
-      throw UsageError("--min-tokens must not be above --max-tokens: " + std::to_string(listops.min_tokens) + " and " +
-                       std::to_string(listops.max_tokens));
-    }
+    check_range("--min-tokens", listops.min_tokens, "--max-tokens", listops.max_tokens);
     std::filesystem::create_directories(out);
     uint64_t split = 0;
     for (const auto& [name, count] :
@@ -66,10 +66,7 @@ struct GenerateCommand {
   }
 
   int write_documents() const {
-    if (documents.min_bytes > documents.max_bytes) {
-      throw UsageError("--min-bytes must not be above --max-bytes: " + std::to_string(documents.min_bytes) + " and " +
-                       std::to_string(documents.max_bytes));
-    }
+    check_range("--min-bytes", documents.min_bytes, "--max-bytes", documents.max_bytes);
     std::filesystem::create_directories(out);
     const auto count_of = [&](const char* option, int64_t given, int64_t usual) {
       return subcommand->count(option) > 0 ? given : usual;
