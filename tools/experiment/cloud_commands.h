@@ -320,17 +320,7 @@ struct CloudReportCommand {
     if constexpr (requires { Experiment::reliability(evaluation); }) {
       const std::vector<ReliabilityBin>& bins = Experiment::reliability(evaluation);
       if (bins.empty()) return;
-      std::string error = geosft::calibration_text(bins);
-      error.pop_back();  // the line break
-      error.front() = 'E';
-      page.more_tables.push_back({"Calibration",
-                                  error +
-                                      ": the mean difference between the probability of the predicted class and "
-                                      "the share of right predictions, over " +
-                                      std::to_string(bins.size()) +
-                                      " bins of that probability (Guo et al. 2017, Eq. 3); bins without a prediction "
-                                      "are left out",
-                                  reliability_table(bins)});
+      page.more_tables.push_back({"Calibration", calibration_note(bins), reliability_table(bins)});
     }
   }
 };
