@@ -103,6 +103,14 @@ std::unique_ptr<PointDataset> SegmentExperiment::open_split(const SegmentRun& tr
   return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
 }
 
+std::vector<std::string> SegmentExperiment::recorded_splits(const SegmentSettings& settings, const std::string& split) {
+  const bool published = settings.clouds.published_validation;
+  if (split == "test" || (published && split == "validation")) return {split};
+  const bool trained_on = split == (published ? "train" : "train_and_validation");
+  if (!trained_on || settings.clouds.max_per_class > 0) return {};  // split.csv numbers them in another way, or not all
+  return published ? std::vector<std::string>{"train"} : std::vector<std::string>{"train", "validation"};
+}
+
 SegmentEvaluation SegmentExperiment::evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation,
                                               int64_t repeats, const std::function<void(int64_t)>& progress) {
   const int64_t votes = trained.settings.evaluation.votes;

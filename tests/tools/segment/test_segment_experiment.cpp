@@ -84,4 +84,18 @@ TEST_CASE("a trained model is evaluated on the set of its settings, unless that 
                 {folder.path().string(), "2 classes and 5 parts of the trained model", "other names"});
 }
 
+TEST_CASE("the splits that a training opened are compared with its table, where that lists them all") {
+  using Names = std::vector<std::string>;
+  SegmentSettings settings = small_segment_settings();
+  const auto recorded = [&](const std::string& split) { return SegmentExperiment::recorded_splits(settings, split); };
+  CHECK(recorded("test") == Names{"test"});
+  CHECK(recorded("train_and_validation") == Names{"train", "validation"});
+  CHECK((recorded("train").empty() && recorded("validation").empty()));
+  settings.clouds.published_validation = true;
+  CHECK((recorded("train") == Names{"train"} && recorded("validation") == Names{"validation"}));
+  CHECK(recorded("train_and_validation").empty());
+  settings.clouds.max_per_class = 2;
+  CHECK((recorded("train").empty() && recorded("validation") == Names{"validation"}));
+}
+
 }  // namespace geosft::test::test_segment_experiment
