@@ -148,7 +148,7 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
 }
 
 Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"wrong classes, by the probability of the right one" + view_hint(), {}, view::empty_page()};
+  Mistakes found{"Wrong classes, by the probability of the right one" + view_hint(), {}, view::empty_page()};
   if (count == 0) return found;
   const DatasetLogits all = dataset_logits(trained.model, clouds, trained.settings, Rotation::none, 0);
   const at::Tensor shares = all.logits.to(at::kDouble).softmax(1), guesses = all.logits.argmax(1);

@@ -282,7 +282,7 @@ struct CloudReportCommand {
     };
     add_fact("clouds of the splits", split_counts_text(split_counts(folder.split())));
     add_fact(std::to_string(report.count) + " clouds of the " + report.split + " set",
-             Experiment::metrics_text(report.evaluation));
+             with_commas(Experiment::metrics_text(report.evaluation)));
     add_measures(page, report, trained);
     const std::string chosen = chosen_checkpoint(folder.best_checkpoint()).choice(trained.settings.train.epochs);
     add_fact("the figures are of", "best.ckpt" + (chosen.empty() ? "" : ", " + chosen));

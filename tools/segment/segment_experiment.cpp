@@ -159,7 +159,7 @@ std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation&
 }
 
 Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"the lowest IoU, the mean over the parts of a shape's class" + view_hint(), {}, view::empty_page()};
+  Mistakes found{"The lowest IoU, the mean over the parts of a shape's class" + view_hint(), {}, view::empty_page()};
   std::vector<std::pair<double, int64_t>> order;  // IoU, row
   ProgressBar bar("looking for mistakes", count == 0 ? 0 : clouds.size());
   const auto predicted = [&](const Shape& shape) {
