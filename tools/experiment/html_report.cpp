@@ -32,7 +32,10 @@ table.confusion td.right { background: rgb(10 114 196 / calc(var(--share) * .55)
 table.confusion td.wrong { background: rgb(208 84 20 / calc(.15 + var(--share) * .6)); }
 .wide { overflow-x: auto; } .wide td, .wide th { white-space: nowrap; }
 figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; }
-@media (max-width: 40rem) { .wide td, .wide th { padding: .15rem .4rem; } figure.wide img { max-width: none; width: 46rem; } }
+@media (max-width: 40rem) {
+.wide td, .wide th { padding: .15rem .4rem; } .wide tr > :first-child { padding-left: 0; }
+figure.wide img { max-width: none; width: 38rem; } /* of two panels, the second is seen to begin */
+}
 figcaption, .faint { color: var(--faint); font-size: .9rem; }
 .mistakes { display: grid; grid-template-columns: repeat(auto-fill, minmax(15.5rem, 1fr)); gap: 1rem; }
 .mistakes section { border: 1px solid var(--line); border-radius: .5rem; padding: .7rem; overflow-wrap: anywhere; }
