@@ -35,11 +35,10 @@ TEST_CASE("eval and report of parts refuse test shapes that the training did not
                   "--other-data"});
   }
   CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--other-data", "--json"}).out).at("count") == 3);
-  CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--split", "train_and_validation", "--json"}).out)
-            .at("count") == 8);
+  CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--split", "train", "--json"}).out).at("count") == 8);
   write_part_set(shop.data(), 9, 4);
   shop.run_well({"eval", run});
-  shop.refuses({"eval", run, "--split", "train_and_validation"}, 1, {"9 items in place of 8"});
+  shop.refuses({"eval", run, "--split", "train"}, 1, {"9 items in place of 8"});
 }
 
 TEST_CASE("eval of parts names what is wrong") {
