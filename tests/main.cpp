@@ -68,6 +68,7 @@ class ProcessState {
 
 int cases_run = 0;
 int cases_left_out = 0;
+int cases_without_assertion = 0;
 
 // Every case starts from the same state, whatever has run before it in the process: the state in which the process
 // started, and LibTorch's default generator seeded from the name of the case and from GEOSFT_TEST_SEED, a number that
@@ -81,16 +82,28 @@ class EachCaseAlone : public Catch::TestEventListenerBase {
     at::Generator random = at::detail::getDefaultCPUGenerator();
     const std::lock_guard<std::mutex> lock(random.mutex());
     random.set_current_seed(seed_of(info.name));
-    case_left_out = false;
+    case_left_out = warned_ = false;
+  }
+  bool assertionEnded(const Catch::AssertionStats& stats) override {
+    warned_ = warned_ || stats.assertionResult.getResultType() == Catch::ResultWas::Warning;
+    return TestEventListenerBase::assertionEnded(stats);
   }
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     TestEventListenerBase::testCaseEnded(stats);
     ++cases_run;
     if (case_left_out) ++cases_left_out;
+    require_assertions(stats);
     began_.restore();
   }
 
  private:
+  // Counts a case that checks nothing: it passes whatever the code does. Hidden ones run in a process that another case
+  // starts and looks at, and a warning says what is left out.
+  void require_assertions(const Catch::TestCaseStats& stats) const {
+    if (stats.totals.assertions.total() > 0 || stats.testInfo.isHidden() || case_left_out || warned_) return;
+    ++cases_without_assertion;
+    std::cerr << "no assertion in the case \"" << stats.testInfo.name << "\"\n";
+  }
   // 64-bit FNV-1a, the same on every machine.
   static uint64_t seed_of(const std::string& name) {
     const char* round = std::getenv("GEOSFT_TEST_SEED");
@@ -100,6 +113,7 @@ class EachCaseAlone : public Catch::TestEventListenerBase {
   }
 
   const ProcessState began_;
+  bool warned_ = false;
 };
 
 CATCH_REGISTER_LISTENER(EachCaseAlone)
@@ -107,10 +121,10 @@ CATCH_REGISTER_LISTENER(EachCaseAlone)
 }  // namespace
 }  // namespace geosft::test
 
-// Exit status: 0 passed, 1 failed, 77 every case was left out (ctest: skipped).
+// Exit status: 0 passed, 1 failed or a case without assertions, 77 every case was left out (ctest: skipped).
 int main(int argc, char** argv) {
-  using geosft::test::cases_left_out, geosft::test::cases_run;
-  if (Catch::Session().run(argc, argv) != 0) return 1;
+  using geosft::test::cases_left_out, geosft::test::cases_run, geosft::test::cases_without_assertion;
+  if (Catch::Session().run(argc, argv) != 0 || cases_without_assertion > 0) return 1;
   if (cases_left_out > 0) std::cerr << "left out: " << cases_left_out << " of " << cases_run << " cases\n";
   return cases_left_out > 0 && cases_left_out == cases_run ? 77 : 0;
 }

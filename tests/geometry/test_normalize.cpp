@@ -31,6 +31,7 @@ at::Tensor centred_slowly(const at::Tensor& points, const std::vector<int64_t>& 
 
 TEST_CASE("normalize: centroid at the origin, largest distance 1, item by item") {
   const at::ScalarType dtype = GENERATE(at::kFloat, at::kDouble);
+  // Largest difference over 1,000 seeds: 6.0e-8, one rounding, and 9.8e-16, of sums of 50 numbers in another order.
   const double tolerance = dtype == at::kFloat ? 1e-6 : 1e-13;
   const at::Tensor points = uniform(90, dtype, 1);
   const NormalizedPoints result = normalize(points.t().contiguous().t(), at::tensor({0, 40, 40, 90}, at::kLong));
@@ -57,6 +58,7 @@ TEST_CASE("normalize: equal rows become zeros, one row too") {
 
 TEST_CASE("normalize: rotates and moves with the points") {
   const at::Tensor points = uniform(200, at::kDouble, 2), rotation = random_rotation(test::generator(3), at::kDouble);
+  // Largest difference over 1,000 seeds: 2.1e-15 and, where 1,000 leaves coordinates steps of 6.1e-5, 1.7e-5.
   require_close(normalize(rotate(points, rotation) * 5 - 20).points, rotate(normalize(points).points, rotation), 1e-14,
                 "moved");
   require_close(normalize(points.to(at::kFloat) + 1000).points, normalize(points.to(at::kFloat)).points, 1e-4,

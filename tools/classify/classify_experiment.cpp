@@ -69,6 +69,13 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& tra
   return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
 }
 
+std::vector<std::string> ClassifyExperiment::recorded_splits(const ClassifySettings& settings,
+                                                             const std::string& split) {
+  if (split == "test") return {"test"};
+  if (settings.clouds.max_per_class > 0) return {};  // split.csv lists some of the training clouds
+  return {"train", "validation"};
+}
+
 ClassifyEvaluation ClassifyExperiment::evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation,
                                                 int64_t repeats, const std::function<void(int64_t)>& progress) {
   const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright
@@ -141,7 +148,7 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
 }
 
 Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"wrong classes, by the probability of the right one" + view_hint(), {}, view::empty_page()};
+  Mistakes found{"Wrong classes, by the probability of the right one" + view_hint(), {}, view::empty_page()};
   if (count == 0) return found;
   const DatasetLogits all = dataset_logits(trained.model, clouds, trained.settings, Rotation::none, 0);
   const at::Tensor shares = all.logits.to(at::kDouble).softmax(1), guesses = all.logits.argmax(1);

@@ -42,6 +42,7 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
                                                  const ClassifySettings& settings, const Communicator& processes);
 
   static std::unique_ptr<PointDataset> open_split(const RunModel& trained, const std::string& split);
+  static std::vector<std::string> recorded_splits(const ClassifySettings& settings, const std::string& split);
   static Evaluation evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,
                              const std::function<void(int64_t)>& progress);
   static double accuracy(const Evaluation& evaluation) { return evaluation.metrics.accuracy; }

@@ -33,8 +33,13 @@ void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken) {
                       "leave out files of the dataset that cannot be read, and name them");
 }
 
+void add_other_data_to(CLI::App& subcommand, bool& other_data) {
+  subcommand.add_flag("--other-data", other_data,
+                      "take clouds that RUN's split.csv does not list; none may have been trained on");
+}
+
 void refuse_dataset_options(CLI::App& subcommand) {
-  for (const std::string name : {"--data", "--skip-broken"}) {
+  for (const std::string name : {"--data", "--skip-broken", "--other-data"}) {
     CLI::Option* const option = subcommand.get_option_no_throw(name);
     if (option == nullptr) continue;
     option->group("")->each([&subcommand, name](const std::string&) {

@@ -10,6 +10,8 @@
 //   open_training(settings, processes)   the data of a training, a TrainingClouds
 //   make_task(model, clouds, settings, processes)   the task of the training loop
 //   open_split(run, split)               the clouds of an evaluation; throws DataError if they do not fit the run
+//   recorded_splits(settings, split)     those of split.csv whose clouds are the same, numbered in the same way; empty:
+//                                        they are not compared
 //   evaluate(run, clouds, rotation, repeats, progress)   an Evaluation, which has `invariance`; progress receives the
 //                                        clouds done, over all votes and rotations
 //   metrics_json(evaluation), add_json(json, evaluation, outputs)         of its report
@@ -114,8 +116,8 @@ struct PredictArguments : RunArguments {
   void add_to(CLI::App& subcommand, const PredictHelp& help, const char* program);
 };
 
-// Takes --data and --skip-broken out of the help of `predict`, and makes parsing throw UsageError if one is given: they
-// are about a dataset, not about files to predict.
+// Takes --data, --skip-broken and --other-data out of the help of `predict`, and makes parsing throw UsageError if one
+// is given: they are about a dataset, not about files to predict.
 void refuse_dataset_options(CLI::App& subcommand);
 
 template <class Experiment>
@@ -181,6 +183,8 @@ struct CloudReading {
 };
 // Adds --skip-broken, of eval and report.
 void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken);
+// Adds --other-data, of eval and report.
+void add_other_data_to(CLI::App& subcommand, bool& other_data);
 // Throws DataError if there is neither a file nor a folder; `kinds` says what is expected.
 void require_something_at(const std::filesystem::path& path, const std::string& kinds);
 // Prints what a file with a shape holds.
@@ -200,10 +204,12 @@ struct CloudExperiment {
     static constexpr bool can_skip = requires(typename Task::Settings settings) { settings.clouds.skip_broken; };
     std::optional<int64_t> size;
     bool skip_broken = false;
+    bool other_data = false;  // the clouds are not compared with those of split.csv
 
     void add_to(CLI::App& subcommand, const ItemWords&) {
       Experiment::size_option.add_to(subcommand, size);
       if constexpr (can_skip) add_skip_broken_to(subcommand, skip_broken);
+      add_other_data_to(subcommand, other_data);
     }
     void apply(typename Task::Settings& settings) const {
       if (size) Experiment::size_of(settings) = *size;
@@ -276,7 +282,7 @@ struct CloudReportCommand {
     };
     add_fact("clouds of the splits", split_counts_text(split_counts(folder.split())));
     add_fact(std::to_string(report.count) + " clouds of the " + report.split + " set",
-             Experiment::metrics_text(report.evaluation));
+             with_commas(Experiment::metrics_text(report.evaluation)));
     add_measures(page, report, trained);
     const std::string chosen = chosen_checkpoint(folder.best_checkpoint()).choice(trained.settings.train.epochs);
     add_fact("the figures are of", "best.ckpt" + (chosen.empty() ? "" : ", " + chosen));
@@ -320,17 +326,7 @@ struct CloudReportCommand {
     if constexpr (requires { Experiment::reliability(evaluation); }) {
       const std::vector<ReliabilityBin>& bins = Experiment::reliability(evaluation);
       if (bins.empty()) return;
-      std::string error = geosft::calibration_text(bins);
-      error.pop_back();  // the line break
-      error.front() = 'E';
-      page.more_tables.push_back({"Calibration",
-                                  error +
-                                      ": the mean difference between the probability of the predicted class and "
-                                      "the share of right predictions, over " +
-                                      std::to_string(bins.size()) +
-                                      " bins of that probability (Guo et al. 2017, Eq. 3); bins without a prediction "
-                                      "are left out",
-                                  reliability_table(bins)});
+      page.more_tables.push_back({"Calibration", calibration_note(bins), reliability_table(bins)});
     }
   }
 };

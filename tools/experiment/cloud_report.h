@@ -10,6 +10,7 @@
 
 #include "models/layers/polynomial_self_attention.h"
 #include "models/training/metrics.h"
+#include "tools/experiment/cloud_training_data.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/invariance.h"
@@ -35,12 +36,14 @@ struct CloudReport {
 
 // Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr, and with
 // the clouds' own normals or, also where they have some, estimated ones. Throws Interrupted if a signal arrives
-// meanwhile, DataError if the dataset has other outputs than the model, UsageError if the model takes no normals that
-// could be estimated.
+// meanwhile, DataError if the dataset has other outputs than the model, or other clouds in this split than split.csv of
+// the RUN lists, UsageError if the model takes no normals that could be estimated.
 template <class Experiment>
 CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained, const std::string& split,
                                  Rotation rotation, int64_t repeats, bool estimated_normals = false) {
   auto dataset = Experiment::open_split(trained, split);
+  require_recorded_clouds(trained.split_file, Experiment::recorded_splits(trained.settings, split), *dataset,
+                          trained.settings.data);
   if (estimated_normals) {
     if (!trained.settings.clouds.normals) throw UsageError("--estimated-normals: the model takes no normals");
     dataset =

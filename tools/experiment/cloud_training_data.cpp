@@ -17,6 +17,22 @@ constexpr int64_t min_automatic = 30;
 
 }  // namespace
 
+std::vector<SplitRow> cloud_rows(const std::string& split, const PointDataset& clouds) {
+  std::vector<SplitRow> rows;
+  const auto* const subset = dynamic_cast<const PointSubset*>(&clouds);
+  for (int64_t i = 0; i < clouds.size(); ++i) {
+    rows.push_back({split, subset ? subset->rows()[static_cast<size_t>(i)] : i, clouds.name(i)});
+  }
+  return rows;
+}
+
+void require_recorded_clouds(const std::filesystem::path& split_file, const std::vector<std::string>& splits,
+                             const PointDataset& clouds, const std::string& data) {
+  if (splits.empty()) return;
+  require_recorded_items(split_file, splits, cloud_rows(splits.front(), clouds), broken_files(clouds.warnings()).size(),
+                         data, "give the data of the training, or --other-data if none of these were trained on");
+}
+
 CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std::unique_ptr<PointDataset> published,
                                      std::unique_ptr<PointDataset> test, const CloudSettings& clouds, uint64_t seed,
                                      const std::string& data, const AugmentSettings& augment)
@@ -69,14 +85,10 @@ void CloudTrainingData::choose_rows(const CloudSettings& clouds, uint64_t seed) 
 }
 
 std::vector<SplitRow> CloudTrainingData::split_rows() const {
-  std::vector<SplitRow> rows;
+  std::vector<SplitRow> rows = cloud_rows("train", train());
   const auto add = [&](const char* split, const PointDataset& clouds) {
-    const auto* const subset = dynamic_cast<const PointSubset*>(&clouds);
-    for (int64_t i = 0; i < clouds.size(); ++i) {
-      rows.push_back({split, subset ? subset->rows()[static_cast<size_t>(i)] : i, clouds.name(i)});
-    }
+    for (SplitRow& row : cloud_rows(split, clouds)) rows.push_back(std::move(row));
   };
-  add("train", train());
   if (held_out_) add("validation", *held_out_);
   add("test", *test_);
   return rows;

@@ -10,6 +10,15 @@
 
 namespace geosft {
 
+// Returns a row for each cloud, with its number in the dataset of which `clouds` is a subset.
+std::vector<SplitRow> cloud_rows(const std::string& split, const PointDataset& clouds);
+
+// Throws DataError naming `data` if the clouds of one split now are not those that a split.csv lists in `splits`, which
+// are numbered together: test clouds of other data may be clouds that were trained on. Files that are broken, and so
+// left out, may be missing. Without `splits`, or such a file, nothing is compared.
+void require_recorded_clouds(const std::filesystem::path& split_file, const std::vector<std::string>& splits,
+                             const PointDataset& clouds, const std::string& data);
+
 // Holds the training and validation clouds of a run.
 class CloudTrainingData {
  public:

@@ -102,6 +102,9 @@ class Overrides {
     });
     if (const std::string warning = left_out_warning(run, loaded); !warning.empty()) std::cerr << warning << '\n';
     own_.apply(loaded.settings);
+    if constexpr (requires { own_.other_data; }) {
+      if (own_.other_data) loaded.split_file.clear();
+    }
     return loaded;
   }
 

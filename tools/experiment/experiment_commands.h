@@ -40,6 +40,7 @@
 #include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/report_texts.h"
+#include "tools/experiment/run_figures.h"
 #include "tools/experiment/split_table.h"
 #include "tools/experiment/train_command.h"
 #include "tools/experiment/zoo.h"
@@ -160,16 +161,22 @@ Command add_predict_command(CLI::App& subcommand) {
   return [command] { return command->execute(); };
 }
 
-// Prints what a RUN folder or a checkpoint holds.
+// Prints what a RUN folder or a checkpoint holds, and the figures of its evaluation if it has some.
 template <class Experiment>
 void print_run(const std::filesystem::path& run, bool json) {
   const auto trained = load_trained_run<typename Experiment::Task>(run, Experiment::program);
   auto settings = trained.settings;
   const std::string config = settings.config().to_toml();
+  const nlohmann::json figures = run_figures(run);
   if (json) {
-    std::cout << json_line(Experiment::run_json(run, config, trained, parameter_count(*trained.model)));
+    nlohmann::json object = Experiment::run_json(run, config, trained, parameter_count(*trained.model));
+    object.update(figures);
+    std::cout << json_line(object);
   } else {
-    std::cout << config << '\n' << Experiment::outputs_text(trained) << '\n' << summary(*trained.model);
+    const std::string known = figures_text(figures);
+    std::cout << config << '\n'
+              << Experiment::outputs_text(trained) << '\n'
+              << summary(*trained.model) << (known.empty() ? "" : "\n") << known;
   }
 }
 

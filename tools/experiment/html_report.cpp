@@ -23,7 +23,7 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .15rem .8rem; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
-table.facts td { text-align: left; overflow-wrap: anywhere; }
+table.facts td { text-align: left; vertical-align: top; } table.facts td + td { overflow-wrap: anywhere; }
 table.confusion th[scope=col] { vertical-align: bottom; padding: .15rem .3rem; }
 table.confusion th[scope=col] span { writing-mode: vertical-rl; transform: rotate(180deg); font-weight: normal; }
 table.confusion th[scope=row] { text-align: left; font-weight: normal; position: sticky; left: 0; background: Canvas; }
@@ -31,7 +31,11 @@ table.confusion td { text-align: center; padding: .15rem .3rem; min-width: 1.4re
 table.confusion td.right { background: rgb(10 114 196 / calc(var(--share) * .55)); }
 table.confusion td.wrong { background: rgb(208 84 20 / calc(.15 + var(--share) * .6)); }
 .wide { overflow-x: auto; } .wide td, .wide th { white-space: nowrap; }
-@media (max-width: 40rem) { .wide td, .wide th { padding: .15rem .4rem; } } figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; }
+figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; }
+@media (max-width: 40rem) {
+.wide td, .wide th { padding: .15rem .4rem; } .wide tr > :first-child { padding-left: 0; }
+figure.wide img { max-width: none; width: 38rem; } /* of two panels, the second is seen to begin */
+}
 figcaption, .faint { color: var(--faint); font-size: .9rem; }
 .mistakes { display: grid; grid-template-columns: repeat(auto-fill, minmax(15.5rem, 1fr)); gap: 1rem; }
 .mistakes section { border: 1px solid var(--line); border-radius: .5rem; padding: .7rem; overflow-wrap: anywhere; }
@@ -164,6 +168,11 @@ std::string mistakes_html(const Mistakes& mistakes) {
 }
 
 }  // namespace
+
+std::string with_commas(std::string text) {
+  for (size_t at = text.find("  "); at != std::string::npos; at = text.find("  ", at)) text.replace(at, 2, ", ");
+  return text;
+}
 
 std::string html_text(const std::string& text) {
   std::string escaped;

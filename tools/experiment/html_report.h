@@ -68,6 +68,9 @@ struct HtmlReport {
   std::vector<ReportTable> more_tables = {};  // after the classes and the confusion matrix
 };
 
+// Returns the text with commas where it has two blanks, which a browser would show as one.
+std::string with_commas(std::string text);
+
 // Returns the text with &, <, > and quotes as HTML has them.
 std::string html_text(const std::string& text);
 

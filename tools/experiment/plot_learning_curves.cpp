@@ -13,7 +13,7 @@ constexpr const char* curves_frame = R"(
 set border 3 lc rgb '#606060'
 set tics out nomirror textcolor rgb '#303030'
 set grid lc rgb '#e4e4e4' lt 1
-set key textcolor rgb '#303030'
+set key below textcolor rgb '#303030'
 set multiplot layout 1,2
 set xlabel 'step'
 )";
@@ -87,10 +87,9 @@ PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const 
   if (rows.empty()) return {false, metrics_csv.string() + " holds no metrics yet"};
   Picture picture{.width = 1000, .height = 400};
   for (const SplitCurve& curve : curves()) picture.data[curve.split] = curve_data(rows, curve.split, style);
-  picture.script = std::string(curves_frame) + "set key top right\nset title 'loss'\nset yrange [0:*]\n" +
-                   plot_column(picture.data, 2) + "set key bottom right\nset title " +
-                   gnuplot_string(score_title(rows, style)) + "\nset yrange [" + (style.share ? "0:100" : "*:*") +
-                   "]\n" + plot_column(picture.data, 3) + "unset multiplot\n";
+  picture.script = std::string(curves_frame) + "set title 'loss'\nset yrange [0:*]\n" + plot_column(picture.data, 2) +
+                   "set title " + gnuplot_string(score_title(rows, style)) + "\nset yrange [" +
+                   (style.share ? "0:100" : "*:*") + "]\n" + plot_column(picture.data, 3) + "unset multiplot\n";
   return draw(picture, stem);
 }
 

@@ -17,6 +17,16 @@
 #include "tools/experiment/progress.h"
 
 namespace geosft {
+namespace {
+
+// Returns "0.043".
+std::string calibration_error(const std::vector<ReliabilityBin>& bins) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(3) << expected_calibration_error(bins);
+  return out.str();
+}
+
+}  // namespace
 
 std::string percent(double share) {
   std::ostringstream out;
@@ -35,10 +45,15 @@ std::pair<double, double> share_interval(double share, int64_t count) {
 
 std::string calibration_text(const std::vector<ReliabilityBin>& bins) {
   if (bins.empty()) return "";
-  std::ostringstream out;
-  out << "expected calibration error " << std::fixed << std::setprecision(3) << expected_calibration_error(bins) << " ("
-      << bins.size() << " bins)\n";
-  return out.str();
+  return "expected calibration error " + calibration_error(bins) + " (" + std::to_string(bins.size()) + " bins)\n";
+}
+
+std::string calibration_note(const std::vector<ReliabilityBin>& bins) {
+  return "Expected calibration error " + calibration_error(bins) +
+         ": the mean difference between the probability of the predicted class and the share of right predictions, "
+         "over " +
+         std::to_string(bins.size()) +
+         " bins of that probability (Guo et al. 2017, Eq. 3). Bins without a prediction are left out.";
 }
 
 std::vector<std::vector<std::string>> reliability_table(const std::vector<ReliabilityBin>& bins) {

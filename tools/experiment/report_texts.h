@@ -26,6 +26,9 @@ std::pair<double, double> share_interval(double share, int64_t count);
 // Returns "expected calibration error 0.043 (15 bins)\n", of reliability_bins; empty without bins.
 std::string calibration_text(const std::vector<ReliabilityBin>& bins);
 
+// Returns the same as a sentence that says what it is, for a page that shows the bins.
+std::string calibration_note(const std::vector<ReliabilityBin>& bins);
+
 // Returns the bins that have predictions as a table: confidence, count, mean confidence, accuracy and their difference.
 std::vector<std::vector<std::string>> reliability_table(const std::vector<ReliabilityBin>& bins);
 

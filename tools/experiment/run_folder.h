@@ -25,6 +25,8 @@ class RunFolder {
 
   // Opens a folder that another process of the same training has created.
   static RunFolder made_by_another(const std::filesystem::path& folder) { return RunFolder(folder); }
+  // Returns the path of split() for a folder that need not hold a run, such as that of a single checkpoint.
+  static std::filesystem::path split_in(const std::filesystem::path& folder) { return RunFolder(folder).split(); }
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config() const { return path_ / "config.toml"; }         // the effective configuration

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -85,6 +86,37 @@ std::string first_difference(const std::vector<SplitRow>& recorded, const std::v
   return "item " + std::to_string(item) + " was " + text(before) + " and is " + text(now);
 }
 
+// Throws the error of require_recorded_split, unless the rows are the same.
+void require_same(std::vector<SplitRow> recorded, std::vector<SplitRow> rows, const std::filesystem::path& file,
+                  const std::string& data, const std::string& advice) {
+  for (auto* const each : {&recorded, &rows}) {
+    leave_out_common_folder(*each);
+    std::ranges::sort(*each, comes_before);
+  }
+  const std::string differs = first_difference(recorded, rows);
+  if (differs.empty()) return;
+  const std::string sizes = recorded.size() == rows.size() ? ""
+                                                           : std::to_string(rows.size()) + " items in place of " +
+                                                                 std::to_string(recorded.size()) + "; ";
+  throw DataError(data, "the data and the split that " + file.string() + " lists, which were trained on",
+                  "others: " + sizes + differs + "; " + advice);
+}
+
+// Removes the recorded rows whose names no row has, if they are at most `count`, and numbers those that are left as the
+// rows are.
+void leave_out_absent(std::vector<SplitRow>& recorded, const std::vector<SplitRow>& rows, size_t count) {
+  std::set<std::string> names;
+  for (const SplitRow& row : rows) names.insert(row.name);
+  std::vector<SplitRow> present;
+  std::ranges::sort(recorded, comes_before);
+  for (const SplitRow& row : recorded) {
+    if (!names.contains(row.name)) continue;
+    present.push_back(row);
+    present.back().item = static_cast<int64_t>(present.size()) - 1;
+  }
+  if (recorded.size() - present.size() <= count) recorded = std::move(present);
+}
+
 }  // namespace
 
 std::string split_csv(const std::vector<SplitRow>& rows) {
@@ -117,19 +149,22 @@ std::vector<SplitRow> read_split_rows(const std::filesystem::path& file) {
 
 void require_recorded_split(const std::filesystem::path& file, std::vector<SplitRow> rows, const std::string& data,
                             const std::string& advice) {
+  if (path_exists(file)) require_same(read_split_rows(file), std::move(rows), file, data, advice);
+}
+
+void require_recorded_items(const std::filesystem::path& file, const std::vector<std::string>& splits,
+                            std::vector<SplitRow> rows, size_t left_out, const std::string& data,
+                            const std::string& advice) {
   if (!path_exists(file)) return;
-  std::vector<SplitRow> recorded = read_split_rows(file);
-  for (auto* const each : {&recorded, &rows}) {
-    leave_out_common_folder(*each);
-    std::ranges::sort(*each, comes_before);
+  std::vector<SplitRow> recorded;
+  for (SplitRow& row : read_split_rows(file)) {
+    if (std::ranges::find(splits, row.split) != splits.end()) recorded.push_back(std::move(row));
   }
-  const std::string differs = first_difference(recorded, rows);
-  if (differs.empty()) return;
-  const std::string sizes = recorded.size() == rows.size() ? ""
-                                                           : std::to_string(rows.size()) + " items in place of " +
-                                                                 std::to_string(recorded.size()) + "; ";
-  throw DataError(data, "the data and the split that " + file.string() + " lists, which were trained on",
-                  "others: " + sizes + differs + "; " + advice);
+  for (auto* const each : {&recorded, &rows}) {
+    for (SplitRow& row : *each) row.split = splits.front();
+  }
+  if (left_out > 0) leave_out_absent(recorded, rows, left_out);
+  require_same(std::move(recorded), std::move(rows), file, data, advice);
 }
 
 std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file) {

@@ -31,6 +31,13 @@ std::vector<SplitRow> read_split_rows(const std::filesystem::path& file);
 void require_recorded_split(const std::filesystem::path& file, std::vector<SplitRow> rows, const std::string& data,
                             const std::string& advice);
 
+// Throws DataError as require_recorded_split does, for data of which one split alone is at hand: `rows` are its items,
+// and the file lists them in `splits`, one or several that are numbered together. Listed items may be absent, by name,
+// if they are at most `left_out`.
+void require_recorded_items(const std::filesystem::path& file, const std::vector<std::string>& splits,
+                            std::vector<SplitRow> rows, size_t left_out, const std::string& data,
+                            const std::string& advice);
+
 // Returns the number of items of each split that a split.csv lists, in the order of the file; empty if there is no such
 // file, as in runs of earlier versions. Throws DataError for a file of another form.
 std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file);

@@ -104,7 +104,7 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file, tool);
   TrainedRun<Task> loaded = trained_run_of<Task>(checkpoint, file, tool);
-  loaded.split_file = file.parent_path() / "split.csv";
+  loaded.split_file = RunFolder::split_in(file.parent_path());
   if (std::filesystem::is_regular_file(run)) return loaded;
   const std::filesystem::path folder = file.parent_path();  // also of a pretrained model
   loaded.companion.load(folder);

@@ -103,6 +103,15 @@ std::unique_ptr<PointDataset> SegmentExperiment::open_split(const SegmentRun& tr
   return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
 }
 
+std::vector<std::string> SegmentExperiment::recorded_splits(const SegmentSettings& settings, const std::string& split) {
+  const bool published = settings.clouds.published_validation;
+  if (split == "test" || (published && split == "validation")) return {split};
+  // Where a validation split is trained on, too, split.csv numbers both together.
+  const bool trained_on = split == "train" && (published || !has_validation_split(settings.data));
+  if (!trained_on || settings.clouds.max_per_class > 0) return {};  // with a maximum it lists some of them
+  return published ? std::vector<std::string>{"train"} : std::vector<std::string>{"train", "validation"};
+}
+
 SegmentEvaluation SegmentExperiment::evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation,
                                               int64_t repeats, const std::function<void(int64_t)>& progress) {
   const int64_t votes = trained.settings.evaluation.votes;
@@ -151,7 +160,7 @@ std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation&
 }
 
 Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"the lowest IoU, the mean over the parts of a shape's class" + view_hint(), {}, view::empty_page()};
+  Mistakes found{"The lowest IoU, the mean over the parts of a shape's class" + view_hint(), {}, view::empty_page()};
   std::vector<std::pair<double, int64_t>> order;  // IoU, row
   ProgressBar bar("looking for mistakes", count == 0 ? 0 : clouds.size());
   const auto predicted = [&](const Shape& shape) {

@@ -38,6 +38,7 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
                                                  const SegmentSettings& settings, const Communicator& processes);
 
   static std::unique_ptr<PointDataset> open_split(const SegmentRun& trained, const std::string& split);
+  static std::vector<std::string> recorded_splits(const SegmentSettings& settings, const std::string& split);
   static Evaluation evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,
                              const std::function<void(int64_t)>& progress);
   static nlohmann::json metrics_json(const Evaluation& evaluation);

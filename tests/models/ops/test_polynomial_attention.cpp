@@ -26,6 +26,7 @@ void require_slow(const Sizes& sizes, const PolynomialNumbers& numbers, uint64_t
 }  // namespace
 
 TEST_CASE("polynomial_attention reproduces the golden cases", "[polynomial_attention]") {
+  // Measured: 1.8e-15 of 1e-10, 2.0e-7 of 5e-6, 9.2e-7 of 2e-5 that are allowed.
   for (const char* name : {"one", "ragged_g4", "ragged_g6", "ragged_g3", "cross_ragged", "causal_one", "causal_ragged",
                            "negative_scale", "g0", "g1", "centered_ragged"}) {
     const std::string file = std::string("polynomial_") + name;
@@ -46,6 +47,7 @@ TEST_CASE("polynomial_attention agrees with the reference pair by pair, degrees 
 }
 
 TEST_CASE("polynomial_attention agrees with the reference through monomials", "[polynomial_attention]") {
+  // Measured over 3 seeds, at most: 2.3e-15 of 1e-10, 3.6e-7 of 2e-5, 1.0e-6 of 0.0001 that are allowed.
   struct Case {
     int64_t tokens, c, cv;
     PolynomialNumbers numbers;
@@ -118,6 +120,7 @@ TEST_CASE("polynomial_attention of equal scores is the mean of the values", "[po
 }
 
 TEST_CASE("polynomial_attention over one key is its value", "[polynomial_attention]") {
+  // Measured over 200 seeds, at most: 2.2e-16 where 1e-14 is allowed, and 5.8e-15 where 1e-13 is allowed.
   for (const int64_t queries : {1, 100}) {
     for (const int64_t degree : {0, 7, 8}) {
       for (const auto& [causal, center] : {std::pair(false, false), std::pair(true, false), std::pair(false, true)}) {
@@ -151,6 +154,7 @@ TEST_CASE("polynomial_attention of values without channels has gradients of zero
 }
 
 TEST_CASE("polynomial_attention becomes softmax attention as the degree grows", "[polynomial_attention]") {
+  // Measured over 200 seeds, at most: 5.4e-13 where 1e-9 is allowed, and 1.2e-12 where 1e-8 is allowed.
   const Arguments a = random_polynomial({{50}, {60}, 2, 4, 3}, 10);
   const at::Tensor grad_output = at::randn({50, 2, 3}, generator(5), at::kDouble);
   const Outcome exact = evaluate(slow_polynomial({-1, 1.0}), a, grad_output, at::kDouble);
@@ -219,6 +223,8 @@ TEST_CASE("polynomial_attention under a causal mask does not see the future", "[
 }
 
 TEST_CASE("polynomial_attention takes float16 and bfloat16", "[polynomial_attention]") {
+  // Measured with these seeds: 3.5e-4 where 0.002 is allowed, and 4.4e-3 where 0.02 is. Of 200 other seeds, 4 differ
+  // by more, by 5.4e-3 and 3.3e-2 at most.
   require_half(fused_polynomial({4, 1.0}), slow_polynomial({4, 1.0}),
                random_polynomial({{200, 3}, {200, 2}, 2, 2, 5}, 13));
 }

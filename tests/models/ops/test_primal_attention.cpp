@@ -33,18 +33,22 @@ const Sizes mixed_sizes{{4, 2, 0, 300, 300, 31}, {1, 2, 5, 300, 300, 33}, 4, 5, 
 }  // namespace
 
 TEST_CASE("primal_attention reproduces the golden cases", "[primal_attention]") {
+  // Measured: 3.3e-14 of 1e-10, 2.5e-16 of 1e-9, 3.0e-7 of 1e-5, 3.6e-5 of 0.0001 that are allowed.
   for (const std::string& name : golden_primal_names()) require_golden(name);
   require_golden("primal_linear_small_sum", {.wide = 1e-9});
   require_golden("primal_large_logits");
 }
 
 TEST_CASE("primal_attention agrees with its definition", "[primal_attention]") {
+  // Measured with these seeds: 3.2e-13 of 1e-10, 3.0e-7 of 2e-5, 7.6e-5 of 0.0001 that are allowed; the last is of
+  // the linear kernel's gradients, and 1.6e-4 with another seed.
   for (const std::string& family : primal_families()) {
     for (const PrimalCase& c : awkward_primal_cases(family)) require_slow(c.arguments, c.numbers, family);
   }
 }
 
 TEST_CASE("primal_attention agrees with its definition where items are large", "[primal_attention]") {
+  // Measured over 3 seeds, at most: 2.1e-14 of 1e-10, 8.3e-7 of 2e-5, 4.7e-6 of 0.0001 that are allowed.
   for (const std::string& family : primal_families()) {
     const PrimalCase c(family, mixed_sizes, 12);
     require_slow(c.arguments, c.numbers, family);
@@ -64,6 +68,7 @@ TEST_CASE("primal_attention without ptr is one item", "[primal_attention]") {
 }
 
 TEST_CASE("a mask of all heads is that mask for each head", "[primal_attention]") {
+  // Measured over 200 seeds, at most: 2.9e-14 of 1e-10, 1.7e-7 of 2e-5, 5.7e-6 of 0.0001 that are allowed.
   const PrimalNumbers numbers{{2, 2}};
   Arguments a = random_primal({{5, 9}, {7, 4}, 2, 3, 4}, 16, true);
   add_random_mask(a, numbers, false, 17);
@@ -71,6 +76,7 @@ TEST_CASE("a mask of all heads is that mask for each head", "[primal_attention]"
 }
 
 TEST_CASE("without beta, factors or a mask primal_attention is what they leave alone", "[primal_attention]") {
+  // Measured over 200 seeds, at most: 1.3e-15 where 1e-13 is allowed, and the same bits where 1e-14 is allowed.
   const Sizes sizes{{5, 200}, {7, 180}, 3, 8, 6};
   for (const bool linear : {false, true}) {
     Arguments a = random_primal(sizes, 18);
@@ -89,6 +95,7 @@ TEST_CASE("without beta, factors or a mask primal_attention is what they leave a
 }
 
 TEST_CASE("a pooling factor beyond an item leaves one key", "[primal_attention]") {
+  // Measured: the same bits where 1e-14 is allowed.
   const Arguments a = random_primal({{5}, {7}, 1, 3, 4}, 19);
   for (const int64_t factor : {int64_t{7}, int64_t{1} << 62}) {
     require_close(fused_primal({{factor}})(a), a["v"].mean(0, true).expand({5, 1, 4}), 1e-14, "mean");
@@ -111,6 +118,7 @@ TEST_CASE("primal_attention does not depend on the number of threads", "[primal_
 }
 
 TEST_CASE("primal_attention takes float16 and bfloat16", "[primal_attention]") {
+  // Measured over 200 seeds, at most: 4.9e-4 where 0.002 is allowed, and 3.8e-3 where 0.02 is allowed.
   for (const std::string& family : primal_families()) {
     const PrimalCase c(family, {{40, 9}, {33, 7}, 2, 4, 3}, 22);
     require_half(fused_primal(c.numbers), slow_primal(c.numbers), c.arguments);

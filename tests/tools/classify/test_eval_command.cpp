@@ -60,6 +60,37 @@ TEST_CASE("eval and report say how data that moved are named") {
   CHECK_THAT(shop.run_well({"eval", run, "--data", moved}).out, Catch::Contains("expected calibration error 0."));
 }
 
+TEST_CASE("eval and report refuse test clouds that the training did not have as such, unless they are of other data") {
+  const ClassifyShop shop;
+  const std::string run = shop.trained(), data = shop.data().string();
+  const fs::path test = shop.data() / "test" / "cube";
+  const std::string upright = shop.run_well({"eval", run, "--json"}).out;
+  // As if the files had been sorted into the two splits anew: a cube that was trained on is tested with.
+  fs::rename(test / "cube_5.off", shop / "cube_5.off");
+  fs::copy(shop.data() / "train" / "cube" / "cube_0.off", test / "cube_0.off");
+  for (const char* command : {"eval", "report"}) {
+    shop.require_failure(
+        shop.run({command, run}), 1,
+        {data, run + "/split.csv", "item 0 was '", "cube_5.off' of the test split", "cube_0.off", "--other-data"});
+  }
+  shop.require_failure(shop.run({"eval", run + "/best.ckpt"}), 1, {run + "/split.csv", "--other-data"});
+  const nlohmann::json other = nlohmann::json::parse(shop.run_well({"eval", run, "--other-data", "--json"}).out);
+  CHECK(other.at("count") == 6);
+  shop.run_well({"report", run, "--other-data"});
+  // The training clouds are those that were trained on.
+  shop.run_well({"eval", run, "--split", "train"});
+  fs::rename(shop / "cube_5.off", test / "cube_5.off");
+  shop.require_failure(shop.run({"eval", run}), 1, {"7 items in place of 6", "item 0 was '"});
+  fs::remove(test / "cube_0.off");
+  CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out).at("metrics") ==
+        nlohmann::json::parse(upright).at("metrics"));
+  fs::remove(shop.data() / "train" / "cube" / "cube_0.off");
+  shop.require_failure(shop.run({"eval", run, "--split", "train"}), 1, {"14 items in place of 15"});
+  fs::remove(fs::path(run) / "split.csv");  // as runs of earlier versions
+  shop.run_well({"eval", run, "--split", "train"});
+  shop.refuses({"predict", run, (test / "cube_5.off").string(), "--other-data"}, 2, {"--other-data", "predict"});
+}
+
 TEST_CASE("a model of absolute coordinates is seen to depend on the pose") {
   const ClassifyShop shop;
   shop.run_well(shop.train("run", {"--tokens", "absolute", "--epochs", "1"}));
@@ -105,7 +136,7 @@ TEST_CASE("a model is evaluated on some of its classes, not on others; missing n
   const fs::path other = shop / "other";
   fs::copy(shop.data(), other, fs::copy_options::recursive);
   for (const char* split : {"train", "test"}) fs::remove_all(other / split / "cube");
-  const ProcessResult some = shop.run_well({"eval", run, "--data", other.string(), "--json"});
+  const ProcessResult some = shop.run_well({"eval", run, "--data", other.string(), "--other-data", "--json"});
   CHECK_THAT(some.err, Catch::Contains("its 2 classes are among the 3 of the model, by name"));
   CHECK(nlohmann::json::parse(some.out).at("count") == 4);
   fs::rename(other / "test" / "sphere", other / "test" / "ball");
@@ -114,7 +145,7 @@ TEST_CASE("a model is evaluated on some of its classes, not on others; missing n
   fs::remove_all(other);
   fs::copy(shop.data(), other, fs::copy_options::recursive);
   write_text(other / "test" / "sphere" / "bare.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
-  const ProcessResult estimated = shop.run_well({"eval", run, "--data", other.string()});
+  const ProcessResult estimated = shop.run_well({"eval", run, "--data", other.string(), "--other-data"});
   CHECK_THAT(estimated.err, Catch::Contains((other / "test" / "sphere" / "bare.xyz").string()) &&
                                 Catch::Contains("normals are estimated"));
 }

@@ -10,6 +10,10 @@ namespace fs = std::filesystem;
 TEST_CASE("info describes runs, checkpoints and shapes") {
   const ClassifyShop shop;
   shop.require_info({"dim = 16", "cube sphere tetrahedron"});
+  CHECK_THAT(shop.run_well({"info", shop.trained()}).out,
+             Catch::Contains("\nresult.json: 6 items of the test split: accuracy ") &&
+                 Catch::EndsWith("; of best.ckpt, epoch 3, chosen by: last epoch\n"));
+  CHECK_THAT(shop.run_well({"info", shop.trained() + "/last.ckpt"}).out, !Catch::Contains("result.json"));
   const std::string mesh = shop.run_well({"info", (shop.data() / "test" / "cube" / "cube_5.off").string()}).out;
   CHECK_THAT(mesh, Catch::Contains("8 vertices and 12 triangles") && Catch::Contains("z from 0 to 1.3"));
   const std::string cloud = shop.run_well({"info", (shop.data() / "test" / "sphere" / "sphere_5.xyz").string()}).out;
@@ -40,6 +44,8 @@ TEST_CASE("info prints JSON of runs and shapes") {
   const std::string run = shop.trained();
   const nlohmann::json trained = nlohmann::json::parse(shop.run_well({"info", "--json", run}).out);
   REQUIRE(trained.at("run") == run);
+  const nlohmann::json result = nlohmann::json::parse(read_text(fs::path(run) / "result.json"));
+  REQUIRE(trained.at("result") == result);
   REQUIRE(trained.at("classes") == nlohmann::json{"cube", "sphere", "tetrahedron"});
   REQUIRE(trained.at("parameters") > 100);
   REQUIRE_THAT(trained.at("config").get<std::string>(), Catch::Contains("dim = 16"));

@@ -8,6 +8,7 @@
 
 #include "data/points/array_dataset.h"
 #include "geometry/normals.h"
+#include "tests/data/files.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/captured_stderr.h"
 
@@ -133,6 +134,21 @@ TEST_CASE("a few clouds of each class are trained on, and the held-out ones stay
   REQUIRE(split.train().size() == 4);
   REQUIRE(split.train().label(0) + split.train().label(1) + split.train().label(2) + split.train().label(3) == 2);
   REQUIRE(split.validation()->size() == 2);
+}
+
+TEST_CASE("the clouds of a split are compared with the rows of a run") {
+  CloudSettings settings;
+  settings.validation_fraction = 0.25;
+  const CloudTrainingData data = opened(settings);
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "split.csv";
+  write_text(file, split_csv(data.split_rows()));
+  require_recorded_clouds(file, {"train", "validation"}, *clouds(8), "here");
+  require_recorded_clouds(file, {"test"}, *clouds(4), "here");
+  require_recorded_clouds(file, {}, *clouds(5), "here");
+  require_error([&] { require_recorded_clouds(file, {"test"}, *clouds(5), "here"); },
+                {"here", "split.csv", "5 items in place of 4", "--other-data"});
+  require_error([&] { require_recorded_clouds(file, {"train"}, *clouds(8), "here"); }, {"8 items in place of 6"});
 }
 
 }  // namespace geosft::test::test_cloud_training_data

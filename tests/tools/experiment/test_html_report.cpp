@@ -9,6 +9,12 @@
 
 namespace geosft::test::test_html_report {
 
+TEST_CASE("values that two blanks part are a list with commas") {
+  CHECK(with_commas("accuracy 75.0 %  mean class accuracy 50.0 %  loss 1") ==
+        "accuracy 75.0 %, mean class accuracy 50.0 %, loss 1");
+  CHECK(with_commas("").empty());
+}
+
 TEST_CASE("text is escaped") {
   CHECK(html_text("a<b> & \"c\"") == "a&lt;b&gt; &amp; &quot;c&quot;");
 }

@@ -24,6 +24,9 @@ TEST_CASE("calibration is a line, and a table of the bins that have predictions"
   CHECK(calibration_text({}).empty());
   const std::vector<ReliabilityBin> bins = {{0.0, 0.5, 0, std::nan(""), std::nan("")}, {0.5, 1.0, 4, 0.8, 0.75}};
   CHECK(calibration_text(bins) == "expected calibration error 0.050 (2 bins)\n");
+  CHECK_THAT(calibration_note(bins),
+             Catch::StartsWith("Expected calibration error 0.050: the mean difference between") &&
+                 Catch::Contains(" over 2 bins "));
   const auto rows = reliability_table(bins);
   REQUIRE(rows.size() == 2);
   CHECK(rows[1] == std::vector<std::string>{"50.0 % to 100.0 %", "4", "80.0 %", "75.0 %", "-5.0 %"});

@@ -62,6 +62,39 @@ TEST_CASE("data are those of a run where their splits have the same items and na
   require_recorded_split(folder / "absent.csv", rows, "new data", "do this");
 }
 
+TEST_CASE("the items of one split are compared with those that a table lists for it, without those left out") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "split.csv";
+  write_text(file, split_csv({{"train", 0, "a/1"},
+                              {"validation", 1, "a/2"},
+                              {"train", 2, "b/1"},
+                              {"test", 0, "a/3"},
+                              {"test", 1, "a/4"},
+                              {"test", 2, "b/3"}}));
+  const auto require = [&](const std::vector<std::string>& splits, const std::vector<std::string>& names,
+                           size_t left_out = 0) {
+    std::vector<SplitRow> rows;
+    for (const std::string& name : names) rows.push_back({"any", static_cast<int64_t>(rows.size()), name});
+    require_recorded_items(file, splits, rows, left_out, "new data", "do this");
+  };
+  require({"test"}, {"a/3", "a/4", "b/3"});
+  require({"train", "validation"}, {"a/1", "a/2", "b/1"});
+  require({"test"}, {"a/3", "b/3"}, 1);
+  require({"test"}, {"b/3"}, 2);
+  require({"test"}, {"a/3", "a/4", "b/3"}, 1);  // one more was left out before, too
+  const auto refused = [&](const std::vector<std::string>& names, size_t left_out,
+                           const std::vector<std::string>& expected) {
+    require_error([&] { require({"test"}, names, left_out); }, expected);
+  };
+  refused({"a/1", "a/4", "b/3"}, 0,
+          {"new data", "split.csv", "item 0 was 'a/3' of the test split", "'a/1'", "do this"});
+  refused({"a/3", "b/3"}, 0, {"2 items in place of 3", "item 1 was 'a/4' of the test split and is 'b/3'"});
+  refused({"a/3", "a/4", "b/3", "b/4"}, 0, {"4 items in place of 3", "item 3 was absent and is 'b/4'"});
+  refused({"b/3"}, 1, {"1 items in place of 3"});
+  refused({"a/1", "a/3", "b/3"}, 1, {"item 0", "'a/1'"});
+  require_recorded_items(folder / "absent.csv", {"test"}, {}, 0, "new data", "do this");
+}
+
 TEST_CASE("without items there is no table, and without a table there are no counts") {
   CHECK(split_csv({}).empty());
   const TemporaryFolder folder;

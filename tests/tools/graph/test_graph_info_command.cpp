@@ -73,6 +73,7 @@ TEST_CASE("info prints JSON") {
   CHECK_FALSE(data.contains("split"));
   const nlohmann::json trained = of(run);
   CHECK((trained.at("kind") == "run" && trained.at("parameters") > 0));
+  CHECK(trained.at("result") == nlohmann::json::parse(read_text(run + "/result.json")));
   CHECK(trained.at("schema").at("output_names") == Words{"-1", "1"});
   CHECK_THAT(trained.at("config").get<std::string>(), Catch::Contains("dim = 16"));
   write_text(shop / "g.csv", "0,5,2\n5,9,1\n9,9,1\n");

@@ -25,6 +25,22 @@ TEST_CASE("a model of parts is measured upright and rotated") {
              Catch::Contains("4 clouds of the test set, rotated about z") && Catch::Contains("lost by rotating"));
 }
 
+TEST_CASE("eval and report of parts refuse test shapes that the training did not have, unless they are of other data") {
+  const SegmentShop shop;
+  const std::string run = shop.trained();
+  write_part_set(shop.data(), 8, 3);
+  for (const char* command : {"eval", "report"}) {
+    shop.refuses({command, run}, 1,
+                 {shop.data().string(), run + "/split.csv", "3 items in place of 4", "item 3 was 'ply_data_test0:3'",
+                  "--other-data"});
+  }
+  CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--other-data", "--json"}).out).at("count") == 3);
+  CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--split", "train", "--json"}).out).at("count") == 8);
+  write_part_set(shop.data(), 9, 4);
+  shop.run_well({"eval", run});
+  shop.refuses({"eval", run, "--split", "train"}, 1, {"9 items in place of 8"});
+}
+
 TEST_CASE("eval of parts names what is wrong") {
   const SegmentShop shop;
   const std::string run = shop.trained();

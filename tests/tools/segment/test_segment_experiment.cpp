@@ -84,4 +84,21 @@ TEST_CASE("a trained model is evaluated on the set of its settings, unless that 
                 {folder.path().string(), "2 classes and 5 parts of the trained model", "other names"});
 }
 
+TEST_CASE("the splits that a training opened are compared with its table, where that lists them all") {
+  using Names = std::vector<std::string>;
+  const TemporaryFolder folder;
+  write_part_set(folder / "plain");
+  write_shapenet_text(folder / "published");
+  SegmentSettings settings = small_segment_settings();
+  const auto recorded = [&](const std::string& split) { return SegmentExperiment::recorded_splits(settings, split); };
+  settings.data = (folder / "plain").string();
+  CHECK((recorded("test") == Names{"test"} && recorded("train") == Names{"train", "validation"}));
+  settings.data = (folder / "published").string();  // both splits were trained on
+  CHECK((recorded("test") == Names{"test"} && recorded("train").empty() && recorded("validation").empty()));
+  settings.clouds.published_validation = true;
+  CHECK((recorded("train") == Names{"train"} && recorded("validation") == Names{"validation"}));
+  settings.clouds.max_per_class = 2;
+  CHECK((recorded("train").empty() && recorded("validation") == Names{"validation"}));
+}
+
 }  // namespace geosft::test::test_segment_experiment
