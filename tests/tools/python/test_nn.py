@@ -18,6 +18,7 @@ import geosft
 import geosft.export
 import geosft.runs
 import torch
+import torch._inductor.config
 from functorch.compile import make_boxed_func
 from geosft import nn
 from geosft.nn.message_passing import EdgeIndex, PackedBatchNorm, edge_sum, gated_edge_sum
@@ -329,11 +330,11 @@ class Modules(unittest.TestCase):
         self.compare_compiled(Sampled(), ((x,), {}), ((x[:2, :8],), {}))
         self.compare_compiled(Sampled(), ((x, mask), {}))
 
-    def compare_compiled(self, module, *calls):
+    def compare_compiled(self, module, *calls, **options):
         """The module, compiled in one graph with default settings, gives the values and gradients of itself. `calls` are
-        pairs of arguments and keywords: the later ones are of other sizes."""
+        pairs of arguments and keywords: the later ones are of other sizes; `options` those of torch.compile."""
         torch._dynamo.reset()
-        compiled = torch.compile(module, backend="aot_eager", fullgraph=True)
+        compiled = torch.compile(module, fullgraph=True, **{"backend": "aot_eager", **options})
         for arguments, keywords in calls:
             results = []
             for one in (module, compiled):
@@ -359,7 +360,36 @@ class Modules(unittest.TestCase):
         compiled = torch.compile(nn.SamplingAttention(DIM, **LAYER).train(), backend=backend, fullgraph=True, dynamic=True)
         compiled(torch.randn(3, 12, DIM), mask=torch.arange(12) < torch.tensor([[12], [5], [0]])).sum().backward()
         self.assertTrue(any("index" in one for one in operators), operators)
-        self.assertFalse([one for one in operators if any(sized in one for sized in ("masked_select", "nonzero", "masked_scatter", "_local_scalar_dense"))])
+        self.assertFalse([one for one in operators if any(sized in one for sized in ("masked_select", "nonzero", "masked_scatter", "_local_scalar_dense", "_rows_where", "_sized"))])
+
+    def test_inductor_trains_with_masks(self):
+        """The default backend needs every symbol of a size in the graph that it compiles. The partitioner merges equal operations: masks of
+        two layers, and of two heads with the same tokens, are equal, but their sizes must stay apart."""
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = torch.nn.ModuleList(nn.TransformerLayer(DIM, **LAYER) for _ in range(2))
+                self.heads = torch.nn.ModuleList((nn.SampleMaxHead(DIM, 3, 5), nn.SampleMaxHead(DIM, 2, 5)))
+
+            def forward(self, x, padding):
+                for layer in self.layers:
+                    x = layer(x, mask=~padding)
+                return torch.cat([head(x, mask=~padding) for head in self.heads], 1)
+
+        padding = torch.arange(12) >= torch.tensor([[12], [5], [0]])
+        calls = ((torch.randn(3, 12, DIM), padding), {}), ((torch.randn(2, 9, DIM), padding[:2, :9]), {})
+        with torch._inductor.config.patch(fallback_random=True):  # the random numbers of PyTorch, as without compilation
+            self.compare_compiled(Model().train(), *calls, backend="inductor", dynamic=True)
+
+    def test_operators_with_sizes_of_values(self):
+        ops = torch.ops.geosft
+        mask, number = torch.tensor([True, False, True, True]), torch.tensor(3)
+        self.assertEqual(ops._rows_where(mask, 0).tolist(), [0, 2, 3])
+        self.assertEqual(ops._sized(number, 0).shape, (3, 0))
+        self.assertEqual((ops._rows_where(mask[:0], 0).shape, ops._sized(number * 0, 0).shape), ((0,), (0, 0)))
+        for operator, given in ((ops._rows_where, mask), (ops._sized, number)):
+            torch.library.opcheck(operator.default, (given, 0))
 
     def test_compiled_whole_without_flags(self):
         points, normals = dense_clouds()

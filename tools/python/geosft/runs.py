@@ -321,8 +321,8 @@ class TrainedClassifier(PointClassifier, TrainedRun):
 
     def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None) -> Tensor:
         """Probabilities [num_classes] of a cloud, as those of the tool: points [n, 3] in any unit, far from the origin or
-        not, and normals [n, 3] of unit length, which are estimated where the model needs them and they are missing; the first
-        time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
+        not, and normals [n, 3] of unit length that point outward, which are estimated where the model needs them and they are missing; the
+        first time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
         trained with are drawn; logits are averaged over the votes of the configuration."""
         cloud = self._thinned(points, normals)
         with _evaluating(self):
@@ -333,7 +333,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, *, vote: int = 0
     ) -> tuple[Tensor, Tensor | None]:
         """A cloud as :meth:`predict` gives it to the model in vote `vote`: ``model(*model.prepare(points, normals))``. Takes
-        points [n, 3] in any unit, and normals [n, 3], which are estimated where the model needs them and they are missing,
+        points [n, 3] in any unit, and normals [n, 3] that point outward, which are estimated where the model needs them and they are missing,
         with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [m, 3] and normals
         [m, 3], or None for a model without, with the dtype and device of the model: at most as many points as it was
         trained with, drawn by `vote`, centred, in the unit ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
@@ -383,7 +383,7 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
 
     def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, category: str = "") -> Tensor:
         """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
-        input), with normals [n, 3] or None, as those of the tool; tensors, or NumPy arrays of float32 or float64. The first
+        input), with normals [n, 3] that point outward or None, as those of the tool; tensors, or NumPy arrays of float32 or float64. The first
         time that normals are estimated, a warning says so. Clouds of more points than one block of the configuration are
         refused: those the tool divides."""
         label = self._category(category)
@@ -401,7 +401,7 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None
     ) -> tuple[Tensor, Tensor | None]:
         """A cloud as :meth:`predict` gives it to the model: ``model(*model.prepare(points, normals), category=…)``. Takes
-        points [n, 3] in any unit, and normals [n, 3], which are estimated where the model needs them and they are missing,
+        points [n, 3] in any unit, and normals [n, 3] that point outward, which are estimated where the model needs them and they are missing,
         with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [n, 3], centred, in the
         unit ball and in a pose of their own, and normals [n, 3], or None for a model without, with the dtype and device of the model. Raises a ValueError or
         TypeError that names the argument."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import torch
@@ -10,6 +11,48 @@ from torch import Tensor
 
 from .checks import check_like
 from .relative import by_name
+
+
+_library = torch.library.Library("geosft", "FRAGMENT")
+_library.define("_rows_where(Tensor mask, int call) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
+_library.define("_sized(Tensor number, int call) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
+_library.impl("_rows_where", lambda mask, call: mask.nonzero().squeeze(1), "CompositeExplicitAutograd")
+_library.impl("_sized", lambda number, call: number.new_empty((int(number), 0)), "CompositeExplicitAutograd")
+torch.library.register_fake("geosft::_rows_where", lambda mask, call: mask.new_empty(_new_size(), dtype=torch.int64), lib=_library)
+torch.library.register_fake("geosft::_sized", lambda number, call: number.new_empty((_new_size(), 0)), lib=_library)
+_calls = itertools.count()
+
+
+def _new_size() -> torch.SymInt:
+    """A size that depends on values, in a fake kernel."""
+    return torch.library.get_ctx().new_dynamic_size()
+
+
+def _call() -> int | None:
+    """A number of its own for each operation whose result has a size that a trace of torch.compile does not know; None in an export,
+    whose programs have PyTorch's operators. torch.compile merges equal operations and keeps the symbol of one of them; inductor then
+    fails at the sizes that have the other ("u2 not in …"). Two layers with equal masks or offsets have such operations."""
+    return None if torch.compiler.is_exporting() else next(_calls)
+
+
+# Runs while Dynamo traces the caller: what torch.compiler.assume_constant_result does, without the import of Dynamo.
+_call._dynamo_marked_constant = True
+
+
+def size_in(number: Tensor) -> int:
+    """The value of an integer tensor of one element, which is a size, at least 0: a symbol where a trace does not know it."""
+    call = _call() if torch.compiler.is_compiling() else None
+    if call is not None:
+        return torch.ops.geosft._sized(number, call).shape[0]
+    size = number.item()
+    torch._check(size >= 0)
+    return size
+
+
+def rows_where(mask: Tensor) -> Tensor:
+    """int64: the rows of mask [N] that are True. Their number is a symbol where a trace does not know it."""
+    call = _call() if torch.compiler.is_compiling() else None
+    return mask.nonzero().squeeze(1) if call is None else torch.ops.geosft._rows_where(mask, call)
 
 
 class PackedLayout:
@@ -72,11 +115,8 @@ class PackedLayout:
             return sum(samples_of(size, k, with_replacement) for size in self.sizes())
         sizes = self.ptr.diff()
         if with_replacement:
-            samples = (sizes.clamp_max(1) * k).sum().item()
-        else:
-            samples = torch.maximum((sizes // 2).clamp_max(k), sizes.clamp_max(1)).sum().item()
-        torch._check(samples >= 0)
-        return samples
+            return size_in((sizes.clamp_max(1) * k).sum())
+        return size_in(torch.maximum((sizes // 2).clamp_max(k), sizes.clamp_max(1)).sum())
 
     def samples(self, k: int, with_replacement: bool, rows: int, ptr: Tensor) -> PackedLayout:
         """The layout of the `rows` sampled pairs with offsets `ptr`."""
@@ -94,9 +134,7 @@ class PackedLayout:
             return max(sizes, default=0)
         if self.at_most is not None:
             return self.at_most
-        longest = torch.nn.functional.pad(self.ptr.diff(), (1, 0)).max().item()
-        torch._check(longest >= 0)
-        return longest
+        return size_in(torch.nn.functional.pad(self.ptr.diff(), (1, 0)).max())
 
     def sizes(self) -> list[int] | None:
         """The rows of each item; None while a trace does not know them."""
@@ -212,7 +250,7 @@ def pack(
     if mask.layout != torch.strided or mask.device != first.device:
         raise ValueError(f"mask must be dense and on the device of {name}, {first.device}, got {mask.layout} on {mask.device}")
     ptr = torch.nn.functional.pad(mask.sum(1).cumsum(0), (1, 0))
-    unpacked = Unpacked(shape, mask, mask.flatten().nonzero().squeeze(1))
+    unpacked = Unpacked(shape, mask, rows_where(mask.flatten()))
     flat = [None if one is None else unpacked.rows(one) for one in rows]
     layout = PackedLayout.of_ptr(ptr, flat[0].shape[0])
     layout.mask = mask

@@ -139,7 +139,8 @@ class PointClassifier(_PointModel):
     Args:
         num_classes: at least 2.
         dim, num_heads, num_samples, depth: of the :class:`Encoder`.
-        normals: clouds come with normals.
+        normals: clouds come with normals, which point to the same side of the surface in all of them: outward, if they are those of
+            meshes.
         tokens: "ones", "radial", "local", "ppf", "absolute" or "absolute_local" (models/ops/point_tokens.h).
         relative: "paper" (attention sees squared distances and products of normals) or "angles" (also those of both
             normals to the line between two points; needs normals).
@@ -176,8 +177,9 @@ class PointClassifier(_PointModel):
     ) -> Tensor:
         """points and normals [N, 3] packed by ptr int64 [B + 1], or [B, N, 3] with a mask, bool [B, N]; the random numbers
         `sampling` of the pass: logits [B, num_classes]. They depend on the scale: models are trained on clouds of the unit
-        ball (centroid 0, largest distance 1). Normals must have unit length, which is not checked: other lengths change the
-        result."""
+        ball (centroid 0, largest distance 1). Normals must have unit length, and point to the same side of the
+        surface as in the training, which is not checked: others change the result. Pretrained models, and others that learned from meshes, need
+        normals that point outward."""
         (points, normals), layout, _ = self._packed(points, normals, ptr, mask)
         sampling = context_of(self, sampling)
         tokens, _ = self._encode(points, normals, None, layout, sampling)
@@ -216,7 +218,7 @@ class PointSegmenter(_PointModel):
     ) -> Tensor:
         """points and normals [N, 3] packed by ptr int64 [B + 1], or [B, N, 3] with a mask, bool [B, N]; category int64 [B];
         the random numbers `sampling` of the pass: logits [N, num_parts] or [B, N, num_parts] in the order of the points. Scale and normals are
-        those of :class:`PointClassifier`: the unit ball, and unit length."""
+        those of :class:`PointClassifier`: the unit ball, and unit length and outward."""
         (points, normals), layout, unpacked = self._packed(points, normals, ptr, mask)
         features = self._one_hot(category, points, layout)
         tokens, order = self._encode(points, normals, features, layout, context_of(self, sampling))

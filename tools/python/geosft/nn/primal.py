@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from .attention import SelfAttention
 from .checks import check_integer, check_number, check_sizes
-from .packed import PackedLayout, segment_of
+from .packed import PackedLayout, segment_of, size_in
 from .relative import GraphEncoding, PointEncoding
 
 _ops = torch.ops.geosft
@@ -73,9 +73,7 @@ class _Items(NamedTuple):
         if self.sizes is not None:
             sizes = [-(-size // factor) for size in self.sizes]
             return _Items.of(ptr, sum(sizes), sizes)
-        rows = groups.sum().item()
-        torch._check(rows >= 0)
-        return _Items.of(ptr, rows, None)
+        return _Items.of(ptr, size_in(groups.sum()), None)
 
     def check(self, holds: Tensor, message: str) -> None:
         """Raises `message` where a bool tensor is not all True: a ValueError, or in a compiled graph a RuntimeError."""
