@@ -318,16 +318,28 @@ class TrainedClassifier(PointClassifier, TrainedRun):
     """A :class:`geosft.nn.PointClassifier` of a RUN: `class_names`, and its configuration `config` by section."""
 
     class_names: list[str]
+    kernel: KernelRidge | None = None  # on histograms of point pairs, whose probabilities are averaged with the network's
+
+    def save(self, folder: str | pathlib.Path) -> None:
+        """See :meth:`TrainedRun.save`; a kernel regression is written, too."""
+        super().save(folder)
+        if self.kernel is not None:
+            self.kernel.save(pathlib.Path(folder))
 
     def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None) -> Tensor:
         """Probabilities [num_classes] of a cloud, as those of the tool: points [n, 3] in any unit, far from the origin or
         not, and normals [n, 3] of unit length, which are estimated where the model needs them and they are missing; the first
         time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
-        trained with are drawn; logits are averaged over the votes of the configuration."""
+        trained with are drawn; logits are averaged over the votes of the configuration, and the probabilities with those of a kernel regression if
+        the RUN has one."""
         cloud = self._thinned(points, normals)
         with _evaluating(self):
             logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]
-            return torch.stack(logits).mean(0).softmax(0)
+            found = torch.stack(logits).mean(0).softmax(0)
+            if self.kernel is None:
+                return found
+            histogram = torch.ops.geosft._pair_histogram(*(one.detach().cpu() for one in cloud))
+            return torch.lerp(found, self.kernel.predict(histogram[None])[0].softmax(0).to(found), self.kernel.weight)
 
     def prepare(
         self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, *, vote: int = 0
@@ -371,6 +383,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         old = self.head.linear
         self.head.linear = nn.Linear(old.in_features, len(names), device=old.weight.device, dtype=old.weight.dtype)
         self.class_names, self.texts = names, {**self.texts, "classes": "".join(f"{name}\n" for name in names)}
+        self.kernel = None  # it knows the old classes
 
 
 class TrainedSegmenter(PointSegmenter, TrainedRun):
@@ -663,8 +676,8 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     loaded.config, loaded.texts = config, texts
     if path.is_dir() and config.get("ensemble", 1) > 1:
         loaded.more_models = tuple(load(path / f"model_{number}") for number in range(1, config["ensemble"]))
-    if path.is_dir() and kind == _GRAPH:
-        loaded.kernel = KernelRidge.of_run(path)
+    if path.is_dir() and kind in (_CLASSIFY, _GRAPH):
+        loaded.kernel = KernelRidge.of_run(path, kind)
     return loaded.eval()
 
 
