@@ -158,6 +158,7 @@ class TrainedRun(nn.Module):
 
     config: dict[str, Any]
     texts: dict[str, str]
+    kernel: KernelRidge | None = None  # of molecules or clouds, whose predictions are averaged with those of all models
     _said_normals = False  # that they are estimated, which is said once per model
 
     def _directions(self, points: Tensor, normals: Tensor | None) -> Tensor | None:
@@ -185,12 +186,14 @@ class TrainedRun(nn.Module):
         write_atomically(path / "classes.txt", self.texts["classes"].encode())
         write_atomically(path / "version", self.texts["version"].encode())
         save_checkpoint(path / "best.ckpt", tensors, self.texts)
+        if self.kernel is not None:
+            self.kernel.save(path)
 
     def save_safetensors(self, file: str | pathlib.Path) -> None:
         """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
         :func:`geosft.load` reads too. Raises a ValueError for an ensemble, and for a model with a kernel regression, of
         which :meth:`save` keeps all."""
-        if getattr(self, "more_models", ()) or getattr(self, "kernel", None) is not None:
+        if getattr(self, "more_models", ()) or self.kernel is not None:
             raise ValueError("the model is an ensemble, or has a kernel regression: save() keeps all of it")
         save_safetensors(as_path(file, "file"), {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
 
@@ -318,13 +321,6 @@ class TrainedClassifier(PointClassifier, TrainedRun):
     """A :class:`geosft.nn.PointClassifier` of a RUN: `class_names`, and its configuration `config` by section."""
 
     class_names: list[str]
-    kernel: KernelRidge | None = None  # on histograms of point pairs, whose probabilities are averaged with the network's
-
-    def save(self, folder: str | pathlib.Path) -> None:
-        """See :meth:`TrainedRun.save`; a kernel regression is written, too."""
-        super().save(folder)
-        if self.kernel is not None:
-            self.kernel.save(pathlib.Path(folder))
 
     def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None) -> Tensor:
         """Probabilities [num_classes] of a cloud, as those of the tool: points [n, 3] in any unit, far from the origin or
@@ -448,7 +444,6 @@ class TrainedGraphModel(GraphModel, TrainedRun):
     output_names: list[str]
     schema: dict[str, Any]
     more_models: tuple[TrainedGraphModel, ...] = ()  # of an ensemble, whose outputs are averaged with those of this one
-    kernel: KernelRidge | None = None  # of a run of molecules, whose predictions are averaged with those of all models
 
     def _apply(self, *args, **kwargs):
         for model in self.more_models:
@@ -460,8 +455,6 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         super().save(folder)
         for number, model in enumerate(self.more_models, 1):
             model.save(pathlib.Path(folder) / f"model_{number}")
-        if self.kernel is not None:
-            self.kernel.save(pathlib.Path(folder))
 
     def encode(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs with the node encoding of the configuration, computed on the CPU."""
