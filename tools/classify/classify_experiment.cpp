@@ -56,6 +56,10 @@ std::unique_ptr<TrainingTask> ClassifyExperiment::make_task(const PointClassifie
 
 void ClassifyExperiment::fit_companion(const ClassifySettings& settings, const RunFolder& folder, at::Device device) {
   if (!settings.clouds.kernel_ridge) return;
+  if (!settings.clouds.normals) {
+    std::cerr << "kernel_ridge is left out: it needs normals, which normals = false leaves out\n";
+    return;
+  }
   const Clouds opened = open_training(settings, one_process());
   RunModel trained = load_run_model(folder.path());
   ShapeKernel kernel = std::exchange(trained.companion, {});

@@ -21,11 +21,6 @@ void ClassifyCloudSettings::add_keys(Config& config) {
   add_reading_keys(config);
 }
 
-void ClassifyCloudSettings::check() const {
-  CloudSettings::check();
-  if (kernel_ridge && !normals) throw UsageError("kernel_ridge needs normals, which normals = false leaves out");
-}
-
 void ClassifyModelSettings::add_keys(Config& config) {
   PointModelSettings::add_keys(config);
   config.add("model", "head_num_samples", &head_num_samples, "sampled tokens of the classification head", positive)

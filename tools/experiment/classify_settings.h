@@ -23,8 +23,6 @@ struct ClassifyCloudSettings : CloudSettings {
   bool kernel_ridge = false;  // average with a kernel regression on histograms of point pairs
 
   void add_keys(Config& config);
-  // Throws UsageError also for a kernel regression without the normals that it needs.
-  void check() const;
 };
 
 struct ClassifyModelSettings : PointModelSettings {
