@@ -109,8 +109,8 @@ void count_pairs(const OrientedPoints& cloud, std::vector<double>& counts) {
 
 // Adds the counts of the points along the axes to the third part. The centroid is the origin.
 void count_along_axes(const OrientedPoints& cloud, std::vector<double>& counts) {
-  using Rows = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
-  const Rows points(cloud.points, cloud.count, 3), normals(cloud.normals, cloud.count, 3);
+  using PointRows = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
+  const PointRows points(cloud.points, cloud.count, 3), normals(cloud.normals, cloud.count, 3);
   const Eigen::Matrix3d axes =
       Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(points.transpose() * points).eigenvectors();
   const Eigen::Matrix<double, Eigen::Dynamic, 3> along = points * axes, turned = normals * axes;

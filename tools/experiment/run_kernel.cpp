@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t small_split = 1000;  // too few items to leave one of the two out
 
-std::string kind_of(const std::string& program) {
+std::string kernel_kind(const std::string& program) {
   return program + " kernel";
 }
 
@@ -26,7 +26,7 @@ void RunKernel::save(const std::filesystem::path& run, const std::string& progra
   Checkpoint checkpoint;
   checkpoint.tensors = regression->state();
   checkpoint.tensors["weight"] = at::scalar_tensor(weight, at::kDouble);
-  checkpoint.texts["kind"] = kind_of(program);
+  checkpoint.texts["kind"] = kernel_kind(program);
   save_checkpoint(kernel_file(run), checkpoint);
 }
 
@@ -36,7 +36,7 @@ void RunKernel::load(const std::filesystem::path& run, const std::string& progra
   Checkpoint checkpoint = load_checkpoint(file);
   const auto kind = checkpoint.texts.find("kind");
   const auto stored = checkpoint.tensors.find("weight");
-  if (kind == checkpoint.texts.end() || kind->second != kind_of(program) || stored == checkpoint.tensors.end()) {
+  if (kind == checkpoint.texts.end() || kind->second != kernel_kind(program) || stored == checkpoint.tensors.end()) {
     throw DataError(file.string(), "the kernel regression of a run", "another checkpoint");
   }
   weight = stored->second.item<double>();

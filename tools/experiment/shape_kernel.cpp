@@ -11,17 +11,17 @@
 namespace geosft {
 namespace {
 
-constexpr const char* program = "geosft-classify";
+constexpr const char* classify_program = "geosft-classify";
 constexpr double least_probability = 1e-9;
 
 }  // namespace
 
 void ShapeKernel::save(const std::filesystem::path& run) const {
-  RunKernel::save(run, program);
+  RunKernel::save(run, classify_program);
 }
 
 void ShapeKernel::load(const std::filesystem::path& run) {
-  RunKernel::load(run, program);
+  RunKernel::load(run, classify_program);
 }
 
 at::Tensor ShapeKernel::averaged(const at::Tensor& logits, const at::Tensor& histograms) const {
