@@ -122,6 +122,7 @@ void fit_scores(const at::Tensor& descriptors, std::map<std::string, at::Tensor>
   state["knot_values"] = at::tensor(values, at::kDouble);
   state["knot_scores"] = at::tensor(scores, at::kDouble);
   state["knot_ptr"] = at::tensor(ptr, at::kLong);
+  if (descriptors.size(1) == 0) return;  // of nothing there is no deviation, of which LibTorch would warn
   const at::Tensor deviation = descriptor_scores(descriptors, state).std(0, /*unbiased=*/false).to(at::kDouble);
   for (int64_t c = 0; c < descriptors.size(1); ++c) {
     state["knot_scores"]
