@@ -122,6 +122,7 @@ void fit_scores(const at::Tensor& descriptors, std::map<std::string, at::Tensor>
   state["knot_values"] = at::tensor(values, at::kDouble);
   state["knot_scores"] = at::tensor(scores, at::kDouble);
   state["knot_ptr"] = at::tensor(ptr, at::kLong);
+  if (descriptors.size(1) == 0) return;  // of nothing there is no deviation, of which LibTorch would warn
   const at::Tensor deviation = descriptor_scores(descriptors, state).std(0, /*unbiased=*/false).to(at::kDouble);
   for (int64_t c = 0; c < descriptors.size(1); ++c) {
     state["knot_scores"]
@@ -291,6 +292,18 @@ std::pair<double, double> logistic_fit(const at::Tensor& score, const at::Tensor
     if (move->abs().max().item<double>() < 1e-9) break;
   }
   return {std::max(weights[0].item<double>(), 0.0) / scale, weights[1].item<double>()};
+}
+
+// Returns the factor of scores [n, classes] with which their softmax has the smallest cross-entropy with `classes`, of
+// one 1 in each row. The slope of the cross-entropy rises with the factor; up to 100 it is searched for its zero.
+double softmax_factor(const at::Tensor& scores, const at::Tensor& classes) {
+  double low = 0.1, high = 100;
+  for (int64_t step = 0; step < 50; ++step) {
+    const double middle = std::sqrt(low * high);
+    const at::Tensor slope = ((scores * middle).softmax(1) - classes).mul(scores).sum();
+    (slope.item<double>() < 0 ? low : high) = middle;
+  }
+  return std::sqrt(low * high);
 }
 
 // Returns the offset with which the mean of sigmoid(slope * score + offset) is the share of ones, of labels with one
@@ -506,13 +519,15 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
       mean[t] = values.mean();
       deviation[t] = values.std(0, /*unbiased=*/false);
     }
+    // Scores of classes are compared with each other.
+    if (options.classes && deviation[t].item<double>() > 0) deviation[t] = 1.0;
     state["offset"][t] = options.labels ? log_odds(values) : mean[t].item<double>();
     if (deviation[t].item<double>() < 1e-12) continue;  // nothing to learn
     scaled.select(1, t).copy_((target - mean[t]) / deviation[t]);
     if (target.index_select(0, kept).isfinite().any().item<bool>()) learnable.push_back(t);
   }
   const std::vector<Mixture> possible = all_mixtures(kernels.gaussian.defined(), kernels.fingerprints.defined());
-  for (const std::vector<int64_t>& together : trained_together(of_all, learnable, options.labels)) {
+  for (const std::vector<int64_t>& together : trained_together(of_all, learnable, options.labels || options.classes)) {
     const at::Tensor places = at::tensor(together, at::kLong), each = scaled.index_select(1, places);
     const at::Tensor learnt = each.select(1, 0).isfinite().nonzero().flatten();
     const at::Tensor of_kept = each.index_select(0, kept), known = of_kept.select(1, 0).isfinite().nonzero().flatten();
@@ -540,12 +555,17 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
                                                          return between.matmul(*solution);
                                                        }))
                                   : at::Tensor();
+    double factor = 1;
+    if (options.classes) {
+      const at::Tensor seen = of_all.index_select(0, kept).index_select(0, chosen).index_select(1, places);
+      factor = softmax_factor(found.predicted + mean.index_select(0, places), seen);
+    }
     for (size_t i = 0; i < together.size(); ++i) {
       const int64_t t = together[i], column = static_cast<int64_t>(i);
       state["mixture"].select(1, t).copy_(
           at::tensor({found.mixture.gaussian, found.mixture.linear, found.mixture.fingerprints}, at::kDouble));
       state["ridge"][t] = found.ridge();
-      double slope = deviation[t].item<double>(), offset = mean[t].item<double>();
+      double slope = factor * deviation[t].item<double>(), offset = factor * mean[t].item<double>();
       if (options.labels) {
         const at::Tensor values = of_all.select(1, t).index_select(0, learnt);
         const at::Tensor seen = of_all.select(1, t).index_select(0, kept).index_select(0, chosen);

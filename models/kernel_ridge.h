@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel ridge regression on the vectors of molecules: descriptors and count fingerprints.
+// Kernel ridge regression on the vectors of molecules, descriptors and count fingerprints, and on histograms of clouds.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,6 +15,7 @@ struct KernelRidgeOptions {
   int64_t fingerprints = 0;      // blocks of equally many columns, which come last
   int64_t fingerprint_bits = 0;  // columns of each, log(1 + count)
   bool labels = false;           // targets are 0 or 1, and predictions logits; otherwise both are values
+  bool classes = false;          // targets are 0 or 1, one 1 in each row, and predictions logits of their softmax
   int64_t max_exact = 12000;     // 4 GB; above so many rows, the Nyström approximation from `landmarks` rows
   int64_t landmarks = 5000;
   int64_t selection_rows = 1200;  // at most, of those that choose the hyperparameters
@@ -22,8 +23,8 @@ struct KernelRidgeOptions {
   uint64_t seed = 0;              // of the rows above
 };
 
-// A trained regression. Each target has a kernel of its own, except labels that are known for the same rows, which
-// share one, and its factorisation.
+// A trained regression. Each target has a kernel of its own, except labels that are known for the same rows, and
+// classes, which share one, and its factorisation.
 //
 // The kernel is a mixture g G + l L + m M, g + l + m = 1. M is the min-max kernel of log(1 + count), sum min(a, b) /
 // sum max(a, b) (Ralaivola et al., "Graph kernels for chemical informatics", 2005), averaged over the fingerprints. G
@@ -32,7 +33,8 @@ struct KernelRidgeOptions {
 // downwards, as long as the squared error falls, and the best pair is taken. The error is that of at most
 // selection_rows rows, and then, since more rows need a smaller ridge, of ridge_rows, each predicted while its part
 // (left_out_parts) is left out, by the closed form: the residuals of the rows b are (inv(K + ridge)_bb)^-1 (inv(K +
-// ridge) y)_b. The same residuals fit the logistic function that makes probabilities of labels.
+// ridge) y)_b. The same residuals fit the logistic function that makes probabilities of labels, and the factor of the
+// logits of classes.
 class KernelRidge {
  public:
   // features: floating [n, columns], NaN where unknown. targets: floating [n, t], NaN where unknown, which are left

@@ -259,4 +259,46 @@ TEST_CASE("predictions for labels are logits, of the share of ones where there i
   require_close(logits.select(1, 2), at::zeros({rows}, at::kDouble), 1e-12, "unknown");
 }
 
+TEST_CASE("classes share the kernel and the factor of their logits, which makes left-out rows most probable") {
+  const int64_t count = 90;
+  at::Tensor counts = example_counts(count, 15);
+  const at::Tensor label = at::arange(count, at::kLong) % 3;  // and a fourth class without rows
+  const at::Tensor noise = at::rand({count}, generator(16), at::TensorOptions(at::kDouble));
+  for (int64_t row = 0; row < count; ++row) {
+    if (noise[row].item<double>() < 0.8) counts[row].narrow(0, 8 * label[row].item<int64_t>(), 4).add_(3);
+  }
+  const at::Tensor targets = at::one_hot(label, 4).to(at::kDouble), groups = at::arange(count, at::kLong);
+  KernelRidgeOptions options = options_of(2);
+  options.classes = true;
+  const KernelRidge found = KernelRidge::fit(at::log1p(counts), targets, groups, options);
+  const double factor = found.state().at("slope")[0].item<double>(), ridge = found.ridge()[0].item<double>();
+  require_close(found.state().at("slope").slice(0, 0, 3), at::full({3}, factor, at::kDouble), 1e-12, "slopes");
+  require_close(found.state().at("offset").slice(0, 0, 3), at::full({3}, factor / 3, at::kDouble), 1e-12, "offsets");
+
+  const at::Tensor kernel = slow_min_max(counts.log1p(), counts.log1p()), mean = targets.mean(0);
+  const auto predicted = [&](const at::Tensor& from, const at::Tensor& to) {
+    const at::Tensor matrix =
+        kernel.index_select(0, from).index_select(1, from) + ridge * at::eye(from.numel(), at::kDouble);
+    const at::Tensor weights = at::linalg_solve(matrix, targets.index_select(0, from) - mean);
+    return kernel.index_select(0, to).index_select(1, from).matmul(weights) + mean;
+  };
+  at::Tensor left_out = at::zeros_like(targets);
+  for (const at::Tensor& part : left_out_parts(groups)) {
+    const at::Tensor kept = at::ones({count}, at::kBool).index_fill_(0, part, false).nonzero().flatten();
+    left_out.index_copy_(0, part, predicted(kept, part));
+  }
+  const auto loss = [&](double with) {
+    const at::Tensor known = left_out.slice(1, 0, 3);
+    return at::cross_entropy_loss(known * with, label).item<double>();
+  };
+  CHECK(loss(factor) < loss(1.02 * factor));
+  CHECK(loss(factor) < loss(factor / 1.02));
+  const at::Tensor logits = found.predict(at::log1p(counts));
+  const at::Tensor all = at::arange(count, at::kLong);
+  require_close(logits.slice(1, 0, 3), factor * predicted(all, all).slice(1, 0, 3), 1e-4, "logits");
+  CHECK(logits.argmax(1).eq(label).to(at::kDouble).mean().item<double>() > 0.7);
+  require_close(logits.select(1, 3), at::zeros({count}, at::kDouble), 1e-12, "a class without rows");
+  require_equal(KernelRidge::from_state(found.state()).predict(at::log1p(counts)), logits, "from its state");
+}
+
 }  // namespace geosft::test::test_kernel_ridge

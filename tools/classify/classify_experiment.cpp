@@ -24,6 +24,12 @@ void refuse_broken(const std::optional<ShapeFilesCheck>& check) {
                   " files are broken: mend or remove them, or train with --skip-broken, which leaves them out");
 }
 
+at::Tensor labels_of(const PointDataset& clouds) {
+  std::vector<int64_t> labels;
+  for (int64_t i = 0; i < clouds.size(); ++i) labels.push_back(clouds.label(i));
+  return at::tensor(labels, at::kLong);
+}
+
 }  // namespace
 
 ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySettings& settings,
@@ -46,6 +52,41 @@ std::unique_ptr<TrainingTask> ClassifyExperiment::make_task(const PointClassifie
                                                             const ClassifySettings& settings,
                                                             const Communicator& processes) {
   return std::make_unique<ClassifyTask>(model, clouds.data.train(), clouds.data.validation(), settings, processes);
+}
+
+void ClassifyExperiment::fit_companion(const ClassifySettings& settings, const RunFolder& folder, at::Device device) {
+  if (!settings.clouds.kernel_ridge) return;
+  if (!settings.clouds.normals) {
+    std::cerr << "kernel_ridge is left out: it needs normals, which normals = false leaves out\n";
+    return;
+  }
+  const Clouds opened = open_training(settings, one_process());
+  RunModel trained = load_run_model(folder.path());
+  ShapeKernel kernel = std::exchange(trained.companion, {});
+  const PointDataset& clouds = opened.data.train();
+  if (!kernel.regression) {
+    std::cerr << "fitting a kernel ridge regression to " << clouds.size() << " clouds\n";
+    kernel.regression = std::make_shared<const KernelRidge>(
+        fit_shape_kernel(shape_histograms(clouds), labels_of(clouds),
+                         static_cast<int64_t>(opened.outputs.class_names.size()), settings.seed));
+  }
+  std::ostringstream text;
+  text << "kernel ridge regression: ridge " << kernel.regression->ridge().mean().item<double>();
+  if (opened.data.held_out()) {
+    const PointDataset& held_out = *opened.data.validation();
+    trained.to(device);
+    const DatasetLogits networks = run_logits(trained, held_out, Rotation::none, 0);
+    const at::Tensor histograms = shape_histograms(held_out);
+    const auto loss_with = [&](double weight) {
+      kernel.weight = weight;
+      return at::cross_entropy_loss(kernel.averaged(networks.logits, histograms), networks.labels).item<double>();
+    };
+    kernel.weight = chosen_weight(loss_with, held_out.size(), text);
+  }
+  text << "; weight " << kernel.weight << '\n';
+  kernel.save(folder.path());
+  std::cerr << text.str();
+  folder.append_log(text.str());
 }
 
 std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& trained, const std::string& split) {
@@ -82,8 +123,8 @@ ClassifyEvaluation ClassifyExperiment::evaluate(RunModel& trained, const PointDa
   const int64_t each = clouds.size() * trained.settings.evaluation.votes;
   std::vector<DatasetLogits> evaluations;
   for (int64_t pass = 0; pass < passes; ++pass) {
-    evaluations.push_back(dataset_logits(trained.model, clouds, trained.settings, pass == 0 ? Rotation::none : rotation,
-                                         pass, [&](int64_t done) { progress(pass * each + done); }));
+    evaluations.push_back(run_logits(trained, clouds, pass == 0 ? Rotation::none : rotation, pass,
+                                     [&](int64_t done) { progress(pass * each + done); }));
   }
   if (rotation == Rotation::none) return {classification_metrics(evaluations), std::nullopt};
   const DatasetLogits upright = evaluations.front();
@@ -150,7 +191,7 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
 Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, int64_t count) {
   Mistakes found{"Wrong classes, by the probability of the right one" + view_hint(), {}, view::empty_page()};
   if (count == 0) return found;
-  const DatasetLogits all = dataset_logits(trained.model, clouds, trained.settings, Rotation::none, 0);
+  const DatasetLogits all = run_logits(trained, clouds, Rotation::none, 0);
   const at::Tensor shares = all.logits.to(at::kDouble).softmax(1), guesses = all.logits.argmax(1);
   const at::Tensor right = shares.gather(1, all.labels.unsqueeze(1)).squeeze(1);
   const at::Tensor order = right.argsort();

@@ -41,6 +41,9 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   static std::unique_ptr<TrainingTask> make_task(const PointClassifier& model, const Clouds& clouds,
                                                  const ClassifySettings& settings, const Communicator& processes);
 
+  // Fits the kernel regression of a trained run, unless it has one, to the clouds that it was trained on, and chooses
+  // its weight on those that were held out, if any.
+  static void fit_companion(const ClassifySettings& settings, const RunFolder& folder, at::Device device);
   static std::unique_ptr<PointDataset> open_split(const RunModel& trained, const std::string& split);
   static std::vector<std::string> recorded_splits(const ClassifySettings& settings, const std::string& split);
   static Evaluation evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,

@@ -46,8 +46,8 @@ set(run_headers classify/prediction.h experiment/arguments.h experiment/automati
                 experiment/event_file.h experiment/experiment_settings.h experiment/graph_kernel.h experiment/graph_learning.h
                 experiment/graph_metrics.h experiment/graph_prediction.h experiment/graph_settings.h
                 experiment/input_cloud.h experiment/input_files.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
-                experiment/run_folder.h experiment/run_observer.h experiment/segment_settings.h
-                experiment/segmentation.h experiment/split_table.h experiment/trained_run.h
+                experiment/run_folder.h experiment/run_kernel.h experiment/run_observer.h experiment/segment_settings.h
+                experiment/segmentation.h experiment/shape_kernel.h experiment/split_table.h experiment/trained_run.h
                 segment/segment_prediction.h)
 if(GEOSFT_TOOLS)
   foreach(header IN LISTS run_headers)

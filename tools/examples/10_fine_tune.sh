@@ -17,7 +17,7 @@ config=$(dirname -- "${BASH_SOURCE[0]}")/../configs/furniture.toml
 train() {
   local name=$1
   shift
-  "$geosft" train --config "$config" --data "$data" --max-per-class 5 --epochs "${EPOCHS:-100}" --seed "${SEED:-0}" --votes 4 --out "$out/$name" "$@" >/dev/null
+  "$geosft" train --config "$config" --data "$data" --max-per-class 5 --epochs "${EPOCHS:-100}" --seed "${SEED:-0}" --votes 4 --no-kernel-ridge --out "$out/$name" "$@" >/dev/null
   local accuracy
   accuracy=$(sed -E 's/.*"accuracy":([0-9.]+).*/\1/' "$out/$name/result.json")
   printf '%-24s %5.1f %%\n' "$name" "$(awk -v a="$accuracy" 'BEGIN { print 100 * a }')"

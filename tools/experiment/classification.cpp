@@ -8,6 +8,7 @@
 #include "data/seeds.h"
 #include "geometry/augment.h"
 #include "geometry/normalize.h"
+#include "geometry/pair_histogram.h"
 #include "models/summary.h"
 #include "models/training/autocast.h"
 #include "models/training/host_copy.h"
@@ -189,6 +190,10 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& input_shape, Rota
     for (int64_t row = 0; row < count; ++row) found.logits = found.logits + logits[row];
   }
   found.logits = found.logits / static_cast<double>(votes);
+  if (trained.companion.regression) {
+    const at::Tensor histogram = pair_histogram(shape.points.cpu(), shape.normals.cpu()).unsqueeze(0);
+    found.logits = trained.companion.averaged(found.logits.unsqueeze(0), histogram)[0];
+  }
   found.trace = on_host(std::move(found.trace));
   return found;
 }

@@ -13,12 +13,13 @@
 #include "tools/experiment/classify_settings.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/input_files.h"
+#include "tools/experiment/shape_kernel.h"
 #include "tools/experiment/trained_run.h"
 
 namespace geosft {
 
 // See TrainedRun.
-struct Classification : TaskTypes<ClassifySettings, ClassNames, PointClassifier> {
+struct Classification : TaskTypes<ClassifySettings, ClassNames, PointClassifier, ShapeKernel> {
   static constexpr const char* program = "geosft-classify";
   static Model make_model(const Settings& settings, const Outputs& outputs) {
     return Model(settings.classifier(static_cast<int64_t>(outputs.class_names.size())));
@@ -60,8 +61,8 @@ Shape read_prepared(const ClassifySettings& settings, const std::filesystem::pat
 
 // Prediction for one shape, on the CPU; trace and importance are those of the first vote.
 struct ShapeExplanation {
-  at::Tensor logits;      // [classes], averaged over the votes
-  Shape seen;             // input points of the model
+  at::Tensor logits;  // [classes], averaged over the votes, then with the kernel regression of the run if it has one
+  Shape seen;         // input points of the model
   at::Tensor importance;  // [n], scores of the head's sampler
   ForwardTrace trace;
 };

@@ -15,7 +15,9 @@ void ClassifyCloudSettings::add_keys(Config& config) {
                 "which files these are: by a hash of their names, as good as at random, or every so many-th by name")
       .add("clouds", "allow_missing", &allow_missing, "leave out listed shapes whose files are absent")
       .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background")
-      .add("clouds", "skip_broken", &skip_broken, "leave out files that cannot be read, and name them");
+      .add("clouds", "skip_broken", &skip_broken, "leave out files that cannot be read, and name them")
+      .add("clouds", "kernel_ridge", &kernel_ridge,
+           "average the probabilities with those of a kernel ridge regression on histograms of point pairs");
   add_reading_keys(config);
 }
 

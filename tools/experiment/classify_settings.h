@@ -19,7 +19,8 @@ struct ClassifyCloudSettings : CloudSettings {
   int64_t test_every = 5;
   SplitOrder split_order = SplitOrder::hash;  // RUN folders without this key have `name` (former_value)
   bool allow_missing = false, drop_background = false;
-  bool skip_broken = false;  // leave out broken files instead of ending
+  bool skip_broken = false;   // leave out broken files instead of ending
+  bool kernel_ridge = false;  // average with a kernel regression on histograms of point pairs
 
   void add_keys(Config& config);
 };

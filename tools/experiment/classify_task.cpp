@@ -4,6 +4,7 @@
 #include <ATen/core/Reduction.h>
 #include <ATen/core/grad_mode.h>
 
+#include "data/seeds.h"
 #include "models/summary.h"
 #include "models/training/autocast.h"
 #include "tools/experiment/batch_size_finder.h"
@@ -83,6 +84,16 @@ DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset
                                   some.evaluation.evaluation_batch = batch_size;
                                   return all_votes(model, dataset, some, rotation, repeat, heard);
                                 });
+}
+
+DatasetLogits run_logits(RunModel& trained, const PointDataset& dataset, Rotation rotation, int64_t repeat,
+                         const std::function<void(int64_t)>& progress) {
+  DatasetLogits found = dataset_logits(trained.model, dataset, trained.settings, rotation, repeat, progress);
+  if (trained.companion.regression) {
+    const uint64_t seed = combine_seeds({trained.settings.seed, static_cast<uint64_t>(repeat)});
+    found.logits = trained.companion.averaged(found.logits, shape_histograms(dataset, rotation, seed));
+  }
+  return found;
 }
 
 ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& evaluations) {

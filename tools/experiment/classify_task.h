@@ -24,6 +24,10 @@ struct DatasetLogits {
 DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
                              Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress = {});
 
+// Does the same for a run: averages the logits with its kernel regression if it has one.
+DatasetLogits run_logits(RunModel& trained, const PointDataset& dataset, Rotation rotation, int64_t repeat,
+                         const std::function<void(int64_t)>& progress = {});
+
 struct ClassificationMetrics {
   at::Tensor confusion;  // int64 [classes, classes], rows: true class
   double accuracy = 0.0, mean_class_accuracy = 0.0, loss = 0.0;

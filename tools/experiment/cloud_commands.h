@@ -9,6 +9,7 @@
 //   splits()      the splits that can be evaluated
 //   open_training(settings, processes)   the data of a training, a TrainingClouds
 //   make_task(model, clouds, settings, processes)   the task of the training loop
+//   fit_companion(settings, folder, device)   optional: fits what a run has besides its network (TaskTypes)
 //   open_split(run, split)               the clouds of an evaluation; throws DataError if they do not fit the run
 //   recorded_splits(settings, split)     those of split.csv whose clouds are the same, numbered in the same way; empty:
 //                                        they are not compared
@@ -91,6 +92,9 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
   }
 
   void report(const RunFolder& folder) override {
+    if constexpr (requires { Experiment::fit_companion(settings, folder, device); }) {
+      Experiment::fit_companion(settings, folder, device);
+    }
     TrainedRun<Task> trained = load_trained_run<Task>(folder.path());
     trained.to(device);
     trained.settings.workers = settings.workers;
@@ -285,7 +289,9 @@ struct CloudReportCommand {
              with_commas(Experiment::metrics_text(report.evaluation)));
     add_measures(page, report, trained);
     const std::string chosen = chosen_checkpoint(folder.best_checkpoint()).choice(trained.settings.train.epochs);
-    add_fact("the figures are of", "best.ckpt" + (chosen.empty() ? "" : ", " + chosen));
+    const std::string more = Task::Companion::stored_in(folder.path());
+    add_fact("the figures are of",
+             "best.ckpt" + (chosen.empty() ? "" : ", " + chosen) + (more.empty() ? "" : ", averaged with a " + more));
     if (!report.broken.empty()) page.facts.emplace_back("data", broken_files_text(report.broken.size()));
     const auto svg = [](std::filesystem::path stem) { return stem += ".svg"; };
     page.pictures = {{"Learning curves", svg(folder.learning_curves())}};

@@ -9,6 +9,7 @@
 
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/key_names.h"
+#include "tools/experiment/run_kernel.h"
 
 namespace geosft {
 namespace {
@@ -112,7 +113,9 @@ Command info_command(CLI::App& subcommand, const std::string& what_help, bool& j
 std::string evaluated_text(const std::filesystem::path& run, int64_t epochs) {
   const fs::path file = checkpoint_file(run);
   const std::string choice = chosen_checkpoint(file).choice(epochs);
-  return "evaluated: " + file.string() + (choice.empty() ? "" : ", " + choice) + "\n";
+  const std::string more = fs::is_regular_file(run) ? "" : RunKernel::stored_in(file.parent_path());
+  return "evaluated: " + file.string() + (choice.empty() ? "" : ", " + choice) +
+         (more.empty() ? "" : ", averaged with a " + more) + "\n";
 }
 
 std::string interrupted_text(const std::filesystem::path& run, int64_t epochs) {

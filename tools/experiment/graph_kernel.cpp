@@ -1,57 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/graph_kernel.h"
 
-#include <utility>
 #include <vector>
 
-#include "data/checkpoint.h"
-#include "data/data_error.h"
 #include "data/graphs/molecule_inputs.h"
 #include "tools/experiment/graph_evaluation.h"
 
 namespace geosft {
 namespace {
 
-constexpr const char* kernel_kind = "geosft-graph kernel";
+constexpr const char* graph_program = "geosft-graph";
 constexpr int64_t max_targets = 40;              // each has a training of its own
 constexpr int64_t many_items = 6500;             // above which a training takes many seconds
 constexpr int64_t max_training_labels = 200000;  // of such sets
 
 }  // namespace
 
-std::filesystem::path kernel_file(const std::filesystem::path& run) {
-  return run / "kernel.ckpt";
-}
-
 void GraphKernel::save(const std::filesystem::path& run) const {
-  Checkpoint checkpoint;
-  checkpoint.tensors = regression->state();
-  checkpoint.tensors["weight"] = at::scalar_tensor(weight, at::kDouble);
-  checkpoint.texts["kind"] = kernel_kind;
-  save_checkpoint(kernel_file(run), checkpoint);
+  RunKernel::save(run, graph_program);
 }
 
 void GraphKernel::load(const std::filesystem::path& run) {
-  const std::filesystem::path file = kernel_file(run);
-  if (!std::filesystem::exists(file)) return;
-  Checkpoint checkpoint = load_checkpoint(file);
-  const auto kind = checkpoint.texts.find("kind");
-  const auto stored = checkpoint.tensors.find("weight");
-  if (kind == checkpoint.texts.end() || kind->second != kernel_kind || stored == checkpoint.tensors.end()) {
-    throw DataError(file.string(), "the kernel regression of a run", "another checkpoint");
-  }
-  weight = stored->second.item<double>();
-  checkpoint.tensors.erase(stored);
-  try {
-    regression = std::make_shared<const KernelRidge>(KernelRidge::from_state(std::move(checkpoint.tensors)));
-  } catch (const c10::Error& error) {
-    throw DataError(file.string(), "the kernel regression of a run", error.what_without_backtrace());
-  }
-}
-
-std::string GraphKernel::stored_in(const std::filesystem::path& run) {
-  std::error_code error;
-  return std::filesystem::exists(kernel_file(run), error) ? "kernel ridge regression" : "";
+  RunKernel::load(run, graph_program);
 }
 
 at::Tensor GraphKernel::averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,

@@ -5,26 +5,19 @@
 #include <ATen/ATen.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "data/packed_items.h"
 #include "models/graph_model.h"
-#include "models/kernel_ridge.h"
 #include "tools/experiment/graph_settings.h"
+#include "tools/experiment/run_kernel.h"
 
 namespace geosft {
 
-struct GraphKernel {
-  std::shared_ptr<const KernelRidge> regression;  // nullptr: the networks predict alone
-  double weight = 0.5;                            // of its predictions, from 0 to 1
-
-  // Stores the regression in the RUN folder, and loads it from there if there is one. Throw DataError for a file that
-  // cannot be written, or is damaged.
+struct GraphKernel : RunKernel {
+  // See RunKernel.
   void save(const std::filesystem::path& run) const;
   void load(const std::filesystem::path& run);
-  // Returns "kernel ridge regression" if the RUN folder has one, otherwise an empty text.
-  static std::string stored_in(const std::filesystem::path& run);
 
   // Averages the predictions with `outputs` [n, outputs], those of networks for items with these graph_features.
   at::Tensor averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
@@ -35,9 +28,6 @@ struct GraphKernel {
 // standardised targets. Returns outputs of the same kind.
 at::Tensor averaged_outputs(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
                             const at::Tensor& predictions, double weight);
-
-// Returns the file of a RUN folder.
-std::filesystem::path kernel_file(const std::filesystem::path& run);
 
 // Says why a kernel regression is not fitted to such data; empty if it is. It has a training for each target, and
 // classes have none.

@@ -64,8 +64,7 @@ bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, 
   return true;
 }
 
-// Fits the kernel regression of the run, unless it has one, and chooses its weight on the validation split: the tenth
-// with the smallest loss, from 0.2 to 0.8 where the split is too small to tell that one of the two adds nothing.
+// Fits the kernel regression of the run, unless it has one, and chooses its weight on the validation split.
 void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                 const RunFolder& folder) {
   if (!planned.settings.molecules.kernel_ridge) return;
@@ -96,15 +95,7 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
                               outputs.targets};
       return evaluation_loss(networks.model, task, both, planned.settings.train.evaluation_loss());
     };
-    const int64_t margin = split.validation.size() < 1000 ? 2 : 0;
-    double best = 0.5, best_loss = loss_with(best);
-    for (int64_t tenths = margin; tenths <= 10 - margin; ++tenths) {
-      const double weight = static_cast<double>(tenths) / 10, loss = loss_with(weight);
-      if (loss < best_loss) best = weight, best_loss = loss;
-    }
-    text << "; loss on the validation split " << loss_with(0) << " of the networks, " << loss_with(1)
-         << " of the regression, " << best_loss << " of both";
-    kernel.weight = best;
+    kernel.weight = chosen_weight(loss_with, static_cast<int64_t>(split.validation.size()), text);
   }
   kernel.save(folder.path());
   text << "; weight " << kernel.weight << '\n';

@@ -352,6 +352,41 @@ TEST_CASE("a training starts from another run, with its model, for other classes
   shop.refuses(shop.train("none", {"--init-from", first, "--no-normals"}), 2, {"--normals", "normals = true"});
 }
 
+TEST_CASE("a classifier is averaged with a kernel regression, which its RUN keeps") {
+  const ClassifyShop shop;
+  const fs::path run = shop / "run";
+  const auto [json, said] =
+      shop.require_complete_run({"--kernel-ridge", "--validation-fraction", "0.2"}, "cube\nsphere\ntetrahedron\n");
+  CHECK_THAT(said, Catch::Contains("fitting a kernel ridge regression to 12 clouds") &&
+                       Catch::Contains("loss on the validation split") && Catch::Contains("; weight 0."));
+  CHECK_THAT(read_text(run / "train.log"), Catch::Contains("kernel ridge regression: ridge"));
+  CHECK_THAT(read_text(run / "config.toml"), Catch::Contains("kernel_ridge = true"));
+  REQUIRE(fs::exists(run / "kernel.ckpt"));
+  const auto metrics = [&](const std::string& of) {
+    return nlohmann::json::parse(shop.run_well({"eval", of, "--json"}).out).at("metrics");
+  };
+  CHECK(metrics(run.string()) == json.at("metrics"));
+  CHECK(metrics((run / "best.ckpt").string()) != json.at("metrics"));
+  const nlohmann::json turned =
+      nlohmann::json::parse(shop.run_well({"eval", run.string(), "--rotate", "so3", "--json"}).out);
+  CHECK(turned.at("max_logit_difference") < 1e-3);
+  CHECK_THAT(shop.run_well({"eval", run.string()}).out, Catch::Contains(", averaged with a kernel ridge regression\n"));
+  const std::string file = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  const auto predicted = [&](const std::string& of) { return shop.run_well({"predict", of, file}); };
+  CHECK(predicted(run.string()).out != predicted((run / "best.ckpt").string()).out);
+  CHECK_THAT(predicted((run / "best.ckpt").string()).err, Catch::Contains("without the kernel ridge regression"));
+  shop.run_well({"report", run.string()});
+  // A training that goes on keeps the regression, and a run without a validation split its weight.
+  const std::string kept = read_text(run / "kernel.ckpt");
+  shop.run_well({"train", "--resume", "--out", run.string(), "--epochs", "4"});
+  CHECK(read_text(run / "kernel.ckpt").size() == kept.size());
+  CHECK_THAT(shop.run_well(shop.train("all", {"--kernel-ridge", "--validation-fraction", "0"})).err,
+             Catch::Contains("to 15 clouds") && Catch::Contains("; weight 0.6\n"));
+  CHECK_THAT(shop.run_well(shop.train("none", {"--kernel-ridge", "--normals", "false"})).err,
+             Catch::Contains("kernel_ridge is left out: it needs normals"));
+  CHECK_FALSE(fs::exists(shop / "none" / "kernel.ckpt"));
+}
+
 TEST_CASE("broken files are left out of a training when asked, which is said, kept in the run and its result") {
   const ClassifyShop shop;
   write_text(shop.data() / "train" / "cube" / "cube_1.off", "OFF\n");

@@ -22,6 +22,7 @@ drop_background = true
 columns = "x,y,z,r,g,b"
 drop_invalid = true
 skip_broken = true
+kernel_ridge = true
 normal_orientation = "consistent"
 [augment]
 estimated_normals = 0.25

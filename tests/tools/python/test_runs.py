@@ -121,6 +121,26 @@ class Classifiers(InFolder):
             with self.assertRaisesRegex(ValueError, name):
                 model.prepare(**{"points": points, "normals": normals, **bad})
 
+    def test_kernel_regressions(self):
+        place = self.folder / "kernel"
+        run(CLASSIFY, "train", f"--data={self.data}", f"--out={place}", *SMALL, "--num-samples=8", "--points=64", "--head-num-samples=16", "--batch-size=4",
+            "--points-per-mesh=100", "--kernel-ridge")
+        model, served = geosft.load(place), torch.classes.geosft.Classifier(str(place))
+        self.assertEqual(model.kernel.weight, 0.6)
+        generator = torch.Generator().manual_seed(17)
+        points = torch.rand(90, 3, generator=generator) * 10 + 5
+        normals = torch.nn.functional.normalize(torch.randn(90, 3, generator=generator), dim=1)
+        self.close(model.predict(points, normals), served.predict(points, normals))
+        alone = geosft.load(place / "best.ckpt")
+        self.assertIsNone(alone.kernel)
+        self.assertGreater(float((model.predict(points, normals) - alone.predict(points, normals)).abs().max()), 1e-3)
+        model.save(self.folder / "kernel_again")
+        self.assertTrue(torch.equal(geosft.load(self.folder / "kernel_again").predict(points, normals), model.predict(points, normals)))
+        with self.assertRaisesRegex(ValueError, "kernel regression"):
+            model.save_safetensors(self.folder / "kernel.safetensors")
+        model.set_classes(["a", "b", "c"])
+        self.assertEqual(model.predict(points, normals).shape, (3,))
+
     @unittest.skipUnless(WITH_NUMPY, "NumPy is not installed")
     def test_arrays_give_the_bits_of_tensors(self):
         import numpy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions of the kernel ridge regression of a run of molecules, as models/kernel_ridge.h defines it."""
+"""Predictions of the kernel ridge regression of a run of molecules or clouds, as models/kernel_ridge.h defines it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .checkpoints import load_checkpoint, save_checkpoint
 
-_FILE, _KIND = "kernel.ckpt", "geosft-graph kernel"
+_FILE = "kernel.ckpt"
 
 
 class KernelRidge:
@@ -21,13 +21,13 @@ class KernelRidge:
         self.state = tensors
 
     @classmethod
-    def of_run(cls, folder: pathlib.Path) -> KernelRidge | None:
-        """None for a RUN without one. Raises a ValueError that names a file of another kind."""
+    def of_run(cls, folder: pathlib.Path, tool: str) -> KernelRidge | None:
+        """That of a RUN of `tool`; None for a RUN without one. Raises a ValueError that names a file of another kind."""
         file = folder / _FILE
         if not file.is_file():
             return None
         tensors, texts = load_checkpoint(file)
-        if texts.get("kind") != _KIND:
+        if texts.get("kind") != f"{tool} kernel":
             raise ValueError(f"{file}: expected the kernel regression of a run, found another checkpoint")
         return cls(tensors, texts)
 
@@ -35,7 +35,7 @@ class KernelRidge:
         save_checkpoint(folder / _FILE, self.state, self.texts)
 
     def predict(self, features: Tensor) -> Tensor:
-        """Targets in the unit of the data, or logits of labels, [B, outputs], from the `graph_features` [B, columns]."""
+        """Targets in the unit of the data, or logits of labels or classes, [B, outputs], from the `graph_features` [B, columns]."""
         state, features = self.state, features.detach().cpu().double()
         described, bits, (of_gaussian, of_linear, of_counts) = state["scores"].shape[1], int(state["bits"]), state["mixture"]
         known = state["scores"].double()

@@ -158,6 +158,7 @@ class TrainedRun(nn.Module):
 
     config: dict[str, Any]
     texts: dict[str, str]
+    kernel: KernelRidge | None = None  # of molecules or clouds, whose predictions are averaged with those of all models
     _said_normals = False  # that they are estimated, which is said once per model
 
     def _directions(self, points: Tensor, normals: Tensor | None) -> Tensor | None:
@@ -185,12 +186,14 @@ class TrainedRun(nn.Module):
         write_atomically(path / "classes.txt", self.texts["classes"].encode())
         write_atomically(path / "version", self.texts["version"].encode())
         save_checkpoint(path / "best.ckpt", tensors, self.texts)
+        if self.kernel is not None:
+            self.kernel.save(path)
 
     def save_safetensors(self, file: str | pathlib.Path) -> None:
         """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
         :func:`geosft.load` reads too. Raises a ValueError for an ensemble, and for a model with a kernel regression, of
         which :meth:`save` keeps all."""
-        if getattr(self, "more_models", ()) or getattr(self, "kernel", None) is not None:
+        if getattr(self, "more_models", ()) or self.kernel is not None:
             raise ValueError("the model is an ensemble, or has a kernel regression: save() keeps all of it")
         save_safetensors(as_path(file, "file"), {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
 
@@ -323,11 +326,16 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         """Probabilities [num_classes] of a cloud, as those of the tool: points [n, 3] in any unit, far from the origin or
         not, and normals [n, 3] of unit length that point outward, which are estimated where the model needs them and they are missing; the
         first time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
-        trained with are drawn; logits are averaged over the votes of the configuration."""
+        trained with are drawn; logits are averaged over the votes of the configuration, and the probabilities with those of a kernel
+        regression if the RUN has one."""
         cloud = self._thinned(points, normals)
         with _evaluating(self):
             logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]
-            return torch.stack(logits).mean(0).softmax(0)
+            found = torch.stack(logits).mean(0).softmax(0)
+            if self.kernel is None:
+                return found
+            histogram = torch.ops.geosft._pair_histogram(*(one.detach().cpu() for one in cloud))
+            return torch.lerp(found, self.kernel.predict(histogram[None])[0].softmax(0).to(found), self.kernel.weight)
 
     def prepare(
         self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, *, vote: int = 0
@@ -371,6 +379,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         old = self.head.linear
         self.head.linear = nn.Linear(old.in_features, len(names), device=old.weight.device, dtype=old.weight.dtype)
         self.class_names, self.texts = names, {**self.texts, "classes": "".join(f"{name}\n" for name in names)}
+        self.kernel = None  # it knows the old classes
 
 
 class TrainedSegmenter(PointSegmenter, TrainedRun):
@@ -435,7 +444,6 @@ class TrainedGraphModel(GraphModel, TrainedRun):
     output_names: list[str]
     schema: dict[str, Any]
     more_models: tuple[TrainedGraphModel, ...] = ()  # of an ensemble, whose outputs are averaged with those of this one
-    kernel: KernelRidge | None = None  # of a run of molecules, whose predictions are averaged with those of all models
 
     def _apply(self, *args, **kwargs):
         for model in self.more_models:
@@ -447,8 +455,6 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         super().save(folder)
         for number, model in enumerate(self.more_models, 1):
             model.save(pathlib.Path(folder) / f"model_{number}")
-        if self.kernel is not None:
-            self.kernel.save(pathlib.Path(folder))
 
     def encode(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs with the node encoding of the configuration, computed on the CPU."""
@@ -663,8 +669,8 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     loaded.config, loaded.texts = config, texts
     if path.is_dir() and config.get("ensemble", 1) > 1:
         loaded.more_models = tuple(load(path / f"model_{number}") for number in range(1, config["ensemble"]))
-    if path.is_dir() and kind == _GRAPH:
-        loaded.kernel = KernelRidge.of_run(path)
+    if path.is_dir() and kind in (_CLASSIFY, _GRAPH):
+        loaded.kernel = KernelRidge.of_run(path, kind)
     return loaded.eval()
 
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/pair_histogram.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "geometry/canonical_pose.h"
+#include "geometry/normalize.h"
+#include "geometry/rotation.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_pair_histogram {
+namespace {
+
+struct Example {
+  at::Tensor points, normals;
+};
+
+// Returns points of an ellipsoid with its normals, off the origin.
+Example ellipsoid(int64_t count, uint64_t seed) {
+  const at::Tensor axes = at::tensor({1.0, 0.6, 0.3}, at::kDouble);
+  const at::Tensor sphere = at::randn({count, 3}, generator(seed), at::TensorOptions(at::kDouble));
+  const at::Tensor unit = sphere / sphere.norm(2, 1, true), normals = unit / axes;
+  return {unit * axes + 0.4, normals / normals.norm(2, 1, true)};
+}
+
+// Counts each pair by the definition, one by one, of a cloud with at most as many points as there are centres.
+at::Tensor reference(const Example& cloud) {
+  const PosedClouds posed = canonical_pose(normalize(cloud.points.to(at::kDouble)).points, cloud.normals);
+  const at::Tensor x = posed.points.to(at::kFloat).to(at::kDouble), m = posed.normals.to(at::kFloat).to(at::kDouble);
+  const int64_t count = x.size(0);
+  const at::Tensor distance = (x.unsqueeze(0) - x.unsqueeze(1)).norm(2, 2);
+  const double mean = (distance.sum() / distance.gt(0).sum()).item<double>();
+  const std::vector<double> ends = {0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.36, 0.42, 0.5,
+                                    0.6,  0.7,  0.8,  0.95, 1.1, 1.3,  1.5, 1.75, 2.1};
+  const auto bin = [](const at::Tensor& cosine) {
+    return std::clamp<int64_t>(static_cast<int64_t>(std::floor((cosine.item<double>() + 1) / 0.4)), 0, 4);
+  };
+  at::Tensor counts = at::zeros({20, 5, 5, 5}, at::kDouble);
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t j = 0; j < count; ++j) {
+      const double d = distance[i][j].item<double>();
+      if (d == 0) continue;
+      const int64_t shell = std::upper_bound(ends.begin(), ends.end(), d / mean) - ends.begin();
+      const at::Tensor u = (x[j] - x[i]) / d;
+      const int64_t alike = bin(m[i].dot(m[j])), own = bin(m[i].dot(u)), other = bin(-m[j].dot(u));
+      counts[shell][alike][own][other] += 1;
+      counts[shell][alike][other][own] += 1;
+    }
+  }
+  const auto [variances, axes] = at::linalg_eigh(x.t().matmul(x));
+  const at::Tensor along = x.matmul(axes), turned = m.matmul(axes).abs();
+  const double mean_along = along.abs().mean().item<double>();
+  at::Tensor of_axes = at::zeros({1250}, at::kDouble);
+  for (int64_t axis = 0; axis < 3; ++axis) {
+    const double sign = along.select(1, axis).pow(3).sum().item<double>() < 0 ? -1 : 1;
+    for (int64_t i = 0; i < count; ++i) {
+      const double place = sign * along[i][axis].item<double>() / mean_along;
+      const auto column = std::clamp<int64_t>(static_cast<int64_t>(std::floor((place + 3.2) / 0.4)), 0, 15);
+      const auto normal = std::min<int64_t>(static_cast<int64_t>(turned[i][axis].item<double>() * 4), 3);
+      of_axes[(axis * 16 + column) * 4 + normal] += 1;
+    }
+  }
+  at::Tensor parts = at::cat({counts.view({2, -1}), of_axes.unsqueeze(0)});
+  parts = parts * 5000 / parts.sum(1, true).clamp_min(1e-9);
+  return parts.flatten();
+}
+
+}  // namespace
+
+TEST_CASE("pair_histogram: the counts are those of the definition, pair by pair") {
+  for (const int64_t count : {12, 40}) {
+    const Example cloud = ellipsoid(count, 1);
+    const at::Tensor found = pair_histogram(cloud.points, cloud.normals);
+    REQUIRE(found.scalar_type() == at::kFloat);
+    REQUIRE(found.sizes() == at::IntArrayRef{pair_histogram_parts * pair_histogram_bins});
+    require_close(found.to(at::kDouble).expm1(), reference(cloud), 1e-2, "counts");
+  }
+}
+
+TEST_CASE("pair_histogram: moved, rotated and scaled copies, and shuffled ones, have the same counts") {
+  const Example cloud = ellipsoid(200, 2);
+  const at::Tensor own = pair_histogram(cloud.points, cloud.normals);
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    const at::Tensor rotation = random_rotation(generator(seed), at::kDouble);
+    const at::Tensor turned = rotate(cloud.points, rotation) * 7.0 + 3.0;
+    require_equal(pair_histogram(turned, rotate(cloud.normals, rotation)), own, "counts of a copy");
+  }
+  const at::Tensor order = at::randperm(200, generator(3), at::kLong);
+  const at::Tensor shuffled = pair_histogram(cloud.points.index_select(0, order), cloud.normals.index_select(0, order));
+  require_close(shuffled, own, 1e-5, "counts of a shuffled copy");
+  const at::Tensor narrow = pair_histogram(cloud.points.to(at::kFloat), cloud.normals.to(at::kFloat));
+  CHECK((narrow - own).abs().max().item<double>() < 0.2);
+}
+
+TEST_CASE("pair_histogram: other samples of a shape are described alike, another shape is not") {
+  const auto described = [](const Example& cloud) { return pair_histogram(cloud.points, cloud.normals).expm1(); };
+  const at::Tensor first = described(ellipsoid(3000, 4)), second = described(ellipsoid(5000, 5));
+  Example ball = ellipsoid(3000, 6);
+  ball.points = ball.normals;
+  const double alike = (first - second).abs().sum().item<double>();
+  CHECK(alike < 0.1 * first.sum().item<double>());
+  CHECK((first - described(ball)).abs().sum().item<double>() > 5 * alike);
+  for (const at::Tensor& part : first.split(pair_histogram_bins)) {
+    CHECK_THAT(part.sum().item<double>(), Catch::WithinAbs(5000, 0.5));
+  }
+}
+
+TEST_CASE("pair_histogram: clouds without pairs have no counts, and bad arguments are refused by name") {
+  const Example cloud = ellipsoid(6, 7);
+  const at::Tensor none = at::zeros({pair_histogram_parts * pair_histogram_bins}, at::kFloat);
+  require_equal(pair_histogram(cloud.points.slice(0, 0, 0), cloud.normals.slice(0, 0, 0)), none, "no points");
+  require_equal(pair_histogram(cloud.points.slice(0, 0, 1), cloud.normals.slice(0, 0, 1)), none, "one point");
+  require_equal(pair_histogram(at::ones({6, 3}, at::kDouble), cloud.normals), none, "equal points");
+  require_error([&] { pair_histogram(cloud.points[0], cloud.normals); }, {"points", "[3]"});
+  require_error([&] { pair_histogram(cloud.points, cloud.normals.slice(0, 1)); }, {"normals", "[6, 3]", "[5, 3]"});
+  require_error([&] { pair_histogram(cloud.points / 0, cloud.normals); }, {"points", "finite"});
+  require_error([&] { pair_histogram(cloud.points, cloud.normals / 0); }, {"normals", "finite"});
+}
+
+}  // namespace geosft::test::test_pair_histogram

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/run_kernel.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <sstream>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_run_kernel {
+
+TEST_CASE("the weight of a regression has the smallest loss on the validation split, of a small one near the middle") {
+  const auto loss_around = [](double best) { return [best](double weight) { return std::abs(weight - best) + 1; }; };
+  std::ostringstream text;
+  CHECK(chosen_weight(loss_around(0.33), 50, text) == 0.3);
+  CHECK_THAT(text.str(), Catch::Contains("1.33 of the networks, 1.67 of the regression, 1.03 of both"));
+  CHECK(chosen_weight(loss_around(0), 999, text) == 0.2);
+  CHECK(chosen_weight(loss_around(1), 999, text) == 0.8);
+  CHECK(chosen_weight(loss_around(0), 1000, text) == 0.0);
+  CHECK(chosen_weight(loss_around(1), 1000, text) == 1.0);
+  CHECK(chosen_weight([](double) { return 2.0; }, 1000, text) == 0.5);
+}
+
+TEST_CASE("a regression comes back from the RUN folder of its program, and is refused by another") {
+  const TemporaryFolder folder;
+  const at::Tensor features = at::randn({20, 3}, generator(1)), target = features.narrow(1, 0, 1);
+  RunKernel kernel;
+  kernel.regression = std::make_shared<const KernelRidge>(
+      KernelRidge::fit(features, target, at::arange(20, at::kLong), KernelRidgeOptions()));
+  kernel.weight = 0.25;
+  CHECK(RunKernel::stored_in(folder.path()).empty());
+  kernel.save(folder.path(), "geosft-graph");
+  CHECK(RunKernel::stored_in(folder.path()) == "kernel ridge regression");
+  RunKernel loaded;
+  loaded.load(folder.path(), "geosft-graph");
+  CHECK(loaded.weight == 0.25);
+  require_equal(loaded.regression->predict(features), kernel.regression->predict(features), "predictions");
+  require_error([&] { loaded.load(folder.path(), "geosft-classify"); }, {"kernel.ckpt", "another checkpoint"});
+}
+
+}  // namespace geosft::test::test_run_kernel

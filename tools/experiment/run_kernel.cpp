@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/run_kernel.h"
+
+#include <ostream>
+#include <utility>
+
+#include "data/checkpoint.h"
+#include "data/data_error.h"
+
+namespace geosft {
+namespace {
+
+constexpr int64_t small_split = 1000;  // too few items to leave one of the two out
+
+std::string kernel_kind(const std::string& program) {
+  return program + " kernel";
+}
+
+}  // namespace
+
+std::filesystem::path kernel_file(const std::filesystem::path& run) {
+  return run / "kernel.ckpt";
+}
+
+void RunKernel::save(const std::filesystem::path& run, const std::string& program) const {
+  Checkpoint checkpoint;
+  checkpoint.tensors = regression->state();
+  checkpoint.tensors["weight"] = at::scalar_tensor(weight, at::kDouble);
+  checkpoint.texts["kind"] = kernel_kind(program);
+  save_checkpoint(kernel_file(run), checkpoint);
+}
+
+void RunKernel::load(const std::filesystem::path& run, const std::string& program) {
+  const std::filesystem::path file = kernel_file(run);
+  if (!std::filesystem::exists(file)) return;
+  Checkpoint checkpoint = load_checkpoint(file);
+  const auto kind = checkpoint.texts.find("kind");
+  const auto stored = checkpoint.tensors.find("weight");
+  if (kind == checkpoint.texts.end() || kind->second != kernel_kind(program) || stored == checkpoint.tensors.end()) {
+    throw DataError(file.string(), "the kernel regression of a run", "another checkpoint");
+  }
+  weight = stored->second.item<double>();
+  checkpoint.tensors.erase(stored);
+  try {
+    regression = std::make_shared<const KernelRidge>(KernelRidge::from_state(std::move(checkpoint.tensors)));
+  } catch (const c10::Error& error) {
+    throw DataError(file.string(), "the kernel regression of a run", error.what_without_backtrace());
+  }
+}
+
+std::string RunKernel::stored_in(const std::filesystem::path& run) {
+  std::error_code error;
+  return std::filesystem::exists(kernel_file(run), error) ? "kernel ridge regression" : "";
+}
+
+double chosen_weight(const std::function<double(double)>& loss_with, int64_t items, std::ostream& text) {
+  const int64_t margin = items < small_split ? 2 : 0;
+  double best = 0.5, best_loss = loss_with(best);
+  for (int64_t tenths = margin; tenths <= 10 - margin; ++tenths) {
+    const double weight = static_cast<double>(tenths) / 10, loss = loss_with(weight);
+    if (loss < best_loss) best = weight, best_loss = loss;
+  }
+  text << "; loss on the validation split " << loss_with(0) << " of the networks, " << loss_with(1)
+       << " of the regression, " << best_loss << " of both";
+  return best;
+}
+
+}  // namespace geosft

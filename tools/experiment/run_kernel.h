@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel ridge regression of a run, whose predictions are averaged with those of its networks: its file in the RUN
+// folder, and the choice of its weight.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+#include "models/kernel_ridge.h"
+
+namespace geosft {
+
+struct RunKernel {
+  std::shared_ptr<const KernelRidge> regression;  // nullptr: the networks predict alone
+  double weight = 0.5;                            // of its predictions, from 0 to 1
+
+  // Stores the regression of `program` in the RUN folder, and loads it from there if there is one. Throw DataError for
+  // a file that cannot be written, is damaged, or is of another program.
+  void save(const std::filesystem::path& run, const std::string& program) const;
+  void load(const std::filesystem::path& run, const std::string& program);
+  // Returns "kernel ridge regression" if the RUN folder has one, otherwise an empty text.
+  static std::string stored_in(const std::filesystem::path& run);
+};
+
+// Returns the file of a RUN folder.
+std::filesystem::path kernel_file(const std::filesystem::path& run);
+
+// Chooses the weight on a validation split of `items` items: 0.5, or the tenth with a smaller loss, from 0.2 to 0.8
+// where the split is too small to tell that one of the two adds nothing. Adds the losses to `text`.
+double chosen_weight(const std::function<double(double)>& loss_with, int64_t items, std::ostream& text);
+
+}  // namespace geosft

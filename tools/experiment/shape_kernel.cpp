@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/shape_kernel.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+
+#include "data/seeds.h"
+#include "geometry/pair_histogram.h"
+#include "tools/experiment/cloud_transforms.h"
+
+namespace geosft {
+namespace {
+
+constexpr const char* classify_program = "geosft-classify";
+constexpr double least_probability = 1e-9;
+
+}  // namespace
+
+void ShapeKernel::save(const std::filesystem::path& run) const {
+  RunKernel::save(run, classify_program);
+}
+
+void ShapeKernel::load(const std::filesystem::path& run) {
+  RunKernel::load(run, classify_program);
+}
+
+at::Tensor ShapeKernel::averaged(const at::Tensor& logits, const at::Tensor& histograms) const {
+  const at::Tensor probability = regression->predict(histograms).softmax(1);
+  const at::Tensor mean = (1 - weight) * logits.cpu().to(at::kDouble).softmax(1) + weight * probability;
+  return mean.clamp_min(least_probability).log().to(logits.options());
+}
+
+at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation, uint64_t seed) {
+  at::Tensor rows = at::empty({clouds.size(), pair_histogram_parts * pair_histogram_bins}, at::kFloat);
+  at::parallel_for(0, clouds.size(), 1, [&](int64_t begin, int64_t end) {
+    const at::NoGradGuard guard;
+    for (int64_t row = begin; row < end; ++row) {
+      Shape shape = clouds.get(row);
+      prepare_normals(shape, /*with_normals=*/true);
+      set_precision(shape, at::kDouble);
+      rotate_shape(shape, rotation, make_generator(combine_seeds({seed, static_cast<uint64_t>(row)})));
+      rows.select(0, row).copy_(pair_histogram(shape.points, shape.normals));
+    }
+  });
+  return rows;
+}
+
+KernelRidge fit_shape_kernel(const at::Tensor& histograms, const at::Tensor& labels, int64_t classes, uint64_t seed) {
+  KernelRidgeOptions options;
+  options.fingerprints = pair_histogram_parts;
+  options.fingerprint_bits = pair_histogram_bins;
+  options.classes = true;
+  options.seed = seed;
+  const at::Tensor groups = at::arange(labels.size(0), at::kLong);
+  return KernelRidge::fit(histograms, at::one_hot(labels, classes).to(at::kDouble), groups, options);
+}
+
+}  // namespace geosft

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel regression of a classifier of clouds, on their histograms of point pairs (geometry/pair_histogram.h),
+// whose probabilities are averaged with those of its network.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <filesystem>
+
+#include "data/points/point_dataset.h"
+#include "tools/experiment/cloud_settings.h"
+#include "tools/experiment/run_kernel.h"
+
+namespace geosft {
+
+struct ShapeKernel : RunKernel {
+  ShapeKernel() { weight = 0.6; }  // the best one of furniture, by cross-validation (tools/bench/TARGETS.md)
+
+  // See RunKernel.
+  void save(const std::filesystem::path& run) const;
+  void load(const std::filesystem::path& run);
+
+  // Averages the probabilities of logits [n, classes] with those of the regression for clouds with these histograms
+  // [n, columns]. Returns logits of the same type: the logarithms of the averages.
+  at::Tensor averaged(const at::Tensor& logits, const at::Tensor& histograms) const;
+};
+
+// Returns the histogram of each cloud, float32 [n, columns], rotated with a seed from `seed` and its row. The clouds
+// have normals.
+at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation = Rotation::none, uint64_t seed = 0);
+
+// Fits a regression on histograms [n, columns] to labels int64 [n] of that many classes.
+KernelRidge fit_shape_kernel(const at::Tensor& histograms, const at::Tensor& labels, int64_t classes, uint64_t seed);
+
+}  // namespace geosft
