@@ -20,6 +20,8 @@ Problem radial_problem() {
 }  // namespace
 
 TEST_CASE("the dual meets the conditions of its optimum", "[support_vector_regression]") {
+  // Measured with these seeds: 3.3e-16 of 1e-9, 4.5e-7 of 1e-6 that are allowed. Of 100 other seeds, 12 differ by
+  // more, by 1.9e-6 at most.
   const Problem problem = radial_problem();
   const RegressionOptions options{.cost = 2.0, .epsilon = 0.05};
   const SupportVectorRegression regression(problem.kernel, problem.targets, options);
@@ -37,6 +39,7 @@ TEST_CASE("the dual meets the conditions of its optimum", "[support_vector_regre
 }
 
 TEST_CASE("prediction is the expansion over support vectors", "[support_vector_regression]") {
+  // Measured: the same bits where 1e-12 is allowed.
   const Problem problem = radial_problem();
   const SupportVectorRegression regression(problem.kernel, problem.targets);
   const at::Tensor rows = at::rand({5, 30}, generator(2), at::kDouble);

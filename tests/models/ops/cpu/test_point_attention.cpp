@@ -5,6 +5,8 @@ namespace geosft::test::test_cpu_point_attention {
 using namespace point_cases;
 
 TEST_CASE("the kernels of distances agree with the reference at awkward sizes", "[cpu_point_attention]") {
+  // Measured with these seeds: 7.3e-15 of 1e-10, 3.5e-7 of 2e-5, 7.2e-6 of 0.0001 that are allowed. Of 100 other
+  // seeds, 2 differ by more, by 4.2e-4 at most.
   require_references(1, 20);
 }
 
@@ -14,6 +16,7 @@ TEST_CASE("the kernels of distances pass gradcheck", "[cpu_point_attention]") {
 }
 
 TEST_CASE("the kernels of distances and normals agree with the reference at awkward sizes", "[cpu_point_attention]") {
+  // Measured over 100 seeds, at most: 5.0e-14 of 1e-10, 5.1e-6 of 2e-5, 3.8e-5 of 0.0001 that are allowed.
   require_references(2, 60);
 }
 
@@ -22,6 +25,7 @@ TEST_CASE("the kernels of distances and normals pass gradcheck", "[cpu_point_att
 }
 
 TEST_CASE("the kernels of angles agree with the reference at awkward sizes", "[cpu_point_attention]") {
+  // Measured over 100 seeds, at most: 3.1e-14 of 1e-10, 2.8e-6 of 2e-5, 2.6e-5 of 0.0001 that are allowed.
   require_references(4, 90);
 }
 
@@ -30,6 +34,7 @@ TEST_CASE("the kernels of angles pass gradcheck", "[cpu_point_attention]") {
 }
 
 TEST_CASE("the kernels of angles and chirality agree with the reference at awkward sizes", "[cpu_point_attention]") {
+  // Measured over 100 seeds, at most: 6.2e-14 of 1e-10, 7.0e-6 of 2e-5, 2.8e-5 of 0.0001 that are allowed.
   require_references(5, 120);
 }
 
