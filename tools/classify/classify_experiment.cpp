@@ -183,7 +183,7 @@ std::string ClassifyExperiment::outputs_text(const ClassNames& outputs) {
 
 void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json) {
   PointDatasetOptions options;
-  options.columns = reading.options.columns;
+  reading.options.apply(options);
   const PointDatasetSummary found = summarize_point_dataset(data, options);
   std::optional<ShapeFilesCheck> check;
   if (reading.check) check = check_shape_files(data, options);

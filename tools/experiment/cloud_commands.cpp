@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "data/data_error.h"
+#include "data/formats/point_columns.h"
 #include "data/formats/shape_file.h"
 
 namespace geosft {
@@ -24,7 +25,10 @@ void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help, con
 }
 
 void CloudReading::add_to(CLI::App& subcommand, const ItemWords&) {
+  options.drop_invalid = false;  // as a training reads a dataset
   options.add_columns_to(subcommand);
+  subcommand.add_flag("--drop-invalid", options.drop_invalid,
+                      "with --check: points without finite coordinates are left out, and no error");
   subcommand.add_flag("--check", check, "read all files of a dataset, and name the broken ones");
 }
 
@@ -38,8 +42,31 @@ void add_other_data_to(CLI::App& subcommand, bool& other_data) {
                       "take clouds that RUN's split.csv does not list; none may have been trained on");
 }
 
+void add_test_every_to(CLI::App& subcommand, std::optional<int64_t>& test_every) {
+  subcommand
+      .add_option("--test-every", test_every,
+                  "folder tree without train and test folders: one in so many files of a class is test; 0: all are "
+                  "(default: as in training, and with --other-data all)")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void DatasetReading::add_to(CLI::App& subcommand) {
+  if (subcommand.get_option_no_throw("--columns") != nullptr) return;
+  subcommand
+      .add_option("--columns", columns,
+                  "of tables of text or NumPy, such as x,y,z,r,g,b or x,y,z,nx,ny,nz (default: as in training)")
+      ->check(columns_error);
+  subcommand.add_flag("--drop-invalid", drop_invalid,
+                      "leave out points without finite coordinates (default: as in training)");
+}
+
+void DatasetReading::apply(CloudSettings& clouds) const {
+  if (!columns.empty()) clouds.columns = columns;
+  clouds.drop_invalid = clouds.drop_invalid || drop_invalid;
+}
+
 void refuse_dataset_options(CLI::App& subcommand) {
-  for (const std::string name : {"--data", "--skip-broken", "--other-data"}) {
+  for (const std::string name : {"--data", "--skip-broken", "--other-data", "--test-every"}) {
     CLI::Option* const option = subcommand.get_option_no_throw(name);
     if (option == nullptr) continue;
     option->group("")->each([&subcommand, name](const std::string&) {

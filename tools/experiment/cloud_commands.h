@@ -185,6 +185,17 @@ struct CloudReading {
 void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken);
 // Adds --other-data, of eval and report.
 void add_other_data_to(CLI::App& subcommand, bool& other_data);
+// Adds --test-every, of eval and report.
+void add_test_every_to(CLI::App& subcommand, std::optional<int64_t>& test_every);
+// How eval and report read the files of a dataset: as the training did, or otherwise.
+struct DatasetReading {
+  std::string columns;
+  bool drop_invalid = false;
+
+  // Adds --columns and --drop-invalid, unless the subcommand has them: predict has its own, of files.
+  void add_to(CLI::App& subcommand);
+  void apply(CloudSettings& clouds) const;
+};
 // Throws DataError if there is neither a file nor a folder; `kinds` says what is expected.
 void require_something_at(const std::filesystem::path& path, const std::string& kinds);
 // Prints what a file with a shape holds.
@@ -202,18 +213,39 @@ struct CloudExperiment {
 
   struct Overrides {
     static constexpr bool can_skip = requires(typename Task::Settings settings) { settings.clouds.skip_broken; };
-    std::optional<int64_t> size;
+    static constexpr bool can_split = requires(typename Task::Settings settings) { settings.clouds.test_every; };
+    std::optional<int64_t> size, test_every;
     bool skip_broken = false;
     bool other_data = false;  // the clouds are not compared with those of split.csv
+    DatasetReading reading;
 
     void add_to(CLI::App& subcommand, const ItemWords&) {
       Experiment::size_option.add_to(subcommand, size);
       if constexpr (can_skip) add_skip_broken_to(subcommand, skip_broken);
+      if constexpr (can_split) add_test_every_to(subcommand, test_every);
       add_other_data_to(subcommand, other_data);
+      reading.add_to(subcommand);
     }
     void apply(typename Task::Settings& settings) const {
       if (size) Experiment::size_of(settings) = *size;
       if constexpr (can_skip) settings.clouds.skip_broken = settings.clouds.skip_broken || skip_broken;
+      if constexpr (can_split) {
+        if (test_every) settings.clouds.test_every = *test_every;
+        if (other_data) take_all(settings);
+      }
+      reading.apply(settings.clouds);
+    }
+    // Makes all files of a folder without a split of its own clouds to test with, unless --test-every was given: none
+    // of them was trained on.
+    void take_all(typename Task::Settings& settings) const {
+      if constexpr (can_split) {
+        if (!test_every) settings.clouds.test_every = 0;
+      }
+    }
+    // Returns which share of a folder that --data names is evaluated, if that folder has no split of its own.
+    std::string data_note(const typename Task::Settings& settings) const {
+      if constexpr (can_split) return split_rule_note(settings.data, settings.dataset());
+      return "";
     }
   };
   struct EvalOptions : CloudEvalOptions {

@@ -206,7 +206,9 @@ void SegmentExperiment::add_outputs(nlohmann::json& json, const PartNames& outpu
 }
 
 void SegmentExperiment::print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json) {
-  const auto training = open_part_dataset(data, PartSplit::train), test = open_part_dataset(data, PartSplit::test);
+  const ShapeReadOptions options{reading.options.columns, reading.options.drop_invalid};
+  const auto training = open_part_dataset(data, PartSplit::train, options),
+             test = open_part_dataset(data, PartSplit::test, options);
   const PartNames outputs{{training->class_names()}, training->parts()};
   if (reading.check) throw_all_broken([&] { training->count_parts(); }, [&] { test->count_parts(); });
   std::optional<int64_t> validation;

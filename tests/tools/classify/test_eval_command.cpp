@@ -91,6 +91,32 @@ TEST_CASE("eval and report refuse test clouds that the training did not have as 
   shop.refuses({"predict", run, (test / "cube_5.off").string(), "--other-data"}, 2, {"--other-data", "predict"});
 }
 
+TEST_CASE("eval takes all files of another folder without a split, and reads them as its options say") {
+  const ClassifyShop shop;
+  const std::string run = shop.trained(), flat = (shop / "flat").string();
+  fs::copy(shop.data() / "train", flat, fs::copy_options::recursive);
+  const auto count = [&](const Words& more) {
+    const ProcessResult result = shop.run_well(Words{"eval", run, "--data", flat, "--other-data", "--json"} + more);
+    CHECK_THAT(result.err, Catch::Contains(flat + " has no folders train and test: "));
+    return nlohmann::json::parse(result.out).at("count").get<int64_t>();
+  };
+  CHECK(count({}) == 15);
+  CHECK(count({"--test-every", "5"}) == 3);
+  CHECK_THAT(shop.run_well({"eval", run, "--data", flat, "--other-data", "--test-every", "5"}).err,
+             Catch::Contains("3 of its 15 files, one in 5 of each class, are its test set (--test-every 0: all)"));
+  write_text(fs::path(flat) / "sphere" / "hole.xyz", sphere_xyz(1.0) + "nan nan nan 0 0 1\n");
+  const Words other = {run, "--data", flat, "--other-data"};
+  for (const char* command : {"eval", "report"}) {
+    shop.require_failure(shop.run(Words{command} + other), 1, {"hole.xyz", "--drop-invalid"});
+    shop.run_well(Words{command} + other + Words{"--drop-invalid"});
+  }
+  CHECK(count({"--drop-invalid"}) == 16);
+  shop.require_failure(shop.run({"info", flat, "--check"}), 1, {"1 of 16 files are broken"});
+  shop.run_well({"info", flat, "--check", "--drop-invalid"});
+  shop.require_failure(shop.run(Words{"eval"} + other + Words{"--columns", "x,y"}), 2, {"--columns"});
+  shop.refuses({"predict", run, flat, "--test-every", "2"}, 2, {"--test-every", "predict"});
+}
+
 TEST_CASE("a model of absolute coordinates is seen to depend on the pose") {
   const ClassifyShop shop;
   shop.run_well(shop.train("run", {"--tokens", "absolute", "--epochs", "1"}));

@@ -107,6 +107,15 @@ TEST_CASE("molecules of one's own are drawn in the plane, from the front, with w
                        {"one FILE, or --smiles"});
 }
 
+TEST_CASE("points without finite coordinates of a dataset are left out, unless the options refuse them") {
+  const ClassifyShop shop;
+  RememberingDisplay display;
+  write_text(shop.data() / "test" / "sphere" / "a_hole.xyz", sphere_xyz(1.0) + "nan nan nan 0 0 1\n");
+  const Words hole = {"--run", shop.trained(), "--item", "2", "--ply", (shop / "x.ply").string()};
+  CHECK(run_with(display, hole) == 0);
+  CHECK_THROWS_WITH(run_with(display, hole + Words{"--no-drop-invalid"}), Catch::Contains("a_hole.xyz"));
+}
+
 TEST_CASE("a turntable goes round once") {
   const std::vector<Camera> cameras = turntable({30, 10, 1}, 4);
   REQUIRE(cameras.size() == 4);
@@ -286,7 +295,9 @@ TEST_CASE("options that what is looked at does not use are refused, with what th
   const Words run = {"--run", shop.trained(), "--item", "0", "--screenshot", "x.png"};
   refuse(run + Words{"--query", "3"}, "--query is for --colour attention, not for importance");
   refuse(run + Words{"--colour", "attention", "--component", "3"}, "--component is for --colour walks");
+  refuse(file + Words{"--test-every", "2"}, "--test-every is for clouds of a folder of classes");
   const Words graph = {"--graph", "--data", graphs.data().string(), "--item", "2", "--screenshot", "x.png"};
+  refuse(graph + Words{"--columns", "x,y,z"}, "--columns is for clouds, not for --graph");
   refuse(graph + Words{"--points", "9"}, "--points is for clouds, not for --graph");
   refuse(graph + Words{"--split", "train"}, "--split is for clouds of a dataset");
   refuse(graph + Words{"--layer", "1"},
