@@ -122,11 +122,12 @@ ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation 
   };
 }
 
-void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings) {
+void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings,
+             bool estimated_normals) {
   repair_cloud(shape);
   warn_of_little(shape, settings.clouds.points, warnings);
   thin(shape, settings, warnings);
-  complete_normals(shape, settings.clouds, settings.augment, warnings);
+  complete_normals(shape, settings.clouds, settings.augment, warnings, estimated_normals);
 }
 
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
@@ -139,7 +140,7 @@ Shape read_prepared(const ClassifySettings& settings, const std::filesystem::pat
   for (const std::string& warning : of_file) {
     if (!warning.ends_with(" points are sampled")) warnings.push_back(warning);
   }
-  prepare(settings, shape, warnings);
+  prepare(settings, shape, warnings, options.estimated_normals);
   return shape;
 }
 

@@ -22,6 +22,8 @@ void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help, con
   subcommand.add_option("--picture", picture, help.picture);
   subcommand.add_option("--ply", ply, help.ply);
   reading.add_to(subcommand);
+  subcommand.add_flag("--estimated-normals", reading.estimated_normals,
+                      "estimate the normals of all files: their own, which may point inward, are not used");
 }
 
 void CloudReading::add_to(CLI::App& subcommand, const ItemWords&) {
@@ -83,6 +85,7 @@ void require_something_at(const std::filesystem::path& path, const std::string& 
 }
 
 void print_shape_file(const std::filesystem::path& file, const FileOptions& options, bool json) {
+  if (const std::string note = options.columns_note({file.string()}); !note.empty()) std::cerr << note << '\n';
   std::cout << (json ? json_line(shape_file_json(file, options.columns)) : shape_file_text(file, options.columns));
 }
 

@@ -139,6 +139,10 @@ struct CloudPredictCommand {
     Run trained = overrides.load(given.run);
     std::cerr << interrupted_text(given.run, trained.settings.train.epochs);
     const auto [files, several] = input_shape_files(given.files);
+    if (const std::string note = given.reading.columns_note(files); !note.empty()) std::cerr << note << '\n';
+    if (given.reading.estimated_normals && !trained.settings.clouds.normals) {
+      throw UsageError("--estimated-normals: the model takes no normals");
+    }
     const OutputFiles plys("--ply", given.ply, files, ".ply", several),
         pictures("--picture", given.picture, files, "", several);
     output.begin(files, several);
@@ -168,7 +172,7 @@ struct CloudPredictCommand {
         table.add(std::move(row));
       }
     };
-    const int code = table.predict(Experiment::Task::program, files, given.fail_fast, each);
+    const int code = table.predict(Experiment::Task::program, files, given.fail_fast, each, given.json);
     notes.finish();
     return code;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/cloud_transforms.h"
 
+#include <cmath>
 #include <numbers>
 
 #include "geometry/augment.h"
@@ -15,6 +16,20 @@ namespace geosft {
 namespace {
 
 constexpr double jitter_clip = 5.0;  // in standard deviations
+
+// Adds a warning if most normals of a shape point inward. Those of a closed surface that point outward have a positive
+// mean product with the offset from the centroid, 3 V / A by the divergence theorem, however many faces a cavity has.
+void warn_of_inward_normals(const Shape& shape, std::vector<std::string>& warnings) {
+  constexpr double many = 0.6;  // of the normals; about half of them do where the signs are random
+  if (!shape.normals.defined()) return;
+  const at::Tensor points = shape.points.to(at::kDouble), offset = points - points.mean(0);
+  const at::Tensor product = (offset * shape.normals.to(at::kDouble)).sum(1);
+  const double inward = (product < 0).to(at::kDouble).mean().item<double>();
+  if (product.mean().item<double>() >= 0 || inward <= many) return;
+  warnings.push_back(cloud_name(shape) + ": " + std::to_string(std::lround(100 * inward)) +
+                     " % of its normals point inward, and may mislead a model that learned from outward ones "
+                     "(predict --estimated-normals does not use them)");
+}
 
 }  // namespace
 
@@ -99,13 +114,19 @@ void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::
 }
 
 void complete_normals(Shape& shape, const CloudSettings& clouds, const AugmentSettings& augment,
-                      std::vector<std::string>& warnings) {
+                      std::vector<std::string>& warnings, bool all) {
   if (!clouds.normals) return;
-  if (!augment.only_estimated_normals() || !shape.normals.defined()) {
+  const bool alone = augment.only_estimated_normals();
+  if (!(alone || all) || !shape.normals.defined()) {
+    warn_of_inward_normals(shape, warnings);
     estimate_missing_normals(shape, clouds.normal_orientation, warnings);
     return;
   }
   shape.normals = estimated_normals(shape, clouds.normal_orientation);
+  if (!alone) {
+    warnings.push_back(cloud_name(shape) + ": its own normals are not used, but estimated ones");
+    return;
+  }
   warnings.push_back(cloud_name(shape) +
                      ": the model was trained on estimated normals alone: they are estimated here, too");
 }

@@ -158,6 +158,29 @@ TEST_CASE("a model that was trained on estimated normals alone takes no others")
   CHECK(warnings.size() == 2);
 }
 
+TEST_CASE("normals that point inward are said, and none are used where all are to be estimated") {
+  const CloudSettings clouds;
+  const AugmentSettings augment;
+  const auto warnings_of = [&](const at::Tensor& normals, bool all = false) {
+    Shape shape = example(false);
+    shape.normals = normals.clone();
+    std::vector<std::string> warnings;
+    complete_normals(shape, clouds, augment, warnings, all);
+    CHECK(at::equal(shape.normals, all ? estimated_normals(shape, clouds.normal_orientation) : normals));
+    return warnings;
+  };
+  const Shape shape = example(false);
+  const at::Tensor offset = shape.points - shape.points.mean(0), outward = offset / offset.norm(2, 1, true);
+  CHECK(warnings_of(outward).empty());
+  CHECK(warnings_of(example().normals).empty());
+  const std::vector<std::string> inward = warnings_of(-outward);
+  REQUIRE(inward.size() == 1);
+  CHECK_THAT(inward[0],
+             Catch::StartsWith("example: 100 % of its normals point inward") && Catch::Contains("--estimated-normals"));
+  CHECK(warnings_of(-outward, /*all=*/true) ==
+        std::vector<std::string>{"example: its own normals are not used, but estimated ones"});
+}
+
 TEST_CASE("clouds are rotated as they are told") {
   for (const Rotation rotation : {Rotation::none, Rotation::z, Rotation::so3}) {
     Shape shape = example();

@@ -7,6 +7,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/captured_stderr.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_input_files {
 namespace {
@@ -126,6 +127,16 @@ TEST_CASE("the line on the other files has the range of their numbers, not those
           "4187.ply: of its 4187 points 4096 are used\n4187.ply: 0.4187 m wide, in a.0\n"
           "3 more files, each: 0.10000 to 0.4568 m wide, in a.0\n"
           "3 more files, each: of its 4275 to 10000 points 4096 are used\n");
+}
+
+TEST_CASE("columns are for tables: of other files alone they are refused, of some they are said") {
+  FileOptions options;
+  CHECK(options.columns_note({"a.ply"}).empty());
+  options.columns = "x,y,z";
+  CHECK(options.columns_note({"a.xyz", "b.npy", "c.csv.gz"}).empty());
+  CHECK_THAT(options.columns_note({"a.xyz", "b.ply", "c.off"}),
+             Catch::EndsWith("which 2 of 3 files are not, such as b.ply"));
+  CHECK_THROWS_AS(options.columns_note({"a.ply", "b.pcd"}), UsageError);
 }
 
 TEST_CASE("fields of a CSV line are quoted where they must be") {
