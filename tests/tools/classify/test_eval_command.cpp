@@ -31,6 +31,20 @@ TEST_CASE("eval measures a run upright and rotated") {
   check_evaluation(upright, "none", 1);
   check_evaluation(z, "z", 2);
   check_evaluation(so3, "so3", 3);
+  const nlohmann::json classes = so3.at("classes"), confusion = so3.at("confusion");
+  REQUIRE(classes.size() == 3);
+  double right = 0;
+  for (size_t label = 0; label < 3; ++label) {
+    CHECK(classes[label].at("clouds") == 6);  // 3 copies of 2
+    int64_t predicted = 0;
+    for (const auto& row : confusion) predicted += row.at(label).get<int64_t>();
+    CHECK(classes[label].at("predicted") == predicted);
+    CHECK(classes[label].at("recall").get<double>() == Approx(confusion[label][label].get<double>() / 6));
+    right += confusion[label][label].get<double>();
+  }
+  CHECK(so3.at("metrics").at("accuracy").get<double>() == Approx(right / 18));
+  CHECK(upright.at("accuracy_interval")[0] <= upright.at("metrics").at("accuracy"));
+  CHECK(upright.at("accuracy_interval")[1] >= upright.at("metrics").at("accuracy"));
   const nlohmann::json result = nlohmann::json::parse(read_text(fs::path(run) / "result.json"));
   for (const char* key : {"metrics", "checkpoint"}) CHECK(upright.at(key) == result.at(key));
   for (const nlohmann::json& rotated : {z, so3}) {
