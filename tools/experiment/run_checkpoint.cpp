@@ -70,8 +70,8 @@ void refuse_begun_run(const std::filesystem::path& folder) {
   const RunFolder run = RunFolder::open(folder);
   if (!std::filesystem::exists(run.last_checkpoint())) return;
   throw DataError(folder.string(), "a run with a best.ckpt",
-                  "last.ckpt alone: its training has not come so far; train --resume --out " + folder.string() +
-                      " goes on with it");
+                  "last.ckpt alone: its training has not come so far; train --resume --out " +
+                      shell_word(folder.string()) + " goes on with it");
 }
 
 }  // namespace
