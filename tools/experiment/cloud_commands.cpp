@@ -90,8 +90,8 @@ void print_shape_file(const std::filesystem::path& file, const FileOptions& opti
 }
 
 void ReportArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
-  subcommand.add_option("RUN", run, "RUN folder")->required();
-  subcommand.add_option("--out", out, "HTML file to write (default: RUN/report.html)");
+  subcommand.add_option("RUN", run, "RUN folder, or the name of a pretrained model")->required();
+  subcommand.add_option("--out", out, "HTML file to write (default: RUN/report.html; a pretrained model needs it)");
   subcommand.add_option("--split", split, "which clouds")->check(CLI::IsMember(splits))->capture_default_str();
   subcommand.add_option("--mistakes", mistakes, "how many of the worst predictions are drawn")
       ->check(CLI::Range(0, 1000))

@@ -299,14 +299,20 @@ struct CloudReportCommand {
   Overrides<Experiment> overrides;
 
   int execute() const {
-    const RunFolder folder = RunFolder::open(given.run);
+    const RunFolder folder = RunFolder::open(resolve_run(given.run));
+    const bool shipped = folder.path() != given.run;  // a pretrained model, whose folder stays as it is
+    if (shipped && given.out.empty()) {
+      throw UsageError("--out FILE is required: " + given.run + " is a pretrained model, whose folder stays as it is");
+    }
     const std::filesystem::path file =
         given.out.empty() ? folder.path() / "report.html" : std::filesystem::path(given.out);
     TrainedRun<Task> trained = overrides.load(given.run);
     overrides.require_data(trained, given.run);
     const auto report = evaluate<Experiment>(trained, given.split, Rotation::none, 1);
-    Experiment::draw(report, trained, folder);
-    draw_curves(folder, Task::score(trained.settings, trained));
+    if (!shipped) {
+      Experiment::draw(report, trained, folder);
+      draw_curves(folder, Task::score(trained.settings, trained));
+    }
     HtmlReport page;
     page.title = std::string(Experiment::name) + ": " + folder.path().filename().string();
     page.facts = {{"run", std::filesystem::absolute(folder.path()).lexically_normal().string()},
