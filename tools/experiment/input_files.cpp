@@ -19,6 +19,7 @@
 #include "data/formats/point_columns.h"
 #include "data/formats/shape_file.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/experiment/report_texts.h"
 
 namespace geosft {
@@ -214,15 +215,33 @@ void PredictionTable::add(std::vector<std::string> row) {
 
 int PredictionTable::predict(const char* tool, const std::vector<std::string>& files, bool fail_fast,
                              const std::function<void(size_t)>& each, bool json) {
-  const int code = for_each_file(tool, files.size(), fail_fast, each, [&](size_t i, const std::string& error) {
+  size_t done = 0;
+  const auto write = [&] {
+    if (requested()) write_file_atomically(file_, csv_line(columns_) + rows_);
+  };
+  const auto next = [&](size_t i) {
+    throw_if_interrupted("between two files");
+    done = i;
+    each(i);
+    done = i + 1;
+  };
+  const auto failed = [&](size_t i, const std::string& error) {
     if (json) std::cout << json_line({{"file", files[i]}, {"error", error}});
     std::vector<std::string> row(columns_.size());
     row.front() = files[i];
     row.back() = error;
     rows_ += csv_line(row);
-  });
-  if (requested()) write_file_atomically(file_, csv_line(columns_) + rows_);
-  return code;
+    done = i + 1;
+  };
+  try {
+    const int code = for_each_file(tool, files.size(), fail_fast, next, failed);
+    write();
+    return code;
+  } catch (const Interrupted& stop) {
+    write();
+    throw Interrupted(std::string(stop.what()) + ": " + std::to_string(done) + " of " + std::to_string(files.size()) +
+                      " files are done" + (requested() ? ", and in " + file_ : ""));
+  }
 }
 
 void FileOptions::add_columns_to(CLI::App& subcommand) {

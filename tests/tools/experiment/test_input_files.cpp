@@ -8,6 +8,7 @@
 #include "tests/support.h"
 #include "tests/tools/experiment/captured_stderr.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft::test::test_input_files {
 namespace {
@@ -97,6 +98,14 @@ TEST_CASE("a table of predictions has the rows of each file, or its error") {
   CapturedStderr captured;
   REQUIRE(table.predict("tool", files, false, each) == 1);
   CHECK(read_text(csv) == "file,class,error\na.off,mug,\nb.off,,\"b.off: expected a shape, found x\"\nc.off,mug,\n");
+  PredictionTable stopped(csv, {"file", "class"});
+  const auto stops = [&](size_t i) {
+    if (i == 2) throw Interrupted("in the middle");
+    stopped.add({files[i], "mug"});
+  };
+  CHECK_THROWS_WITH(stopped.predict("tool", files, false, stops),
+                    "in the middle: 2 of 3 files are done, and in " + csv);
+  CHECK(read_text(csv) == "file,class,error\na.off,mug,\nb.off,mug,\n");
   PredictionTable none("", {"file"});
   CHECK_FALSE(none.requested());
   none.add({"a.off"});
