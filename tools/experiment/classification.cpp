@@ -34,31 +34,6 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
   warnings.push_back(note);
 }
 
-// Returns "are equal" or "lie on one line" if points [n, 3], n >= 1, do; otherwise null.
-const char* form_of_little(const at::Tensor& points) {
-  constexpr double tolerance = 1e-5;  // of the largest distance; float32 rounds more finely
-  if (points.size(0) < 2) return nullptr;
-  const at::Tensor offset = points.to(at::kDouble) - points[0].to(at::kDouble), distance = offset.square().sum(1);
-  const at::Tensor farthest = offset[distance.argmax().item<int64_t>()];
-  const double extent = distance.max().item<double>();
-  if (extent == 0) return "are equal";
-  const at::Tensor beside = at::linalg_cross(offset, farthest.expand_as(offset)).norm(2, 1);
-  return beside.max().item<double>() <= tolerance * extent ? "lie on one line" : nullptr;
-}
-
-// Adds a warning for a cloud whose form the model can hardly know: its points are equal or on a line, or so few that
-// the model saw many times as many in training.
-void warn_of_little(const Shape& shape, int64_t points, std::vector<std::string>& warnings) {
-  constexpr int64_t few = 16;
-  const int64_t available = shape.points.size(0);
-  if (available * few < points) {
-    warnings.push_back(cloud_name(shape) + ": " + std::to_string(available) + (available == 1 ? " point" : " points") +
-                       " only, where the model learned from " + std::to_string(points) + " of each shape");
-  } else if (const char* form = form_of_little(shape.points); form != nullptr) {
-    warnings.push_back(cloud_name(shape) + ": all of its " + std::to_string(available) + " points " + form);
-  }
-}
-
 // See evaluation_transform; in double precision.
 ShapeTransform exact_view(const ClassifySettings& settings, Rotation rotation, uint64_t vote) {
   return [clouds = settings.clouds, rotation, vote](Shape shape, at::Generator& generator) {
