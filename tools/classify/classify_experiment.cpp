@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iostream>
 #include <numeric>
+#include <utility>
 
 #include "data/data_error.h"
 #include "tools/experiment/class_subset.h"
@@ -170,7 +171,10 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
 }
 
 Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"Wrong classes, by the probability of the right one" + view_hint(), {}, view::empty_page()};
+  Mistakes found{
+      "Wrong classes, by the probability of the right one; the pictures are coloured by the coordinate z" + view_hint(),
+      {},
+      view::empty_page()};
   if (count == 0) return found;
   const DatasetLogits all = dataset_logits(trained.model, clouds, trained.settings, Rotation::none, 0);
   const at::Tensor shares = all.logits.to(at::kDouble).softmax(1), guesses = all.logits.argmax(1);
@@ -199,7 +203,8 @@ Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clo
 
 std::string ClassifyExperiment::outputs_text(const ClassNames& outputs) {
   std::string text = "classes (" + std::to_string(outputs.class_names.size()) + "):";
-  for (const std::string& one : outputs.class_names) text += " " + one;
+  const char* separator = " ";
+  for (const std::string& one : outputs.class_names) text += std::exchange(separator, ", ") + one;
   return text + "\n";
 }
 

@@ -150,6 +150,7 @@ struct CloudPredictCommand {
     head.emplace_back("warnings");
     PredictionTable table(given.csv, head);
     FileNotes notes;
+    install_interrupt_handler();
     const auto each = [&, &files = files](size_t i) {
       const auto prediction = output.predict(trained, files[i], given.reading);
       notes.add(files[i], prediction.warnings);
@@ -332,6 +333,9 @@ struct CloudReportCommand {
     const auto svg = [](std::filesystem::path stem) { return stem += ".svg"; };
     page.pictures = {{"Learning curves", svg(folder.learning_curves())}};
     page.mistakes = Experiment::mistakes(trained, *Experiment::open_split(trained, given.split), given.mistakes);
+    if (given.mistakes > 0 && page.mistakes.worst.empty()) {
+      page.facts.emplace_back("mistakes", "none: all clouds of the " + given.split + " set are right");
+    }
     page.config = trained.settings.config().to_toml();
     write_file_atomically(file, html_page(page));
     std::cout << file.string() << '\n';
