@@ -126,7 +126,7 @@ void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option("--projection", options.projection, "orthographic or perspective")
       ->check(CLI::IsMember({"orthographic", "perspective"}))
       ->capture_default_str();
-  app.add_option("--size", options.size, "of the picture or window in pixels; pictures up to 3840x2160")
+  app.add_option("--size", options.size, "of the picture or window in pixels, each side from 16 to 8192")
       ->capture_default_str();
   app.add_option("--background", options.background, "white, black, grey or #RRGGBB (default: white)");
 }
