@@ -10,6 +10,7 @@
 #include "data/read_file.h"
 #include "data/safe_join.h"
 #include "data/sha256.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {
