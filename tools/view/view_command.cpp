@@ -53,6 +53,7 @@ struct ViewOptions {
   bool graph = false, beside = false, hydrogens = true, labels = false, surface = false, discs = false,
        frame_rate = false;
   FileOptions reading;
+  bool drop_invalid_given = false;
   RunOverrides overrides;
   bool finds_parts = false;      // the run is one of geosft-segment
   at::Device device = at::kCPU;  // device of the model
@@ -68,10 +69,10 @@ struct ViewOptions {
 
  private:
   void check_source(const std::string& data) const;
-  // Sets how the files of a dataset are read.
+  // Sets how the files of a dataset are read; what was not asked for stays, so that their samples lie in the cache.
   void read_dataset_into(CloudSettings& clouds) const {
     if (!reading.columns.empty()) clouds.columns = reading.columns;
-    clouds.drop_invalid = reading.drop_invalid;
+    if (drop_invalid_given) clouds.drop_invalid = reading.drop_invalid;
   }
   std::unique_ptr<Gallery> clouds() const;
   std::unique_ptr<Gallery> segments() const;
@@ -101,6 +102,8 @@ void add_what(CLI::App& app, ViewOptions& options) {
   app.add_option("--points", options.points, "that the model sees; without a RUN: that are sampled from a mesh")
       ->check(CLI::Range(1, 1 << 30));
   options.reading.add_to(app);
+  app.get_option("--drop-invalid")
+      ->description("leave out points without finite coordinates (default; of --data: as in training)");
   app.add_option("--test-every", options.test_every,
                  "folder of classes without train and test folders: one in so many files of a class is test; 0: all")
       ->check(CLI::NonNegativeNumber);
@@ -482,6 +485,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
   options.device = options.overrides.apply_runtime();
   options.check_run();
   options.check_used(app);
+  options.drop_invalid_given = app.count("--drop-invalid") > 0;
   const auto given = [&](const std::string& option) { return app.count(option) > 0; };
   std::unique_ptr<Gallery> gallery = options.gallery();
   if (gallery->flat() && !given("--view")) options.view = front_view;
