@@ -76,9 +76,12 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
     return all;
   }();
   const fs::path top = stems.size() < files.size() ? common_folder(files) : fs::path();  // empty: no sub-folders
+  std::map<fs::path, int> without_extension;  // how many files of a folder have this stem
+  for (const std::string& file : files) ++without_extension[absolute_folder(file) / fs::path(file).stem()];
   std::map<fs::path, std::string> owners;
   for (const std::string& file : files) {
-    const fs::path name = fs::path(file).stem().string() + extension;
+    const bool alone = without_extension.at(absolute_folder(file) / fs::path(file).stem()) == 1;
+    const fs::path name = (alone ? fs::path(file).stem() : fs::path(file).filename()).string() + extension;
     const fs::path below = top.empty() ? fs::path() : absolute_folder(file).lexically_relative(top);
     const fs::path output = (below.empty() || below == "." ? fs::path(option_value) : option_value / below) / name;
     refuse_input(option, output, files);
