@@ -101,6 +101,11 @@ bool has_shape_extension(const std::filesystem::path& file) {
   return find_shape_format(file) != nullptr;
 }
 
+bool has_columns(const std::filesystem::path& file) {
+  const ShapeFormat* const format = find_shape_format(file);
+  return format != nullptr && format->read_table != nullptr;
+}
+
 std::vector<std::filesystem::path> take_gltf_buffers(std::vector<std::filesystem::path>& files) {
   std::set<std::filesystem::path> folders;
   for (const auto& file : files) {

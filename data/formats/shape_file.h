@@ -14,6 +14,8 @@ namespace geosft {
 
 // Returns whether the name ends in one of shape_extensions(), case-insensitively, possibly with .gz after it.
 bool has_shape_extension(const std::filesystem::path& file);
+// Returns whether the columns of files with this extension can be named (ShapeReadOptions).
+bool has_columns(const std::filesystem::path& file);
 // Returns whether the name ends in the extension of a format that is not read, but that other programs convert.
 bool has_converted_extension(const std::filesystem::path& file);
 // Removes and returns the .bin files that lie beside .gltf files among `files`: they are buffers, not laser scans.

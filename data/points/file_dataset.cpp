@@ -4,7 +4,9 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <set>
 #include <system_error>
 
 #include "data/cache_folder.h"
@@ -25,6 +27,15 @@ std::string sampling_text(const PointDatasetOptions& options) {
   return "points " + std::to_string(options.points_per_mesh) + "\nseed " + std::to_string(options.seed) +
          (options.columns.empty() ? "" : "\ncolumns " + options.columns) +
          (options.drop_invalid ? "\ndrop invalid" : "");
+}
+
+// Returns what kind of warning a text is: without its numbers.
+std::string without_numbers(const std::string& text) {
+  std::string kind;
+  for (const char letter : text) {
+    if (letter < '0' || letter > '9') kind += letter;
+  }
+  return kind;
 }
 
 // Returns the name of an item in messages.
@@ -67,12 +78,23 @@ FileDataset::ItemNotes FileDataset::notes_on(const SampledShape& sampled) const 
 void FileDataset::take_notes(const std::vector<ItemNotes>& notes) {
   const auto without = std::find_if(notes.begin(), notes.end(), [](const ItemNotes& one) { return !one.with_normals; });
   if (without != notes.end()) file_without_normals_ = place_of(listing_.items[without - notes.begin()]);
-  const auto has_warnings = [](const ItemNotes& one) { return !one.warnings.empty(); };
-  const auto first = std::find_if(notes.begin(), notes.end(), has_warnings);
-  if (first == notes.end()) return;
-  const int64_t files = std::count_if(notes.begin(), notes.end(), has_warnings);
-  listing_.warnings.push_back(place_of(listing_.items[first - notes.begin()]) + ": " + first->warnings.front() +
-                              (files > 1 ? "; " + std::to_string(files - 1) + " more files have the like" : ""));
+  std::vector<std::pair<std::string, int64_t>> said;  // the first warning of each kind, and how many files have one
+  std::map<std::string, size_t> places;               // of these kinds
+  for (size_t i = 0; i < notes.size(); ++i) {
+    std::set<std::string> kinds;  // of this file
+    for (const std::string& warning : notes[i].warnings) {
+      const std::string kind = without_numbers(warning);
+      if (!kinds.insert(kind).second) continue;
+      const auto [place, is_new] = places.emplace(kind, said.size());
+      if (is_new) said.emplace_back(place_of(listing_.items[i]) + ": " + warning, 0);
+      ++said[place->second].second;
+    }
+  }
+  for (const auto& [text, files] : said) {
+    const std::string more =
+        files == 2 ? "; 1 more file has the like" : "; " + std::to_string(files - 1) + " more files have the like";
+    listing_.warnings.push_back(text + (files > 1 ? more : ""));
+  }
 }
 
 std::vector<int64_t> FileDataset::find_missing(std::vector<ItemNotes>& notes) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iostream>
 #include <numeric>
+#include <utility>
 
 #include "data/data_error.h"
 #include "tools/experiment/class_subset.h"
@@ -142,6 +143,28 @@ nlohmann::json ClassifyExperiment::metrics_json(const Evaluation& evaluation) {
   return json;
 }
 
+void ClassifyExperiment::add_json(nlohmann::json& json, const Evaluation& evaluation, const ClassNames& outputs) {
+  const at::Tensor confusion = evaluation.metrics.confusion.to(at::kLong).contiguous();
+  const auto count = static_cast<int64_t>(outputs.class_names.size());
+  std::vector<int64_t> predicted(outputs.class_names.size());
+  std::vector<std::vector<int64_t>> counts;
+  for (int64_t row = 0; row < count; ++row) {
+    const int64_t* of_class = confusion.const_data_ptr<int64_t>() + row * count;
+    counts.emplace_back(of_class, of_class + count);
+    for (size_t guess = 0; guess < predicted.size(); ++guess) predicted[guess] += counts.back()[guess];
+  }
+  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
+    const int64_t clouds = std::accumulate(counts[label].begin(), counts[label].end(), int64_t{0});
+    const auto right = static_cast<double>(counts[label][label]);
+    nlohmann::json row{{"class", outputs.class_names[label]}, {"clouds", clouds}, {"predicted", predicted[label]}};
+    if (clouds > 0) row["recall"] = right / static_cast<double>(clouds);
+    if (predicted[label] > 0) row["precision"] = right / static_cast<double>(predicted[label]);
+    if (clouds + predicted[label] > 0) row["f1"] = 2 * right / static_cast<double>(clouds + predicted[label]);
+    json["classes"].push_back(row);
+  }
+  json["confusion"] = counts;
+}
+
 std::string ClassifyExperiment::metrics_text(const Evaluation& evaluation) {
   std::ostringstream out;
   out << "accuracy " << percent(evaluation.metrics.accuracy) << "  mean class accuracy "
@@ -189,7 +212,10 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
 }
 
 Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"Wrong classes, by the probability of the right one" + view_hint(), {}, view::empty_page()};
+  Mistakes found{
+      "Wrong classes, by the probability of the right one; the pictures are coloured by the coordinate z" + view_hint(),
+      {},
+      view::empty_page()};
   if (count == 0) return found;
   const DatasetLogits all = run_logits(trained, clouds, Rotation::none, 0);
   const at::Tensor shares = all.logits.to(at::kDouble).softmax(1), guesses = all.logits.argmax(1);
@@ -218,13 +244,14 @@ Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clo
 
 std::string ClassifyExperiment::outputs_text(const ClassNames& outputs) {
   std::string text = "classes (" + std::to_string(outputs.class_names.size()) + "):";
-  for (const std::string& one : outputs.class_names) text += " " + one;
+  const char* separator = " ";
+  for (const std::string& one : outputs.class_names) text += std::exchange(separator, ", ") + one;
   return text + "\n";
 }
 
 void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json) {
   PointDatasetOptions options;
-  options.columns = reading.options.columns;
+  reading.options.apply(options);
   const PointDatasetSummary found = summarize_point_dataset(data, options);
   std::optional<ShapeFilesCheck> check;
   if (reading.check) check = check_shape_files(data, options);

@@ -54,7 +54,8 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   }
   static const at::Tensor& confusion(const Evaluation& evaluation) { return evaluation.metrics.confusion; }
   static nlohmann::json metrics_json(const Evaluation& evaluation);
-  static void add_json(nlohmann::json&, const Evaluation&, const ClassNames&) {}
+  // Adds the figures of each class, and the confusion matrix: rows are the true classes, columns the predicted ones.
+  static void add_json(nlohmann::json& json, const Evaluation& evaluation, const ClassNames& outputs);
   static std::string metrics_text(const Evaluation& evaluation);
   static std::string loss_text(const Evaluation&) { return ""; }
   static std::vector<std::vector<std::string>> table(const Evaluation& evaluation, const ClassNames& outputs);

@@ -6,8 +6,8 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${_rpath}")
 
 option(GEOSFT_UNITY "compile sources that are mostly headers in batches: what they all include is read once" ON)
 
-# Sources whose own templates take longer than what they include stay alone: the kernels of the operators, and those that
-# Highway compiles once for every vector target.
+# Sources whose own templates take longer than what they include stay alone: in geometry, the kernels of the operators,
+# and those that Highway compiles once for every vector target.
 function(geosft_unite target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
@@ -54,7 +54,7 @@ function(geosft_configure target)
   else()
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
-  if(GEOSFT_UNITY)
+  if(GEOSFT_UNITY AND NOT target STREQUAL "geosft_geometry")
     geosft_unite(${target})
   endif()
   # The time of tools and tests is spent in the libraries: their own code is compiled quickly, but for what is measured.

@@ -103,6 +103,17 @@ std::string unknown_option_message(const CLI::App& app, const std::string& argum
          nearest_hint(name, is_option ? option_names(app) : subcommands);
 }
 
+std::string shell_word(const std::string& word) {
+  const auto is_plain = [](unsigned char letter) {
+    return letter >= 0x80 || std::isalnum(letter) != 0 ||
+           std::string_view("_-./+,:@%=").find(static_cast<char>(letter)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string quoted = "'";
+  for (const char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
 bool parse_arguments(CLI::App& app, int argc, const char* const* argv, std::ostream& out) {
   try {
     const std::vector<std::string> words = joined_flags(app, std::vector<std::string>(argv, argv + argc));

@@ -35,31 +35,6 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
   warnings.push_back(note);
 }
 
-// Returns "are equal" or "lie on one line" if points [n, 3], n >= 1, do; otherwise null.
-const char* form_of_little(const at::Tensor& points) {
-  constexpr double tolerance = 1e-5;  // of the largest distance; float32 rounds more finely
-  if (points.size(0) < 2) return nullptr;
-  const at::Tensor offset = points.to(at::kDouble) - points[0].to(at::kDouble), distance = offset.square().sum(1);
-  const at::Tensor farthest = offset[distance.argmax().item<int64_t>()];
-  const double extent = distance.max().item<double>();
-  if (extent == 0) return "are equal";
-  const at::Tensor beside = at::linalg_cross(offset, farthest.expand_as(offset)).norm(2, 1);
-  return beside.max().item<double>() <= tolerance * extent ? "lie on one line" : nullptr;
-}
-
-// Adds a warning for a cloud whose form the model can hardly know: its points are equal or on a line, or so few that
-// the model saw many times as many in training.
-void warn_of_little(const Shape& shape, int64_t points, std::vector<std::string>& warnings) {
-  constexpr int64_t few = 16;
-  const int64_t available = shape.points.size(0);
-  if (available * few < points) {
-    warnings.push_back(cloud_name(shape) + ": " + std::to_string(available) + (available == 1 ? " point" : " points") +
-                       " only, where the model learned from " + std::to_string(points) + " of each shape");
-  } else if (const char* form = form_of_little(shape.points); form != nullptr) {
-    warnings.push_back(cloud_name(shape) + ": all of its " + std::to_string(available) + " points " + form);
-  }
-}
-
 // See evaluation_transform; in double precision.
 ShapeTransform exact_view(const ClassifySettings& settings, Rotation rotation, uint64_t vote) {
   return [clouds = settings.clouds, rotation, vote](Shape shape, at::Generator& generator) {
@@ -123,11 +98,12 @@ ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation 
   };
 }
 
-void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings) {
+void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings,
+             bool estimated_normals) {
   repair_cloud(shape);
   warn_of_little(shape, settings.clouds.points, warnings);
   thin(shape, settings, warnings);
-  complete_normals(shape, settings.clouds, settings.augment, warnings);
+  complete_normals(shape, settings.clouds, settings.augment, warnings, estimated_normals);
 }
 
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
@@ -140,7 +116,7 @@ Shape read_prepared(const ClassifySettings& settings, const std::filesystem::pat
   for (const std::string& warning : of_file) {
     if (!warning.ends_with(" points are sampled")) warnings.push_back(warning);
   }
-  prepare(settings, shape, warnings);
+  prepare(settings, shape, warnings, options.estimated_normals);
   return shape;
 }
 

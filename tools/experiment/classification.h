@@ -51,10 +51,12 @@ ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation r
 ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote);
 
 // Prepares a shape for the model and adds a sentence to `warnings` for each change: a cloud with more points than are
-// sampled from a mesh is subsampled; missing normals are estimated if the model needs them. Normals that are not finite
+// sampled from a mesh is subsampled; missing normals are estimated if the model needs them, and all of them with
+// `estimated_normals`. Normals that are not finite
 // are missing; others get unit length. Throws DataError for a shape without points, of another type than [n, 3] in
 // float32 or float64, with coordinates that are not finite, or with normals of another length than the points.
-void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings);
+void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings,
+             bool estimated_normals = false);
 // Reads a file and prepares the shape.
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
                     std::vector<std::string>& warnings, const FileOptions& options = {});

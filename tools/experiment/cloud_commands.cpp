@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "data/data_error.h"
+#include "data/formats/point_columns.h"
 #include "data/formats/shape_file.h"
 
 namespace geosft {
@@ -21,10 +22,15 @@ void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help, con
   subcommand.add_option("--picture", picture, help.picture);
   subcommand.add_option("--ply", ply, help.ply);
   reading.add_to(subcommand);
+  subcommand.add_flag("--estimated-normals", reading.estimated_normals,
+                      "estimate the normals of all files: their own, which may point inward, are not used");
 }
 
 void CloudReading::add_to(CLI::App& subcommand, const ItemWords&) {
+  options.drop_invalid = false;  // as a training reads a dataset
   options.add_columns_to(subcommand);
+  subcommand.add_flag("--drop-invalid", options.drop_invalid,
+                      "with --check: points without finite coordinates are left out, and no error");
   subcommand.add_flag("--check", check, "read all files of a dataset, and name the broken ones");
 }
 
@@ -38,8 +44,31 @@ void add_other_data_to(CLI::App& subcommand, bool& other_data) {
                       "take clouds that RUN's split.csv does not list; none may have been trained on");
 }
 
+void add_test_every_to(CLI::App& subcommand, std::optional<int64_t>& test_every) {
+  subcommand
+      .add_option("--test-every", test_every,
+                  "folder tree without train and test folders: one in so many files of a class is test; 0: all are "
+                  "(default: as in training, and with --other-data all)")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void DatasetReading::add_to(CLI::App& subcommand) {
+  if (subcommand.get_option_no_throw("--columns") != nullptr) return;
+  subcommand
+      .add_option("--columns", columns,
+                  "of tables of text or NumPy, such as x,y,z,r,g,b or x,y,z,nx,ny,nz (default: as in training)")
+      ->check(columns_error);
+  subcommand.add_flag("--drop-invalid", drop_invalid,
+                      "leave out points without finite coordinates (default: as in training)");
+}
+
+void DatasetReading::apply(CloudSettings& clouds) const {
+  if (!columns.empty()) clouds.columns = columns;
+  clouds.drop_invalid = clouds.drop_invalid || drop_invalid;
+}
+
 void refuse_dataset_options(CLI::App& subcommand) {
-  for (const std::string name : {"--data", "--skip-broken", "--other-data"}) {
+  for (const std::string name : {"--data", "--skip-broken", "--other-data", "--test-every"}) {
     CLI::Option* const option = subcommand.get_option_no_throw(name);
     if (option == nullptr) continue;
     option->group("")->each([&subcommand, name](const std::string&) {
@@ -56,12 +85,13 @@ void require_something_at(const std::filesystem::path& path, const std::string& 
 }
 
 void print_shape_file(const std::filesystem::path& file, const FileOptions& options, bool json) {
+  if (const std::string note = options.columns_note({file.string()}); !note.empty()) std::cerr << note << '\n';
   std::cout << (json ? json_line(shape_file_json(file, options.columns)) : shape_file_text(file, options.columns));
 }
 
 void ReportArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
-  subcommand.add_option("RUN", run, "RUN folder")->required();
-  subcommand.add_option("--out", out, "HTML file to write (default: RUN/report.html)");
+  subcommand.add_option("RUN", run, "RUN folder, or the name of a pretrained model")->required();
+  subcommand.add_option("--out", out, "HTML file to write (default: RUN/report.html; a pretrained model needs it)");
   subcommand.add_option("--split", split, "which clouds")->check(CLI::IsMember(splits))->capture_default_str();
   subcommand.add_option("--mistakes", mistakes, "how many of the worst predictions are drawn")
       ->check(CLI::Range(0, 1000))

@@ -143,6 +143,10 @@ struct CloudPredictCommand {
     Run trained = overrides.load(given.run);
     std::cerr << interrupted_text(given.run, trained.settings.train.epochs);
     const auto [files, several] = input_shape_files(given.files);
+    if (const std::string note = given.reading.columns_note(files); !note.empty()) std::cerr << note << '\n';
+    if (given.reading.estimated_normals && !trained.settings.clouds.normals) {
+      throw UsageError("--estimated-normals: the model takes no normals");
+    }
     const OutputFiles plys("--ply", given.ply, files, ".ply", several),
         pictures("--picture", given.picture, files, "", several);
     output.begin(files, several);
@@ -150,6 +154,7 @@ struct CloudPredictCommand {
     head.emplace_back("warnings");
     PredictionTable table(given.csv, head);
     FileNotes notes;
+    install_interrupt_handler();
     const auto each = [&, &files = files](size_t i) {
       const auto prediction = output.predict(trained, files[i], given.reading);
       notes.add(files[i], prediction.warnings);
@@ -172,7 +177,7 @@ struct CloudPredictCommand {
         table.add(std::move(row));
       }
     };
-    const int code = table.predict(Experiment::Task::program, files, given.fail_fast, each);
+    const int code = table.predict(Experiment::Task::program, files, given.fail_fast, each, given.json);
     notes.finish();
     return code;
   }
@@ -189,6 +194,17 @@ struct CloudReading {
 void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken);
 // Adds --other-data, of eval and report.
 void add_other_data_to(CLI::App& subcommand, bool& other_data);
+// Adds --test-every, of eval and report.
+void add_test_every_to(CLI::App& subcommand, std::optional<int64_t>& test_every);
+// How eval and report read the files of a dataset: as the training did, or otherwise.
+struct DatasetReading {
+  std::string columns;
+  bool drop_invalid = false;
+
+  // Adds --columns and --drop-invalid, unless the subcommand has them: predict has its own, of files.
+  void add_to(CLI::App& subcommand);
+  void apply(CloudSettings& clouds) const;
+};
 // Throws DataError if there is neither a file nor a folder; `kinds` says what is expected.
 void require_something_at(const std::filesystem::path& path, const std::string& kinds);
 // Prints what a file with a shape holds.
@@ -206,18 +222,39 @@ struct CloudExperiment {
 
   struct Overrides {
     static constexpr bool can_skip = requires(typename Task::Settings settings) { settings.clouds.skip_broken; };
-    std::optional<int64_t> size;
+    static constexpr bool can_split = requires(typename Task::Settings settings) { settings.clouds.test_every; };
+    std::optional<int64_t> size, test_every;
     bool skip_broken = false;
     bool other_data = false;  // the clouds are not compared with those of split.csv
+    DatasetReading reading;
 
     void add_to(CLI::App& subcommand, const ItemWords&) {
       Experiment::size_option.add_to(subcommand, size);
       if constexpr (can_skip) add_skip_broken_to(subcommand, skip_broken);
+      if constexpr (can_split) add_test_every_to(subcommand, test_every);
       add_other_data_to(subcommand, other_data);
+      reading.add_to(subcommand);
     }
     void apply(typename Task::Settings& settings) const {
       if (size) Experiment::size_of(settings) = *size;
       if constexpr (can_skip) settings.clouds.skip_broken = settings.clouds.skip_broken || skip_broken;
+      if constexpr (can_split) {
+        if (test_every) settings.clouds.test_every = *test_every;
+        if (other_data) take_all(settings);
+      }
+      reading.apply(settings.clouds);
+    }
+    // Makes all files of a folder without a split of its own clouds to test with, unless --test-every was given: none
+    // of them was trained on.
+    void take_all(typename Task::Settings& settings) const {
+      if constexpr (can_split) {
+        if (!test_every) settings.clouds.test_every = 0;
+      }
+    }
+    // Returns which share of a folder that --data names is evaluated, if that folder has no split of its own.
+    std::string data_note(const typename Task::Settings& settings) const {
+      if constexpr (can_split) return split_rule_note(settings.data, settings.dataset());
+      return "";
     }
   };
   struct EvalOptions : CloudEvalOptions {
@@ -267,14 +304,20 @@ struct CloudReportCommand {
   Overrides<Experiment> overrides;
 
   int execute() const {
-    const RunFolder folder = RunFolder::open(given.run);
+    const RunFolder folder = RunFolder::open(resolve_run(given.run));
+    const bool shipped = folder.path() != given.run;  // a pretrained model, whose folder stays as it is
+    if (shipped && given.out.empty()) {
+      throw UsageError("--out FILE is required: " + given.run + " is a pretrained model, whose folder stays as it is");
+    }
     const std::filesystem::path file =
         given.out.empty() ? folder.path() / "report.html" : std::filesystem::path(given.out);
     TrainedRun<Task> trained = overrides.load(given.run);
     overrides.require_data(trained, given.run);
     const auto report = evaluate<Experiment>(trained, given.split, Rotation::none, 1);
-    Experiment::draw(report, trained, folder);
-    draw_curves(folder, Task::score(trained.settings, trained));
+    if (!shipped) {
+      Experiment::draw(report, trained, folder);
+      draw_curves(folder, Task::score(trained.settings, trained));
+    }
     HtmlReport page;
     page.title = std::string(Experiment::name) + ": " + folder.path().filename().string();
     page.facts = {{"run", std::filesystem::absolute(folder.path()).lexically_normal().string()},
@@ -296,6 +339,9 @@ struct CloudReportCommand {
     const auto svg = [](std::filesystem::path stem) { return stem += ".svg"; };
     page.pictures = {{"Learning curves", svg(folder.learning_curves())}};
     page.mistakes = Experiment::mistakes(trained, *Experiment::open_split(trained, given.split), given.mistakes);
+    if (given.mistakes > 0 && page.mistakes.worst.empty()) {
+      page.facts.emplace_back("mistakes", "none: all clouds of the " + given.split + " set are right");
+    }
     page.config = trained.settings.config().to_toml();
     write_file_atomically(file, html_page(page));
     std::cout << file.string() << '\n';

@@ -71,6 +71,9 @@ nlohmann::json report_json(const CloudReport<Experiment>& report, const typename
                       {"metrics", Experiment::metrics_json(report.evaluation)},
                       {"clouds_per_second", report.clouds_per_second}};
   Experiment::add_json(json, report.evaluation, outputs);
+  if constexpr (requires { Experiment::accuracy(report.evaluation); }) {
+    json["accuracy_interval"] = share_interval(Experiment::accuracy(report.evaluation), report.count);
+  }
   set_invariance(json, report.evaluation.invariance);
   if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
   if (!report.broken.empty()) json["left_out"] = report.broken;

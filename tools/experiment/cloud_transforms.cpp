@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/cloud_transforms.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "geometry/augment.h"
@@ -15,6 +17,35 @@ namespace geosft {
 namespace {
 
 constexpr double jitter_clip = 5.0;  // in standard deviations
+
+// Returns "are equal" or "lie on one line" if points [n, 3], n >= 1, do; otherwise null.
+const char* form_of_little(const at::Tensor& points) {
+  constexpr double tolerance = 1e-5;  // of the largest distance; float32 rounds more finely
+  if (points.size(0) < 2) return nullptr;
+  const at::Tensor offset = points.to(at::kDouble) - points[0].to(at::kDouble), distance = offset.square().sum(1);
+  const at::Tensor farthest = offset[distance.argmax().item<int64_t>()];
+  const double extent = distance.max().item<double>();
+  if (extent == 0) return "are equal";
+  const at::Tensor beside = at::linalg_cross(offset, farthest.expand_as(offset)).norm(2, 1);
+  return beside.max().item<double>() <= tolerance * extent ? "lie on one line" : nullptr;
+}
+
+// Adds a warning if most normals of a shape point inward. Those of a closed surface that point outward have a positive
+// mean product with the offset from the centroid, 3 V / A by the divergence theorem, however many faces a cavity has.
+void warn_of_inward_normals(const Shape& shape, std::vector<std::string>& warnings) {
+  if (!shape.normals.defined()) return;
+  // Of random signs half do, with a standard deviation of 0.5 / √n. In a plane the products are rounding.
+  const double many = 0.5 + std::max(0.1, 1.5 / std::sqrt(static_cast<double>(shape.points.size(0))));
+  constexpr double little = 1e-4;  // of the mean distance from the centroid
+  const at::Tensor points = shape.points.to(at::kDouble), offset = points - points.mean(0);
+  const at::Tensor product = (offset * shape.normals.to(at::kDouble)).sum(1);
+  const double inward = (product < 0).to(at::kDouble).mean().item<double>();
+  const double least = little * offset.norm(2, 1).mean().item<double>();
+  if (product.mean().item<double>() >= -least || inward <= many) return;
+  warnings.push_back(cloud_name(shape) + ": " + std::to_string(std::lround(100 * inward)) +
+                     " % of its normals point inward, and may mislead a model that learned from outward ones "
+                     "(predict --estimated-normals does not use them)");
+}
 
 }  // namespace
 
@@ -98,14 +129,31 @@ void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::
   warnings.push_back(cloud_name(shape) + ": it has no normals: they are estimated");
 }
 
+void warn_of_little(const Shape& shape, int64_t points, std::vector<std::string>& warnings) {
+  constexpr int64_t few = 16;
+  const int64_t available = shape.points.size(0);
+  if (available * few < points) {
+    warnings.push_back(cloud_name(shape) + ": " + std::to_string(available) + (available == 1 ? " point" : " points") +
+                       " only, where the model sees " + std::to_string(points) + " of each shape");
+  } else if (const char* form = form_of_little(shape.points); form != nullptr) {
+    warnings.push_back(cloud_name(shape) + ": all of its " + std::to_string(available) + " points " + form);
+  }
+}
+
 void complete_normals(Shape& shape, const CloudSettings& clouds, const AugmentSettings& augment,
-                      std::vector<std::string>& warnings) {
+                      std::vector<std::string>& warnings, bool all) {
   if (!clouds.normals) return;
-  if (!augment.only_estimated_normals() || !shape.normals.defined()) {
+  const bool alone = augment.only_estimated_normals();
+  if (!(alone || all) || !shape.normals.defined()) {
+    warn_of_inward_normals(shape, warnings);
     estimate_missing_normals(shape, clouds.normal_orientation, warnings);
     return;
   }
   shape.normals = estimated_normals(shape, clouds.normal_orientation);
+  if (!alone) {
+    warnings.push_back(cloud_name(shape) + ": its own normals are not used, but estimated ones");
+    return;
+  }
   warnings.push_back(cloud_name(shape) +
                      ": the model was trained on estimated normals alone: they are estimated here, too");
 }

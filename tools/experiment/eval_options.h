@@ -31,6 +31,8 @@ class RunOverrides {
   // Throws DataError, which says that --data names another folder, if `data` are those that `run` was trained on, and
   // are not where it recorded them.
   void require_recorded(const std::string& data, const std::filesystem::path& run) const;
+  // Returns whether --data was given.
+  bool names_data() const { return data_.has_value(); }
   // Throws UsageError for a precision that the device, a CPU that has bfloat16 or not, does not compute in.
   void check_precision(at::Device device, bool cpu_has_bfloat16) const;
   // Overwrites the arguments with the options given on the command line.
@@ -91,19 +93,30 @@ class Overrides {
     common_.add_to(subcommand, Experiment::data_help() + " (default: the one trained on)", seed_help);
     own_.add_to(subcommand, Experiment::items);
   }
-  // Throws DataError if the data that the run was trained on have moved, and --data does not say where they are.
+  // Throws DataError if the data that the run was trained on have moved, and --data does not say where they are. Prints
+  // which share of other data is taken, where that is not plain.
   void require_data(const Run& trained, const std::filesystem::path& run) const {
     common_.require_recorded(trained.settings.data, run);
+    if constexpr (requires { own_.data_note(trained.settings); }) {
+      const std::string note = common_.names_data() ? own_.data_note(trained.settings) : "";
+      if (!note.empty()) std::cerr << note << '\n';
+    }
   }
   // Loads the run and applies the overrides. Also sets LibTorch's number of threads.
   Run load(const std::filesystem::path& run) const {
-    Run loaded = common_.load(run, [](const std::filesystem::path& path) {
-      return load_trained_run<typename Experiment::Task>(path, Experiment::program);
+    std::string recorded;
+    Run loaded = common_.load(run, [&](const std::filesystem::path& path) {
+      Run found = load_trained_run<typename Experiment::Task>(path, Experiment::program);
+      recorded = found.settings.data;
+      return found;
     });
     if (const std::string warning = left_out_warning(run, loaded); !warning.empty()) std::cerr << warning << '\n';
     own_.apply(loaded.settings);
     if constexpr (requires { own_.other_data; }) {
       if (own_.other_data) loaded.split_file.clear();
+      // A pretrained model has no split.csv; a folder is not the set that is no folder.
+      const bool no_folder = recorded != loaded.settings.data && Experiment::holds_data(recorded);
+      if (no_folder && !std::filesystem::exists(loaded.split_file)) own_.take_all(loaded.settings);
     }
     return loaded;
   }

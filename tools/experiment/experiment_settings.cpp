@@ -217,7 +217,7 @@ std::string TrainSettings::warmup_text(int64_t steps_per_epoch, int64_t all_epoc
                            : 2.0 / (1.0 - optimization.beta2);
   if (4 * steps <= static_cast<double>(all)) return "";
   return ", the learning rate rises over the first " + std::to_string(std::min<int64_t>(std::llround(steps), all)) +
-         " of " + std::to_string(all) + " steps";
+         " of " + std::to_string(all) + " steps (fewer by --warmup-epochs, or train for more epochs)";
 }
 
 TrainingOptions TrainSettings::options(uint64_t seed) const {

@@ -35,12 +35,55 @@ std::string shape_words(const at::Tensor& tensor) {
   return text.str();
 }
 
+// Returns the line `key = value` of a configuration; empty if it has none.
+std::string line_of(const std::string& toml, const std::string& key) {
+  std::istringstream lines(toml);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key + " = ")) return line;
+  }
+  return "";
+}
+
+// The classes that are one-hot inputs of a model, its last input columns (PointSegmenter).
+struct CategoryInputs {
+  std::vector<std::string> before, now;  // of the checkpoint and of the model; both empty for other models
+  size_t added = 0;                      // classes of the model that the checkpoint lacks
+
+  CategoryInputs(const std::vector<std::string>& classes_before, const std::string& config_before,
+                 const std::vector<std::string>& classes_now, const std::string& config_now) {
+    const auto has_inputs = [](const std::string& config) { return line_of(config, "category") == "category = true"; };
+    if (has_inputs(config_before)) before = classes_before;
+    if (has_inputs(config_now)) now = classes_now;
+    for (const std::string& one : now) added += std::ranges::find(before, one) == before.end() ? 1 : 0;
+  }
+  bool are_same() const { return before == now; }
+  // Copies the columns of all other inputs, and those of the classes that both have. Returns false, and copies nothing,
+  // if the weights [width, inputs] do not fit.
+  bool copy(const at::Tensor& from, at::Tensor& to) const {
+    if (from.dim() != 2 || to.dim() != 2 || from.size(0) != to.size(0)) return false;
+    const int64_t shared = to.size(1) - static_cast<int64_t>(now.size());
+    if (shared < 1 || shared != from.size(1) - static_cast<int64_t>(before.size())) return false;
+    to.narrow(1, 0, shared).copy_(from.narrow(1, 0, shared));
+    for (size_t place = 0; place < now.size(); ++place) {
+      const auto known = std::ranges::find(before, now[place]) - before.begin();
+      if (known == static_cast<int64_t>(before.size())) continue;
+      to.select(1, shared + static_cast<int64_t>(place)).copy_(from.select(1, shared + known));
+    }
+    return true;
+  }
+};
+
 void copy_weights(torch::nn::Module& model, const Checkpoint& checkpoint, const std::filesystem::path& file,
-                  bool with_outputs) {
+                  bool with_outputs, const CategoryInputs& categories) {
   at::NoGradGuard guard;
   for (const auto& [name, tensor] : module_state(model)) {
     if (!with_outputs && is_of_outputs(name)) continue;
     const auto found = checkpoint.tensors.find("model." + name);
+    at::Tensor inputs = tensor;
+    if (name == "embed.weight" && !categories.are_same() && found != checkpoint.tensors.end() &&
+        categories.copy(found->second, inputs)) {
+      continue;
+    }
     if (found == checkpoint.tensors.end() || found->second.sizes() != tensor.sizes()) {
       throw DataError(file.string(), "for --init-from a tensor " + name + " of shape " + shape_words(tensor),
                       found == checkpoint.tensors.end() ? "none: it is of another architecture"
@@ -49,15 +92,6 @@ void copy_weights(torch::nn::Module& model, const Checkpoint& checkpoint, const 
     at::Tensor target = tensor;
     target.copy_(found->second);
   }
-}
-
-// Returns the line `key = value` of a configuration; empty if it has none.
-std::string line_of(const std::string& toml, const std::string& key) {
-  std::istringstream lines(toml);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(key + " = ")) return line;
-  }
-  return "";
 }
 
 }  // namespace
@@ -102,10 +136,15 @@ std::string start_from_run(torch::nn::Module& model, const TrainSettings& train,
   if (!resumes) {
     std::filesystem::path file;
     const Checkpoint checkpoint = load_run_checkpoint(train.init_from, file);
-    run_text(checkpoint, run.kind, "config", file);  // checks the tool
+    const std::string config = run_text(checkpoint, run.kind, "config", file);  // checks the tool
     const bool with_outputs = same_outputs(checkpoint, run.texts());
-    copy_weights(model, checkpoint, file, with_outputs);
+    const CategoryInputs categories(run_names(checkpoint, run.kind, file), config, run.names, run.config);
+    copy_weights(model, checkpoint, file, with_outputs, categories);
     if (!with_outputs) text += " with a new output layer";
+    if (categories.added > 0) {
+      text += (with_outputs ? " with new" : " and new") + std::string(" inputs for ") +
+              std::to_string(categories.added) + " of its " + std::to_string(categories.now.size()) + " classes";
+    }
   }
   return text + (train.freeze_encoder ? ", encoder frozen" : "");
 }

@@ -145,7 +145,8 @@ std::string datasets_in(const std::filesystem::path& folder) {
   std::sort(names.begin(), names.end());
   std::string text = ", but datasets: ";
   for (size_t i = 0; i < std::min(shown, names.size()); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  return text + (names.size() > shown ? ", …" : "") + "; --data " + (folder / names[0]).string() + " reads one";
+  return text + (names.size() > shown ? ", …" : "") + "; --data " + shell_word((folder / names[0]).string()) +
+         " reads one";
 }
 
 // Throws DataError for a source that neither the readers of graphs nor those of sequences know, listing their formats.

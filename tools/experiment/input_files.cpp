@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
@@ -17,6 +18,9 @@
 #include "data/data_error.h"
 #include "data/formats/point_columns.h"
 #include "data/formats/shape_file.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft {
 
@@ -210,15 +214,34 @@ void PredictionTable::add(std::vector<std::string> row) {
 }
 
 int PredictionTable::predict(const char* tool, const std::vector<std::string>& files, bool fail_fast,
-                             const std::function<void(size_t)>& each) {
-  const int code = for_each_file(tool, files.size(), fail_fast, each, [&](size_t i, const std::string& error) {
+                             const std::function<void(size_t)>& each, bool json) {
+  size_t done = 0;
+  const auto write = [&] {
+    if (requested()) write_file_atomically(file_, csv_line(columns_) + rows_);
+  };
+  const auto next = [&](size_t i) {
+    throw_if_interrupted("between two files");
+    done = i;
+    each(i);
+    done = i + 1;
+  };
+  const auto failed = [&](size_t i, const std::string& error) {
+    if (json) std::cout << json_line({{"file", files[i]}, {"error", error}});
     std::vector<std::string> row(columns_.size());
     row.front() = files[i];
     row.back() = error;
     rows_ += csv_line(row);
-  });
-  if (requested()) write_file_atomically(file_, csv_line(columns_) + rows_);
-  return code;
+    done = i + 1;
+  };
+  try {
+    const int code = for_each_file(tool, files.size(), fail_fast, next, failed);
+    write();
+    return code;
+  } catch (const Interrupted& stop) {
+    write();
+    throw Interrupted(std::string(stop.what()) + ": " + std::to_string(done) + " of " + std::to_string(files.size()) +
+                      " files are done" + (requested() ? ", and in " + file_ : ""));
+  }
 }
 
 void FileOptions::add_columns_to(CLI::App& subcommand) {
@@ -226,6 +249,19 @@ void FileOptions::add_columns_to(CLI::App& subcommand) {
       .add_option("--columns", columns,
                   "of tables of text or NumPy, such as x,y,z,r,g,b or x,y,z,nx,ny,nz (default: by header and values)")
       ->check(columns_error);
+}
+
+std::string FileOptions::columns_note(const std::vector<std::string>& files) const {
+  if (columns.empty()) return "";
+  const auto first = std::ranges::find_if_not(files, [](const std::string& file) { return has_columns(file); });
+  const auto others = std::ranges::count_if(files, [](const std::string& file) { return !has_columns(file); });
+  if (others == 0) return "";
+  if (static_cast<size_t>(others) == files.size()) {
+    throw UsageError("--columns is for tables of text and NumPy arrays: " + *first +
+                     " is none, and says itself what it holds");
+  }
+  return "--columns is for tables of text and NumPy arrays, which " + std::to_string(others) + " of " +
+         std::to_string(files.size()) + " files are not, such as " + *first;
 }
 
 void FileOptions::add_to(CLI::App& subcommand) {

@@ -75,10 +75,11 @@ class PredictionTable {
   bool requested() const { return !file_.empty(); }
   // Adds the row of a prediction.
   void add(std::vector<std::string> row);
-  // Predicts file by file, as for_each_file does; of one that fails the table has its name and the error. Then writes
-  // the table.
+  // Predicts file by file, as for_each_file does; of one that fails the table has its name and the error, and with
+  // `json` an object of these is printed. Then writes the table. If a signal arrives (install_interrupt_handler), it
+  // has the files that are done, and Interrupted is thrown.
   int predict(const char* tool, const std::vector<std::string>& files, bool fail_fast,
-              const std::function<void(size_t)>& each);
+              const std::function<void(size_t)>& each, bool json = false);
 
  private:
   std::string file_;
@@ -87,12 +88,16 @@ class PredictionTable {
 };
 
 struct FileOptions {
-  std::string columns = {};  // of tables of text, such as "x,y,z,r,g,b"; empty: by header and values
-  bool drop_invalid = true;  // leave out points without finite coordinates; otherwise they are an error
+  std::string columns = {};        // of tables of text, such as "x,y,z,r,g,b"; empty: by header and values
+  bool drop_invalid = true;        // leave out points without finite coordinates; otherwise they are an error
+  bool estimated_normals = false;  // of all files, also of those that have others
 
   // Adds --columns and --drop-invalid; or --columns alone.
   void add_to(CLI::App& subcommand);
   void add_columns_to(CLI::App& subcommand);
+  // Throws UsageError if `columns` are given and none of the files has columns that can be named. Returns how many of
+  // the files have none, as a line; empty if all have some, or without `columns`.
+  std::string columns_note(const std::vector<std::string>& files) const;
   void apply(PointDatasetOptions& options) const {
     options.columns = columns;
     options.drop_invalid = drop_invalid;

@@ -13,7 +13,8 @@ namespace geosft {
 std::string unwritable(const std::string& file);
 
 // An option with one output per input file. For one input it names the output file; for several it names a folder,
-// which is created and holds STEM + `extension` per input.
+// which is created and holds STEM + `extension` per input; where two files have one STEM, below the folders that they
+// have below the deepest folder of all, and in one folder by the names with their extensions.
 class OutputFiles {
  public:
   // `option_value` is that of `option`; empty: no outputs. `several`: it names a folder even for one file. Throws

@@ -35,7 +35,7 @@ std::string truncated(const std::string& name) {
 struct Layout {
   int cell, side, left, top = 70, right = 110, bottom, width, height;
 
-  Layout(int64_t classes, const std::vector<std::string>& names) {
+  Layout(int64_t classes, const std::vector<std::string>& names, const std::string& title) {
     std::size_t longest = 4;
     for (const std::string& name : names) longest = std::max(longest, std::min(letters(name), longest_name + 1));
     cell = static_cast<int>(std::clamp<int64_t>(960 / classes, 12, 46));
@@ -43,7 +43,7 @@ struct Layout {
     left = 45 + static_cast<int>(longest) * 7;
     bottom = left;
     // The title needs its width, and the colour scale its height, even for a small matrix.
-    right = std::max(right, 430 - left - side);
+    right = std::max({right, 430 - left - side, 10 * static_cast<int>(letters(title)) + 10 - side});
     width = left + side + right;
     height = top + side + bottom;
   }
@@ -137,7 +137,7 @@ PlotResult plot_confusion_matrix(const at::Tensor& counts, const std::vector<std
               "counts: expected int64 [C, C] for C = ", classes, " class names, found ", counts.scalar_type(), " ",
               counts.sizes());
   const at::Tensor matrix = counts.to(at::kCPU).contiguous();
-  const Layout layout(classes, names);
+  const Layout layout(classes, names, title);
   const std::string last = std::to_string(classes) + "-0.5";
   Picture picture{.width = layout.width, .height = layout.height};
   picture.data = cell_data(matrix);

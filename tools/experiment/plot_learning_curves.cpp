@@ -68,7 +68,7 @@ std::string score_title(const std::vector<MetricsRow>& rows, const ScoreStyle& s
     if (row.split == "test") last = &row;
   }
   std::ostringstream title;
-  title << style.name;
+  for (const char letter : style.name) title << (letter == '_' ? ' ' : letter);
   if (style.share) {
     title << " (%)" << std::fixed << std::setprecision(1);
   } else {

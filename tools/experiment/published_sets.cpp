@@ -10,6 +10,7 @@
 #include "data/read_file.h"
 #include "data/safe_join.h"
 #include "data/sha256.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {
@@ -164,8 +165,8 @@ std::string fetch_hint(const std::string& program, const fs::path& data) {
   const std::string fetch = "; `" + program + " fetch " + set->name;
   if (data.has_parent_path()) {
     const std::string other =
-        data.filename() == set->name ? "" : ", for --data " + (data.parent_path() / set->name).string();
-    return fetch + " --to '" + data.parent_path().string() + "'` downloads it" + other;
+        data.filename() == set->name ? "" : ", for --data " + shell_word((data.parent_path() / set->name).string());
+    return fetch + " --to " + shell_word(data.parent_path().string()) + "` downloads it" + other;
   }
   return fetch + "` downloads it, for --data datasets/" + set->name;
 }

@@ -70,8 +70,8 @@ void refuse_begun_run(const std::filesystem::path& folder) {
   const RunFolder run = RunFolder::open(folder);
   if (!std::filesystem::exists(run.last_checkpoint())) return;
   throw DataError(folder.string(), "a run with a best.ckpt",
-                  "last.ckpt alone: its training has not come so far; train --resume --out " + folder.string() +
-                      " goes on with it");
+                  "last.ckpt alone: its training has not come so far; train --resume --out " +
+                      shell_word(folder.string()) + " goes on with it");
 }
 
 }  // namespace
@@ -144,6 +144,13 @@ ChosenCheckpoint chosen_checkpoint(const std::filesystem::path& file) {
   const Checkpoint checkpoint = load_checkpoint(file);
   const auto epoch = checkpoint.texts.find("epoch"), by = checkpoint.texts.find("chosen_by");
   ChosenCheckpoint chosen;
+  const auto position = checkpoint.tensors.find("position");  // of a last.ckpt
+  if (position != checkpoint.tensors.end() && position->second.numel() > 0) {
+    chosen.epoch = position->second.reshape(-1)[0].item<int64_t>();
+    chosen.by = "resume";
+    chosen.epochs_done = epochs_of(file.parent_path() / "metrics.csv");
+    return chosen;
+  }
   if (epoch == checkpoint.texts.end() || by == checkpoint.texts.end()) return chosen;
   std::from_chars(epoch->second.data(), epoch->second.data() + epoch->second.size(), chosen.epoch);
   chosen.by = by->second;
@@ -157,7 +164,9 @@ ChosenCheckpoint chosen_checkpoint(const std::filesystem::path& file) {
 std::string ChosenCheckpoint::choice(int64_t epochs) const {
   if (epoch == 0) return "";
   std::string text = "epoch " + std::to_string(epoch) + " of " + std::to_string(epochs);
-  if (by != "validation") {
+  if (by == "resume") {
+    text += ", from which the run is resumed";
+  } else if (by != "validation") {
     text += epoch == epochs ? ", the last one (no validation split)" : ", the last one saved (no validation split)";
   } else {
     text += ", the best on the validation split" + (score.empty() ? "" : " (" + score + ")");

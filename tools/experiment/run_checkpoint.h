@@ -42,8 +42,8 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
 Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file,
                                const std::string& tool = {});
 
-// Which epoch a best.ckpt is of, and what chose it: "validation", or "last epoch" without a validation split. Epoch 0:
-// an earlier version wrote the file, without that information.
+// Which epoch a best.ckpt is of, and what chose it: "validation", or "last epoch" without a validation split; of a
+// last.ckpt "resume". Epoch 0: an earlier version wrote the file, without that information.
 struct ChosenCheckpoint {
   int64_t epoch = 0;
   std::string by;

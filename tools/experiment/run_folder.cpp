@@ -108,7 +108,7 @@ void RunFolder::append_log(const std::string& lines) const {
   }
   std::istringstream in(lines);
   std::string text;
-  for (std::string line; std::getline(in, line);) text += stamp.data() + line + "\n";
+  for (std::string line; std::getline(in, line);) text += (line.empty() ? "" : stamp.data()) + line + "\n";
   std::ofstream(log(), std::ios::app) << text;
 }
 

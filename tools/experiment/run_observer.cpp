@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "tools/experiment/arguments.h"
 #include "tools/experiment/main_guard.h"
 
 namespace geosft {
@@ -47,6 +48,10 @@ void RunObserver::resume() {
   const Checkpoint checkpoint = load_checkpoint(folder_.last_checkpoint());
   check_same_outputs(checkpoint, run_.texts(), folder_.last_checkpoint(), run_.data);
   loop_.load_state(checkpoint.tensors);
+  if (loop_.epochs() > run_.epochs) {
+    throw UsageError("--epochs " + std::to_string(run_.epochs) + ": the run has reached epoch " +
+                     std::to_string(loop_.epochs()) + " already; give as many or more, or leave --epochs out");
+  }
   const auto elapsed = checkpoint.tensors.find(seconds_name);
   if (elapsed != checkpoint.tensors.end()) seconds_before_ = elapsed->second.item<double>();
   items_before_ = loop_.metrics().items;

@@ -146,9 +146,10 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
                    names + " (in a program: the argument category)");
 }
 
-void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings) {
+void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings, bool estimated_normals) {
   repair_cloud(shape);
-  complete_normals(shape, trained.settings.clouds, trained.settings.augment, warnings);
+  warn_of_little(shape, trained.settings.clouds.points, warnings);
+  complete_normals(shape, trained.settings.clouds, trained.settings.augment, warnings, estimated_normals);
   prepare_normals(shape, trained.settings.clouds.normals);
 }
 
@@ -160,7 +161,7 @@ Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file
   options.seed = settings.seed;
   of_file.apply(options);
   Shape shape = read_shape(file, options, &warnings, content);
-  prepare(trained, shape, warnings);
+  prepare(trained, shape, warnings, of_file.estimated_normals);
   return shape;
 }
 

@@ -81,10 +81,11 @@ at::Tensor masked_logits(const at::Tensor& logits, const at::Tensor& allowed);
 int64_t category_of(const SegmentRun& trained, const std::string& name);
 
 // Prepares a shape for the model and adds a sentence to `warnings` for each change: missing normals are estimated if
-// the model needs them. Normals that are not finite are missing; others get unit length. Throws DataError for a shape
-// without points, of another type than [n, 3] in float32 or float64, with coordinates that are not finite, or with
-// normals of another length than the points.
-void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings);
+// the model needs them, and all with `estimated_normals`. Normals that are not finite are missing; others get unit
+// length. Throws DataError for a shape without points, of another type than [n, 3] in float32 or float64, with
+// coordinates that are not finite, or with normals of another length than the points.
+void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings,
+             bool estimated_normals = false);
 // Reads a file and prepares it for the model, with a sentence in `warnings` for each change: points are sampled from a
 // mesh, and missing normals are estimated if the model needs them.
 Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& warnings,

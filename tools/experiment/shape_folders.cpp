@@ -90,6 +90,29 @@ std::string broken_files_text(size_t count) {
   return std::to_string(count) + (count == 1 ? " broken file is left out" : " broken files are left out");
 }
 
+std::string split_rule_note(const std::filesystem::path& source, const PointDatasetOptions& options) {
+  PointDatasetOptions whole = options;
+  whole.test_every = 0;
+  const auto files_of = [&](Split split, const PointDatasetOptions& of) {
+    std::set<std::filesystem::path> files;
+    if (const auto listing = list_shapes(source, split, of)) {
+      for (const DatasetItem& item : listing->items) files.insert(item.file);
+    }
+    return files;
+  };
+  try {
+    const std::set<std::filesystem::path> all = files_of(Split::test, whole);
+    if (all.empty() || is_normal_resampled(source) || all != files_of(Split::train, whole)) return {};
+    const std::string begin = source.string() + " has no folders train and test: ";
+    if (options.test_every == 0) return begin + "all of its " + std::to_string(all.size()) + " files are its test set";
+    return begin + std::to_string(files_of(Split::test, options).size()) + " of its " + std::to_string(all.size()) +
+           " files, one in " + std::to_string(options.test_every) +
+           " of each class, are its test set (--test-every 0: all)";
+  } catch (const DataError&) {
+    return {};  // opening the dataset says what is wrong
+  }
+}
+
 ShapeFilesCheck check_shape_files(const std::filesystem::path& source, const PointDatasetOptions& options) {
   std::set<std::filesystem::path> files;
   for (const Split split : {Split::train, Split::test}) {

@@ -23,6 +23,11 @@ std::vector<std::string> broken_files(const std::vector<std::string>& warnings);
 // Returns "1 broken file is left out", or of several; empty if there is none.
 std::string broken_files_text(size_t count);
 
+// Returns which clouds an evaluation takes of a folder without train and test folders: "DATA has no folders train and
+// test: 4 of its 20 files, one in 5 of each class, are its test set (--test-every 0: all)". Empty for data of another
+// form.
+std::string split_rule_note(const std::filesystem::path& source, const PointDatasetOptions& options);
+
 // Holds what reading all files of a dataset with a file per shape has found.
 struct ShapeFilesCheck {
   size_t files = 0;

@@ -66,11 +66,16 @@ bool is_same(const SplitRow& a, const SplitRow& b) {
   return a.item == b.item && a.split == b.split && (a.name.empty() || b.name.empty() || a.name == b.name);
 }
 
+// Returns "'CCO'", of a long name the beginning.
+std::string shown_name(const std::string& full) {
+  std::string name = full.size() > max_shown ? full.substr(0, max_shown) + "…" : full;
+  std::ranges::replace(name, '\n', ' ');
+  return "'" + name + "'";
+}
+
 // Returns "'CCO' of the train split".
 std::string row_text(const SplitRow& row) {
-  std::string name = row.name.size() > max_shown ? row.name.substr(0, max_shown) + "…" : row.name;
-  std::ranges::replace(name, '\n', ' ');
-  return (name.empty() ? "" : "'" + name + "' ") + "of the " + row.split + " split";
+  return (row.name.empty() ? "" : shown_name(row.name) + " ") + "of the " + row.split + " split";
 }
 
 // Says what the first row is that differs; empty if all are the same. Both are in order.
@@ -86,6 +91,30 @@ std::string first_difference(const std::vector<SplitRow>& recorded, const std::v
   return "item " + std::to_string(item) + " was " + text(before) + " and is " + text(now);
 }
 
+// Says which names of the recorded rows no row has now, and which are new: "by name 'a' and 2 more are missing, and 'b'
+// is new; ". Empty if neither is so, or if some rows have no name.
+std::string names_text(const std::vector<SplitRow>& recorded, const std::vector<SplitRow>& rows) {
+  const auto names_of = [](const std::vector<SplitRow>& of) {
+    std::set<std::string> names;
+    for (const SplitRow& row : of) names.insert(row.name);
+    return names;
+  };
+  const std::set<std::string> before = names_of(recorded), now = names_of(rows);
+  if (before.contains("") || now.contains("")) return "";
+  const auto text = [](const std::set<std::string>& some, const std::set<std::string>& others, const char* what) {
+    std::string first;
+    size_t count = 0;
+    for (const std::string& name : some) {
+      if (!others.contains(name) && ++count == 1) first = shown_name(name);
+    }
+    if (count == 0) return std::string();
+    return first + (count > 1 ? " and " + std::to_string(count - 1) + " more are " : " is ") + what;
+  };
+  const std::string missing = text(before, now, "missing"), added = text(now, before, "new");
+  if (missing.empty() && added.empty()) return "";
+  return "by name " + missing + (missing.empty() || added.empty() ? "" : ", and ") + added + "; ";
+}
+
 // Throws the error of require_recorded_split, unless the rows are the same.
 void require_same(std::vector<SplitRow> recorded, std::vector<SplitRow> rows, const std::filesystem::path& file,
                   const std::string& data, const std::string& advice) {
@@ -99,7 +128,7 @@ void require_same(std::vector<SplitRow> recorded, std::vector<SplitRow> rows, co
                                                            : std::to_string(rows.size()) + " items in place of " +
                                                                  std::to_string(recorded.size()) + "; ";
   throw DataError(data, "the data and the split that " + file.string() + " lists, which were trained on",
-                  "others: " + sizes + differs + "; " + advice);
+                  "others: " + sizes + names_text(recorded, rows) + differs + "; " + advice);
 }
 
 // Removes the recorded rows whose names no row has, if they are at most `count`, and numbers those that are left as the

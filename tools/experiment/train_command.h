@@ -146,7 +146,7 @@ int TrainCommand<Settings>::train_and_report() {
   if (!part()) return 0;
   if (!done) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with " + program() +
-                      " train --resume --out " + out);
+                      " train --resume --out " + shell_word(out));
   }
   report(folder);
   return 0;
@@ -159,7 +159,7 @@ auto TrainCommand<Settings>::final_evaluation(const RunFolder& folder, const Eva
     return evaluate();
   } catch (const Interrupted& stop) {
     throw Interrupted(std::string(stop.what()) + "; training is done and saved: " + program() + " eval " +
-                      folder.path().string());
+                      shell_word(folder.path().string()));
   }
 }
 

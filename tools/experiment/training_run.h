@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <functional>
+#include <iostream>
 #include <optional>
 #include <set>
 #include <string>
@@ -109,6 +110,10 @@ void TrainArguments::load_resumed(Settings& settings, Config& config, const RunF
   config.apply_options();
   take_determined(settings, before);
   Settings after = settings;
+  if (after.train.epochs != before.train.epochs && processes().is_root()) {
+    std::cerr << "--epochs: " << after.train.epochs << " in place of " << before.train.epochs
+              << ", to which a schedule of the learning rate is adapted from here on\n";
+  }
   before.take_resumable(after);
   refuse_changes(before.config().to_toml(), after.config().to_toml(), Settings::kResumable);
 }

@@ -138,7 +138,7 @@ RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool
 // Throws Interrupted with the command that goes on.
 [[noreturn]] void stop_interrupted(const RunFolder& folder, const RunFolder& parent) {
   throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
-                    parent.path().string());
+                    shell_word(parent.path().string()));
 }
 
 // Trains on what is not held out, in the subfolder `selection`, and returns the number of epochs that the validation

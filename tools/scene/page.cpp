@@ -304,7 +304,8 @@ Json sheet_json(const ContactSheet& sheet, const Camera& camera, ArrayBlock& blo
 }
 
 PageScene page_scene(const Json& scene, const ArrayBlock& block, const std::string& title) {
-  return {html_text(title), script_json(scene), base64(block.bytes())};
+  const std::filesystem::path path = title;  // of a file its name says enough
+  return {html_text(path.is_absolute() ? path.filename().string() : title), script_json(scene), base64(block.bytes())};
 }
 
 int64_t bytes_of(const PageScene& scene) {

@@ -149,7 +149,7 @@ std::string SegmentExperiment::loss_text(const Evaluation& evaluation) {
 }
 
 std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation& evaluation, const PartNames& outputs) {
-  std::vector<std::vector<std::string>> rows = {{"class", "clouds", "IoU", "points"}};
+  std::vector<std::vector<std::string>> rows = {{"class", evaluation.upright ? "copies" : "clouds", "IoU", "points"}};
   for (size_t label = 0; label < outputs.class_names.size(); ++label) {
     const ClassPartScores& scores = evaluation.scores.parts.classes[label];
     const bool seen = scores.shapes > 0;
@@ -160,7 +160,10 @@ std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation&
 }
 
 Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{"The lowest IoU, the mean over the parts of a shape's class" + view_hint(), {}, view::empty_page()};
+  Mistakes found{
+      "The lowest IoU, the mean over the parts of a shape's class; each part has a colour of its own" + view_hint(),
+      {},
+      view::empty_page()};
   std::vector<std::pair<double, int64_t>> order;  // IoU, row
   ProgressBar bar("looking for mistakes", count == 0 ? 0 : clouds.size());
   const auto predicted = [&](const Shape& shape) {
@@ -206,7 +209,9 @@ void SegmentExperiment::add_outputs(nlohmann::json& json, const PartNames& outpu
 }
 
 void SegmentExperiment::print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json) {
-  const auto training = open_part_dataset(data, PartSplit::train), test = open_part_dataset(data, PartSplit::test);
+  const ShapeReadOptions options{reading.options.columns, reading.options.drop_invalid};
+  const auto training = open_part_dataset(data, PartSplit::train, options),
+             test = open_part_dataset(data, PartSplit::test, options);
   const PartNames outputs{{training->class_names()}, training->parts()};
   if (reading.check) throw_all_broken([&] { training->count_parts(); }, [&] { test->count_parts(); });
   std::optional<int64_t> validation;

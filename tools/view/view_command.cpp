@@ -48,11 +48,12 @@ struct ViewOptions {
   std::string smiles_column, run, split = "test", colour, map = "viridis", layout = "automatic", size = "1280x960",
                                   view = "35,20,1", projection = "perspective", background;
   std::string screenshot, html, turntable_folder, animation, grid, ply, category;
-  std::optional<int64_t> points, layer, head, query, component;
+  std::optional<int64_t> points, layer, head, query, component, test_every;
   int64_t item = 0, frames = 36;
   bool graph = false, beside = false, hydrogens = true, labels = false, surface = false, discs = false,
        frame_rate = false;
   FileOptions reading;
+  bool drop_invalid_given = false;
   RunOverrides overrides;
   bool finds_parts = false;      // the run is one of geosft-segment
   at::Device device = at::kCPU;  // device of the model
@@ -68,6 +69,11 @@ struct ViewOptions {
 
  private:
   void check_source(const std::string& data) const;
+  // Sets how the files of a dataset are read; what was not asked for stays, so that their samples lie in the cache.
+  void read_dataset_into(CloudSettings& clouds) const {
+    if (!reading.columns.empty()) clouds.columns = reading.columns;
+    if (drop_invalid_given) clouds.drop_invalid = reading.drop_invalid;
+  }
   std::unique_ptr<Gallery> clouds() const;
   std::unique_ptr<Gallery> segments() const;
   std::unique_ptr<Gallery> graphs() const;
@@ -96,6 +102,11 @@ void add_what(CLI::App& app, ViewOptions& options) {
   app.add_option("--points", options.points, "that the model sees; without a RUN: that are sampled from a mesh")
       ->check(CLI::Range(1, 1 << 30));
   options.reading.add_to(app);
+  app.get_option("--drop-invalid")
+      ->description("leave out points without finite coordinates (default; of --data: as in training)");
+  app.add_option("--test-every", options.test_every,
+                 "folder of classes without train and test folders: one in so many files of a class is test; 0: all")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--category", options.category, "class of the shapes, for a RUN of geosft-segment that is told it");
 }
 
@@ -118,7 +129,7 @@ void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option("--projection", options.projection, "orthographic or perspective")
       ->check(CLI::IsMember({"orthographic", "perspective"}))
       ->capture_default_str();
-  app.add_option("--size", options.size, "of the picture or window in pixels; pictures up to 3840x2160")
+  app.add_option("--size", options.size, "of the picture or window in pixels, each side from 16 to 8192")
       ->capture_default_str();
   app.add_option("--background", options.background, "white, black, grey or #RRGGBB (default: white)");
 }
@@ -174,8 +185,9 @@ void ViewOptions::check_used(const CLI::App& app) const {
   const bool drawn = pictured || (ply.empty() && html.empty());
   const OptionUse uses[] = {
       {"--split", files.empty() && !graph, "clouds of a dataset"},
-      {"--columns", !files.empty() && !graph, "a FILE with a cloud"},
-      {"--drop-invalid", !files.empty() && !graph, "a FILE with a cloud"},
+      {"--columns", !graph, "clouds, not for --graph"},
+      {"--drop-invalid", !graph, "clouds, not for --graph"},
+      {"--test-every", files.empty() && !graph && !finds_parts, "clouds of a folder of classes"},
       {"--smiles", graph, "--graph"},
       {"--smiles-column", graph, "--graph"},
       {"--label-columns", graph && files.empty() && smiles.empty(), "--graph with --data"},
@@ -219,6 +231,7 @@ std::unique_ptr<Gallery> ViewOptions::segments() const {
   overrides.apply(trained.settings.data, trained.settings.seed, trained.settings.evaluation);
   check_source(trained.settings.data);
   if (points && !files.empty()) trained.settings.clouds.points_per_mesh = *points;
+  read_dataset_into(trained.settings.clouds);
   std::unique_ptr<PartDataset> dataset;
   if (files.empty())
     dataset =
@@ -234,6 +247,8 @@ std::unique_ptr<Gallery> ViewOptions::clouds() const {
   ClassifySettings settings = trained ? trained->settings : ClassifySettings{};
   settings.data = trained && files.empty() ? settings.data : "";
   overrides.apply(settings.data, settings.seed, settings.evaluation);
+  read_dataset_into(settings.clouds);
+  if (test_every) settings.clouds.test_every = *test_every;
   if (points) (trained ? settings.clouds.points : settings.clouds.points_per_mesh) = *points;
   if (trained) {
     trained->settings = settings;
@@ -470,6 +485,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
   options.device = options.overrides.apply_runtime();
   options.check_run();
   options.check_used(app);
+  options.drop_invalid_given = app.count("--drop-invalid") > 0;
   const auto given = [&](const std::string& option) { return app.count(option) > 0; };
   std::unique_ptr<Gallery> gallery = options.gallery();
   if (gallery->flat() && !given("--view")) options.view = front_view;

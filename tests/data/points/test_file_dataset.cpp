@@ -145,6 +145,27 @@ TEST_CASE("columns and points to drop are those of the options, and part of the 
   CHECK_FALSE(example.open().has_normals());
 }
 
+TEST_CASE("each kind of warning is said of its first file, with the number of the others") {
+  Example example;
+  example.listing.items.clear();
+  const std::string coloured = "0 0 0 255 0 0\n1 1 1 0 255 0\n";
+  const auto add = [&](const std::string& name, const std::string& text) {
+    const auto file = example.folder / ("data/" + name + ".xyz");
+    test::write_text(file, text);
+    example.listing.items.push_back({name, 0, file, ""});
+  };
+  add("d", coloured);
+  add("e", "0 0 0 0 0 1\n1 1 1 0 1 0\nnan 0 0 0 0 1\n");
+  add("f", coloured);
+  add("g", coloured + "nan 0 0 9 9 9\n2 1 1 9 9 9\n");
+  example.options.drop_invalid = true;
+  const std::vector<std::string> warnings = example.open().warnings();
+  REQUIRE(warnings.size() == 2);
+  CHECK_THAT(warnings[0], Catch::Contains("d.xyz: columns 4 to 6 are taken as colours") &&
+                              Catch::EndsWith("; 2 more files have the like"));
+  CHECK_THAT(warnings[1], Catch::Contains("e.xyz: 1 of its 3 points") && Catch::EndsWith("; 1 more file has the like"));
+}
+
 TEST_CASE("normals that some points lack are estimated, and that is said where they are used") {
   Example example;
   test::write_text(example.folder / "data/d.xyz", "0 0 0 0 0 1\n1 0 0 0 0 0\n0 1 0 0 0 1\n1 1 0 0 0 1\n");

@@ -31,6 +31,20 @@ TEST_CASE("eval measures a run upright and rotated") {
   check_evaluation(upright, "none", 1);
   check_evaluation(z, "z", 2);
   check_evaluation(so3, "so3", 3);
+  const nlohmann::json classes = so3.at("classes"), confusion = so3.at("confusion");
+  REQUIRE(classes.size() == 3);
+  double right = 0;
+  for (size_t label = 0; label < 3; ++label) {
+    CHECK(classes[label].at("clouds") == 6);  // 3 copies of 2
+    int64_t predicted = 0;
+    for (const auto& row : confusion) predicted += row.at(label).get<int64_t>();
+    CHECK(classes[label].at("predicted") == predicted);
+    CHECK(classes[label].at("recall").get<double>() == Approx(confusion[label][label].get<double>() / 6));
+    right += confusion[label][label].get<double>();
+  }
+  CHECK(so3.at("metrics").at("accuracy").get<double>() == Approx(right / 18));
+  CHECK(upright.at("accuracy_interval")[0] <= upright.at("metrics").at("accuracy"));
+  CHECK(upright.at("accuracy_interval")[1] >= upright.at("metrics").at("accuracy"));
   const nlohmann::json result = nlohmann::json::parse(read_text(fs::path(run) / "result.json"));
   for (const char* key : {"metrics", "checkpoint"}) CHECK(upright.at(key) == result.at(key));
   for (const nlohmann::json& rotated : {z, so3}) {
@@ -89,6 +103,32 @@ TEST_CASE("eval and report refuse test clouds that the training did not have as 
   fs::remove(fs::path(run) / "split.csv");  // as runs of earlier versions
   shop.run_well({"eval", run, "--split", "train"});
   shop.refuses({"predict", run, (test / "cube_5.off").string(), "--other-data"}, 2, {"--other-data", "predict"});
+}
+
+TEST_CASE("eval takes all files of another folder without a split, and reads them as its options say") {
+  const ClassifyShop shop;
+  const std::string run = shop.trained(), flat = (shop / "flat").string();
+  fs::copy(shop.data() / "train", flat, fs::copy_options::recursive);
+  const auto count = [&](const Words& more) {
+    const ProcessResult result = shop.run_well(Words{"eval", run, "--data", flat, "--other-data", "--json"} + more);
+    CHECK_THAT(result.err, Catch::Contains(flat + " has no folders train and test: "));
+    return nlohmann::json::parse(result.out).at("count").get<int64_t>();
+  };
+  CHECK(count({}) == 15);
+  CHECK(count({"--test-every", "5"}) == 3);
+  CHECK_THAT(shop.run_well({"eval", run, "--data", flat, "--other-data", "--test-every", "5"}).err,
+             Catch::Contains("3 of its 15 files, one in 5 of each class, are its test set (--test-every 0: all)"));
+  write_text(fs::path(flat) / "sphere" / "hole.xyz", sphere_xyz(1.0) + "nan nan nan 0 0 1\n");
+  const Words other = {run, "--data", flat, "--other-data"};
+  for (const char* command : {"eval", "report"}) {
+    shop.require_failure(shop.run(Words{command} + other), 1, {"hole.xyz", "--drop-invalid"});
+    shop.run_well(Words{command} + other + Words{"--drop-invalid"});
+  }
+  CHECK(count({"--drop-invalid"}) == 16);
+  shop.require_failure(shop.run({"info", flat, "--check"}), 1, {"1 of 16 files are broken"});
+  shop.run_well({"info", flat, "--check", "--drop-invalid"});
+  shop.require_failure(shop.run(Words{"eval"} + other + Words{"--columns", "x,y"}), 2, {"--columns"});
+  shop.refuses({"predict", run, flat, "--test-every", "2"}, 2, {"--test-every", "predict"});
 }
 
 TEST_CASE("a model of absolute coordinates is seen to depend on the pose") {

@@ -117,7 +117,13 @@ TEST_CASE("folders and patterns are predicted, and broken files named one by one
   CHECK_THAT(scans.err, Catch::Contains("a.laz: expected") && Catch::Contains("b.E57: expected"));
   const std::string noted = lines_of(read_text(table)).at(3), dropped = "1 of its 4 points has no finite coordinates";
   CHECK_THAT(noted, Catch::Contains(dropped) && Catch::Contains("; ") && Catch::EndsWith(","));
-  CHECK_THAT(nlohmann::json::parse(scans.out).at("warnings").at(0).get<std::string>(), Catch::StartsWith(dropped));
+  const Words objects = lines_of(scans.out);
+  REQUIRE(objects.size() == 3);
+  CHECK_THAT(nlohmann::json::parse(objects[2]).at("warnings").at(0).get<std::string>(), Catch::StartsWith(dropped));
+  const nlohmann::json unread = nlohmann::json::parse(objects[0]);
+  CHECK(unread.at("file") == (shop / "scans/a.laz").string());
+  CHECK_THAT(unread.at("error").get<std::string>(), Catch::Contains("a.laz: expected"));
+  CHECK(unread.size() == 2);
   Words errors = lines_of(result.err);
   std::erase_if(errors, [](const std::string& line) { return line.find(": error: ") == std::string::npos; });
   REQUIRE(errors.size() == 2);
@@ -185,6 +191,12 @@ TEST_CASE("columns of a table are told by an option where they cannot be told ot
   CHECK_THAT(shop.run_well({"predict", run, file, "--columns", "x,y,z,r,g,b"}).err, Catch::Contains("no normals"));
   shop.refuses({"predict", run, file, "--columns", "x,y"}, 2, {"--columns", "x, y and z"});
   CHECK_THAT(shop.run_well({"info", file, "--columns", "x,y,z,r,g,b"}).out, Catch::Contains("without normals"));
+  const std::string mesh = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  for (const Words& words : {Words{"predict", run, mesh}, Words{"info", mesh}}) {
+    shop.refuses(words + Words{"--columns", "x,y,z"}, 2, {"--columns", "tables", mesh});
+  }
+  CHECK_THAT(shop.run_well({"predict", run, mesh, "--estimated-normals"}).err,
+             Catch::Contains("its own normals are not used"));
   shop.refuses({"predict", run, file, "--no-drop-invalid", "--columns", "x,y,z"}, 1, {"6"});
 }
 

@@ -199,8 +199,8 @@ TEST_CASE("a cloud of a few points, or of equal ones, is a warning; votes are ch
     return warnings.size() == 1 ? warnings[0] : std::to_string(warnings.size()) + " warnings";
   };
   CHECK(predict(run, points.slice(0, 0, 4), normals.slice(0, 0, 4)).warnings.empty());
-  CHECK(warning(points.slice(0, 0, 3)) == "the cloud: 3 points only, where the model learned from 64 of each shape");
-  CHECK(warning(points.slice(0, 0, 1)) == "the cloud: 1 point only, where the model learned from 64 of each shape");
+  CHECK(warning(points.slice(0, 0, 3)) == "the cloud: 3 points only, where the model sees 64 of each shape");
+  CHECK(warning(points.slice(0, 0, 1)) == "the cloud: 1 point only, where the model sees 64 of each shape");
   CHECK(warning(at::ones({60, 3})) == "the cloud: all of its 60 points are equal");
   const at::Tensor along = at::linspace(-1, 1, 60).unsqueeze(1) * at::tensor({1.0F, 2.0F, 3.0F});
   CHECK(warning(along + 5) == "the cloud: all of its 60 points lie on one line");

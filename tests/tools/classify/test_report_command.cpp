@@ -2,6 +2,7 @@
 // geosft-classify report, end to end.
 #include <catch2/catch.hpp>
 
+#include "tests/environment.h"
 #include "tests/tools/classify/classify_tool.h"
 
 namespace geosft::test::test_report_command {
@@ -32,6 +33,19 @@ TEST_CASE("the report of a run is one page with its worst mistakes") {
   shop.run_well({"report", (shop / "run").string(), "--out", other.string(), "--mistakes", "1", "--split", "train"});
   CHECK(count_of(read_text(other), "<section ") == 1);
   shop.refuses({"report", (shop / "nothing").string()}, 2, {"no run folder", "nothing"});
+  const fs::path shipped = shop / "zoo" / "tiny";
+  fs::create_directories(shop / "zoo");
+  fs::copy(shop / "run", shipped, fs::copy_options::recursive);
+  write_text(shipped / "card.json", "{}");
+  const EnvironmentVariable zoo("GEOSFT_ZOO", (shop / "zoo").string());
+  const auto before = fs::last_write_time(shipped / "best.ckpt");
+  fs::remove(shipped / "report.html");
+  shop.refuses({"report", "tiny"}, 2, {"--out FILE is required", "tiny"});
+  const std::string page_of_zoo = (shop / "zoo.html").string();
+  shop.run_well({"report", "tiny", "--out", page_of_zoo});
+  CHECK_THAT(read_text(page_of_zoo), Catch::Contains("6 clouds of the test set"));
+  CHECK(fs::last_write_time(shipped / "best.ckpt") == before);
+  CHECK_FALSE(fs::exists(shipped / "report.html"));
 }
 
 }  // namespace geosft::test::test_report_command

@@ -62,8 +62,11 @@ TEST_CASE("a finished run can be given more epochs") {
   const ClassifyShop shop;
   shop.run_well(shop.train("whole", {"--epochs", "4"}));
   const fs::path run = shop.trained();
-  shop.run_well(resume(run) + Words{"--epochs", "4"});
+  CHECK_THAT(shop.run_well(resume(run) + Words{"--epochs", "4"}).err,
+             Catch::Contains("--epochs: 4 in place of 3, to which a schedule"));
   require_same_run(shop / "whole", run);
+  CHECK(read_text(run / "config.toml") == read_text(shop / "whole" / "config.toml"));
+  shop.refuses(resume(run) + Words{"--epochs", "3"}, 2, {"--epochs 3", "has reached epoch 4"});
   CHECK(read_text(run / "config.toml") == read_text(shop / "whole" / "config.toml"));
 }
 

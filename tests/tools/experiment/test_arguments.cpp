@@ -73,6 +73,14 @@ TEST_CASE("a flag may be followed by true or false") {
   REQUIRE(tool.run == "true");
 }
 
+TEST_CASE("words of printed commands are quoted where a shell would take them apart") {
+  for (const char* plain : {"runs/mine", "/a-b_c/d.1", "C:x", "größe"}) CHECK(shell_word(plain) == plain);
+  CHECK(shell_word("my run") == "'my run'");
+  CHECK(shell_word("a;b") == "'a;b'");
+  CHECK(shell_word("it's") == "'it'\\''s'");
+  CHECK(shell_word("") == "''");
+}
+
 TEST_CASE("help and version are written to the stream and end the tool") {
   for (const auto& [word, expected] : {std::pair{"--help", "evaluates"}, {"--version", "tool 1.2.3"}}) {
     std::ostringstream out;

@@ -158,6 +158,54 @@ TEST_CASE("a model that was trained on estimated normals alone takes no others")
   CHECK(warnings.size() == 2);
 }
 
+TEST_CASE("normals that point inward are said, and none are used where all are to be estimated") {
+  const CloudSettings clouds;
+  const AugmentSettings augment;
+  const auto warnings_of = [&](const at::Tensor& normals, bool all = false) {
+    Shape shape = example(false);
+    shape.normals = normals.clone();
+    std::vector<std::string> warnings;
+    complete_normals(shape, clouds, augment, warnings, all);
+    CHECK(at::equal(shape.normals, all ? estimated_normals(shape, clouds.normal_orientation) : normals));
+    return warnings;
+  };
+  const Shape shape = example(false);
+  const at::Tensor offset = shape.points - shape.points.mean(0), outward = offset / offset.norm(2, 1, true);
+  CHECK(warnings_of(outward).empty());
+  CHECK(warnings_of(example().normals).empty());
+  Shape plane = example(false);
+  plane.points.select(1, 2).fill_(0.3);
+  plane.normals = at::tensor({0.0F, 0.0F, 1.0F}).expand_as(plane.points).contiguous();
+  std::vector<std::string> of_plane;
+  for (const int sign : {1, -1}) {
+    plane.normals = plane.normals * sign;
+    complete_normals(plane, clouds, augment, of_plane);
+  }
+  CHECK(of_plane.empty());
+  const std::vector<std::string> inward = warnings_of(-outward);
+  REQUIRE(inward.size() == 1);
+  CHECK_THAT(inward[0],
+             Catch::StartsWith("example: 100 % of its normals point inward") && Catch::Contains("--estimated-normals"));
+  CHECK(warnings_of(-outward, /*all=*/true) ==
+        std::vector<std::string>{"example: its own normals are not used, but estimated ones"});
+}
+
+TEST_CASE("clouds without a form, or with a small part of the points that a model sees, are said") {
+  const auto warnings_of = [](const at::Tensor& points, int64_t seen) {
+    Shape shape;
+    shape.points = points;
+    std::vector<std::string> warnings;
+    warn_of_little(shape, seen, warnings);
+    return warnings.empty() ? "" : warnings.front();
+  };
+  const at::Tensor points = example().points;
+  CHECK(warnings_of(points, 4800).empty());
+  CHECK(warnings_of(points, 4801) == "the cloud: 300 points only, where the model sees 4801 of each shape");
+  CHECK(warnings_of(points.slice(0, 0, 1).expand({20, 3}), 64) == "the cloud: all of its 20 points are equal");
+  CHECK(warnings_of(points.slice(0, 0, 1) * at::arange(20).unsqueeze(1), 64) ==
+        "the cloud: all of its 20 points lie on one line");
+}
+
 TEST_CASE("clouds are rotated as they are told") {
   for (const Rotation rotation : {Rotation::none, Rotation::z, Rotation::so3}) {
     Shape shape = example();

@@ -237,11 +237,12 @@ TEST_CASE("a warm-up of more than a quarter of the steps is said, with its lengt
   TrainSettings settings;
   settings.optimization.beta2 = 0.98;
   CHECK(settings.warmup_text(10, 40).empty());
-  CHECK(settings.warmup_text(13, 30) == ", the learning rate rises over the first 100 of 390 steps");
-  CHECK(settings.warmup_text(5, 2) == ", the learning rate rises over the first 10 of 10 steps");
+  const std::string advice = " (fewer by --warmup-epochs, or train for more epochs)";
+  CHECK(settings.warmup_text(13, 30) == ", the learning rate rises over the first 100 of 390 steps" + advice);
+  CHECK(settings.warmup_text(5, 2) == ", the learning rate rises over the first 10 of 10 steps" + advice);
   settings.optimization.warmup_epochs = 2;
   CHECK(settings.warmup_text(13, 30).empty());
-  CHECK(settings.warmup_text(13, 6) == ", the learning rate rises over the first 26 of 78 steps");
+  CHECK(settings.warmup_text(13, 6) == ", the learning rate rises over the first 26 of 78 steps" + advice);
 }
 
 TEST_CASE("the evaluation decides how samplers sample") {

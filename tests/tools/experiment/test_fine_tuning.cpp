@@ -5,6 +5,7 @@
 
 #include "tests/data/files.h"
 #include "tests/tools/classify/small_classifier.h"
+#include "tests/tools/segment/small_segmenter.h"
 #include "tools/experiment/classification.h"
 
 namespace geosft::test::test_fine_tuning {
@@ -72,6 +73,35 @@ TEST_CASE("another number of classes keeps a new output layer, and a resumed run
   require_equal(model->head->linear->weight, before.at("head.linear.weight"), "output layer");
   require_equal(model->embed->weight, first->embed->weight, "embed");
   require_equal(model->head->sampler->parameters().front(), first->head->sampler->parameters().front(), "sampler");
+}
+
+TEST_CASE("where the class is an input, the columns of the classes that both have are copied, and others are new") {
+  const TemporaryFolder folder;
+  SegmentSettings settings = small_segment_settings();
+  at::manual_seed(5);
+  const PointSegmenter first(settings.segmenter(4, 3));
+  const PartList parts = {{"top", 0}, {"foot", 0}, {"cup", 1}, {"seat", 2}};
+  Checkpoint checkpoint{{}, describe_run<Segmentation>(settings, {{{"lamp", "mug", "chair"}}, parts}).texts()};
+  for (const auto& [name, tensor] : module_state(*first)) checkpoint.tensors.emplace("model." + name, tensor);
+  settings.train.init_from = (folder / "first.ckpt").string();
+  save_checkpoint(settings.train.init_from, checkpoint);
+  const auto start = [&](PointSegmenter& model, const std::vector<std::string>& classes) {
+    PartList own;
+    for (size_t i = 0; i < classes.size(); ++i) own.push_back({"part", static_cast<int64_t>(i)});
+    own.push_back({"more", 0});
+    return start_from_run(*model, settings.train, describe_run<Segmentation>(settings, {{classes}, own}), false);
+  };
+  PointSegmenter model(settings.segmenter(3, 2));
+  const at::Tensor own = model->embed->weight.detach().clone(), from = first->embed->weight;
+  const int64_t shared = from.size(1) - 3;
+  CHECK_THAT(start(model, {"mug", "torus"}), Catch::EndsWith("new output layer and new inputs for 1 of its 2 classes"));
+  require_equal(model->embed->weight.narrow(1, 0, shared), from.narrow(1, 0, shared), "other inputs");
+  require_equal(model->embed->weight.select(1, shared), from.select(1, shared + 1), "mug");
+  require_equal(model->embed->weight.select(1, shared + 1), own.select(1, shared + 1), "torus");
+  settings.model.category = false;
+  PointSegmenter untold(settings.segmenter(3, 2));
+  CHECK_THAT(start(untold, {"a", "b"}), Catch::EndsWith(" with a new output layer"));
+  require_equal(untold->embed->weight, from.narrow(1, 0, shared), "inputs without classes");
 }
 
 TEST_CASE("a frozen encoder leaves the head alone to be trained") {

@@ -7,6 +7,8 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/captured_stderr.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft::test::test_input_files {
 namespace {
@@ -96,6 +98,14 @@ TEST_CASE("a table of predictions has the rows of each file, or its error") {
   CapturedStderr captured;
   REQUIRE(table.predict("tool", files, false, each) == 1);
   CHECK(read_text(csv) == "file,class,error\na.off,mug,\nb.off,,\"b.off: expected a shape, found x\"\nc.off,mug,\n");
+  PredictionTable stopped(csv, {"file", "class"});
+  const auto stops = [&](size_t i) {
+    if (i == 2) throw Interrupted("in the middle");
+    stopped.add({files[i], "mug"});
+  };
+  CHECK_THROWS_WITH(stopped.predict("tool", files, false, stops),
+                    "in the middle: 2 of 3 files are done, and in " + csv);
+  CHECK(read_text(csv) == "file,class,error\na.off,mug,\nb.off,mug,\n");
   PredictionTable none("", {"file"});
   CHECK_FALSE(none.requested());
   none.add({"a.off"});
@@ -126,6 +136,16 @@ TEST_CASE("the line on the other files has the range of their numbers, not those
           "4187.ply: of its 4187 points 4096 are used\n4187.ply: 0.4187 m wide, in a.0\n"
           "3 more files, each: 0.10000 to 0.4568 m wide, in a.0\n"
           "3 more files, each: of its 4275 to 10000 points 4096 are used\n");
+}
+
+TEST_CASE("columns are for tables: of other files alone they are refused, of some they are said") {
+  FileOptions options;
+  CHECK(options.columns_note({"a.ply"}).empty());
+  options.columns = "x,y,z";
+  CHECK(options.columns_note({"a.xyz", "b.npy", "c.csv.gz"}).empty());
+  CHECK_THAT(options.columns_note({"a.xyz", "b.ply", "c.off"}),
+             Catch::EndsWith("which 2 of 3 files are not, such as b.ply"));
+  CHECK_THROWS_AS(options.columns_note({"a.ply", "b.pcd"}), UsageError);
 }
 
 TEST_CASE("fields of a CSV line are quoted where they must be") {

@@ -24,6 +24,22 @@ TEST_CASE("one file leaves what an option names, several leave files of their na
   CHECK(two[1] == fs::path(folder / "out/parts") / "c.ply");
 }
 
+TEST_CASE("files of one name in several folders leave theirs in folders of the same names") {
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  const OutputFiles mirrored("--ply", out.string(), {"scans/x/a.obj", "scans/b.obj", "scans/y/z/a.off"}, ".ply");
+  CHECK(mirrored[0] == out / "x/a.ply");
+  CHECK(mirrored[1] == out / "b.ply");
+  CHECK(mirrored[2] == out / "y/z/a.ply");
+  CHECK(fs::is_directory(out / "y/z"));
+  const OutputFiles beside("--ply", out.string(), {"x/a.obj", "x/a.off", "x/b.off"}, ".ply");
+  CHECK(beside[0] == out / "a.obj.ply");
+  CHECK(beside[1] == out / "a.off.ply");
+  CHECK(beside[2] == out / "b.ply");
+  const OutputFiles above("--ply", out.string(), {"../p/a.obj", "/q/a.obj"}, ".ply");
+  CHECK(above[1] == out / "q/a.ply");
+}
+
 TEST_CASE("a file can be written where its folder is") {
   const TemporaryFolder folder;
   CHECK(unwritable(folder / "x.png").empty());
@@ -41,7 +57,7 @@ TEST_CASE("no output replaces another one or what is read") {
     CHECK_THROWS_AS(OutputFiles("--ply", option_value, files, ".ply"), UsageError);
     require_error([&] { OutputFiles("--ply", option_value, files, ".ply"); }, words);
   };
-  refused(folder / "out", {"x/a.obj", "b.obj", "y/a.off"}, {"--ply", "x/a.obj", "y/a.off", "a.ply"});
+  refused(folder / "out", {"x/a.obj", "b.obj", "x/a.obj"}, {"--ply", "x/a.obj", "a.obj.ply"});
   CHECK_FALSE(fs::exists(folder / "out"));
   refused(folder.path().string(), {folder / "a.ply", "b.obj"}, {"--ply", "a.ply", "another folder"});
   refused(folder / "a.ply", {"b.obj", "c.obj"}, {"--ply", "a.ply", "folder"});

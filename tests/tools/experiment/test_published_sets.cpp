@@ -8,6 +8,7 @@
 #include "tests/data/zip_files.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/command_line.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_published_sets {
 namespace fs = std::filesystem;
@@ -48,7 +49,7 @@ TEST_CASE("the command that downloads a set is named where nothing has its name"
   const TemporaryFolder folder;
   CHECK_THAT(fetch_hint("geosft-graph", folder / "MUTAG"),
              Catch::Contains("`geosft-graph fetch MUTAG ") &&
-                 Catch::EndsWith("--to '" + folder.path().string() + "'` downloads it"));
+                 Catch::EndsWith("--to " + shell_word(folder.path().string()) + "` downloads it"));
   CHECK_THAT(fetch_hint("geosft-graph", folder / "mutag"),
              Catch::EndsWith(", for --data " + (folder / "MUTAG").string()));
   CHECK_THAT(fetch_hint("geosft-graph", "MUTAG"), Catch::Contains("MUTAG` downloads it, for --data datasets/MUTAG"));

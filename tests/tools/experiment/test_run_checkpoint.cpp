@@ -76,6 +76,10 @@ TEST_CASE("a best checkpoint says its epoch, what chose it by which score, and w
   CHECK(chosen_checkpoint(folder / "best.ckpt").choice(10) ==
         "epoch 5 of 10, the last one saved (no validation split)");
   CHECK(chosen_checkpoint(folder / "best.ckpt").choice(5) == "epoch 5 of 5, the last one (no validation split)");
+  checkpoint = example();
+  checkpoint.tensors["position"] = at::tensor({int64_t{10}, int64_t{0}});
+  save_checkpoint(folder / "last.ckpt", checkpoint);
+  CHECK(chosen_checkpoint(folder / "last.ckpt").choice(10) == "epoch 10 of 10, from which the run is resumed");
 }
 
 TEST_CASE("a name that does not exist is answered with the pretrained models of the tool") {

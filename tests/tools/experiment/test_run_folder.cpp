@@ -34,6 +34,15 @@ void require_usage_error(const std::function<void()>& call, const std::vector<st
 
 }  // namespace
 
+TEST_CASE("lines of the log have the time, and blank ones have none") {
+  const TemporaryFolder folder;
+  const RunFolder run = RunFolder::create(folder.path / "run");
+  run.append_log("a\n\nb");
+  const std::string text = read_file(run.log());
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+  CHECK_THAT(text, Catch::Contains("  a\n\n20") && Catch::EndsWith("  b\n"));
+}
+
 TEST_CASE("a new run gets its folder with missing parents, an empty one is taken") {
   const TemporaryFolder folder;
   CHECK(RunFolder::create(folder.path).path() == folder.path);

@@ -249,6 +249,8 @@ TEST_CASE("a resumed run goes on from the last checkpoint and its seconds") {
   CHECK(rows[1].seconds < before);
   CHECK(run.epochs_saved() == 3);
   require_error([&] { run.train(true, {"a", "c"}); }, {"classes that the run was begun with"});
+  run.settings.train.epochs = 2;
+  require_error([&] { run.train(/*resume=*/true); }, {"--epochs 2", "has reached epoch 3"});
   Run fresh(1);
   CHECK(fresh.train(/*resume=*/true));  // there is no checkpoint yet: from the beginning
   CHECK(fresh.epochs_saved() == 1);

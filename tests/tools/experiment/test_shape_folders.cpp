@@ -57,6 +57,18 @@ TEST_CASE("the samples of the files that can be read are those of a dataset with
   CHECK(broken_files(open_readable_shapes(place.data(), Split::train, place.options)->warnings()).empty());
 }
 
+TEST_CASE("which files of a folder without a split are its test set is said; of other data nothing is") {
+  Place place;
+  CHECK(split_rule_note(place.data(), place.options).empty());
+  const std::string flat = (place.data() / "train").string(), begin = flat + " has no folders train and test: ";
+  CHECK(split_rule_note(flat, place.options) ==
+        begin + "3 of its 15 files, one in 5 of each class, are its test set (--test-every 0: all)");
+  place.options.test_every = 0;
+  CHECK(split_rule_note(flat, place.options) == begin + "all of its 15 files are its test set");
+  CHECK(split_rule_note("furniture", place.options).empty());
+  CHECK(split_rule_note(place.folder / "absent", place.options).empty());
+}
+
 TEST_CASE("a class whose files are all broken is named, and where none can be read the errors are") {
   Place place;
   for (int i = 0; i < 5; ++i) {

@@ -29,7 +29,7 @@ TEST_CASE("fetch leaves a set that can be trained on, and train names the comman
   const std::string to = (shop / "datasets").string(), mirror = "file://" + (shop / "server").string();
   const Words fetch = {"fetch", "mutag", "--to", to, "--mirror", mirror};
   shop.require_failure(shop.run(shop.train("run", {"--data", (shop / "MUTAG").string()})), 1,
-                       {"MUTAG", "nothing of this name", "`geosft-graph fetch MUTAG --to '"});
+                       {"MUTAG", "nothing of this name", "`geosft-graph fetch MUTAG --to "});
   CHECK_FALSE(fs::exists(shop / "run"));
   // The tiny set has other checksums.
   shop.require_failure(shop.run(fetch), 1, {"MUTAG_A.txt", "SHA-256", "--any-version"});

@@ -170,6 +170,8 @@ TEST_CASE("names cannot leave their place in a page") {
   const Page page = written(subject, choose(Colouring::height));
   REQUIRE(page.scene.at("lines").at(0) == subject.name);
   REQUIRE_THAT(page.text, Catch::Contains("<title>&lt;/script&gt;&lt;b&gt;&amp;x.ply</title>"));
+  subject.name = "/data/scans/mug.ply";
+  REQUIRE_THAT(written(subject, choose(Colouring::height)).text, Catch::Contains("<title>mug.ply</title>"));
 }
 
 TEST_CASE("a page that would be too large is refused with advice, and nothing is written") {

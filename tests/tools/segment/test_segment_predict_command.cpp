@@ -82,7 +82,9 @@ TEST_CASE("geosft-segment predicts a folder, and goes on after a broken file") {
   REQUIRE(result.exit == 1);
   REQUIRE_THAT(result.err, Catch::Contains("geosft-segment: error: " + (scans / "b.off").string()));
   const Words lines = lines_of(result.out);
-  REQUIRE(lines.size() == 2);
+  REQUIRE(lines.size() == 3);
+  CHECK(nlohmann::json::parse(lines[1]).at("file") == (scans / "b.off").string());
+  CHECK_THAT(nlohmann::json::parse(lines[1]).at("error").get<std::string>(), Catch::Contains("b.off:"));
   std::string expected = "file,part_id,part,points,share,warnings,error\n";
   const auto add_rows = [&](const nlohmann::json& json) {
     for (const auto& part : json.at("parts")) {
@@ -101,7 +103,7 @@ TEST_CASE("geosft-segment predicts a folder, and goes on after a broken file") {
   const std::string error = rows.substr(expected.size(), rows.find('\n', expected.size()) + 1 - expected.size());
   REQUIRE_THAT(error, Catch::Contains("b.off:") && Catch::Contains("expected"));
   expected += error;
-  add_rows(nlohmann::json::parse(lines[1]));
+  add_rows(nlohmann::json::parse(lines[2]));
   REQUIRE(rows == expected);
   const ProcessResult first = shop.run(words + Words{"--fail-fast"});
   REQUIRE(first.exit == 1);

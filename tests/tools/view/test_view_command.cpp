@@ -107,6 +107,16 @@ TEST_CASE("molecules of one's own are drawn in the plane, from the front, with w
                        {"one FILE, or --smiles"});
 }
 
+TEST_CASE("points without finite coordinates of a dataset are left out where the options ask for it") {
+  const ClassifyShop shop;
+  RememberingDisplay display;
+  const std::string run = shop.trained();
+  write_text(shop.data() / "test" / "sphere" / "a_hole.xyz", sphere_xyz(1.0) + "nan nan nan 0 0 1\n");
+  const Words hole = {"--run", run, "--item", "2", "--ply", (shop / "x.ply").string()};
+  CHECK(run_with(display, hole + Words{"--drop-invalid"}) == 0);
+  CHECK_THROWS_WITH(run_with(display, hole), Catch::Contains("a_hole.xyz") && Catch::Contains("--drop-invalid"));
+}
+
 TEST_CASE("a turntable goes round once") {
   const std::vector<Camera> cameras = turntable({30, 10, 1}, 4);
   REQUIRE(cameras.size() == 4);
@@ -286,7 +296,9 @@ TEST_CASE("options that what is looked at does not use are refused, with what th
   const Words run = {"--run", shop.trained(), "--item", "0", "--screenshot", "x.png"};
   refuse(run + Words{"--query", "3"}, "--query is for --colour attention, not for importance");
   refuse(run + Words{"--colour", "attention", "--component", "3"}, "--component is for --colour walks");
+  refuse(file + Words{"--test-every", "2"}, "--test-every is for clouds of a folder of classes");
   const Words graph = {"--graph", "--data", graphs.data().string(), "--item", "2", "--screenshot", "x.png"};
+  refuse(graph + Words{"--columns", "x,y,z"}, "--columns is for clouds, not for --graph");
   refuse(graph + Words{"--points", "9"}, "--points is for clouds, not for --graph");
   refuse(graph + Words{"--split", "train"}, "--split is for clouds of a dataset");
   refuse(graph + Words{"--layer", "1"},
