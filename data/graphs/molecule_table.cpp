@@ -24,17 +24,28 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* molecule_table_version = "molecule table 1";
+constexpr const char* molecule_table_version = "molecule table 2";
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 // Parses a label: NaN if it is unknown, nothing if it is not a number.
 std::optional<float> parse_label(const std::string& text) {
-  const std::string word = lower_case(text);
-  if (word.empty() || word == "nan" || word == "na" || word == "n/a") return unknown;
+  static const std::set<std::string> unknown_words = {"", "nan", "na", "n/a", "#n/a", "none", "null", "-"};
+  const std::string word = lower_case(trimmed(text));
+  if (unknown_words.contains(word)) return unknown;
   if (word == "true" || word == "false") return word == "true" ? 1.0F : 0.0F;
   const std::optional<double> value = parse_number(word);
   if (!value || !std::isfinite(*value)) return std::nullopt;
   return static_cast<float>(*value);
+}
+
+// Returns whether a text that is no label is a number with something about it: ">5", "3.2 %", "1,5" or "inf".
+bool resembles_number(const std::string& text) {
+  std::string_view word = trimmed(text);
+  word.remove_prefix(std::min(word.find_first_not_of("<>=~ "), word.size()));
+  while (!word.empty() && (word.back() == '%' || word.back() == ' ')) word.remove_suffix(1);
+  std::string number = lower_case(word);
+  std::replace(number.begin(), number.end(), ',', '.');
+  return parse_number(number).has_value();
 }
 
 // A column of numbers, with its distinct known values: at most three of them, which suffice to tell the kinds apart.
@@ -57,18 +68,53 @@ struct LabelColumn {
   }
 };
 
-// Returns the column as numbers, or the row of the first text that is none.
-std::pair<LabelColumn, std::optional<size_t>> numbers_of(const TextTable& table, size_t column) {
-  LabelColumn out{table.names[column], {}, {}};
+// A column read as numbers, and what in it is none.
+struct ReadColumn {
+  LabelColumn numbers;                          // NaN where the text is no number
+  std::optional<size_t> text_row;               // the first row with a text that is no number
+  size_t known = 0, resembling = 0, texts = 0;  // rows with a number; with a text that resembles_number; with another
+
+  // Returns whether the column is meant as numbers, although it has texts.
+  bool meant_as_numbers() const { return text_row && known + resembling >= 4 * texts; }
+};
+
+ReadColumn read_column(const TextTable& table, size_t column) {
+  ReadColumn out;
+  out.numbers.name = table.names[column];
   const std::vector<std::string>& texts = table.columns[column];
-  out.values.reserve(texts.size());
+  out.numbers.values.reserve(texts.size());
   for (size_t row = 0; row < texts.size(); ++row) {
     const std::optional<float> value = parse_label(texts[row]);
-    if (!value) return {out, row};
-    out.values.push_back(*value);
-    if (!std::isnan(*value) && out.distinct.size() < 3) out.distinct.insert(*value);
+    out.numbers.values.push_back(value.value_or(unknown));
+    if (!value) {
+      ++(resembles_number(texts[row]) ? out.resembling : out.texts);
+      if (!out.text_row) out.text_row = row;
+    } else if (!std::isnan(*value)) {
+      ++out.known;
+      if (out.numbers.distinct.size() < 3) out.numbers.distinct.insert(*value);
+    }
   }
-  return {out, std::nullopt};
+  return out;
+}
+
+std::string shown_field(const std::string& text) {
+  constexpr size_t longest = 40;
+  return "\"" + text.substr(0, longest) + (text.size() > longest ? "…\"" : "\"");
+}
+
+// Throws DataError for the first text of a column.
+[[noreturn]] void refuse_text(const TextTable& table, size_t column, const ReadColumn& read) {
+  const size_t row = *read.text_row;
+  std::string expected = "a number in column \"" + table.names[column] + "\"";
+  if (read.meant_as_numbers()) {
+    expected += ", which has " + std::to_string(read.known) + " numbers, and " +
+                std::to_string(read.resembling + read.texts) +
+                (read.resembling + read.texts == 1 ? " text" : " texts") +
+                " (a number is 1234.5; an empty field, NA, None, null or - is an unknown label; --label-columns "
+                "names the columns to learn)";
+  }
+  throw DataError(table.file + ":" + std::to_string(table.lines[row]), expected,
+                  shown_field(table.columns[column][row]));
 }
 
 std::string quoted_list(const std::vector<std::string>& names) {
@@ -158,34 +204,65 @@ TableLabels named_labels(const TextTable& table, const std::vector<std::string>&
   std::vector<LabelColumn> columns;
   for (const std::string& name : names) {
     const size_t column = column_named(table, name);
-    auto [numbers, text_row] = numbers_of(table, column);
-    if (text_row) {
-      if (names.size() == 1) return text_labels(table, column);
-      throw DataError(table.file + ":" + std::to_string(table.lines[*text_row]), "a number in column \"" + name + "\"",
-                      "\"" + table.columns[column][*text_row] + "\"");
+    ReadColumn read = read_column(table, column);
+    if (read.text_row) {
+      if (names.size() == 1 && !read.meant_as_numbers()) return text_labels(table, column);
+      refuse_text(table, column, read);
     }
-    if (numbers.distinct.empty()) {
+    if (read.numbers.distinct.empty()) {
       throw DataError(table.file, "a known label in column \"" + name + "\"", "none");
     }
-    columns.push_back(std::move(numbers));
+    columns.push_back(std::move(read.numbers));
   }
   return number_labels(table, columns, /*named=*/true);
 }
 
+// Returns whether a column holds names of molecules, or when they were measured, by its own name.
+bool names_no_label(const std::string& name) {
+  static const std::set<std::string> other = {"", "id", "index", "identifier", "unnamed: 0", "date", "split"};
+  const std::string word = lower_case(name);
+  return other.contains(word) || word.ends_with("_id") || word.ends_with(" id") || word.ends_with("-id");
+}
+
+// Returns why a column is no label: "texts, as \"CHEMBL14\" in line 2"; empty if it is one.
+std::string no_label_reason(const TextTable& table, size_t column, const ReadColumn& read) {
+  if (lower_case(table.names[column]) == "split") return "the split, or none";
+  if (names_no_label(table.names[column])) return "by its name";
+  if (read.text_row) {
+    return "texts, as " + shown_field(table.columns[column][*read.text_row]) + " in line " +
+           std::to_string(table.lines[*read.text_row]);
+  }
+  if (read.numbers.distinct.empty()) return "no value";
+  if (read.numbers.constant()) return "one value";
+  if (read.numbers.running_index()) return "the numbers of the rows";
+  return {};
+}
+
 TableLabels found_labels(const TextTable& table, size_t smiles) {
-  static const std::set<std::string> other = {"", "id", "index", "split"};
+  constexpr size_t shown = 12;
   std::vector<LabelColumn> columns;
+  std::string left_out;
+  size_t count = 0;
   for (size_t column = 0; column < table.names.size(); ++column) {
-    if (column == smiles || other.count(lower_case(table.names[column])) > 0) continue;
-    auto [numbers, text_row] = numbers_of(table, column);
-    if (text_row || numbers.constant() || numbers.running_index()) continue;
-    columns.push_back(std::move(numbers));
+    if (column == smiles) continue;
+    ReadColumn read = read_column(table, column);
+    if (read.meant_as_numbers() && !names_no_label(table.names[column])) refuse_text(table, column, read);
+    const std::string reason = no_label_reason(table, column, read);
+    if (reason.empty()) {
+      columns.push_back(std::move(read.numbers));
+    } else if (++count <= shown) {
+      left_out += (count == 1 ? "\"" : ", \"") + table.names[column] + "\" (" + reason + ")";
+    }
   }
+  if (count > shown) left_out += ", …";
   if (columns.empty()) {
-    throw DataError(table.file + ":1", "a column of numbers to learn, or its name by --label-columns",
-                    "none beside column \"" + table.names[smiles] + "\"");
+    throw DataError(
+        table.file + ":1", "a column of numbers to learn, or its name by --label-columns",
+        "none beside column \"" + table.names[smiles] + "\"" + (left_out.empty() ? "" : "; left out: " + left_out));
   }
-  return number_labels(table, columns, /*named=*/false);
+  TableLabels labels = number_labels(table, columns, /*named=*/false);
+  if (!left_out.empty()) labels.note += "; left out: " + left_out;
+  return labels;
 }
 
 // Returns the split of the rows by a column "split"; nothing if there is no such column or it has other words.

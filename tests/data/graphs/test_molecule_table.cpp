@@ -105,6 +105,46 @@ TEST_CASE("indices, constants and texts are no labels") {
   require_error([] { read("smiles,y\nC,1\nCC\n"); }, {"m.csv:3", "2 columns"});
 }
 
+TEST_CASE("columns that are no labels are listed with the reason") {
+  if (!has_rdkit()) return;
+  const PackedItems packed = read(
+      "cmpd_id,Identifier,date,smiles,same,text,none,row,y\n5,9,2020,CO,1,ab,,3,0.5\n7,4,2021,CN,1,cd,NA,4,1\n"
+      "6,1,2022,CCC,1,2,-,5,2\n");
+  REQUIRE(packed.schema.output_names == Names{"y"});
+  CHECK_THAT(packed.warnings[0],
+             Catch::EndsWith("; left out: \"cmpd_id\" (by its name), \"Identifier\" (by its name), \"date\" (by its "
+                             "name), \"same\" (one value), \"text\" (texts, as \"ab\" in line 2), \"none\" (no value), "
+                             "\"row\" (the numbers of the rows)"));
+  require_error([] { read("smiles,y\nC,a\nCC,1\nCCC,b\n"); },
+                {"m.csv:1", "none beside column \"smiles\"", "\"y\" (texts, as \"a\" in line 2)"});
+}
+
+TEST_CASE("words for unknown labels and blanks around numbers are taken") {
+  if (!has_rdkit()) return;
+  require_targets(read("smiles,y\nC,None\nCC,null\nCCC,-\nCO,#N/A\nCN,\" 3.5 \"\nCCO,1\nCCN,2\n"),
+                  {nan, nan, nan, nan, 3.5, 1, 2});
+}
+
+TEST_CASE("a text in a column of numbers is refused with its line, whether the column is named or found") {
+  if (!has_rdkit()) return;
+  for (const char* odd : {">5", "inf", "\"1,234\"", "3.2%", "~ 4", "high"}) {
+    CAPTURE(odd);
+    const std::string text =
+        std::string("smiles,MW,pIC50\nC,10,1.5\nCC,11,2\nCCC,12.5,") + odd + "\nCO,13,4\nCN,14,5\nCCO,15,7\n";
+    const std::string_view word = odd[0] == '"' ? "1,234" : odd;
+    for (const Names& labels : {Names{}, Names{"pIC50"}, Names{"MW", "pIC50"}}) {
+      require_error(
+          [&] {
+            read(text, {"", labels});
+          },
+          {"m.csv:4", "a number in column \"pIC50\", which has 5 numbers, and 1 text",
+           "found \"" + std::string(word) + "\""});
+    }
+    require_targets(read(text, {"", {"MW"}}), {10, 11, 12.5, 13, 14, 15});
+  }
+  require_error([] { read("smiles,y\nC,\"1,5\"\nCC,\"2,5\"\n"); }, {"m.csv:2", "1234.5", "\"1,5\""});
+}
+
 TEST_CASE("a split is a column or lists of rows") {
   if (!has_rdkit()) return;
   const std::string text = "smiles,y,Split\nC,1,train\nC(C,0,test\nCC,0,val\nCCC,1,test\n";
