@@ -23,6 +23,9 @@ struct GraphReadOptions {
   std::string smiles_column = {};               // empty: found by its name or its contents
   std::vector<std::string> label_columns = {};  // empty: the columns of numbers
   std::filesystem::path split_folder = {};      // with the lists of a split; empty: none
+  // Of a trained model: tables of molecules and TU datasets are read with its task, outputs and labels, and not with
+  // those that their contents suggest.
+  std::optional<ItemSchema> known = {};
 };
 
 // Stores one file per dataset. `id` identifies the dataset; `key` describes everything its contents depend on, as in
@@ -40,6 +43,10 @@ class GraphCache {
  private:
   std::filesystem::path folder_;
 };
+
+// Loads the dataset from the cache of `options`; nothing on a cache miss.
+std::optional<PackedItems> stored_graphs(const GraphReadOptions& options, const std::string& id,
+                                         const std::string& key);
 
 // Loads the dataset from the cache of `options`; on a cache miss, makes and stores it.
 PackedItems cached_graphs(const GraphReadOptions& options, const std::string& id, const std::string& key,

@@ -141,6 +141,11 @@ struct TableLabels {
   std::string note;
 };
 
+// Returns 1 for the larger one of two values, 0 for the other one.
+at::Tensor two_values(const at::Tensor& values, const LabelColumn& column) {
+  return at::where(values.isnan(), values, values.eq(*column.distinct.rbegin()).to(at::kFloat));
+}
+
 // Returns the labels of columns of numbers. `named` says that the user chose the columns.
 TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>& columns, bool named) {
   TableLabels out;
@@ -156,9 +161,7 @@ TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>
   for (const LabelColumn& column : columns) {
     out.names.push_back(column.name);
     at::Tensor values = at::tensor(column.values);
-    if (classes && !column.zero_or_one()) {
-      values = at::where(values.isnan(), values, values.eq(*column.distinct.rbegin()).to(at::kFloat));
-    }
+    if (classes && !column.zero_or_one()) values = two_values(values, column);
     targets.push_back(values);
   }
   out.target = at::stack(targets, 1);
@@ -217,6 +220,64 @@ TableLabels named_labels(const TextTable& table, const std::vector<std::string>&
   return number_labels(table, columns, /*named=*/true);
 }
 
+// Returns the columns of numbers that are the outputs of a trained model; their numbers are unknown where a column is
+// absent.
+TableLabels known_number_labels(const TextTable& table, const ItemSchema& known) {
+  TableLabels out;
+  out.task = known.task;
+  out.names = known.output_names;
+  std::vector<std::string> absent;
+  std::vector<at::Tensor> targets;
+  for (const std::string& name : known.output_names) {
+    const std::optional<size_t> column = find_column(table, name);
+    if (!column) {
+      absent.push_back(name);
+      targets.push_back(at::full({static_cast<int64_t>(table.lines.size())}, unknown));
+      continue;
+    }
+    const ReadColumn read = read_column(table, *column);
+    if (read.text_row) refuse_text(table, *column, read);
+    at::Tensor values = at::tensor(read.numbers.values);
+    if (has_labels(known.task) && !read.numbers.zero_or_one()) {
+      if (read.numbers.distinct.size() != 2) {
+        throw DataError(table.file, "0 and 1, or two values, in column \"" + name + "\", as trained on",
+                        read.numbers.constant() ? "one other value" : "more values");
+      }
+      values = two_values(values, read.numbers);
+    }
+    targets.push_back(values);
+  }
+  out.target = at::stack(targets, 1);
+  for (size_t row = 0; row < table.lines.size(); ++row) out.rows.push_back(static_cast<int64_t>(row));
+  out.note = "labels of the trained model, " + quoted_list(out.names);
+  if (!absent.empty()) out.note += "; no column of this table, and so unknown: " + quoted_list(absent);
+  return out;
+}
+
+// Returns the classes of a trained model in a column of texts.
+TableLabels known_text_labels(const TextTable& table, size_t column, const ItemSchema& known) {
+  TableLabels out;
+  out.task = known.task;
+  out.names = known.output_names;
+  std::vector<int64_t> classes;
+  const std::vector<std::string>& texts = table.columns[column];
+  for (size_t row = 0; row < texts.size(); ++row) {
+    if (texts[row].empty()) continue;
+    const auto place = std::find(out.names.begin(), out.names.end(), texts[row]);
+    if (place == out.names.end()) {
+      throw DataError(
+          table.file + ":" + std::to_string(table.lines[row]),
+          "a class of the trained model, " + quoted_list(out.names) + ", in column \"" + table.names[column] + "\"",
+          shown_field(texts[row]));
+    }
+    out.rows.push_back(static_cast<int64_t>(row));
+    classes.push_back(place - out.names.begin());
+  }
+  out.target = at::tensor(classes, at::kLong);
+  out.note = "label \"" + table.names[column] + "\", classes of the trained model, " + quoted_list(out.names);
+  return out;
+}
+
 // Returns whether a column holds names of molecules, or when they were measured, by its own name.
 bool names_no_label(const std::string& name) {
   static const std::set<std::string> other = {"", "id", "index", "identifier", "unnamed: 0", "date", "split"};
@@ -265,6 +326,16 @@ TableLabels found_labels(const TextTable& table, size_t smiles) {
   return labels;
 }
 
+TableLabels labels_of(const TextTable& table, size_t smiles, const GraphReadOptions& options) {
+  if (options.known && (has_labels(options.known->task) || options.known->task == GraphTask::regression)) {
+    if (!is_of_nodes(options.known->task)) return known_number_labels(table, *options.known);
+  }
+  if (options.known && options.known->task == GraphTask::classification && options.label_columns.size() == 1) {
+    return known_text_labels(table, column_named(table, options.label_columns.front()), *options.known);
+  }
+  return options.label_columns.empty() ? found_labels(table, smiles) : named_labels(table, options.label_columns);
+}
+
 // Returns the split of the rows by a column "split"; nothing if there is no such column or it has other words.
 std::optional<DatasetSplit> split_by_column(const TextTable& table) {
   for (size_t column = 0; column < table.names.size(); ++column) {
@@ -290,8 +361,7 @@ std::optional<DatasetSplit> split_of_rows(const TextTable& table, const fs::path
 
 PackedItems make_molecules(const TextTable& table, const GraphReadOptions& options) {
   const size_t smiles = smiles_column(table, options.smiles_column);
-  const TableLabels labels =
-      options.label_columns.empty() ? found_labels(table, smiles) : named_labels(table, options.label_columns);
+  const TableLabels labels = labels_of(table, smiles, options);
   SmilesColumn column{table.file, {}, {}};
   for (const int64_t row : labels.rows) {
     column.smiles.push_back(table.columns[smiles][static_cast<size_t>(row)]);
@@ -344,7 +414,19 @@ PackedItems read_molecule_table(const fs::path& file, const GraphReadOptions& op
   std::string key = std::string(molecule_table_version) + "\n" + molecule_library() + "\n" + choice + "\n" +
                     std::to_string(text_hash(bytes));
   if (!options.split_folder.empty()) key += "\n" + contents_key(files_below({options.split_folder}));
-  return cached_graphs(options, "molecules\n" + fs::absolute(file).string() + "\n" + choice, key, [&] {
+  std::string id = "molecules\n" + fs::absolute(file).string() + "\n" + choice;
+  if (options.known) {
+    // What was found in the table is as good, where it is the same outputs: most often the training has stored it.
+    std::optional<PackedItems> found = stored_graphs(options, id, key);
+    if (found && found->schema.task == options.known->task &&
+        found->schema.output_names == options.known->output_names) {
+      return std::move(*found);
+    }
+    id += std::string("\nof a model\n") + task_name(options.known->task);
+    for (const std::string& name : options.known->output_names) id += "\n" + name;
+    key += "\n" + id;
+  }
+  return cached_graphs(options, id, key, [&] {
     return make_molecules(text_table(gunzipped(std::move(bytes), file.string()), file.string()), options);
   });
 }

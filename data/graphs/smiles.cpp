@@ -170,16 +170,19 @@ TextTable text_table(std::string_view text, const std::string& file, size_t max_
   return table;
 }
 
-size_t column_named(const TextTable& table, const std::string& name) {
+std::optional<size_t> find_column(const TextTable& table, const std::string& name) {
   const auto exact = std::find(table.names.begin(), table.names.end(), name);
   const auto found = exact != table.names.end()
                          ? exact
                          : std::find_if(table.names.begin(), table.names.end(),
                                         [&](const std::string& each) { return lower_case(each) == lower_case(name); });
-  if (found == table.names.end()) {
-    throw DataError(table.file + ":1", "a column \"" + name + "\"", "the columns " + column_list(table));
-  }
+  if (found == table.names.end()) return std::nullopt;
   return static_cast<size_t>(found - table.names.begin());
+}
+
+size_t column_named(const TextTable& table, const std::string& name) {
+  if (const std::optional<size_t> found = find_column(table, name)) return *found;
+  throw DataError(table.file + ":1", "a column \"" + name + "\"", "the columns " + column_list(table));
 }
 
 std::optional<size_t> find_smiles_column(const TextTable& table) {

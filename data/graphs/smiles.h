@@ -43,8 +43,9 @@ struct SmilesFile {
 // whose number of fields differs from the header.
 TextTable text_table(std::string_view text, const std::string& file, size_t max_rows = SIZE_MAX);
 
-// Returns the index of the column of this name, in any letter case if there is no exact one. Throws DataError, listing
-// the columns, if there is none.
+// Return the index of the column of this name, in any letter case if there is no exact one. Without one, the first
+// returns nothing and the second throws DataError, listing the columns.
+std::optional<size_t> find_column(const TextTable& table, const std::string& name);
 size_t column_named(const TextTable& table, const std::string& name);
 
 // Returns the column of SMILES: the one named "smiles" in any letter case, else the first one of whose first ten

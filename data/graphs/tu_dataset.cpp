@@ -218,8 +218,10 @@ void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, con
 }
 
 // Reads the graph labels and attributes, at least one of which must be present.
-void read_answers(const SetFiles& files, int64_t graphs, TuDataset& set) {
-  set.graph_labels = read_labels(files, "graph_labels", graphs, "graphs");
+void read_answers(const SetFiles& files, int64_t graphs, const TuLabelNumbers* known, TuDataset& set) {
+  const bool free = known == nullptr || known->graphs.empty();
+  set.graph_labels = free ? read_labels(files, "graph_labels", graphs, "graphs")
+                          : read_known_labels(files, "graph_labels", graphs, "graphs", known->graphs);
   set.graph_attributes = read_attributes(files, "graph_attributes", graphs, "graphs");
   at::Tensor& classes = set.graph_labels.classes;
   if (!classes.defined() && !set.graph_attributes.defined()) {
@@ -276,7 +278,9 @@ TuDataset read_tu_dataset(const fs::path& folder, const TuLabelNumbers* known, b
   set.node_labels = known == nullptr ? read_labels(files, "node_labels", nodes, "nodes")
                                      : read_known_labels(files, "node_labels", nodes, "nodes", known->nodes);
   set.node_attributes = read_attributes(files, "node_attributes", nodes, "nodes");
-  if (known == nullptr) read_answers(files, static_cast<int64_t>(offsets.size()) - 1, set);
+  if (known == nullptr || known->labelled) {
+    read_answers(files, static_cast<int64_t>(offsets.size()) - 1, known, set);
+  }
   return set;
 }
 

@@ -44,15 +44,17 @@ struct TuDataset {
 // same classes as in training, and graphs need no labels.
 struct TuLabelNumbers {
   std::vector<int64_t> nodes, edges;
+  bool labelled = false;             // whether graphs have labels or attributes, as without these numbers
+  std::vector<int64_t> graphs = {};  // of the classes of graphs; empty: those of the files
 };
 
 // Reads NAME_A.txt, NAME_graph_indicator.txt and any NAME_{graph,node,edge}_{labels,attributes}.txt in `folder`, which
-// holds one such dataset. Every graph needs a label or an attribute; with `known`, graph labels and attributes are not
-// read. With `coalesce` self-loops are left out, and of edges with the same source and target one remains: with the sum
-// of their attributes, as in PyTorch Geometric, and the label of the first (where PyTorch Geometric adds one-hot
-// labels). Otherwise edges are kept as listed. Throws DataError, naming file and line: wrong counts, non-numeric words,
-// nodes or graphs out of range, graphs whose nodes are not contiguous, edges between graphs, node and edge labels that
-// are not in `known`.
+// holds one such dataset. Every graph needs a label or an attribute; with `known`, graph labels and attributes are
+// read only if it says so. With `coalesce` self-loops are left out, and of edges with the same source and target one
+// remains: with the sum of their attributes, as in PyTorch Geometric, and the label of the first (where PyTorch
+// Geometric adds one-hot labels). Otherwise edges are kept as listed. Throws DataError, naming file and line: wrong
+// counts, non-numeric words, nodes or graphs out of range, graphs whose nodes are not contiguous, edges between graphs,
+// labels that are not in `known`.
 TuDataset read_tu_dataset(const std::filesystem::path& folder, const TuLabelNumbers* known = nullptr,
                           bool coalesce = false);
 

@@ -295,9 +295,11 @@ PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
 
 namespace {
 
-PackedItems open_for(const GraphSettings& settings) {
+PackedItems open_for(const GraphSettings& settings, const ItemSchema* known = nullptr) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
-  PackedItems graphs = open_graphs(settings.data, settings.reading(), settings.max_length);
+  GraphReadOptions reading = settings.reading();
+  if (known != nullptr) reading.known = *known;
+  PackedItems graphs = open_graphs(settings.data, std::move(reading), settings.max_length);
   take_molecule_inputs(graphs, settings.molecules, settings.data);
   return graphs;
 }
@@ -311,8 +313,8 @@ PackedItems encoded(PackedItems graphs, const GraphSettings& settings) {
 
 }  // namespace
 
-PackedItems open_encoded_graphs(const GraphSettings& settings) {
-  return encoded(open_for(settings), settings);
+PackedItems open_encoded_graphs(const GraphSettings& settings, const ItemSchema* known) {
+  return encoded(open_for(settings, known), settings);
 }
 
 TrainingGraphs open_training_graphs(GraphSettings settings) {

@@ -48,7 +48,8 @@ void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings,
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings);
 
 // Opens the dataset of the settings with its node encoding and features of molecules, read from the cache if possible.
-PackedItems open_encoded_graphs(const GraphSettings& settings);
+// `known` are the features and outputs of a trained model, as in GraphReadOptions; or null.
+PackedItems open_encoded_graphs(const GraphSettings& settings, const ItemSchema* known = nullptr);
 
 // Opens the dataset to train on, with what its settings are once those that are automatic are derived from it
 // (automatic_settings.h).

@@ -142,7 +142,7 @@ FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
 }
 
 PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settings) {
-  PackedItems graphs = open_encoded_graphs(settings);
+  PackedItems graphs = open_encoded_graphs(settings, &trained.schema);
   trained.check_same({graphs.schema}, settings.data);
   return graphs;
 }

@@ -145,6 +145,41 @@ TEST_CASE("a text in a column of numbers is refused with its line, whether the c
   require_error([] { read("smiles,y\nC,\"1,5\"\nCC,\"2,5\"\n"); }, {"m.csv:2", "1234.5", "\"1,5\""});
 }
 
+TEST_CASE("the labels of a trained model are read, whatever the table suggests") {
+  if (!has_rdkit()) return;
+  ItemSchema known;
+  known.task = GraphTask::regression;
+  known.output_names = {"lipo", "logS"};
+  const auto read_known = [&](const std::string& text, const Names& labels = {}) {
+    const TemporaryFolder folder;
+    write_text(folder / "m.csv", text);
+    GraphReadOptions options{folder / "cache"};
+    options.label_columns = labels;
+    options.known = known;
+    const PackedItems packed = read_molecule_table(folder / "m.csv", options);
+    require_same(read_molecule_table(folder / "m.csv", options), packed);  // from the cache
+    CHECK(packed.schema.task == known.task);
+    CHECK(packed.schema.output_names == known.output_names);
+    return packed;
+  };
+  // A further column of numbers, two values, and an absent column.
+  const PackedItems packed = read_known("smiles,Lipo,MW\nC,3,16\nCC,3,30\nCCC,NA,44\n");
+  require_targets(packed, {3, nan, 3, nan, nan, nan});
+  CHECK_THAT(packed.warnings[0], Catch::Contains("and so unknown: \"logS\""));
+  require_error([&] { read_known("smiles,lipo\nC,high\n"); }, {"m.csv:2", "a number in column \"lipo\"", "high"});
+  require_targets(read_known("smiles,name\nC,a\nCC,b\n"), {nan, nan, nan, nan});
+  known.task = GraphTask::multi_label;
+  require_targets(read_known("lipo,smiles,logS\n0,C,2\n0,CC,1\n"), {0, 1, 0, 0});
+  require_error([&] { read_known("lipo,smiles\n5,C\n5,CC\n"); }, {"m.csv", "\"lipo\"", "one other value"});
+  require_error([&] { read_known("lipo,smiles\n5,C\n6,CC\n7,CCC\n"); }, {"m.csv", "\"lipo\"", "more values"});
+  known.task = GraphTask::classification;
+  known.output_names = {"active", "inactive"};
+  const PackedItems classes = read_known("smiles,act\nC,inactive\nCC,\nCCC,inactive\n", {"act"});
+  require_equal(classes.target, at::tensor({1, 1}, at::kLong), "classes");
+  CHECK(classes.smiles == Names{"C", "CCC"});
+  require_error([&] { read_known("smiles,act\nC,weak\n", {"act"}); }, {"m.csv:2", "\"active\"", "found \"weak\""});
+}
+
 TEST_CASE("a split is a column or lists of rows") {
   if (!has_rdkit()) return;
   const std::string text = "smiles,y,Split\nC,1,train\nC(C,0,test\nCC,0,val\nCCC,1,test\n";

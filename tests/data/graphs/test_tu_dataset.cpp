@@ -151,6 +151,19 @@ TEST_CASE("TU dataset: known labels keep their classes, and graphs need none") {
   CHECK_FALSE(read_tu_dataset(folder.path(), &none).node_labels.classes.defined());
 }
 
+TEST_CASE("TU dataset: known classes of graphs are those of the trained model") {
+  const test::TemporaryFolder folder;
+  write_set(folder, small_set);
+  TuLabelNumbers known = {{0, 5, 7}, {0, 1, 2, 3, 4}, /*labelled=*/true, {-1, 0, 1}};
+  const TuDataset set = read_tu_dataset(folder.path(), &known);
+  require_equal(set.graph_labels.classes, longs({2, 0}), "classes");
+  CHECK(set.graph_labels.values == std::vector<int64_t>{-1, 0, 1});
+  known.graphs = {0, 1};
+  require_error([&] { read_tu_dataset(folder.path(), &known); }, {"SMALL_graph_labels.txt:2", "2 labels", "-1"});
+  known.graphs = {};
+  require_equal(read_tu_dataset(folder.path(), &known).graph_labels.classes, longs({1, 0}), "those of the file");
+}
+
 TEST_CASE("TU dataset: the forms of MUTAG and of ENZYMES") {
   // Rings of six carbons; every second one has a nitrogen outside, by an edge of another kind.
   Texts mutag;
