@@ -17,8 +17,9 @@ struct GraphReadOptions {
   std::filesystem::path cache = {};                                // empty: default_cache_folder()
   std::function<void(int64_t done, int64_t total)> progress = {};  // called occasionally, by one thread at a time
   std::string split = {};  // the name of one of several published splits; empty: the only one
-  bool directed = false;   // keep the edges of OGB datasets and edge lists; otherwise missing directions are added
-  bool coalesce = true;    // leave out self-loops and repeated edges of TU datasets
+  bool directed =
+      false;             // keep the edges of OGB and TU datasets and edge lists; otherwise missing directions are added
+  bool coalesce = true;  // leave out self-loops and repeated edges of TU datasets
   // These apply to tables of molecules (molecule_table.h).
   std::string smiles_column = {};               // empty: found by its name or its contents
   std::vector<std::string> label_columns = {};  // empty: the columns of numbers

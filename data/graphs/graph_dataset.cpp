@@ -34,7 +34,8 @@ std::optional<TuLabelNumbers> label_numbers(const std::optional<ItemSchema>& kno
 
 PackedItems read_tu(const std::filesystem::path& folder, const GraphReadOptions& options) {
   const std::optional<TuLabelNumbers> known = label_numbers(options.known);
-  PackedItems packed = packed_items(read_tu_dataset(folder, known ? &*known : nullptr, options.coalesce));
+  PackedItems packed =
+      packed_items(read_tu_dataset(folder, known ? &*known : nullptr, options.coalesce, options.directed));
   check_packed_items(packed, folder.string());
   return packed;
 }

@@ -215,7 +215,7 @@ void require_labels(const std::string& source) {
 
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
   subcommand.add_option("--split-name", options.split, "which of several published splits of an OGB set");
-  subcommand.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
+  subcommand.add_flag("--directed", options.directed, "leave edges of OGB and TU sets and edge lists as they are listed");
   subcommand.add_flag("--coalesce,!--no-coalesce", options.coalesce,
                       std::string("leave out self-loops and repeated edges of TU sets, as PyG does (default: ") +
                           (options.coalesce ? "on)" : "off)"));
