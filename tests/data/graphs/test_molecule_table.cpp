@@ -180,6 +180,28 @@ TEST_CASE("the labels of a trained model are read, whatever the table suggests")
   require_error([&] { read_known("smiles,act\nC,weak\n", {"act"}); }, {"m.csv:2", "\"active\"", "found \"weak\""});
 }
 
+TEST_CASE("semicolons and tabs separate columns, too") {
+  if (!has_rdkit()) return;
+  for (const char* text :
+       {"ID;Smiles;pIC50\nx;CO;1.5\ny;CN;2\nz;C(C,C)C;3\nw;CC;4\n",
+        "ID\tsmiles\tpIC50\nx\tCO\t1.5\ny\tCN\t2\nz\t?\t3\nw\tCC\t4\n",
+        "sep=,\nID,smiles,pIC50\nx,CO,1.5\ny,CN,2\nz,?,3\nw,CC,4\n",
+        "\xEF\xBB\xBFsep=;\r\nsmiles;ID, other;pIC50\r\nCO;x;1.5\r\nCN;x;2\r\n?;x;3\r\nCC;x;4\r\n"}) {
+    CAPTURE(text);
+    const PackedItems packed = read(text);
+    CHECK(packed.schema.output_names == Names{"pIC50"});
+    CHECK(packed.smiles == Names{"CO", "CN", "CC"});
+    require_targets(packed, {1.5, 2, 4});
+  }
+  require_error([] { read("smiles;y\nC;1,5\nCC;2,5\n"); }, {"m.csv:2", "a number in column \"y\"", "\"1,5\""});
+  require_error([] { read("sep=;\nsmiles;y\nC\n"); }, {"m.csv:3", "2 columns"});
+  const TemporaryFolder folder;
+  write_text(folder / "m.tsv", "structure\ty\nCCO\t1\nCC\t0\n");
+  write_text(folder / "edges.tsv", "0\t1\n1\t2\n");
+  CHECK(is_molecule_table(folder / "m.tsv"));
+  CHECK_FALSE(is_molecule_table(folder / "edges.tsv"));
+}
+
 TEST_CASE("a split is a column or lists of rows") {
   if (!has_rdkit()) return;
   const std::string text = "smiles,y,Split\nC,1,train\nC(C,0,test\nCC,0,val\nCCC,1,test\n";
