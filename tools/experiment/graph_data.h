@@ -30,6 +30,10 @@ bool is_single_graph(const std::string& source, const GraphReadOptions& options)
 // to open_sequence_dataset. Throws UsageError for a single graph without labels.
 PackedItems open_graphs(const std::string& source, GraphReadOptions options = {}, int64_t longest = 0);
 
+// Throws DataError for what exists and is neither a dataset of sequences nor one that graphs are read from, with the
+// forms of sequences alone; names the tables of series beside it.
+void require_sequences(const std::string& source);
+
 // Graphs to encode: those of a dataset, or the one in an edge list or a Matrix Market file.
 struct OpenedStructure {
   GraphBatch graphs;

@@ -213,7 +213,9 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
     throw UsageError(std::string("cross_validation needs split folds, found ") + name_of(split));
   }
   if (settings.cross_validation && ((automatic && graphs.split) || graphs.node_split.defined())) {
-    throw UsageError("cross_validation needs data without a published split");
+    throw UsageError(graphs.node_split.defined()
+                         ? "cross_validation needs a split of graphs, and here nodes are split"
+                         : "cross_validation needs --split folds, since the data have a split of their own");
   }
   std::vector<PlannedRun> runs;
   const int64_t folds = settings.cross_validation ? settings.splits.folds : 1;

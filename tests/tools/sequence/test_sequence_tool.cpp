@@ -186,6 +186,14 @@ TEST_CASE("predict takes series without classes") {
       shop.run({"info", (shop / "other").string()}), 1,
       {"other", "*_TRAIN.ts", "*_TRAIN.tsv", "*_TRAIN.arff", "train-images-idx3-ubyte", "none of these"});
   shop.require_failure(shop.run({"info", (shop / "new.wav").string()}), 1, {"new.wav", "*_TRAIN.ts"});
+  write_text(shop / "series.csv", "id,t0,t1,label\na,1,2,fast\nb,3,4,slow\n");
+  const std::string csv = (shop / "series.csv").string();
+  for (const Words& words :
+       {Words{"info", csv}, Words{"train", "--data", csv, "--epochs", "1", "--out", (shop / "no").string()}}) {
+    const ProcessResult refused = shop.run(words);
+    shop.require_failure(refused, 1, {"series.csv", "*_TRAIN.ts", "NAME_TRAIN.ts"});
+    CHECK_THAT(refused.err, !Catch::Contains("SMILES") && !Catch::Contains("edge"));
+  }
 }
 
 TEST_CASE("wrong use of geosft-sequence is one line") {
