@@ -227,7 +227,10 @@ void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
                       std::string("leave out self-loops and repeated edges of TU sets, as PyG does (default: ") +
                           (options.coalesce ? "on)" : "off)"));
   subcommand.add_option("--smiles-column", options.smiles_column, "column of SMILES of a CSV table");
-  subcommand.add_option("--label-columns", options.label_columns, "columns of labels of a CSV table")->delimiter(',');
+  subcommand
+      .add_option("--label-columns", options.label_columns, "columns of labels of a CSV table, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);  // as train takes them
 }
 
 void require_sequences(const std::string& source) {

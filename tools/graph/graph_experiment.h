@@ -98,7 +98,7 @@ struct GraphPredictCommand {
 
   void add_to(CLI::App& subcommand) {
     options.add_to(subcommand, Experiment::items);
-    overrides.add_to(subcommand, "as for the other commands; predictions sample nothing");
+    overrides.add_to(subcommand, "as for the other commands; the samples of predictions do not depend on it");
     options.add_inputs_to(subcommand, Experiment::items);
     check_run_first(subcommand, {Experiment::program, Experiment::example_file, Experiment::is_input});
   }

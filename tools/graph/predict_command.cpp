@@ -202,14 +202,17 @@ struct Predictor {
   }
 
   UnlabelledGraphs unlabelled_series(const std::string& file) const {
-    PackedItems series = in_tokens(read_unlabelled_series(file), trained.settings);
+    PackedItems read = read_unlabelled_series(file);
+    const int64_t dimensions = read.schema.node_values, patch = trained.settings.patch_size;
+    PackedItems series = in_tokens(std::move(read), trained.settings);
     const ItemSchema& schema = trained.schema;
     if (schema.node_values != series.schema.node_values || !schema.node_vocabulary.empty() || schema.grid_height > 0) {
       const bool numbers = schema.node_vocabulary.empty() && schema.grid_height == 0;
       throw DataError(file,
-                      numbers ? "series of " + std::to_string(schema.node_values) + " values a step, as trained on"
-                              : "what the model was trained on, texts or images",
-                      "series of " + std::to_string(series.schema.node_values));
+                      numbers
+                          ? "series of " + std::to_string(schema.node_values / patch) + " values a step, as trained on"
+                          : "what the model was trained on, texts or images",
+                      "series of " + std::to_string(dimensions));
     }
     std::vector<std::string> names(static_cast<size_t>(series.size()));
     return {std::move(series), std::move(names), {}};
