@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <iomanip>
 #include <nlohmann/json.hpp>
@@ -315,8 +317,12 @@ std::vector<std::string> columns_of_outputs(const std::string& name, const ItemS
   return columns;
 }
 
-std::string number_field(double value) {
-  return std::isnan(value) ? std::string() : nlohmann::json(value).dump();
+// Returns the shortest text that is this number, or an empty one for NaN.
+template <class Number>
+std::string number_field(Number value) {
+  if (std::isnan(value)) return {};
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
 }  // namespace
@@ -352,7 +358,7 @@ std::vector<std::string> target_fields(const ItemSchema& schema, const at::Tenso
     return {schema.output_names.at(static_cast<size_t>(target.item<int64_t>()))};
   }
   std::vector<std::string> fields;
-  for (int64_t i = 0; i < target.size(0); ++i) fields.push_back(number_field(target[i].item<double>()));
+  for (int64_t i = 0; i < target.size(0); ++i) fields.push_back(number_field(target[i].item<float>()));
   return fields;
 }
 
