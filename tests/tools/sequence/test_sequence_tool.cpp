@@ -177,7 +177,8 @@ TEST_CASE("predict takes series without classes") {
   CHECK_THAT(rows[1 + expected.size()], Catch::StartsWith(folder + "/b.ts,,,") && Catch::Contains("b.ts:3"));
   CHECK(lines_of(shop.run_well({"predict", run, folder + "/*.TS"}).out).size() == expected.size());
   write_text(shop / "one.ts", "@classLabel false\n@data\n1,2,3\n");
-  shop.require_failure(shop.run({"predict", run, (shop / "one.ts").string()}), 1, {"one.ts", "2 values a step", "found series of 1"});
+  shop.require_failure(shop.run({"predict", run, (shop / "one.ts").string()}), 1,
+                       {"one.ts", "2 values a step", "found series of 1"});
   write_text(shop / "new.wav", "RIFF");
   shop.require_failure(shop.run({"predict", run, (shop / "new.wav").string()}), 1, {"new.wav", "*.ts", "*.arff"});
   fs::create_directories(shop / "other");
