@@ -12,8 +12,8 @@
 
 namespace geosft {
 
-CsvRows::CsvRows(std::string_view text, std::string file)
-    : text_(without_byte_order_mark(text)), file_(std::move(file)) {
+CsvRows::CsvRows(std::string_view text, std::string file, char separator)
+    : text_(without_byte_order_mark(text)), file_(std::move(file)), separator_(separator) {
   require_plain_text(text, file_);
 }
 
@@ -25,7 +25,7 @@ bool CsvRows::next() {
   if (at_ >= text_.size()) return false;
   for (bool more = true; more;) {
     read_field();
-    more = at_ < text_.size() && text_[at_] == ',';
+    more = at_ < text_.size() && text_[at_] == separator_;
     if (more) ++at_;
   }
   return true;
@@ -34,7 +34,7 @@ bool CsvRows::next() {
 void CsvRows::read_field() {
   if (at_ < text_.size() && text_[at_] == '"') return read_quoted();
   const size_t begin = at_;
-  while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
+  while (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
   fields_.push_back(trimmed(text_.substr(begin, at_ - begin)));
 }
 
@@ -51,8 +51,11 @@ void CsvRows::read_quoted() {
   const std::string_view field = text_.substr(begin, at_++ - begin);
   line_ += std::count(field.begin(), field.end(), '\n');
   fields_.push_back(field);
-  if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
-    fail("a comma or the end of the line after the quotes of column " + std::to_string(fields_.size()),
+  if (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') {
+    fail(std::string(separator_ == ','   ? "a comma"
+                     : separator_ == ';' ? "a semicolon"
+                                         : "a separator") +
+             " or the end of the line after the quotes of column " + std::to_string(fields_.size()),
          std::string("\"") + text_[at_] + "\"");
   }
   if (!doubled) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses comma-separated values (RFC 4180) row by row, with errors that name the line.
+// Parses values separated by commas (RFC 4180), or another character, row by row, with errors that name the line.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace geosft {
 // (require_plain_text).
 class CsvRows {
  public:
-  CsvRows(std::string_view text, std::string file);
+  CsvRows(std::string_view text, std::string file, char separator = ',');
 
   // Advances to the next row. Returns false at the end. Throws DataError for an unclosed quote or text after a closing
   // quote.
@@ -39,6 +39,7 @@ class CsvRows {
 
   std::string_view text_;
   std::string file_;
+  char separator_;
   std::vector<std::string_view> fields_;
   std::deque<std::string> unquoted_;  // storage of fields that had doubled quotes
   size_t at_ = 0;

@@ -31,9 +31,22 @@ bool GraphCache::store(const std::string& id, const std::string& key, const Pack
   }
 }
 
+namespace {
+
+GraphCache cache_of(const GraphReadOptions& options) {
+  return GraphCache(options.cache.empty() ? default_cache_folder() : options.cache);
+}
+
+}  // namespace
+
+std::optional<PackedItems> stored_graphs(const GraphReadOptions& options, const std::string& id,
+                                         const std::string& key) {
+  return cache_of(options).load(id, key);
+}
+
 PackedItems cached_graphs(const GraphReadOptions& options, const std::string& id, const std::string& key,
                           const std::function<PackedItems()>& make) {
-  const GraphCache cache(options.cache.empty() ? default_cache_folder() : options.cache);
+  const GraphCache cache = cache_of(options);
   if (std::optional<PackedItems> stored = cache.load(id, key)) return std::move(*stored);
   PackedItems packed = make();
   cache.store(id, key, packed);  // on failure the dataset is made again next time

@@ -17,12 +17,16 @@ struct GraphReadOptions {
   std::filesystem::path cache = {};                                // empty: default_cache_folder()
   std::function<void(int64_t done, int64_t total)> progress = {};  // called occasionally, by one thread at a time
   std::string split = {};  // the name of one of several published splits; empty: the only one
-  bool directed = false;   // keep the edges of OGB datasets and edge lists; otherwise missing directions are added
-  bool coalesce = true;    // leave out self-loops and repeated edges of TU datasets
+  bool directed =
+      false;             // keep the edges of OGB and TU datasets and edge lists; otherwise missing directions are added
+  bool coalesce = true;  // leave out self-loops and repeated edges of TU datasets
   // These apply to tables of molecules (molecule_table.h).
   std::string smiles_column = {};               // empty: found by its name or its contents
   std::vector<std::string> label_columns = {};  // empty: the columns of numbers
   std::filesystem::path split_folder = {};      // with the lists of a split; empty: none
+  // Of a trained model: tables of molecules and TU datasets are read with its task, outputs and labels, and not with
+  // those that their contents suggest.
+  std::optional<ItemSchema> known = {};
 };
 
 // Stores one file per dataset. `id` identifies the dataset; `key` describes everything its contents depend on, as in
@@ -40,6 +44,10 @@ class GraphCache {
  private:
   std::filesystem::path folder_;
 };
+
+// Loads the dataset from the cache of `options`; nothing on a cache miss.
+std::optional<PackedItems> stored_graphs(const GraphReadOptions& options, const std::string& id,
+                                         const std::string& key);
 
 // Loads the dataset from the cache of `options`; on a cache miss, makes and stores it.
 PackedItems cached_graphs(const GraphReadOptions& options, const std::string& id, const std::string& key,

@@ -3,6 +3,7 @@
 
 #include "data/data_error.h"
 #include "data/dataset_formats.h"
+#include "data/formats/text_lines.h"
 #include "data/graphs/graph_formats.h"
 #include "data/graphs/molecule_table.h"
 #include "data/graphs/packed_graphs_file.h"
@@ -14,8 +15,27 @@ namespace {
 
 using GraphReader = PackedItems(const std::filesystem::path&, const GraphReadOptions&);
 
+// Returns the numbers of the labels of a trained model; nothing if it does not know them: it was trained on another
+// form, or by an earlier version.
+std::optional<TuLabelNumbers> label_numbers(const std::optional<ItemSchema>& known) {
+  if (!known || known->node_labels.empty() != known->node_vocabulary.empty() ||
+      known->edge_labels.empty() != known->edge_vocabulary.empty()) {
+    return std::nullopt;
+  }
+  TuLabelNumbers numbers{known->node_labels, known->edge_labels, /*labelled=*/true};
+  if (known->task != GraphTask::classification) return numbers;
+  for (const std::string& name : known->output_names) {
+    const std::optional<int64_t> number = parse_integer(name);
+    if (!number || (!numbers.graphs.empty() && *number <= numbers.graphs.back())) return std::nullopt;
+    numbers.graphs.push_back(*number);
+  }
+  return numbers;
+}
+
 PackedItems read_tu(const std::filesystem::path& folder, const GraphReadOptions& options) {
-  PackedItems packed = packed_items(read_tu_dataset(folder, nullptr, options.coalesce));
+  const std::optional<TuLabelNumbers> known = label_numbers(options.known);
+  PackedItems packed =
+      packed_items(read_tu_dataset(folder, known ? &*known : nullptr, options.coalesce, options.directed));
   check_packed_items(packed, folder.string());
   return packed;
 }

@@ -126,7 +126,32 @@ std::string graph_endings() {
   return text;
 }
 
+namespace {
+
+// Throws DataError for files of molecules that are no text of SMILES, by their ending, with what converts them.
+void refuse_other_tables(const fs::path& file) {
+  struct Other {
+    const char *name, *conversion;
+    std::vector<std::string> endings;
+  };
+  static const std::vector<Other> others = {
+      {"a file of structures",
+       "RDKit makes one: PandasTools.LoadSDF(FILE, smilesName='smiles').to_csv('mine.csv', index=False)",
+       {".sdf", ".sd", ".mol", ".mol2"}},
+      {"a spreadsheet",
+       "save it as CSV; or pandas.read_excel(FILE).to_csv('mine.csv', index=False)",
+       {".xlsx", ".xls", ".ods"}}};
+  const std::string ending = plain_ending(file);
+  for (const Other& other : others) {
+    if (std::find(other.endings.begin(), other.endings.end(), ending) == other.endings.end()) continue;
+    throw DataError(file.string(), std::string("a table of SMILES in a text (") + other.conversion + ")", other.name);
+  }
+}
+
+}  // namespace
+
 const GraphFileFormat* find_graph_file_format(const fs::path& file) {
+  refuse_other_tables(file);
   constexpr size_t enough = size_t{1} << 16;
   const std::string head = gz_file_head(file, enough);
   if (!is_hdf5(head)) require_plain_text(head, file.string());

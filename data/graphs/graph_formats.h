@@ -45,7 +45,7 @@ std::string graph_endings();
 // Returns the format of a regular file, or nullptr if it is not known. Decides by the first bytes, unpacked if they are
 // gzip, then by the ending of the name in any letter case, with or without .gz. A file whose name has no ending is an
 // edge list if its first entry is one. Throws DataError if the file cannot be read, and for texts that are not UTF-8
-// (require_plain_text).
+// (require_plain_text), and for spreadsheets and files of structures (.sdf), by their ending.
 const GraphFileFormat* find_graph_file_format(const std::filesystem::path& file);
 
 // Returns the same, but throws DataError for an unknown format, listing the known ones.

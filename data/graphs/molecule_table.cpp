@@ -24,17 +24,28 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* molecule_table_version = "molecule table 1";
+constexpr const char* molecule_table_version = "molecule table 2";
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 // Parses a label: NaN if it is unknown, nothing if it is not a number.
 std::optional<float> parse_label(const std::string& text) {
-  const std::string word = lower_case(text);
-  if (word.empty() || word == "nan" || word == "na" || word == "n/a") return unknown;
+  static const std::set<std::string> unknown_words = {"", "nan", "na", "n/a", "#n/a", "none", "null", "-"};
+  const std::string word = lower_case(trimmed(text));
+  if (unknown_words.contains(word)) return unknown;
   if (word == "true" || word == "false") return word == "true" ? 1.0F : 0.0F;
   const std::optional<double> value = parse_number(word);
   if (!value || !std::isfinite(*value)) return std::nullopt;
   return static_cast<float>(*value);
+}
+
+// Returns whether a text that is no label is a number with something about it: ">5", "3.2 %", "1,5" or "inf".
+bool resembles_number(const std::string& text) {
+  std::string_view word = trimmed(text);
+  word.remove_prefix(std::min(word.find_first_not_of("<>=~ "), word.size()));
+  while (!word.empty() && (word.back() == '%' || word.back() == ' ')) word.remove_suffix(1);
+  std::string number = lower_case(word);
+  std::replace(number.begin(), number.end(), ',', '.');
+  return parse_number(number).has_value();
 }
 
 // A column of numbers, with its distinct known values: at most three of them, which suffice to tell the kinds apart.
@@ -57,18 +68,53 @@ struct LabelColumn {
   }
 };
 
-// Returns the column as numbers, or the row of the first text that is none.
-std::pair<LabelColumn, std::optional<size_t>> numbers_of(const TextTable& table, size_t column) {
-  LabelColumn out{table.names[column], {}, {}};
+// A column read as numbers, and what in it is none.
+struct ReadColumn {
+  LabelColumn numbers;                          // NaN where the text is no number
+  std::optional<size_t> text_row;               // the first row with a text that is no number
+  size_t known = 0, resembling = 0, texts = 0;  // rows with a number; with a text that resembles_number; with another
+
+  // Returns whether the column is meant as numbers, although it has texts.
+  bool meant_as_numbers() const { return text_row && known + resembling >= 4 * texts; }
+};
+
+ReadColumn read_column(const TextTable& table, size_t column) {
+  ReadColumn out;
+  out.numbers.name = table.names[column];
   const std::vector<std::string>& texts = table.columns[column];
-  out.values.reserve(texts.size());
+  out.numbers.values.reserve(texts.size());
   for (size_t row = 0; row < texts.size(); ++row) {
     const std::optional<float> value = parse_label(texts[row]);
-    if (!value) return {out, row};
-    out.values.push_back(*value);
-    if (!std::isnan(*value) && out.distinct.size() < 3) out.distinct.insert(*value);
+    out.numbers.values.push_back(value.value_or(unknown));
+    if (!value) {
+      ++(resembles_number(texts[row]) ? out.resembling : out.texts);
+      if (!out.text_row) out.text_row = row;
+    } else if (!std::isnan(*value)) {
+      ++out.known;
+      if (out.numbers.distinct.size() < 3) out.numbers.distinct.insert(*value);
+    }
   }
-  return {out, std::nullopt};
+  return out;
+}
+
+std::string shown_field(const std::string& text) {
+  constexpr size_t longest = 40;
+  return "\"" + text.substr(0, longest) + (text.size() > longest ? "…\"" : "\"");
+}
+
+// Throws DataError for the first text of a column.
+[[noreturn]] void refuse_text(const TextTable& table, size_t column, const ReadColumn& read) {
+  const size_t row = *read.text_row;
+  std::string expected = "a number in column \"" + table.names[column] + "\"";
+  if (read.meant_as_numbers()) {
+    expected += ", which has " + std::to_string(read.known) + " numbers, and " +
+                std::to_string(read.resembling + read.texts) +
+                (read.resembling + read.texts == 1 ? " text" : " texts") +
+                " (a number is 1234.5; an empty field, NA, None, null or - is an unknown label; --label-columns "
+                "names the columns to learn)";
+  }
+  throw DataError(table.file + ":" + std::to_string(table.lines[row]), expected,
+                  shown_field(table.columns[column][row]));
 }
 
 std::string quoted_list(const std::vector<std::string>& names) {
@@ -95,6 +141,11 @@ struct TableLabels {
   std::string note;
 };
 
+// Returns 1 for the larger one of two values, 0 for the other one.
+at::Tensor two_values(const at::Tensor& values, const LabelColumn& column) {
+  return at::where(values.isnan(), values, values.eq(*column.distinct.rbegin()).to(at::kFloat));
+}
+
 // Returns the labels of columns of numbers. `named` says that the user chose the columns.
 TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>& columns, bool named) {
   TableLabels out;
@@ -110,9 +161,7 @@ TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>
   for (const LabelColumn& column : columns) {
     out.names.push_back(column.name);
     at::Tensor values = at::tensor(column.values);
-    if (classes && !column.zero_or_one()) {
-      values = at::where(values.isnan(), values, values.eq(*column.distinct.rbegin()).to(at::kFloat));
-    }
+    if (classes && !column.zero_or_one()) values = two_values(values, column);
     targets.push_back(values);
   }
   out.target = at::stack(targets, 1);
@@ -158,34 +207,133 @@ TableLabels named_labels(const TextTable& table, const std::vector<std::string>&
   std::vector<LabelColumn> columns;
   for (const std::string& name : names) {
     const size_t column = column_named(table, name);
-    auto [numbers, text_row] = numbers_of(table, column);
-    if (text_row) {
-      if (names.size() == 1) return text_labels(table, column);
-      throw DataError(table.file + ":" + std::to_string(table.lines[*text_row]), "a number in column \"" + name + "\"",
-                      "\"" + table.columns[column][*text_row] + "\"");
+    ReadColumn read = read_column(table, column);
+    if (read.text_row) {
+      if (names.size() == 1 && !read.meant_as_numbers()) return text_labels(table, column);
+      refuse_text(table, column, read);
     }
-    if (numbers.distinct.empty()) {
+    if (read.numbers.distinct.empty()) {
       throw DataError(table.file, "a known label in column \"" + name + "\"", "none");
     }
-    columns.push_back(std::move(numbers));
+    columns.push_back(std::move(read.numbers));
   }
   return number_labels(table, columns, /*named=*/true);
 }
 
+// Returns the columns of numbers that are the outputs of a trained model; their numbers are unknown where a column is
+// absent.
+TableLabels known_number_labels(const TextTable& table, const ItemSchema& known) {
+  TableLabels out;
+  out.task = known.task;
+  out.names = known.output_names;
+  std::vector<std::string> absent;
+  std::vector<at::Tensor> targets;
+  for (const std::string& name : known.output_names) {
+    const std::optional<size_t> column = find_column(table, name);
+    if (!column) {
+      absent.push_back(name);
+      targets.push_back(at::full({static_cast<int64_t>(table.lines.size())}, unknown));
+      continue;
+    }
+    const ReadColumn read = read_column(table, *column);
+    if (read.text_row) refuse_text(table, *column, read);
+    at::Tensor values = at::tensor(read.numbers.values);
+    if (has_labels(known.task) && !read.numbers.zero_or_one()) {
+      if (read.numbers.distinct.size() != 2) {
+        throw DataError(table.file, "0 and 1, or two values, in column \"" + name + "\", as trained on",
+                        read.numbers.constant() ? "one other value" : "more values");
+      }
+      values = two_values(values, read.numbers);
+    }
+    targets.push_back(values);
+  }
+  out.target = at::stack(targets, 1);
+  for (size_t row = 0; row < table.lines.size(); ++row) out.rows.push_back(static_cast<int64_t>(row));
+  out.note = "labels of the trained model, " + quoted_list(out.names);
+  if (!absent.empty()) out.note += "; no column of this table, and so unknown: " + quoted_list(absent);
+  return out;
+}
+
+// Returns the classes of a trained model in a column of texts.
+TableLabels known_text_labels(const TextTable& table, size_t column, const ItemSchema& known) {
+  TableLabels out;
+  out.task = known.task;
+  out.names = known.output_names;
+  std::vector<int64_t> classes;
+  const std::vector<std::string>& texts = table.columns[column];
+  for (size_t row = 0; row < texts.size(); ++row) {
+    if (texts[row].empty()) continue;
+    const auto place = std::find(out.names.begin(), out.names.end(), texts[row]);
+    if (place == out.names.end()) {
+      throw DataError(
+          table.file + ":" + std::to_string(table.lines[row]),
+          "a class of the trained model, " + quoted_list(out.names) + ", in column \"" + table.names[column] + "\"",
+          shown_field(texts[row]));
+    }
+    out.rows.push_back(static_cast<int64_t>(row));
+    classes.push_back(place - out.names.begin());
+  }
+  out.target = at::tensor(classes, at::kLong);
+  out.note = "label \"" + table.names[column] + "\", classes of the trained model, " + quoted_list(out.names);
+  return out;
+}
+
+// Returns whether a column holds names of molecules, or when they were measured, by its own name.
+bool names_no_label(const std::string& name) {
+  static const std::set<std::string> other = {"", "id", "index", "identifier", "unnamed: 0", "date", "split"};
+  const std::string word = lower_case(name);
+  return other.contains(word) || word.ends_with("_id") || word.ends_with(" id") || word.ends_with("-id");
+}
+
+// Returns why a column is no label: "texts, as \"CHEMBL14\" in line 2"; empty if it is one.
+std::string no_label_reason(const TextTable& table, size_t column, const ReadColumn& read) {
+  if (lower_case(table.names[column]) == "split") return "the split, or none";
+  if (names_no_label(table.names[column])) return "by its name";
+  if (read.text_row) {
+    return "texts, as " + shown_field(table.columns[column][*read.text_row]) + " in line " +
+           std::to_string(table.lines[*read.text_row]);
+  }
+  if (read.numbers.distinct.empty()) return "no value";
+  if (read.numbers.constant()) return "one value";
+  if (read.numbers.running_index()) return "the numbers of the rows";
+  return {};
+}
+
 TableLabels found_labels(const TextTable& table, size_t smiles) {
-  static const std::set<std::string> other = {"", "id", "index", "split"};
+  constexpr size_t shown = 12;
   std::vector<LabelColumn> columns;
+  std::string left_out;
+  size_t count = 0;
   for (size_t column = 0; column < table.names.size(); ++column) {
-    if (column == smiles || other.count(lower_case(table.names[column])) > 0) continue;
-    auto [numbers, text_row] = numbers_of(table, column);
-    if (text_row || numbers.constant() || numbers.running_index()) continue;
-    columns.push_back(std::move(numbers));
+    if (column == smiles) continue;
+    ReadColumn read = read_column(table, column);
+    if (read.meant_as_numbers() && !names_no_label(table.names[column])) refuse_text(table, column, read);
+    const std::string reason = no_label_reason(table, column, read);
+    if (reason.empty()) {
+      columns.push_back(std::move(read.numbers));
+    } else if (++count <= shown) {
+      left_out += (count == 1 ? "\"" : ", \"") + table.names[column] + "\" (" + reason + ")";
+    }
   }
+  if (count > shown) left_out += ", …";
   if (columns.empty()) {
-    throw DataError(table.file + ":1", "a column of numbers to learn, or its name by --label-columns",
-                    "none beside column \"" + table.names[smiles] + "\"");
+    throw DataError(
+        table.file + ":1", "a column of numbers to learn, or its name by --label-columns",
+        "none beside column \"" + table.names[smiles] + "\"" + (left_out.empty() ? "" : "; left out: " + left_out));
   }
-  return number_labels(table, columns, /*named=*/false);
+  TableLabels labels = number_labels(table, columns, /*named=*/false);
+  if (!left_out.empty()) labels.note += "; left out: " + left_out;
+  return labels;
+}
+
+TableLabels labels_of(const TextTable& table, size_t smiles, const GraphReadOptions& options) {
+  if (options.known && (has_labels(options.known->task) || options.known->task == GraphTask::regression)) {
+    if (!is_of_nodes(options.known->task)) return known_number_labels(table, *options.known);
+  }
+  if (options.known && options.known->task == GraphTask::classification && options.label_columns.size() == 1) {
+    return known_text_labels(table, column_named(table, options.label_columns.front()), *options.known);
+  }
+  return options.label_columns.empty() ? found_labels(table, smiles) : named_labels(table, options.label_columns);
 }
 
 // Returns the split of the rows by a column "split"; nothing if there is no such column or it has other words.
@@ -213,8 +361,7 @@ std::optional<DatasetSplit> split_of_rows(const TextTable& table, const fs::path
 
 PackedItems make_molecules(const TextTable& table, const GraphReadOptions& options) {
   const size_t smiles = smiles_column(table, options.smiles_column);
-  const TableLabels labels =
-      options.label_columns.empty() ? found_labels(table, smiles) : named_labels(table, options.label_columns);
+  const TableLabels labels = labels_of(table, smiles, options);
   SmilesColumn column{table.file, {}, {}};
   for (const int64_t row : labels.rows) {
     column.smiles.push_back(table.columns[smiles][static_cast<size_t>(row)]);
@@ -267,7 +414,19 @@ PackedItems read_molecule_table(const fs::path& file, const GraphReadOptions& op
   std::string key = std::string(molecule_table_version) + "\n" + molecule_library() + "\n" + choice + "\n" +
                     std::to_string(text_hash(bytes));
   if (!options.split_folder.empty()) key += "\n" + contents_key(files_below({options.split_folder}));
-  return cached_graphs(options, "molecules\n" + fs::absolute(file).string() + "\n" + choice, key, [&] {
+  std::string id = "molecules\n" + fs::absolute(file).string() + "\n" + choice;
+  if (options.known) {
+    // What was found in the table is as good, where it is the same outputs: most often the training has stored it.
+    std::optional<PackedItems> found = stored_graphs(options, id, key);
+    if (found && found->schema.task == options.known->task &&
+        found->schema.output_names == options.known->output_names) {
+      return std::move(*found);
+    }
+    id += std::string("\nof a model\n") + task_name(options.known->task);
+    for (const std::string& name : options.known->output_names) id += "\n" + name;
+    key += "\n" + id;
+  }
+  return cached_graphs(options, id, key, [&] {
     return make_molecules(text_table(gunzipped(std::move(bytes), file.string()), file.string()), options);
   });
 }

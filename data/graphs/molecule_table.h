@@ -17,16 +17,22 @@ bool is_molecule_table(const std::filesystem::path& file, const GraphReadOptions
 // lists them; the first warning says which columns were read as what.
 //
 // Labels are the columns that the options name. Without names they are all other columns of numbers, except for a
-// running index, a constant, and the columns "id", "index" and "split". true and false are 1 and 0. Empty fields and
-// nan are unknown labels, of which a row may have any number.
+// running index, a constant, and columns that their names tell from labels: "id", "index", "identifier", "date",
+// "split" and those that end in "_id". The first warning lists what was left out, and why. true and false are 1 and 0.
+// Empty fields, nan, na, n/a, #n/a, none, null and - are unknown labels, of which a row may have any number.
 //   all columns have two values    multi_label: the larger one is 1
 //   all have more, or a mixture    regression; a mixture only of columns that the options name
 //   one named column of texts      classification; rows without a class are left out
 //
+// With options.known the labels are its outputs, whatever other columns there are, and every label is unknown where
+// their column is absent. One class of texts has one of its names; a column of two values that are not 0 and 1 has
+// both.
+//
 // The split is that of the lists in options.split_folder (train.csv, valid.csv and test.csv, plain or .gz, of row
 // numbers from 0, as in OGB's split/), else that of a column "split" of train, valid (or validation, val) and test;
 // else there is none. The result is cached, keyed by the contents of the files and RDKit's version. Throws DataError,
-// naming file and line: no such column, no label, labels of both kinds that nobody named, texts among numbers.
+// naming file and line: no such column, no label, labels of both kinds that nobody named, texts among numbers,
+// in a column that nobody named, too, if at least four fifths of its known fields resemble numbers.
 PackedItems read_molecule_table(const std::filesystem::path& file, const GraphReadOptions& options = {});
 
 }  // namespace geosft

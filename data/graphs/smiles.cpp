@@ -25,6 +25,12 @@ namespace fs = std::filesystem;
 // The number of rows by which a column of SMILES is recognised.
 constexpr size_t rows_to_parse = 10;
 
+// Returns the first line, without its end.
+std::string_view first_line(std::string_view text) {
+  text = text.substr(0, text.find('\n'));
+  return text.ends_with('\r') ? text.substr(0, text.size() - 1) : text;
+}
+
 std::string column_list(const TextTable& table) {
   std::string text;
   for (const std::string& name : table.names) text += (text.empty() ? "" : ", ") + name;
@@ -142,10 +148,35 @@ at::Tensor feature_table(const std::vector<uint8_t>& values, const std::vector<i
 
 }  // namespace
 
+TableForm table_form(std::string_view text) {
+  constexpr std::string_view separators = ",;\t";
+  const std::string_view line = first_line(without_byte_order_mark(text));
+  constexpr std::string_view named = "sep=";
+  if (line.size() == named.size() + 1 && lower_case(line.substr(0, named.size())) == named &&
+      separators.find(line.back()) != separators.npos) {
+    return {line.back(), true};
+  }
+  TableForm form;
+  std::ptrdiff_t most = 0;
+  for (const char separator : separators) {
+    std::ptrdiff_t count = 0;
+    bool quoted = false;
+    for (const char c : line) {
+      if (c == '"') quoted = !quoted;
+      count += !quoted && c == separator ? 1 : 0;
+    }
+    if (count > most) form.separator = separator;
+    most = std::max(most, count);
+  }
+  return form;
+}
+
 bool begins_smiles_table(std::string_view text) {
+  const TableForm form = table_form(text);
+  if (form.named) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   const std::string_view line = text.substr(0, text.find('\n'));
   for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find(',', begin), line.size());
+    const size_t end = std::min(line.find(form.separator, begin), line.size());
     std::string_view field = trimmed(line.substr(begin, end - begin));
     if (field.size() > 1 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
     if (lower_case(field) == "smiles") return true;
@@ -155,7 +186,9 @@ bool begins_smiles_table(std::string_view text) {
 }
 
 TextTable text_table(std::string_view text, const std::string& file, size_t max_rows) {
-  CsvRows rows(text, file);
+  const TableForm form = table_form(text);
+  CsvRows rows(text, file, form.separator);
+  if (form.named) rows.next();
   if (!rows.next()) throw DataError(file, "a line with the names of the columns", "an empty file");
   TextTable table;
   table.file = file;
@@ -170,16 +203,19 @@ TextTable text_table(std::string_view text, const std::string& file, size_t max_
   return table;
 }
 
-size_t column_named(const TextTable& table, const std::string& name) {
+std::optional<size_t> find_column(const TextTable& table, const std::string& name) {
   const auto exact = std::find(table.names.begin(), table.names.end(), name);
   const auto found = exact != table.names.end()
                          ? exact
                          : std::find_if(table.names.begin(), table.names.end(),
                                         [&](const std::string& each) { return lower_case(each) == lower_case(name); });
-  if (found == table.names.end()) {
-    throw DataError(table.file + ":1", "a column \"" + name + "\"", "the columns " + column_list(table));
-  }
+  if (found == table.names.end()) return std::nullopt;
   return static_cast<size_t>(found - table.names.begin());
+}
+
+size_t column_named(const TextTable& table, const std::string& name) {
+  if (const std::optional<size_t> found = find_column(table, name)) return *found;
+  throw DataError(table.file + ":1", "a column \"" + name + "\"", "the columns " + column_list(table));
 }
 
 std::optional<size_t> find_smiles_column(const TextTable& table) {
@@ -203,8 +239,9 @@ size_t smiles_column(const TextTable& table, const std::string& name) {
 }
 
 bool is_csv(const fs::path& file) {
-  const std::string name = lower_case(file.filename().string());
-  return name.ends_with(".csv") || name.ends_with(".csv.gz");
+  std::string name = lower_case(file.filename().string());
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return name.ends_with(".csv") || name.ends_with(".tsv");
 }
 
 SmilesFile read_smiles_file(const fs::path& file, const std::string& column) {

@@ -21,11 +21,19 @@ struct SmilesColumn {
   std::vector<int64_t> lines;
 };
 
-// Returns whether the first line of a text, without a byte-order mark, names one column "smiles" (in any letter case),
-// as in a CSV table.
+// How the columns of a table are separated: by the one of comma, semicolon and tab that its header has most of, or that
+// a line "sep=;" before it names, as Excel takes it.
+struct TableForm {
+  char separator = ',';
+  bool named = false;  // by such a line
+};
+TableForm table_form(std::string_view text);
+
+// Returns whether the header of a text, without a byte-order mark, names one column "smiles" (in any letter case), as
+// in a CSV table.
 bool begins_smiles_table(std::string_view text);
 
-// A CSV table with a header.
+// A table with a header, whose columns are separated as table_form says.
 struct TextTable {
   std::string file;
   std::vector<std::string> names;                 // of the columns
@@ -43,8 +51,9 @@ struct SmilesFile {
 // whose number of fields differs from the header.
 TextTable text_table(std::string_view text, const std::string& file, size_t max_rows = SIZE_MAX);
 
-// Returns the index of the column of this name, in any letter case if there is no exact one. Throws DataError, listing
-// the columns, if there is none.
+// Return the index of the column of this name, in any letter case if there is no exact one. Without one, the first
+// returns nothing and the second throws DataError, listing the columns.
+std::optional<size_t> find_column(const TextTable& table, const std::string& name);
 size_t column_named(const TextTable& table, const std::string& name);
 
 // Returns the column of SMILES: the one named "smiles" in any letter case, else the first one of whose first ten
@@ -54,7 +63,7 @@ std::optional<size_t> find_smiles_column(const TextTable& table);
 // Returns the same with an error instead of nothing, or the column `name` if that is not empty.
 size_t smiles_column(const TextTable& table, const std::string& name);
 
-// Returns whether the name ends in .csv or .csv.gz, in any letter case.
+// Returns whether the name ends in .csv or .tsv, with or without .gz, in any letter case.
 bool is_csv(const std::filesystem::path& file);
 
 // Reads a CSV table, a file that begins_smiles_table or is named *.csv, or any if `column` names its column of SMILES,

@@ -195,9 +195,24 @@ at::Tensor added_attributes(const at::Tensor& attributes, const at::Tensor& firs
   return at::zeros_like(attributes).index_add_(0, first.index_select(0, rows), attributes.index_select(0, rows));
 }
 
+// Adds the reverse of every edge if none has one, and describes the edges without one.
+void complete_edges(CsrGraph& graph, const std::string& file, std::string& note) {
+  const int64_t edges = graph.edges() - redundant_edges(graph).self_loops;
+  CsrGraph both = symmetrized(graph);
+  const int64_t alone = both.edges() - graph.edges();
+  if (alone == 0) return;
+  if (alone == edges) {
+    graph = std::move(both);
+    note = file + ": every edge is listed in one direction; the other one is added (--directed leaves edges as listed)";
+  } else {
+    note = file + ": " + std::to_string(alone) + " of " + std::to_string(edges) +
+           " edges have no reverse, and stay directed: undirected edges are listed in both directions";
+  }
+}
+
 // Reads the graphs, and reorders edge labels and attributes to the order of the CSR.
 void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, const TuLabelNumbers* known, bool coalesce,
-                 TuDataset& set) {
+                 bool directed, TuDataset& set) {
   const Edges edges = read_edges(files, offsets);
   const int64_t count = edges.source.size(0);
   const at::Tensor all = at::arange(count, at::kLong), first = coalesce ? first_equal_edges(edges) : all;
@@ -205,6 +220,7 @@ void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, con
   const at::Tensor kept = (first == all).nonzero().squeeze(1);
   set.graphs.graph = graph_from_edges(edges.source.index_select(0, kept), edges.target.index_select(0, kept),
                                       offsets.back(), kept.unsqueeze(1));
+  if (!directed) complete_edges(set.graphs.graph, files.path("A").string(), set.note);
   set.graphs.ptr = offsets_tensor(offsets);
   const at::Tensor place = set.graphs.graph.edge_attr.squeeze(1);
   set.graphs.graph.edge_attr = at::Tensor();
@@ -218,8 +234,10 @@ void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, con
 }
 
 // Reads the graph labels and attributes, at least one of which must be present.
-void read_answers(const SetFiles& files, int64_t graphs, TuDataset& set) {
-  set.graph_labels = read_labels(files, "graph_labels", graphs, "graphs");
+void read_answers(const SetFiles& files, int64_t graphs, const TuLabelNumbers* known, TuDataset& set) {
+  const bool free = known == nullptr || known->graphs.empty();
+  set.graph_labels = free ? read_labels(files, "graph_labels", graphs, "graphs")
+                          : read_known_labels(files, "graph_labels", graphs, "graphs", known->graphs);
   set.graph_attributes = read_attributes(files, "graph_attributes", graphs, "graphs");
   at::Tensor& classes = set.graph_labels.classes;
   if (!classes.defined() && !set.graph_attributes.defined()) {
@@ -265,18 +283,20 @@ at::Tensor TuDataset::edge_features() const {
   return features(edge_labels, edge_attributes, graphs.graph.edges());
 }
 
-TuDataset read_tu_dataset(const fs::path& folder, const TuLabelNumbers* known, bool coalesce) {
+TuDataset read_tu_dataset(const fs::path& folder, const TuLabelNumbers* known, bool coalesce, bool directed) {
   TuDataset set;
   set.name = set_name(folder);
   if (set.name.empty()) throw DataError(folder.string(), "a file *_A.txt of a TU dataset", "none");
   const SetFiles files(folder, set.name);
   const std::vector<int64_t> offsets = read_offsets(files);
-  read_graphs(files, offsets, known, coalesce, set);
+  read_graphs(files, offsets, known, coalesce, directed, set);
   const int64_t nodes = offsets.back();
   set.node_labels = known == nullptr ? read_labels(files, "node_labels", nodes, "nodes")
                                      : read_known_labels(files, "node_labels", nodes, "nodes", known->nodes);
   set.node_attributes = read_attributes(files, "node_attributes", nodes, "nodes");
-  if (known == nullptr) read_answers(files, static_cast<int64_t>(offsets.size()) - 1, set);
+  if (known == nullptr || known->labelled) {
+    read_answers(files, static_cast<int64_t>(offsets.size()) - 1, known, set);
+  }
   return set;
 }
 
@@ -295,6 +315,7 @@ PackedItems packed_items(const TuDataset& set) {
   packed.schema.node_values = set.node_attributes.defined() ? set.node_attributes.size(1) : 0;
   packed.schema.edge_values = set.edge_attributes.defined() ? set.edge_attributes.size(1) : 0;
   take_target(set, packed);
+  if (!set.note.empty()) packed.warnings.push_back(set.note);
   return packed;
 }
 

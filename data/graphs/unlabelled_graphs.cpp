@@ -34,7 +34,7 @@ std::string features_text(const ItemSchema& schema) {
 }
 
 // Reads a TU dataset, mapping its labels to the classes used in training.
-UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema, bool coalesce) {
+UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema, const GraphReadOptions& options) {
   if (!is_tu_dataset(folder)) {
     throw DataError(folder.string(), "*_A.txt and *_graph_indicator.txt (a set in TU's form)", "neither");
   }
@@ -47,12 +47,12 @@ UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema, boo
                     "a set in TU's form");
   }
   const TuLabelNumbers known = {schema.node_labels, schema.edge_labels};
-  return {packed_items(read_tu_dataset(folder, &known, coalesce)), {}, {}};
+  return {packed_items(read_tu_dataset(folder, &known, options.coalesce, options.directed)), {}, {}};
 }
 
 UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, const GraphReadOptions& options) {
   if (!fs::exists(source)) throw DataError(source.string(), "a graph or graphs", "nothing of this name");
-  if (fs::is_directory(source)) return tu_graphs(source, schema, options.coalesce);
+  if (fs::is_directory(source)) return tu_graphs(source, schema, options);
   const GraphFileFormat& format = graph_file_format(source);
   // A model of molecules reads every table as one of SMILES, whose column may have another name.
   const bool table = format.kind == GraphFileFormat::smiles || is_csv(source) || !options.smiles_column.empty();

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "data/data_error.h"
+#include "data/formats/text_lines.h"
 #include "data/read_file.h"
 #include "data/sequences/sequence_dataset.h"
 
@@ -36,10 +37,28 @@ std::vector<fs::path> entries_in_order(const fs::path& folder) {
   return entries;
 }
 
+// Returns the number of columns of a line if it has at least four and all are numbers, as those of a series; else 0.
+int64_t series_columns(std::string_view line) {
+  int64_t columns = 0;
+  for (size_t begin = 0; begin <= line.size(); ++columns) {
+    const size_t end = std::min(line.find('\t', begin), line.size());
+    if (!parse_number(trimmed(line.substr(begin, end - begin)))) return 0;
+    begin = end + 1;
+  }
+  return columns < 4 ? 0 : columns;
+}
+
 void read_text_table(const fs::path& file, LabelledTexts& all) {
   LineStream lines(file);
+  bool first_line = true;
   while (lines.next()) {
     const std::string_view line = lines.whole_line();
+    const int64_t columns = first_line ? series_columns(line) : 0;
+    first_line = false;
+    if (columns > 0) {
+      lines.fail("label<TAB>id<TAB>text; tables of series are called NAME_TRAIN.tsv and NAME_TEST.tsv, in capitals",
+                 std::to_string(columns) + " numbers");
+    }
     const size_t first = line.find('\t'), second = first == line.npos ? line.npos : line.find('\t', first + 1);
     if (second == line.npos) lines.fail("label<TAB>id<TAB>text", "fewer than two tabs");
     const std::string_view text = trimmed(line.substr(second + 1)), label = trimmed(line.substr(0, first));

@@ -20,13 +20,22 @@ function(geosft_link_allocator target)
 endfunction()
 
 # Threads of OpenMP that wait for one another spin by default, for milliseconds, which slows everything that shares the
-# machine with them, the next loop included. In the programs they sleep. libgomp reads the environment in its constructor:
-# a library that depends on nothing and comes after it is initialised before it.
+# machine with them, the next loop included. In the programs they sleep. libgomp reads the environment in its constructor,
+# which must come later. glibc initialises the library first that is the last to be loaded, level by level from the
+# program, with what that one needs. So a chain of libraries hangs below the program, deeper than whatever needs libgomp,
+# and the deepest of them, which needs nothing, is the first.
+set(GEOSFT_WAIT_POLICY_LIBRARIES geosft_wait_policy)
 add_library(geosft_wait_policy SHARED "${PROJECT_SOURCE_DIR}/tools/experiment/wait_policy.c")
+foreach(level RANGE 2 5)
+  add_library(geosft_wait_policy_${level} SHARED "${PROJECT_SOURCE_DIR}/tools/experiment/wait_policy.c")
+  list(GET GEOSFT_WAIT_POLICY_LIBRARIES -1 above)
+  target_link_libraries(${above} PRIVATE "-Wl,--push-state,--no-as-needed" geosft_wait_policy_${level} "-Wl,--pop-state")
+  list(APPEND GEOSFT_WAIT_POLICY_LIBRARIES geosft_wait_policy_${level})
+endforeach()
 # Other programs choose it as geosft::wait_policy (tools/cmake/install/geosftConfig.cmake.in); Install.cmake installs it.
 
 function(geosft_link_wait_policy target)
-  target_link_libraries(${target} PRIVATE "-Wl,--push-state,--no-as-needed" gomp geosft_wait_policy "-Wl,--pop-state")
+  target_link_libraries(${target} PRIVATE "-Wl,--push-state,--no-as-needed" geosft_wait_policy "-Wl,--pop-state")
 endfunction()
 
 # What a program has that a library must leave to its user.

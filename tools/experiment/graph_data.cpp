@@ -149,6 +149,12 @@ std::string datasets_in(const std::filesystem::path& folder) {
          " reads one";
 }
 
+bool is_packed_graphs(const std::string& file) {
+  constexpr size_t enough = 8;
+  const std::string head = gz_file_head(file, enough);
+  return head.starts_with("\x89HDF");
+}
+
 // Throws DataError for a source that neither the readers of graphs nor those of sequences know, listing their formats.
 void check_known_format(const std::string& source) {
   if (!std::filesystem::exists(source)) return;  // reported when it is opened
@@ -216,12 +222,30 @@ void require_labels(const std::string& source) {
 
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
   subcommand.add_option("--split-name", options.split, "which of several published splits of an OGB set");
-  subcommand.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
+  subcommand.add_flag("--directed", options.directed,
+                      "leave edges of OGB and TU sets and edge lists as they are listed");
   subcommand.add_flag("--coalesce,!--no-coalesce", options.coalesce,
                       std::string("leave out self-loops and repeated edges of TU sets, as PyG does (default: ") +
                           (options.coalesce ? "on)" : "off)"));
   subcommand.add_option("--smiles-column", options.smiles_column, "column of SMILES of a CSV table");
-  subcommand.add_option("--label-columns", options.label_columns, "columns of labels of a CSV table")->delimiter(',');
+  subcommand
+      .add_option("--label-columns", options.label_columns, "columns of labels of a CSV table, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);  // as train takes them
+}
+
+void require_sequences(const std::string& source) {
+  if (!std::filesystem::exists(source)) return;  // reported when it is opened
+  const std::string expected = "sequences: a folder with " + sequence_formats_text();
+  const std::string advice = "; the page of formats has the lines of Python that write NAME_TRAIN.ts and NAME_TEST.ts";
+  if (!std::filesystem::is_directory(source)) {
+    if (is_packed_graphs(source)) return;
+    throw DataError(source, expected, "a file" + advice);
+  }
+  if (is_sequence_dataset(source) || is_graph_dataset(source)) return;
+  const std::string inside = datasets_in(source);
+  if (!inside.empty()) throw DataError(source, expected, "none of these" + inside);
+  throw DataError(source, expected, "none of these" + advice);
 }
 
 bool is_single_graph(const std::string& source, const GraphReadOptions& options) {
@@ -296,9 +320,11 @@ PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
 
 namespace {
 
-PackedItems open_for(const GraphSettings& settings) {
+PackedItems open_for(const GraphSettings& settings, const ItemSchema* known = nullptr) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
-  PackedItems graphs = open_graphs(settings.data, settings.reading(), settings.max_length);
+  GraphReadOptions reading = settings.reading();
+  if (known != nullptr) reading.known = *known;
+  PackedItems graphs = open_graphs(settings.data, std::move(reading), settings.max_length);
   take_molecule_inputs(graphs, settings.molecules, settings.data);
   return graphs;
 }
@@ -312,8 +338,8 @@ PackedItems encoded(PackedItems graphs, const GraphSettings& settings) {
 
 }  // namespace
 
-PackedItems open_encoded_graphs(const GraphSettings& settings) {
-  return encoded(open_for(settings), settings);
+PackedItems open_encoded_graphs(const GraphSettings& settings, const ItemSchema* known) {
+  return encoded(open_for(settings, known), settings);
 }
 
 TrainingGraphs open_training_graphs(GraphSettings settings) {

@@ -30,6 +30,10 @@ bool is_single_graph(const std::string& source, const GraphReadOptions& options)
 // to open_sequence_dataset. Throws UsageError for a single graph without labels.
 PackedItems open_graphs(const std::string& source, GraphReadOptions options = {}, int64_t longest = 0);
 
+// Throws DataError for what exists and is neither a dataset of sequences nor one that graphs are read from, with the
+// forms of sequences alone; names the tables of series beside it.
+void require_sequences(const std::string& source);
+
 // Graphs to encode: those of a dataset, or the one in an edge list or a Matrix Market file.
 struct OpenedStructure {
   GraphBatch graphs;
@@ -48,7 +52,8 @@ void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings,
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings);
 
 // Opens the dataset of the settings with its node encoding and features of molecules, read from the cache if possible.
-PackedItems open_encoded_graphs(const GraphSettings& settings);
+// `known` are the features and outputs of a trained model, as in GraphReadOptions; or null.
+PackedItems open_encoded_graphs(const GraphSettings& settings, const ItemSchema* known = nullptr);
 
 // Opens the dataset to train on, with what its settings are once those that are automatic are derived from it
 // (automatic_settings.h).

@@ -4,6 +4,9 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -42,20 +45,29 @@ GraphOutputs all_outputs(GraphModel& model, const PackedItems& graphs, const std
                          const BatchProgress& progress) {
   GraphLoader loader(graphs, items, {.batch_size = settings.evaluation_batch});
   loader.start_epoch(0);
-  std::vector<at::Tensor> outputs, targets;
+  std::vector<at::Tensor> outputs, targets, means, squares;
   int64_t done = 0;
+  const GraphTask task = graphs.schema.task;
   while (const auto batch = loader.next()) {
     at::Tensor sum;
+    OutputSpread spread;
     for (int64_t vote = 0; vote < settings.checked_votes(); ++vote) {
       const at::Tensor one = one_vote(model, *batch, settings, static_cast<uint64_t>(vote), renumbering);
       sum = vote == 0 ? one : sum + one;
+      if (!is_of_nodes(task)) spread.add(predicted_values(model, task, one));
+    }
+    if (!is_of_nodes(task)) {
+      means.push_back(spread.mean);
+      squares.push_back(spread.squares);
     }
     outputs.push_back(sum / static_cast<double>(settings.votes));
     targets.push_back(targets_of_split(batch->target, batch->node_split, split));
     done += static_cast<int64_t>(batch->items.size());
     progress(done);
   }
-  return {at::cat(outputs), at::cat(targets)};
+  GraphOutputs all{at::cat(outputs), at::cat(targets)};
+  if (!means.empty()) all.spread = {settings.votes, at::cat(means), at::cat(squares)};
+  return all;
 }
 
 struct Ranked {
@@ -128,6 +140,27 @@ std::string percentages(const std::vector<Ranked>& ranked) {
 
 }  // namespace
 
+void OutputSpread::add(const at::Tensor& outputs) {
+  join({1, outputs.to(at::kDouble), at::zeros(outputs.sizes(), outputs.options().dtype(at::kDouble))});
+}
+
+void OutputSpread::join(const OutputSpread& other) {
+  if (other.count == 0) return;
+  if (count == 0) {
+    *this = other;
+    return;
+  }
+  const auto ours = static_cast<double>(count), theirs = static_cast<double>(other.count);
+  const at::Tensor difference = other.mean - mean;
+  squares = squares + other.squares + difference * difference * (ours * theirs / (ours + theirs));
+  mean = mean + difference * (theirs / (ours + theirs));
+  count += other.count;
+}
+
+at::Tensor OutputSpread::deviation() const {
+  return count < 2 ? at::Tensor() : (squares / static_cast<double>(count - 1)).sqrt();
+}
+
 FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
   FeaturedGraphs there = graphs;
   CsrGraph& graph = there.graphs.graph;
@@ -142,7 +175,7 @@ FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
 }
 
 PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settings) {
-  PackedItems graphs = open_encoded_graphs(settings);
+  PackedItems graphs = open_encoded_graphs(settings, &trained.schema);
   trained.check_same({graphs.schema}, settings.data);
   return graphs;
 }
@@ -167,7 +200,9 @@ GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std
   const EvaluationSettings& settings = trained.settings.evaluation;
   GraphOutputs mean = graph_outputs(trained.model, graphs, items, split, settings, renumbering, progress);
   for (GraphModel& model : trained.more_models) {
-    mean.outputs = mean.outputs + graph_outputs(model, graphs, items, split, settings, renumbering).outputs;
+    const GraphOutputs more = graph_outputs(model, graphs, items, split, settings, renumbering);
+    mean.outputs = mean.outputs + more.outputs;
+    mean.spread.join(more.spread);
   }
   mean.outputs = mean.outputs / static_cast<double>(1 + trained.more_models.size());
   if (trained.companion.regression) {
@@ -187,6 +222,12 @@ at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& o
 at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets) {
   if (task != GraphTask::regression) return targets;
   return (targets - model->target_mean.to(targets.device())) / model->target_deviation.to(targets.device());
+}
+
+at::Tensor predicted_values(const GraphModel& model, GraphTask task, const at::Tensor& outputs) {
+  const at::Tensor values = outputs.to(at::kDouble);
+  if (task == GraphTask::regression) return in_units(model, task, values);
+  return has_labels(task) ? values.sigmoid() : values.softmax(1);
 }
 
 double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
@@ -264,6 +305,61 @@ std::vector<std::vector<std::string>> prediction_rows(const ItemSchema& schema, 
     }
   }
   return rows;
+}
+
+namespace {
+
+// Returns "NAME" for one output, otherwise "NAME_OUTPUT" for each.
+std::vector<std::string> columns_of_outputs(const std::string& name, const ItemSchema& schema) {
+  if (schema.outputs() == 1) return {name};
+  std::vector<std::string> columns;
+  for (const std::string& output : schema.output_names) columns.push_back(name + "_" + output);
+  return columns;
+}
+
+// Returns the shortest text that is this number, or an empty one for NaN.
+template <class Number>
+std::string number_field(Number value) {
+  if (std::isnan(value)) return {};
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+}  // namespace
+
+std::vector<std::string> deviation_columns(const ItemSchema& schema, int64_t top) {
+  if (schema.task != GraphTask::classification) return columns_of_outputs("deviation", schema);
+  std::vector<std::string> columns;
+  for (int64_t rank = 1; rank <= std::min(top, schema.outputs()); ++rank) {
+    columns.push_back(rank == 1 ? "deviation" : "deviation_" + std::to_string(rank));
+  }
+  return columns;
+}
+
+std::vector<std::string> deviation_fields(const ItemSchema& schema, const at::Tensor& outputs,
+                                          const at::Tensor& deviation, int64_t top) {
+  at::Tensor shown = deviation;
+  if (schema.task == GraphTask::classification) {
+    const at::Tensor share = outputs.to(at::kDouble).softmax(0);
+    shown = deviation.index_select(0, std::get<1>(share.topk(std::min(top, share.size(0)))));
+  }
+  std::vector<std::string> fields;
+  for (int64_t i = 0; i < shown.size(0); ++i) fields.push_back(number_field(shown[i].item<double>()));
+  return fields;
+}
+
+std::vector<std::string> target_columns(const ItemSchema& schema) {
+  if (schema.task == GraphTask::classification) return {"target"};
+  return columns_of_outputs("target", schema);
+}
+
+std::vector<std::string> target_fields(const ItemSchema& schema, const at::Tensor& target) {
+  if (schema.task == GraphTask::classification) {
+    return {schema.output_names.at(static_cast<size_t>(target.item<int64_t>()))};
+  }
+  std::vector<std::string> fields;
+  for (int64_t i = 0; i < target.size(0); ++i) fields.push_back(number_field(target[i].item<float>()));
+  return fields;
 }
 
 std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top) {

@@ -26,10 +26,24 @@ inline PackedItems open_run_graphs(const GraphRun& trained) {
   return open_run_graphs(trained, trained.settings);
 }
 
+// The mean of equally shaped tensors, and the sum of the squared deviations from it (Welford, 1962; Chan et al., 1979).
+struct OutputSpread {
+  int64_t count = 0;
+  at::Tensor mean, squares;  // float64; undefined if count is 0
+
+  void add(const at::Tensor& outputs);
+  void join(const OutputSpread& other);
+  // Returns the standard deviation (of count - 1), or an undefined tensor for fewer than two.
+  at::Tensor deviation() const;
+};
+
 struct GraphOutputs {
   at::Tensor
       outputs;  // [n, outputs], one row per graph or node, averaged over the votes: logits, or standardised targets
   at::Tensor targets;  // as in PackedItems; missing for nodes outside the split
+  // Of what is predicted, probabilities or values in the dataset's units, over votes and the networks of an ensemble;
+  // for tasks of graphs.
+  OutputSpread spread = {};
 };
 
 // Runs the model on some items of a dataset. `renumbering` is a seed for a random permutation of the nodes of every
@@ -55,6 +69,9 @@ double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutpu
 // Returns the targets used in training.
 at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets);
 
+// Returns what is predicted: probabilities of classes or labels, or values in the dataset's units, float64.
+at::Tensor predicted_values(const GraphModel& model, GraphTask task, const at::Tensor& outputs);
+
 // Returns the metrics of the task, then "loss".
 NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
                                const LossOptions& options = {});
@@ -78,6 +95,15 @@ nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outpu
 std::vector<std::string> prediction_columns(const ItemSchema& schema, int64_t top);
 std::vector<std::vector<std::string>> prediction_rows(const ItemSchema& schema, const at::Tensor& outputs, int64_t top,
                                                       const at::Tensor& node_ids = {});
+
+// Further columns, for tasks of graphs: the standard deviation of each value or label, of the `top` classes in their
+// order; the known target, a class or a value of each output. Those of one output are called deviation and target,
+// others deviation_NAME and target_NAME.
+std::vector<std::string> deviation_columns(const ItemSchema& schema, int64_t top);
+std::vector<std::string> deviation_fields(const ItemSchema& schema, const at::Tensor& outputs,
+                                          const at::Tensor& deviation, int64_t top);
+std::vector<std::string> target_columns(const ItemSchema& schema);
+std::vector<std::string> target_fields(const ItemSchema& schema, const at::Tensor& target);
 
 // Returns one line of text: "mutagenic 92.1 %  other 7.9 %"; for node labels those of at least 50 %: "a+c  -  b".
 std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 
 #include "data/data_error.h"
 
@@ -30,6 +31,43 @@ void take_labels(const Checkpoint& checkpoint, const std::string& file, ItemSche
 std::string labels_text(const ItemSchema& schema) {
   return nlohmann::json{{"nodes", schema.node_labels}, {"edges", schema.edge_labels}}.dump();
 }
+
+// Returns "3 (0, 5, 7)", or "none".
+template <class T>
+std::string list_text(const std::vector<T>& values) {
+  if (values.empty()) return "none";
+  std::ostringstream text;
+  if (values.size() > 1) text << values.size() << " (";
+  for (size_t i = 0; i < values.size(); ++i) text << (i == 0 ? "" : ", ") << values[i];
+  if (values.size() > 1) text << ')';
+  return text.str();
+}
+
+// What a schema consists of, for messages.
+struct SchemaEntry {
+  const char* name;
+  std::string (*text)(const ItemSchema& schema);
+};
+
+const SchemaEntry schema_entries[] = {
+    {"task", [](const ItemSchema& schema) { return std::string(task_name(schema.task)); }},
+    {"outputs", [](const ItemSchema& schema) { return list_text(schema.output_names); }},
+    {"items", [](const ItemSchema& schema) { return schema.items; }},
+    {"sizes of the categories of nodes", [](const ItemSchema& schema) { return list_text(schema.node_vocabulary); }},
+    {"values a node", [](const ItemSchema& schema) { return std::to_string(schema.node_values); }},
+    {"sizes of the categories of edges", [](const ItemSchema& schema) { return list_text(schema.edge_vocabulary); }},
+    {"values an edge", [](const ItemSchema& schema) { return std::to_string(schema.edge_values); }},
+    {"coordinates", [](const ItemSchema& schema) { return std::string(schema.coordinates ? "yes" : "no"); }},
+    {"grid",
+     [](const ItemSchema& schema) {
+       return std::to_string(schema.grid_height) + " x " + std::to_string(schema.grid_width);
+     }},
+    {"documents",
+     [](const ItemSchema& schema) { return std::string(schema.documents ? "two an item" : "one an item"); }},
+    {"features of molecules", [](const ItemSchema& schema) { return std::to_string(schema.graph_features); }},
+    {"labels of nodes", [](const ItemSchema& schema) { return list_text(schema.node_labels); }},
+    {"labels of edges", [](const ItemSchema& schema) { return list_text(schema.edge_labels); }},
+};
 
 }  // namespace
 
@@ -83,12 +121,18 @@ void ItemOutputs::check_same(const ItemOutputs& other, const std::string& data) 
     if ((found.*labels).empty() || (expected.*labels).empty()) (found.*labels) = (expected.*labels) = {};
   }
   if (found == expected) return;
-  const bool labels = schema_text(found) == schema_text(expected);  // only the labels differ
-  const auto text = labels ? labels_text : schema_text;
-  throw DataError(
-      data,
-      std::string("the ") + (labels ? "labels" : "features and outputs") + " of the trained model, " + text(expected),
-      text(found));
+  const auto shortened = [](const std::string& text) {
+    constexpr size_t longest = 160;
+    return text.size() > longest ? text.substr(0, longest) + "…" : text;
+  };
+  std::string wanted, other_text;
+  for (const SchemaEntry& entry : schema_entries) {
+    const std::string ours = entry.text(expected), theirs = entry.text(found);
+    if (ours == theirs) continue;
+    wanted += (wanted.empty() ? "" : "; ") + std::string(entry.name) + ": " + shortened(ours);
+    other_text += (other_text.empty() ? "" : "; ") + std::string(entry.name) + ": " + shortened(theirs);
+  }
+  throw DataError(data, "the features and outputs of the trained model; " + wanted, other_text);
 }
 
 }  // namespace geosft

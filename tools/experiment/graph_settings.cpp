@@ -260,7 +260,7 @@ Config GraphSettings::config() {
       .add("", "num_seeds", &num_seeds, "runs, each with the next seed", positive)
       .add("", "cross_validation", &cross_validation, "a run for every fold")
       .add("", "ensemble", &ensemble, "models of a run, with seeds of their own, whose outputs are averaged", positive)
-      .add("", "directed", &directed, "leave the edges of OGB sets as they are listed")
+      .add("", "directed", &directed, "leave the edges of OGB and TU sets as they are listed")
       .add("", "coalesce", &coalesce, "leave out self-loops and repeated edges of TU sets, as PyG does")
       .add("", "max_length", &max_length, "sequences: tokens that are used, from the beginning; 0: all", not_negative)
       .add("", "patch_size", &patch_size,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 
@@ -85,6 +86,11 @@ PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const 
                                 const ScoreStyle& style) {
   const std::vector<MetricsRow> rows = read_metrics(metrics_csv);
   if (rows.empty()) return {false, metrics_csv.string() + " holds no metrics yet"};
+  const auto scored = [](const MetricsRow& row) { return std::isfinite(row.loss) && std::isfinite(row.score); };
+  if (std::none_of(rows.begin(), rows.end(), scored)) {
+    return {false, metrics_csv.string() + " has no step with a loss and a score (" + style.name +
+                       ") that are numbers: a score is undefined where a split has too few items of a class"};
+  }
   Picture picture{.width = 1000, .height = 400};
   for (const SplitCurve& curve : curves()) picture.data[curve.split] = curve_data(rows, curve.split, style);
   picture.script = std::string(curves_frame) + "set title 'loss'\nset yrange [0:*]\n" + plot_column(picture.data, 2) +

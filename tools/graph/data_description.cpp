@@ -137,6 +137,10 @@ void describe_pictures(const std::string& source, const PackedItems& pictures, b
 void describe_labels(const PackedItems& graphs) {
   std::optional<DatasetSplit> split = graphs.split;
   const bool by_scaffold = !split && !graphs.smiles.empty() && !molecule_library().empty();
+  constexpr int64_t many = 2000;  // molecules, whose scaffolds take seconds
+  if (by_scaffold && graphs.size() > many) {
+    std::cerr << "finding the scaffolds of " << graphs.size() << " molecules\n";
+  }
   if (by_scaffold) split = split_of(graphs, SplitSettings());
   const std::vector<std::string> lines = label_lines(graphs, split, names_shown);
   if (lines.empty()) return;

@@ -26,10 +26,14 @@ namespace {
 constexpr int64_t max_described = 3;  // labels that are counted before a training
 
 // Limits the epochs, so that the run takes about max_steps steps.
-void limit_epochs(GraphTrainSettings& train, const PackedItems& graphs, const std::vector<int64_t>& items) {
+void limit_epochs(GraphTrainSettings& train, const PackedItems& graphs, const std::vector<int64_t>& items, bool says) {
   if (train.max_steps == 0) return;
   const GraphLoaderOptions batches{.batch_size = train.batch_size, .batch_nodes = train.batch_nodes};
   const int64_t steps = std::max<int64_t>(1, GraphLoader(graphs, items, batches).batches_per_epoch());
+  if (says && train.max_steps < steps) {
+    stderr_notes().print("max_steps " + std::to_string(train.max_steps) + " is less than an epoch, which has " +
+                         std::to_string(steps) + " steps: one epoch is trained");
+  }
   train.epochs = std::min(train.epochs, std::max<int64_t>(1, train.max_steps / steps));
 }
 
@@ -37,7 +41,7 @@ void limit_epochs(GraphTrainSettings& train, const PackedItems& graphs, const st
 // if a signal arrived.
 bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
                bool resume, at::Device device, const Communicator& processes, int64_t epochs = 0) {
-  limit_epochs(settings.train, graphs, split.train);
+  limit_epochs(settings.train, graphs, split.train, processes.is_root());
   const GraphTrainingData data{graphs, split, {graphs.schema}};
   const auto opened = [&](const Communicator&) -> const GraphTrainingData& { return data; };
   return train_model_within_memory<GraphExperiment>(settings, opened, folder, resume, device, processes, epochs);
@@ -173,6 +177,10 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   }
   DatasetSplit split = checked_split(graphs, planned.settings.splits);
   if (processes.is_root()) {
+    if (!graphs.node_split.defined() && split.test.size() < 5) {
+      std::cerr << planned.settings.data << ": the test split has " << split.test.size() << ' ' << graphs.schema.items
+                << ", too few for a figure\n";
+    }
     for (const std::string& warning : empty_classes_warnings(graphs, split)) {
       std::cerr << planned.settings.data << ": " << warning << '\n';
     }
@@ -204,7 +212,9 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
     throw UsageError(std::string("cross_validation needs split folds, found ") + name_of(split));
   }
   if (settings.cross_validation && ((automatic && graphs.split) || graphs.node_split.defined())) {
-    throw UsageError("cross_validation needs data without a published split");
+    throw UsageError(graphs.node_split.defined()
+                         ? "cross_validation needs a split of graphs, and here nodes are split"
+                         : "cross_validation needs --split folds, since the data have a split of their own");
   }
   std::vector<PlannedRun> runs;
   const int64_t folds = settings.cross_validation ? settings.splits.folds : 1;

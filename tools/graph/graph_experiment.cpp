@@ -199,6 +199,11 @@ bool GraphTrainCommand::train(const RunFolder& folder) {
   return true;
 }
 
+bool SequenceTrainCommand::train(const RunFolder& folder) {
+  require_sequences(settings.data);
+  return GraphTrainCommand::train(folder);
+}
+
 void GraphTrainCommand::report(const RunFolder& folder) {
   if (results_.size() > 1) {
     std::cout << (json ? experiment_json(results_).dump() + "\n" : markdown_table(experiment_rows(results_)));

@@ -71,6 +71,7 @@ class GraphTrainCommand : public TrainCommand<GraphSettings> {
 class SequenceTrainCommand : public GraphTrainCommand {
  protected:
   std::string small_preset(const Config&) const override { return ""; }
+  bool train(const RunFolder& folder) override;
 };
 
 // The options of predict, which takes items of the dataset, or graphs, molecules or series in its place.
@@ -97,7 +98,7 @@ struct GraphPredictCommand {
 
   void add_to(CLI::App& subcommand) {
     options.add_to(subcommand, Experiment::items);
-    overrides.add_to(subcommand, "as for the other commands; predictions sample nothing");
+    overrides.add_to(subcommand, "as for the other commands; the samples of predictions do not depend on it");
     options.add_inputs_to(subcommand, Experiment::items);
     check_run_first(subcommand, {Experiment::program, Experiment::example_file, Experiment::is_input});
   }
@@ -192,6 +193,10 @@ struct SequenceExperiment : GraphExperiment {
   static bool is_input(const std::filesystem::path& file);
 
   static std::string info_help() { return "RUN folder, checkpoint (*.ckpt), or a dataset of sequences"; }
+  static void print_data(const std::filesystem::path& data, const Reading& reading, bool json) {
+    require_sequences(data.string());
+    GraphExperiment::print_data(data, reading, json);
+  }
 };
 
 // Further subcommands: node encodings of a dataset, and several configurations with a table of their results.

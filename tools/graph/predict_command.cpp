@@ -27,6 +27,14 @@ struct ItemTitle {
   nlohmann::json fields;
   at::Tensor node_ids = {};                                      // as in UnlabelledGraphs
   std::vector<std::pair<std::string, std::string>> others = {};  // as in PredictedRow
+  std::vector<std::string> measures = {};                        // fields of the deviation and the target
+};
+
+// What a model says of an item: [outputs], or [n, outputs] for its nodes.
+struct ItemPrediction {
+  at::Tensor outputs;
+  at::Tensor deviation = {};  // [outputs], as in OutputSpread; undefined if there is one prediction, or for nodes
+  at::Tensor target = {};     // as in PackedItems, of one graph
 };
 
 // Predicts by a trained model, prints, and collects the rows of a CSV file.
@@ -35,7 +43,9 @@ struct Predictor {
   GraphRun& trained;
   const ItemWords& words;
   std::vector<PredictedRow> rows = {};
-  bool broken = false;  // a row of a file could not be read
+  bool spreads = trained.settings.evaluation.votes * (1 + static_cast<int64_t>(trained.more_models.size())) > 1 &&
+                 !is_of_nodes(trained.schema.task);  // predictions have a deviation
+  bool broken = false;                               // a row of a file could not be read
 
   PredictedRow row_of(const ItemTitle& title) const {
     const nlohmann::json& fields = title.fields;
@@ -46,11 +56,25 @@ struct Predictor {
     return row;
   }
 
+  // Returns whether the table has targets: predictions are of the dataset.
+  bool has_targets() const { return options.takes_dataset() && !is_of_nodes(trained.schema.task); }
+
+  std::vector<std::string> columns() const {
+    std::vector<std::string> names = prediction_columns(trained.schema, options.top);
+    const auto append = [&](const std::vector<std::string>& more) {
+      names.insert(names.end(), more.begin(), more.end());
+    };
+    if (spreads) append(deviation_columns(trained.schema, options.top));
+    if (has_targets()) append(target_columns(trained.schema));
+    return names;
+  }
+
   void add_rows(const at::Tensor& outputs, const ItemTitle& title) {
     if (options.csv.empty()) return;
     PredictedRow row = row_of(title);
     for (auto& prediction : prediction_rows(trained.schema, outputs, options.top, title.node_ids)) {
       row.prediction = std::move(prediction);
+      row.prediction.insert(row.prediction.end(), title.measures.begin(), title.measures.end());
       rows.push_back(row);
     }
   }
@@ -90,7 +114,13 @@ struct Predictor {
     return all;
   }
 
-  void print(const at::Tensor& outputs, const ItemTitle& title) {
+  void print(const ItemPrediction& predicted, ItemTitle title) {
+    const at::Tensor& outputs = predicted.outputs;
+    const auto append = [&](const std::vector<std::string>& more) {
+      title.measures.insert(title.measures.end(), more.begin(), more.end());
+    };
+    if (spreads) append(deviation_fields(trained.schema, outputs, predicted.deviation, options.top));
+    if (has_targets()) append(target_fields(trained.schema, predicted.target));
     add_rows(outputs, title);
     if (!options.json) {
       std::cout << title.text << ':' << prediction_text(trained.schema, outputs, options.top) << '\n';
@@ -101,18 +131,23 @@ struct Predictor {
     std::cout << json_line(line);
   }
 
-  // Predicts some items, and calls each(item, outputs) for them in their order.
+  // Predicts some items, and calls each(item, prediction) for them in their order.
   template <class Each>
   void predict(const PackedItems& graphs, const std::vector<int64_t>& items, const Each& each) {
     const GraphTask task = trained.schema.task;
     const GraphOutputs found = run_outputs(trained, graphs, items, GraphSplit::test);
     const at::Tensor outputs = in_units(trained.model, task, found.outputs);
     const bool of_nodes = is_of_nodes(task);
+    const at::Tensor deviation = spreads ? found.spread.deviation() : at::Tensor();
     const at::Tensor& ptr = graphs.graphs.ptr;
     int64_t row = 0;
     for (const int64_t item : items) {
       const int64_t nodes = (ptr[item + 1] - ptr[item]).item<int64_t>();
-      each(item, of_nodes ? outputs.narrow(0, row, nodes) : outputs[row]);
+      if (of_nodes) {
+        each(item, ItemPrediction{outputs.narrow(0, row, nodes)});
+      } else {
+        each(item, ItemPrediction{outputs[row], spreads ? deviation[row] : at::Tensor(), graphs.target[item]});
+      }
       row += of_nodes ? nodes : 1;
     }
   }
@@ -141,7 +176,7 @@ struct Predictor {
         add_broken(title_of_row(input, next), "invalid SMILES: " + errors[next]);
       }
     };
-    predict(graphs, all_of(graphs), [&](int64_t, const at::Tensor& outputs) {
+    predict(graphs, all_of(graphs), [&](int64_t, const ItemPrediction& outputs) {
       report_broken();
       print(outputs, title_of_row(input, next++));
     });
@@ -153,7 +188,7 @@ struct Predictor {
     take_molecule_inputs(given.packed, trained.settings.molecules, source);
     const PackedItems graphs = unlabelled_items(trained, given.packed);
     if (!given.errors.empty()) return predict_rows(graphs, given.input, given.errors);
-    predict(graphs, all_of(graphs), [&](int64_t item, const at::Tensor& outputs) {
+    predict(graphs, all_of(graphs), [&](int64_t item, const ItemPrediction& outputs) {
       ItemTitle title{source, {{"file", source}, {words.item, item}}};
       if (graphs.size() > 1) title.text += " " + std::to_string(item);
       const at::Tensor& ids = given.node_ids;
@@ -167,14 +202,17 @@ struct Predictor {
   }
 
   UnlabelledGraphs unlabelled_series(const std::string& file) const {
-    PackedItems series = in_tokens(read_unlabelled_series(file), trained.settings);
+    PackedItems read = read_unlabelled_series(file);
+    const int64_t dimensions = read.schema.node_values, patch = trained.settings.patch_size;
+    PackedItems series = in_tokens(std::move(read), trained.settings);
     const ItemSchema& schema = trained.schema;
     if (schema.node_values != series.schema.node_values || !schema.node_vocabulary.empty() || schema.grid_height > 0) {
       const bool numbers = schema.node_vocabulary.empty() && schema.grid_height == 0;
       throw DataError(file,
-                      numbers ? "series of " + std::to_string(schema.node_values) + " values a step, as trained on"
-                              : "what the model was trained on, texts or images",
-                      "series of " + std::to_string(series.schema.node_values));
+                      numbers
+                          ? "series of " + std::to_string(schema.node_values / patch) + " values a step, as trained on"
+                          : "what the model was trained on, texts or images",
+                      "series of " + std::to_string(dimensions));
     }
     std::vector<std::string> names(static_cast<size_t>(series.size()));
     return {std::move(series), std::move(names), {}};
@@ -187,7 +225,7 @@ struct Predictor {
       throw DataError(file, "what the model was trained on, " + schema.items, "a picture");
     }
     picture.schema = schema;
-    predict(picture, all_of(picture), [&](int64_t, const at::Tensor& outputs) {
+    predict(picture, all_of(picture), [&](int64_t, const ItemPrediction& outputs) {
       print(outputs, {file, {{"file", file}}});
     });
   }
@@ -235,7 +273,7 @@ struct Predictor {
     const std::vector<int64_t> items = chosen(graphs);
     if (items.empty()) throw UsageError("--split " + options.split + ": the data have no such split");
     const std::string& data = trained.settings.data;
-    predict(graphs, items, [&](int64_t item, const at::Tensor& outputs) {
+    predict(graphs, items, [&](int64_t item, const ItemPrediction& outputs) {
       ItemTitle title{std::to_string(item), {{"file", data}, {words.item, item}}};
       if (!graphs.smiles.empty()) title.fields["smiles"] = graphs.smiles[static_cast<size_t>(item)];
       print(outputs, title);
@@ -318,7 +356,7 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
       [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
   if (predictor.broken) code = 1;
   if (!csv.empty()) {
-    write_file_atomically(csv, prediction_csv(words.item, prediction_columns(trained.schema, top), predictor.rows));
+    write_file_atomically(csv, prediction_csv(words.item, predictor.columns(), predictor.rows));
   }
   return code;
 }

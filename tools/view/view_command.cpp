@@ -319,7 +319,7 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
     return std::make_unique<GraphGallery>(std::move(read.packed), name, std::move(trained), options);
   }
   if (trained) overrides.require_recorded(settings.data, run);
-  PackedItems set = open_encoded_graphs(settings);
+  PackedItems set = open_encoded_graphs(settings, trained ? &trained->schema : nullptr);
   if (trained) trained->check_same({set.schema}, settings.data);
   const std::string name = std::filesystem::path(settings.data).lexically_normal().filename().string();
   return std::make_unique<GraphGallery>(std::move(set), name, std::move(trained), options);

@@ -64,4 +64,15 @@ TEST_CASE("broken quotes are refused by line") {
   require_error([&] { behind.next(); }, {"t.csv:1", "after the quotes", "b"});
 }
 
+TEST_CASE("CSV: other separators, with commas in fields") {
+  CsvRows rows("a;b\n\"x;y\";1,5\n", "t.csv", ';');
+  REQUIRE(rows.next());
+  CHECK(fields(rows) == std::vector<std::string>{"a", "b"});
+  REQUIRE(rows.next());
+  CHECK(fields(rows) == std::vector<std::string>{"x;y", "1,5"});
+  CHECK_FALSE(rows.next());
+  CsvRows broken("\"a\"b;c\n", "t.csv", ';');
+  require_error([&] { broken.next(); }, {"t.csv:1", "a semicolon or the end of the line", "\"b\""});
+}
+
 }  // namespace geosft::test::test_csv_rows

@@ -92,4 +92,12 @@ TEST_CASE("a file of an unknown format is no edge list, and the message lists th
   require_error([&] { graph_file_format(folder / "absent"); }, {"absent", "nothing of this name"});
 }
 
+TEST_CASE("spreadsheets and files of structures are refused with what converts them") {
+  const TemporaryFolder folder;
+  write_text(folder / "m.SDF", "\n  RDKit\n");
+  write_text(folder / "m.xlsx", "PK");
+  require_error([&] { find_graph_file_format(folder / "m.SDF"); }, {"m.SDF", "LoadSDF", "a file of structures"});
+  require_error([&] { find_graph_file_format(folder / "m.xlsx"); }, {"m.xlsx", "read_excel", "a spreadsheet"});
+}
+
 }  // namespace geosft::test::test_graph_formats

@@ -105,6 +105,103 @@ TEST_CASE("indices, constants and texts are no labels") {
   require_error([] { read("smiles,y\nC,1\nCC\n"); }, {"m.csv:3", "2 columns"});
 }
 
+TEST_CASE("columns that are no labels are listed with the reason") {
+  if (!has_rdkit()) return;
+  const PackedItems packed = read(
+      "cmpd_id,Identifier,date,smiles,same,text,none,row,y\n5,9,2020,CO,1,ab,,3,0.5\n7,4,2021,CN,1,cd,NA,4,1\n"
+      "6,1,2022,CCC,1,2,-,5,2\n");
+  REQUIRE(packed.schema.output_names == Names{"y"});
+  CHECK_THAT(packed.warnings[0],
+             Catch::EndsWith("; left out: \"cmpd_id\" (by its name), \"Identifier\" (by its name), \"date\" (by its "
+                             "name), \"same\" (one value), \"text\" (texts, as \"ab\" in line 2), \"none\" (no value), "
+                             "\"row\" (the numbers of the rows)"));
+  require_error([] { read("smiles,y\nC,a\nCC,1\nCCC,b\n"); },
+                {"m.csv:1", "none beside column \"smiles\"", "\"y\" (texts, as \"a\" in line 2)"});
+}
+
+TEST_CASE("words for unknown labels and blanks around numbers are taken") {
+  if (!has_rdkit()) return;
+  require_targets(read("smiles,y\nC,None\nCC,null\nCCC,-\nCO,#N/A\nCN,\" 3.5 \"\nCCO,1\nCCN,2\n"),
+                  {nan, nan, nan, nan, 3.5, 1, 2});
+}
+
+TEST_CASE("a text in a column of numbers is refused with its line, whether the column is named or found") {
+  if (!has_rdkit()) return;
+  for (const char* odd : {">5", "inf", "\"1,234\"", "3.2%", "~ 4", "high"}) {
+    CAPTURE(odd);
+    const std::string text =
+        std::string("smiles,MW,pIC50\nC,10,1.5\nCC,11,2\nCCC,12.5,") + odd + "\nCO,13,4\nCN,14,5\nCCO,15,7\n";
+    const std::string_view word = odd[0] == '"' ? "1,234" : odd;
+    for (const Names& labels : {Names{}, Names{"pIC50"}, Names{"MW", "pIC50"}}) {
+      require_error(
+          [&] {
+            read(text, {"", labels});
+          },
+          {"m.csv:4", "a number in column \"pIC50\", which has 5 numbers, and 1 text",
+           "found \"" + std::string(word) + "\""});
+    }
+    require_targets(read(text, {"", {"MW"}}), {10, 11, 12.5, 13, 14, 15});
+  }
+  require_error([] { read("smiles,y\nC,\"1,5\"\nCC,\"2,5\"\n"); }, {"m.csv:2", "1234.5", "\"1,5\""});
+}
+
+TEST_CASE("the labels of a trained model are read, whatever the table suggests") {
+  if (!has_rdkit()) return;
+  ItemSchema known;
+  known.task = GraphTask::regression;
+  known.output_names = {"lipo", "logS"};
+  const auto read_known = [&](const std::string& text, const Names& labels = {}) {
+    const TemporaryFolder folder;
+    write_text(folder / "m.csv", text);
+    GraphReadOptions options{folder / "cache"};
+    options.label_columns = labels;
+    options.known = known;
+    const PackedItems packed = read_molecule_table(folder / "m.csv", options);
+    require_same(read_molecule_table(folder / "m.csv", options), packed);  // from the cache
+    CHECK(packed.schema.task == known.task);
+    CHECK(packed.schema.output_names == known.output_names);
+    return packed;
+  };
+  // A further column of numbers, two values, and an absent column.
+  const PackedItems packed = read_known("smiles,Lipo,MW\nC,3,16\nCC,3,30\nCCC,NA,44\n");
+  require_targets(packed, {3, nan, 3, nan, nan, nan});
+  CHECK_THAT(packed.warnings[0], Catch::Contains("and so unknown: \"logS\""));
+  require_error([&] { read_known("smiles,lipo\nC,high\n"); }, {"m.csv:2", "a number in column \"lipo\"", "high"});
+  require_targets(read_known("smiles,name\nC,a\nCC,b\n"), {nan, nan, nan, nan});
+  known.task = GraphTask::multi_label;
+  require_targets(read_known("lipo,smiles,logS\n0,C,2\n0,CC,1\n"), {0, 1, 0, 0});
+  require_error([&] { read_known("lipo,smiles\n5,C\n5,CC\n"); }, {"m.csv", "\"lipo\"", "one other value"});
+  require_error([&] { read_known("lipo,smiles\n5,C\n6,CC\n7,CCC\n"); }, {"m.csv", "\"lipo\"", "more values"});
+  known.task = GraphTask::classification;
+  known.output_names = {"active", "inactive"};
+  const PackedItems classes = read_known("smiles,act\nC,inactive\nCC,\nCCC,inactive\n", {"act"});
+  require_equal(classes.target, at::tensor({1, 1}, at::kLong), "classes");
+  CHECK(classes.smiles == Names{"C", "CCC"});
+  require_error([&] { read_known("smiles,act\nC,weak\n", {"act"}); }, {"m.csv:2", "\"active\"", "found \"weak\""});
+}
+
+TEST_CASE("semicolons and tabs separate columns, too") {
+  if (!has_rdkit()) return;
+  for (const char* text :
+       {"ID;Smiles;pIC50\nx;CO;1.5\ny;CN;2\nz;C(C,C)C;3\nw;CC;4\n",
+        "ID\tsmiles\tpIC50\nx\tCO\t1.5\ny\tCN\t2\nz\t?\t3\nw\tCC\t4\n",
+        "sep=,\nID,smiles,pIC50\nx,CO,1.5\ny,CN,2\nz,?,3\nw,CC,4\n",
+        "\xEF\xBB\xBFsep=;\r\nsmiles;ID, other;pIC50\r\nCO;x;1.5\r\nCN;x;2\r\n?;x;3\r\nCC;x;4\r\n"}) {
+    CAPTURE(text);
+    const PackedItems packed = read(text);
+    CHECK(packed.schema.output_names == Names{"pIC50"});
+    CHECK(packed.smiles == Names{"CO", "CN", "CC"});
+    require_targets(packed, {1.5, 2, 4});
+  }
+  require_error([] { read("smiles;y\nC;1,5\nCC;2,5\n"); }, {"m.csv:2", "a number in column \"y\"", "\"1,5\""});
+  require_error([] { read("sep=;\nsmiles;y\nC\n"); }, {"m.csv:3", "2 columns"});
+  const TemporaryFolder folder;
+  write_text(folder / "m.tsv", "structure\ty\nCCO\t1\nCC\t0\n");
+  write_text(folder / "edges.tsv", "0\t1\n1\t2\n");
+  CHECK(is_molecule_table(folder / "m.tsv"));
+  CHECK_FALSE(is_molecule_table(folder / "edges.tsv"));
+}
+
 TEST_CASE("a split is a column or lists of rows") {
   if (!has_rdkit()) return;
   const std::string text = "smiles,y,Split\nC,1,train\nC(C,0,test\nCC,0,val\nCCC,1,test\n";

@@ -101,6 +101,37 @@ TEST_CASE("TU dataset: repeated edges and self-loops stay unless they are left o
                 "attributes are added");
 }
 
+TEST_CASE("TU dataset: edges that are all listed once get their other direction") {
+  const test::TemporaryFolder folder;
+  Texts texts = {{"A", "1,2\n3,2\n2,2\n4,5\n"},
+                 {"graph_indicator", "1\n1\n1\n2\n2\n"},
+                 {"graph_labels", "1\n2\n"},
+                 {"edge_labels", "5\n6\n7\n8\n"},
+                 {"edge_attributes", "1\n2\n3\n4\n"}};
+  write_set(folder, texts);
+  const TuDataset set = read_tu_dataset(folder.path());
+  require_equal(set.graphs.graph.rowptr, longs({0, 1, 4, 5, 6, 7}), "rowptr");
+  require_equal(set.graphs.graph.col, longs({1, 1, 0, 2, 1, 4, 3}), "col");
+  require_equal(set.edge_labels.classes.squeeze(1), longs({0, 2, 0, 1, 1, 3, 3}), "edge labels");
+  require_equal(set.edge_attributes.squeeze(1), at::tensor({1.0F, 3.0F, 1.0F, 2.0F, 2.0F, 4.0F, 4.0F}), "attributes");
+  CHECK(set.note == (folder / "SMALL_A.txt").string() +
+                        ": every edge is listed in one direction; the other one is added (--directed leaves edges as "
+                        "listed)");
+  CHECK(packed_items(set).warnings == std::vector<std::string>{set.note});
+  CHECK(read_tu_dataset(folder.path(), nullptr, /*coalesce=*/true).graphs.graph.edges() == 6);
+  const TuDataset listed = read_tu_dataset(folder.path(), nullptr, /*coalesce=*/false, /*directed=*/true);
+  CHECK(listed.graphs.graph.edges() == 4);
+  CHECK(listed.note.empty());
+  texts["A"] = "1,2\n2,1\n3,2\n4,5\n";
+  write_set(folder, texts);
+  const TuDataset mixed = read_tu_dataset(folder.path());
+  CHECK(mixed.graphs.graph.edges() == 4);
+  CHECK(mixed.note == (folder / "SMALL_A.txt").string() +
+                          ": 2 of 4 edges have no reverse, and stay directed: undirected edges are listed in both "
+                          "directions");
+  CHECK(read_with("A", small_set.at("A")).note.empty());
+}
+
 TEST_CASE("TU dataset: broken files are refused by file and line") {
   require_broken("A", "2, 1\n1, 5\n", {":2", "1 to 4", "5"});
   require_broken("A", "0, 1\n", {":1", "1 to 4", "0"});
@@ -149,6 +180,19 @@ TEST_CASE("TU dataset: known labels keep their classes, and graphs need none") {
   std::filesystem::remove(folder / "SMALL_edge_labels.txt");
   std::filesystem::remove(folder / "SMALL_node_labels.txt");
   CHECK_FALSE(read_tu_dataset(folder.path(), &none).node_labels.classes.defined());
+}
+
+TEST_CASE("TU dataset: known classes of graphs are those of the trained model") {
+  const test::TemporaryFolder folder;
+  write_set(folder, small_set);
+  TuLabelNumbers known = {{0, 5, 7}, {0, 1, 2, 3, 4}, /*labelled=*/true, {-1, 0, 1}};
+  const TuDataset set = read_tu_dataset(folder.path(), &known);
+  require_equal(set.graph_labels.classes, longs({2, 0}), "classes");
+  CHECK(set.graph_labels.values == std::vector<int64_t>{-1, 0, 1});
+  known.graphs = {0, 1};
+  require_error([&] { read_tu_dataset(folder.path(), &known); }, {"SMALL_graph_labels.txt:2", "2 labels", "-1"});
+  known.graphs = {};
+  require_equal(read_tu_dataset(folder.path(), &known).graph_labels.classes, longs({1, 0}), "those of the file");
 }
 
 TEST_CASE("TU dataset: the forms of MUTAG and of ENZYMES") {

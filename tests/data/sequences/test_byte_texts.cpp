@@ -53,6 +53,15 @@ TEST_CASE("an empty text of a table is one blank, with a warning", "[byte_texts]
   CHECK_THAT(packed.warnings[0], Catch::Contains("2 empty texts"));
 }
 
+TEST_CASE("a series in the place of texts is refused, texts of numbers are not", "[byte_texts]") {
+  const TemporaryFolder folder;
+  write_text(folder / "s_test.tsv", "1\t7\t3\n");
+  write_text(folder / "s_train.tsv", "1\t0.5\t-2.5\t3e1\n0\t1\t2\t3\n");
+  require_error([&] { read_byte_texts(folder.path()); }, {"s_train.tsv:1", "NAME_TRAIN.tsv", "4 numbers"});
+  write_text(folder / "s_train.tsv", "1\t7\t3 4\n0\t1\t2\t3\tx\n");
+  CHECK(read_byte_texts(folder.path()).size() == 3);
+}
+
 TEST_CASE("broken texts are refused", "[byte_texts]") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& train, const std::string& test, const std::vector<std::string>& words) {

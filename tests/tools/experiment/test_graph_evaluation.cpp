@@ -29,6 +29,20 @@ TEST_CASE("outputs of many graphs are the mean over the votes, in the order that
     expected += run.model->forward(items_of(graphs, some), context).detach() / 2;
   }
   require_close(found.outputs, expected, 1e-5, "outputs");
+  CHECK(found.spread.count == 2);
+  // Of an ensemble, the spread is over all votes of all networks.
+  run.more_models.push_back(small_graph_run(graphs.schema).model);
+  std::vector<at::Tensor> predictions;
+  for (GraphModel* model : {&run.model, &run.more_models[0]}) {
+    for (uint64_t vote = 0; vote < 2; ++vote) {
+      SamplingContext context = SamplingContext::seeded(vote);
+      predictions.push_back((*model)->forward(items_of(graphs, some), context).detach().to(at::kDouble).softmax(1));
+    }
+  }
+  const GraphOutputs both = run_outputs(run, graphs, some, GraphSplit::test);
+  CHECK(both.spread.count == 4);
+  require_close(both.spread.mean, at::stack(predictions).mean(0), 1e-6, "mean of the predictions");
+  require_close(both.spread.deviation(), at::stack(predictions).std(0), 1e-6, "deviation of the predictions");
   require_error([&] { graph_outputs(run.model, graphs, {}, GraphSplit::test, run.settings.evaluation); },
                 {"test split"});
 }
@@ -103,6 +117,38 @@ TEST_CASE("nodes with labels get the probability of each, and as text those of a
   CHECK(json.at("probabilities")[2][1].get<double>() == Approx(1 / (1 + std::exp(2.0))));
   CHECK(prediction_text(schema(GraphTask::node_multi_label), nodes, 2) == "  a+b  c  a+c");
   CHECK(prediction_text(schema(GraphTask::node_multi_label), nodes - 3, 2) == "  -  -  -");
+}
+
+TEST_CASE("the deviation of few or far numbers is that of all of them") {
+  OutputSpread spread;
+  CHECK_FALSE(spread.deviation().defined());
+  const at::Tensor numbers = at::randn({5, 3}, generator(1), at::kDouble) + 1e6;
+  for (int64_t i = 0; i < 5; ++i) {
+    spread.add(numbers[i]);
+    CHECK(spread.deviation().defined() == (i > 0));
+  }
+  require_close(spread.deviation(), numbers.std(0), 1e-6, "deviation");
+  OutputSpread joined;
+  joined.join(spread);
+  joined.join({});
+  require_equal(joined.squares, spread.squares, "as they were");
+}
+
+TEST_CASE("tables have the deviations of predictions and the known targets") {
+  using Row = std::vector<std::string>;
+  const at::Tensor deviation = at::tensor({0.25, 0.5, 0.125}, at::kDouble);
+  CHECK(deviation_columns(schema(GraphTask::classification), 2) == Row{"deviation", "deviation_2"});
+  CHECK(deviation_fields(schema(GraphTask::classification), outputs(), deviation, 2) == Row{"0.5", "0.25"});
+  CHECK(deviation_columns(schema(GraphTask::regression), 2) == Row{"deviation_a", "deviation_b", "deviation_c"});
+  CHECK(deviation_fields(schema(GraphTask::regression), outputs(), deviation, 2) == Row{"0.25", "0.5", "0.125"});
+  CHECK(target_columns(schema(GraphTask::classification)) == Row{"target"});
+  CHECK(target_fields(schema(GraphTask::classification), at::scalar_tensor(2, at::kLong)) == Row{"c"});
+  CHECK(target_columns(schema(GraphTask::multi_label)) == Row{"target_a", "target_b", "target_c"});
+  CHECK(target_fields(schema(GraphTask::multi_label), at::tensor({1.0F, NAN, 3.54F})) == Row{"1", "", "3.54"});
+  ItemSchema one = schema(GraphTask::regression);
+  one.output_names = {"lipo"};
+  CHECK(target_columns(one) == Row{"target"});
+  CHECK(deviation_columns(one, 3) == Row{"deviation"});
 }
 
 TEST_CASE("predictions are rows of a table, one for each graph or node") {

@@ -75,4 +75,16 @@ TEST_CASE("without a row there is nothing to draw, and a broken file is an error
   test::require_error([&] { plot_learning_curves(file.path, folder.stem()); }, {file.path.string() + ":1"});
 }
 
+TEST_CASE("learning curves without a score that is a number are not drawn, and the reason is said") {
+  const TemporaryFile file("geosft_test_learning_curves");
+  const test::PictureFolder folder;
+  MetricsWriter writer(file.path);
+  for (int64_t step = 1; step <= 2; ++step) {
+    writer.append(row(step, "validation", std::numeric_limits<double>::quiet_NaN()));
+  }
+  const PlotResult result = plot_learning_curves(file.path, folder.stem());
+  CHECK_FALSE(result.drawn);
+  CHECK_THAT(result.reason, Catch::Contains("no step with a loss and a score (accuracy) that are numbers"));
+}
+
 }  // namespace geosft::test::test_plot_learning_curves

@@ -106,7 +106,7 @@ TEST_CASE("a graph model is not evaluated on other features, nor one of another 
   const GraphShop shop;
   const std::string run = shop.trained();
   fs::remove(shop.data() / "TINY_node_labels.txt");
-  shop.refuses({"eval", run}, 1, {shop.data().string(), "node_vocabulary"});
+  shop.refuses({"eval", run}, 1, {shop.data().string(), "sizes of the categories of nodes"});
   Checkpoint other = load_checkpoint(fs::path(run) / "best.ckpt");
   other.texts.at("kind") = "geosft-classify";
   save_checkpoint(shop / "other.ckpt", other);

@@ -197,6 +197,14 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
     REQUIRE(probability(rows[i]) == Approx(probability(items[i])).margin(1e-6));
     if (i == 4) REQUIRE(probability(rows[i]) == Approx(probability(typed[0])).margin(1e-6));
   }
+  // Labels are those of the model, of a table with further numbers, and with one class alone.
+  std::string more = "size,structure,nitrogen\n";
+  for (size_t i = 0; i < 10; ++i) more += std::to_string(i * i) + "," + smiles[i] + ",1\n";
+  write_text(shop / "more.csv", more);
+  const auto elsewhere =
+      shop.run_well({"eval", run, "--data", (shop / "more.csv").string(), "--split", "all", "--json"});
+  REQUIRE(nlohmann::json::parse(elsewhere.out).at("count") == 10);
+  REQUIRE_THAT(elsewhere.err, Catch::Contains("labels of the trained model, \"nitrogen\""));
   // Another table keeps its rows and columns, and a broken molecule has a row with the error.
   write_text(shop / "other.csv", "drug,nitrogen,id\nCCN,1,a\nC(C,0,b\nCCO,,c\n");
   const std::string other = (shop / "other.csv").string(), table = (shop / "table.csv").string();

@@ -160,7 +160,8 @@ class InPyTorchGeometric(unittest.TestCase):
             self.assertEqual((pathlib.Path(temporary) / "atoms/atoms_edge_attributes.txt").read_text(), "1.0, 1.0, 1.0\n" * 2)
             for words, graphs in (("at least one", []),
                                   ("graph 1 has", [Data(x=values, edge_index=edges, y=one), Data(edge_index=edges, num_nodes=2, y=one)]),
-                                  ("graph 0: y", [Data(x=values, edge_index=edges)]),
+                                  ("graph 1 has", [Data(x=values, edge_index=edges, y=one), Data(x=values, edge_index=edges)]),
+                                  ("graph 0: it must be Data.*from_networkx", [{"x": values}]),
                                   ("graph 0: x must be finite", [Data(x=values / 0, edge_index=edges, y=one)]),
                                   ("graph 0: y must be one class", [Data(x=values, edge_index=edges, y=torch.tensor([1, 0]))]),
                                   ("graph 0: x must be a tensor", [Data(x=[1, 2], edge_index=edges, y=one, num_nodes=2)]),
@@ -168,7 +169,11 @@ class InPyTorchGeometric(unittest.TestCase):
                                   ("graph 0: edge_index must name", [Data(x=values, edge_index=edges + 1, y=one)])):
                 with self.assertRaisesRegex((ValueError, TypeError), words):
                     pyg.write_tu(graphs, pathlib.Path(temporary) / "bad")
-            self.assertEqual(sorted(path.name for path in pathlib.Path(temporary).iterdir()), ["atoms", "sets", "two"])
+            with self.assertWarnsRegex(UserWarning, "not kind, length: .*group_node_attrs"):
+                pyg.write_tu([Data(edge_index=edges, num_nodes=2, kind=one.repeat(2), length=values[0])] * 2, pathlib.Path(temporary) / "given")
+            self.assertEqual(sorted(path.name for path in (pathlib.Path(temporary) / "given").iterdir()),
+                             ["given_A.txt", "given_graph_indicator.txt"])
+            self.assertEqual(sorted(path.name for path in pathlib.Path(temporary).iterdir()), ["atoms", "given", "sets", "two"])
 
     def test_the_convolution_compiles_in_one_graph(self):
         batch = Batch.from_data_list(self.molecules[:4])

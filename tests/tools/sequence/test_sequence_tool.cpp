@@ -177,7 +177,8 @@ TEST_CASE("predict takes series without classes") {
   CHECK_THAT(rows[1 + expected.size()], Catch::StartsWith(folder + "/b.ts,,,") && Catch::Contains("b.ts:3"));
   CHECK(lines_of(shop.run_well({"predict", run, folder + "/*.TS"}).out).size() == expected.size());
   write_text(shop / "one.ts", "@classLabel false\n@data\n1,2,3\n");
-  shop.require_failure(shop.run({"predict", run, (shop / "one.ts").string()}), 1, {"one.ts", "4 values a step", "2"});
+  shop.require_failure(shop.run({"predict", run, (shop / "one.ts").string()}), 1,
+                       {"one.ts", "2 values a step", "found series of 1"});
   write_text(shop / "new.wav", "RIFF");
   shop.require_failure(shop.run({"predict", run, (shop / "new.wav").string()}), 1, {"new.wav", "*.ts", "*.arff"});
   fs::create_directories(shop / "other");
@@ -186,6 +187,14 @@ TEST_CASE("predict takes series without classes") {
       shop.run({"info", (shop / "other").string()}), 1,
       {"other", "*_TRAIN.ts", "*_TRAIN.tsv", "*_TRAIN.arff", "train-images-idx3-ubyte", "none of these"});
   shop.require_failure(shop.run({"info", (shop / "new.wav").string()}), 1, {"new.wav", "*_TRAIN.ts"});
+  write_text(shop / "series.csv", "id,t0,t1,label\na,1,2,fast\nb,3,4,slow\n");
+  const std::string csv = (shop / "series.csv").string();
+  for (const Words& words :
+       {Words{"info", csv}, Words{"train", "--data", csv, "--epochs", "1", "--out", (shop / "no").string()}}) {
+    const ProcessResult refused = shop.run(words);
+    shop.require_failure(refused, 1, {"series.csv", "*_TRAIN.ts", "NAME_TRAIN.ts"});
+    CHECK_THAT(refused.err, !Catch::Contains("SMILES") && !Catch::Contains("edge"));
+  }
 }
 
 TEST_CASE("wrong use of geosft-sequence is one line") {

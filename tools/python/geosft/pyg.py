@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import pathlib
 import tempfile
+import warnings
 from collections.abc import Sequence
 
 import torch
@@ -313,9 +314,13 @@ def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
     """Writes graphs as a dataset in the text format of TU Dortmund, which ``geosft-graph train --data FOLDER`` reads.
 
     Args:
-        graphs: each with edge_index and y, and all of them or none with x and edge_attr. Integer x and edge_attr become
+        graphs: each with edge_index, and all of them or none with y, x and edge_attr. Integer x and edge_attr become
             labels, floating ones attributes. y of one integer is a class; floating numbers are targets of a regression.
+            Graphs without y are for ``geosft-graph predict RUN FOLDER``.
         folder: is made, and must not exist; its name is that of the set.
+
+    A UserWarning names other attributes of nodes or edges, which are left out: ``from_networkx`` makes x and edge_attr of
+    them by group_node_attrs and group_edge_attrs.
 
     Raises a ValueError or TypeError that names the graph and the attribute, and a FileExistsError; nothing is left then.
     """
@@ -324,7 +329,11 @@ def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
         raise ValueError("graphs must have at least one")
     columns: dict[str, list[Tensor]] = {}
     begin = 0
+    left_out: set[str] = set()  # attributes of nodes or edges of every graph
     for number, graph in enumerate(graphs):
+        if not isinstance(graph, Data):
+            raise TypeError(f"graph {number}: it must be Data of torch_geometric, got {type(graph).__name__}; "
+                            "torch_geometric.utils.from_networkx makes it of a graph of NetworkX")
         nodes = graph.num_nodes
         if not nodes:
             raise ValueError(f"graph {number}: it must have nodes")
@@ -335,7 +344,7 @@ def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
         rows = {"A": graph.edge_index.T + begin + 1, "graph_indicator": torch.full((nodes,), number + 1)}
         for name, attribute, count in (("graph", "y", 1), ("node", "x", nodes), ("edge", "edge_attr", graph.num_edges)):
             value = getattr(graph, attribute)
-            if value is None and name != "graph":
+            if value is None:
                 continue
             if not isinstance(value, Tensor):
                 raise TypeError(f"graph {number}: {attribute} must be a tensor, got {type(value).__name__}")
@@ -345,7 +354,8 @@ def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
             if not value.isfinite().all():
                 raise ValueError(f"graph {number}: {attribute} must be finite")
             if name == "graph" and not value.is_floating_point() and value.shape[1] != 1:
-                raise ValueError(f"graph {number}: y must be one class, or floating numbers, got {value.shape[1]} integers")
+                raise ValueError(f"graph {number}: y must be one class, or floating numbers, got {value.shape[1]} integers; several "
+                                 "labels a graph have no place in TU's form, but in packed graphs (HDF5)")
             rows[f"{name}_{'attributes' if value.is_floating_point() else 'labels'}"] = value.long() if value.dtype == torch.bool else value
         if number > 0 and set(rows) != set(columns):
             raise ValueError(f"graph {number} has {sorted(rows)}, where the others have {sorted(columns)}")
@@ -354,6 +364,12 @@ def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
             if value.dim() == 2 and value.shape[1] != columns[name][0].shape[1]:
                 raise ValueError(f"graph {number}: {name} has {value.shape[1]} columns, graph 0 has {columns[name][0].shape[1]}")
         begin += nodes
+        others = {name for name in graph.keys() if name not in ("x", "edge_index", "edge_attr", "y", "batch")
+                  and (graph.is_node_attr(name) or graph.is_edge_attr(name))}
+        left_out = others if number == 0 else left_out & others
+    if left_out:
+        warnings.warn(f"write_tu writes x, edge_attr and y, not {', '.join(sorted(left_out))}: from_networkx(graph, group_node_attrs=[…], "
+                      "group_edge_attrs=[…]) makes x and edge_attr of attributes", stacklevel=2)
     if folder.exists():
         raise FileExistsError(f"{folder} exists already")
     folder.parent.mkdir(parents=True, exist_ok=True)
