@@ -330,6 +330,41 @@ class Modules(unittest.TestCase):
         self.compare_compiled(Sampled(), ((x,), {}), ((x[:2, :8],), {}))
         self.compare_compiled(Sampled(), ((x, mask), {}))
 
+    def test_samples_of_other_rows_are_refused(self):
+        generator = torch.Generator().manual_seed(7)
+        x, points = torch.randn(3, 12, DIM, generator=generator), torch.rand(3, 12, 3, generator=generator)
+        mask, packed = torch.arange(12) < torch.tensor([[12], [5], [0]]), (x.flatten(0, 1), points.flatten(0, 1))
+        for options in ({}, {"hard": True}, {"with_replacement": True}):
+            sampler = nn.Sampler(DIM, 5, **options).eval()
+            for pairs, wanted in ((sampler(x), r"\[3, 12, \.\.\.\]"), (sampler(x, mask=mask), r"\[3, 12, \.\.\.\]"),
+                                  (sampler(packed[0], [0, 12, 24, 36]), r"\[36, \.\.\.\]"), (sampler(x[0]), r"\[12, \.\.\.\]")):
+                for other in (x[:, :-1], points[:2], torch.rand(99, 3), torch.rand(7), torch.rand(()), packed[1][:-1]):
+                    with self.assertRaisesRegex(ValueError, rf"x must have shape {wanted}, got {re.escape(str(list(other.shape)))}"):
+                        pairs.sample(other)
+                for other in (None, points.tolist(), nn.PointEncoding(points)):
+                    self.assertRaisesRegex(TypeError, "x must be a tensor", lambda other=other: pairs.sample(other))
+            self.assertRaisesRegex(ValueError, r"packed rows must have shape \[17, ", lambda: sampler(x, mask=mask).sample(packed[1]))
+            self.assertEqual(sampler(x, mask=mask).sample(points[mask]).shape[1:], (3,))
+
+        class Sampled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.sampler = nn.Sampler(DIM, 5)
+
+            def forward(self, x, rows, ptr=None, mask=None):
+                return self.sampler(x, ptr, mask=mask).sample(rows)
+
+        sampled, ptr = Sampled().eval(), torch.tensor([0, 12, 17, 36])
+        for given in ((x, points), (*packed, ptr), (x, points, None, mask), (x, points[mask], None, mask)):
+            compiled = torch.compile(sampled, backend="aot_eager", fullgraph=True)
+            torch.testing.assert_close(compiled(*given), sampled(*given))
+            program = torch.export.export(sampled, given)
+            torch.testing.assert_close(program.module()(*given), sampled(*given))
+            torch._dynamo.reset()
+        compiled = torch.compile(sampled, backend="aot_eager", fullgraph=True)
+        self.assertRaisesRegex(Exception, "shape", lambda: compiled(*packed, ptr) + compiled(packed[0], packed[1][:30], ptr))
+        self.assertRaisesRegex(Exception, "x must have shape", lambda: compiled(x, packed[1], None, mask))
+
     def compare_compiled(self, module, *calls, **options):
         """The module, compiled in one graph with default settings, gives the values and gradients of itself. `calls` are
         pairs of arguments and keywords: the later ones are of other sizes; `options` those of torch.compile."""

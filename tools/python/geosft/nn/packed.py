@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import guard_or_false, statically_known_true
 
 from .checks import check_like
 from .relative import by_name
@@ -53,6 +54,18 @@ def rows_where(mask: Tensor) -> Tensor:
     """int64: the rows of mask [N] that are True. Their number is a symbol where a trace does not know it."""
     call = _call() if torch.compiler.is_compiling() else None
     return mask.nonzero().squeeze(1) if call is None else torch.ops.geosft._rows_where(mask, call)
+
+
+def check_equal(size: int, wanted: int, message: Callable[[], str], of_trace: str) -> None:
+    """Raises a ValueError with the text of `message` where a size is another one. Sizes that a trace does not know are compared when its
+    graph runs, which raises a RuntimeError with the text `of_trace`."""
+    if not torch.compiler.is_compiling():
+        if size != wanted:
+            raise ValueError(message())
+    elif guard_or_false(size != wanted):
+        raise ValueError(message())
+    elif not statically_known_true(size == wanted):
+        torch._assert_async(torch.full((), size) == wanted, of_trace)
 
 
 class PackedLayout:
