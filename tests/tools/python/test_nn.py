@@ -631,15 +631,21 @@ class Modules(unittest.TestCase):
 
     def test_data_parallel(self):
         points, normals = dense_clouds()
+        kinds = [dict(score=score, probability=probability) for score in ("maxout", "dot") for probability in ("leaky_relu", "softmax")]
         with tempfile.TemporaryDirectory() as folder:
             torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
             try:
-                model = classifier().eval()
-                parallel = torch.nn.parallel.DistributedDataParallel(model)
-                out = parallel(points, normals)
-                self.assertTrue(torch.equal(out, model(points, normals)))
-                out.square().sum().backward()
-                self.assertTrue(all(parameter.grad is not None for parameter in model.parameters()))
+                for options in (*kinds, {"hard": True}, {"weighting": "gumbel_softmax"}, {"with_replacement": True}, {"tokens": "ppf"}):
+                    with self.subTest(**options):
+                        model = classifier(**options).eval()
+                        parallel = torch.nn.parallel.DistributedDataParallel(model)
+                        self.assertTrue(torch.equal(parallel(points, normals), model(points, normals)))
+                        for _ in range(2):  # the second forward pass asks for the gradients of the first backward pass
+                            parallel(points, normals).square().sum().backward()
+                        self.assertTrue(all(one.grad is not None for one in model.parameters() if one.requires_grad))
+                        frozen = {name for name, one in model.named_parameters() if not one.requires_grad}
+                        leaks = {f"layers.{layer}.attention.leak.{part_}" for layer in range(2) for part_ in ("weight", "bias")}
+                        self.assertEqual({name.removeprefix("encoder.") for name in frozen}, leaks if options.get("probability") == "softmax" else set())
             finally:
                 torch.distributed.destroy_process_group()
 

@@ -78,7 +78,7 @@ class SamplingAttention(nn.Module):
         relative_channels: of X_R; 0 without one. Points: 1, or with normals 2, 4 (angles) or 5 (angles and chirality), see
             :func:`geosft.point_attention`; graph: channels of edge_attr; sequence: those of positions.
         score: "maxout" or "dot".
-        probability: "leaky_relu" or "softmax", over the sample.
+        probability: "leaky_relu" or "softmax", over the sample. With "softmax" the parameters of `leak` are frozen: nothing uses them.
         score_dropout: on queries and keys, in training.
         initialization: "default", or "paper": every linear map starts as :class:`torch.nn.Linear` does.
         eps: of the normalisation.
@@ -121,7 +121,8 @@ class SamplingAttention(nn.Module):
         self.score, self.probability, self.score_dropout, self.eps = score, probability, score_dropout, eps
         self.sampler = Sampler(dim, num_samples, **made, **sampler)
         self.query, self.key, self.value = (nn.Linear(dim, dim, **made) for _ in range(3))
-        self.leak = nn.Linear(dim, num_heads, **made)
+        # A softmax has no leak; it remains in the state_dict, as in C++. Frozen, since DistributedDataParallel waits for each gradient.
+        self.leak = nn.Linear(dim, num_heads, **made).requires_grad_(probability == "leaky_relu")
         self.output = nn.Linear(dim, dim, **made)
         if relative != "none":
             self.w_mul, self.w_add = (nn.Parameter(torch.empty(relative_channels, num_heads, **made)) for _ in range(2))
