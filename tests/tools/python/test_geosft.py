@@ -37,6 +37,13 @@ class Package(unittest.TestCase):
         self.assertEqual(geosft.__version__, torch.ops.geosft._library()[0])
         self.assertTrue((pathlib.Path(FOLDER) / "geosft" / "py.typed").exists())
 
+    def test_modules_are_imported_when_they_are_asked_for(self):
+        done = run("import sys, geosft; print('geosft.export' in sys.modules, geosft.export.onnx.__name__, {'export', 'pyg'} <= set(dir(geosft)), "
+                   "hasattr(geosft, 'exports'))")
+        self.assertEqual(done.stdout.split(), ["False", "onnx", "True", "False"], done.stderr)
+        done = run("import sys; sys.modules['torch_geometric'] = None; import geosft; geosft.pyg")
+        self.assertIn("ImportError: geosft.pyg needs PyTorch Geometric: pip install torch_geometric", done.stderr)
+
     def test_every_operator_is_there_and_described(self):
         registered = [name for name in torch._C._dispatch_get_all_op_names() if name.startswith("geosft::")]
         self.assertEqual({f"geosft::{name}" for name in geosft.__all__}, {name for name in registered if "::_" not in name})
