@@ -68,14 +68,17 @@ def declaration_comment(name):
 def docstring(schema, name):
     results = [value.name for value in schema.returns]
     returns = f"\n\nReturns the tuple ({', '.join(results)})." if len(results) > 1 else ""
-    lines = (declaration_comment(name) + returns).splitlines()
-    return "\n".join(f"    {line}".rstrip() for line in lines).strip()
+    return ONLY_IN_CPP.sub("", declaration_comment(name)) + returns
+
+
+def indented(text):
+    return "\n".join(f"    {line}".rstrip() for line in text.splitlines()).strip()
 
 
 def function(schema):
     name = schema.name.split("::")[1]
     call = wrapped(f"return ops.{name}", [argument.name for argument in schema.arguments], "")
-    text = docstring(schema, name)
+    text = indented(docstring(schema, name))
     return f'{head(schema, False, ":")}\n    r"""{text}\n    """\n{textwrap.indent(call, "    ")}\n'
 
 
@@ -91,9 +94,13 @@ REFERENCE_HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 <!-- Written by tools/python/generate.py. -->
 # Reference of the Python package
 
-The operators are the functions of `geosft` that `help(geosft)` lists, with the text of their C++ headers. Everything else
-is below. README.md has the tutorial.
+All that is public, with the text of `help()`: operators, loaded models, layers and models, PyTorch Geometric, exports.
+README.md has the tutorial.
 """
+OF_OPERATORS = """Functions of `geosft`, with the text of their C++ headers. They are `torch.ops.geosft.<name>`, too. N, K, h, … are sizes, and
+`ptr` holds the offsets of packed items.
+"""
+ONLY_IN_CPP = re.compile(r"\s*\(see ptr_on_device\)")  # a function that Python does not have
 
 
 def public(node):
@@ -161,8 +168,17 @@ def entry(node, prefix, level):
     return lines
 
 
-def reference():
-    lines = [REFERENCE_HEAD]
+def operator_entry(schema):
+    """The lines of an operator."""
+    name = schema.name.split("::")[1]
+    signature = wrapped(name, [parameter(argument, True) for argument in schema.arguments], f" -> {result_type(schema)}")
+    return [f"### geosft.{name}", "", "```text", signature, "", docstring(schema, name), "```", ""]
+
+
+def reference(schemas):
+    lines = [REFERENCE_HEAD, "## Operators", "", OF_OPERATORS]
+    for schema in schemas:
+        lines += operator_entry(schema)
     for module, (file, names) in MODULES.items():
         text = ast.get_docstring(ast.parse((FOLDER / "geosft" / file).read_text()))
         lines += [f"## {module}", "", *(text.splitlines() if module == "geosft.nn" else [text.split("\n\n")[0]]), ""]
@@ -180,7 +196,7 @@ def files():
     stub_top = (f"{LICENCE}{written}from collections.abc import Sequence\n\nfrom torch import Generator, Tensor\n\n"
                 f"__all__ = [\n{names}]\n")
     return {"geosft/_operators.py": "\n\n".join([top, *map(function, schemas)]),
-            "geosft/_operators.pyi": "\n".join([stub_top, *map(stub, schemas)]), "REFERENCE.md": reference()}
+            "geosft/_operators.pyi": "\n".join([stub_top, *map(stub, schemas)]), "REFERENCE.md": reference(schemas)}
 
 
 def main():

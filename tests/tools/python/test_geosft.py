@@ -14,6 +14,7 @@ import geosft
 import torch
 
 FOLDER, LIBRARY, OTHER_VERSION = map(os.path.realpath, sys.argv[1:])
+REFERENCE = (pathlib.Path(__file__).resolve().parents[3] / "tools" / "python" / "REFERENCE.md").read_text()
 RAGGED = torch.tensor([0, 5, 5, 6, 14])
 
 
@@ -52,6 +53,9 @@ class Package(unittest.TestCase):
             for word in ["rror", *inspect.signature(function).parameters]:
                 with self.subTest(operator=name, word=word):
                     self.assertRegex(inspect.getdoc(function), word if word == "rror" else rf"(?<!\w){word}(?!\w)")
+            self.assertNotIn("ptr_on_device", inspect.getdoc(function))  # of C++ alone
+            self.assertIn(f"### geosft.{name}\n", REFERENCE)
+            self.assertIn(inspect.getdoc(function), REFERENCE)
 
     def test_stubs_have_the_signatures_of_the_functions(self):
         stubs = ast.parse((pathlib.Path(FOLDER) / "geosft" / "_operators.pyi").read_text())

@@ -34,7 +34,7 @@ def farthest_point_sampling(points, m, ptr=None, start=0):
     depends on the values of ptr and is an unbacked symbol, which torch.compile(fullgraph=True) takes, and without
     fullgraph needs torch._dynamo.config.capture_scalar_outputs for. A ptr on the meta device has no values: there is no
     result. With ptr on a GPU the call synchronizes to read that size, and cannot be captured in a CUDA graph; with ptr
-    on the CPU, or none, it can (see ptr_on_device).
+    on the CPU, or none, it can.
     """
     return ops.farthest_point_sampling(points, m, ptr, start)
 
@@ -256,7 +256,7 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
     ptr and is an unbacked symbol, which torch.compile(fullgraph=True) takes, and without fullgraph needs
     torch._dynamo.config.capture_scalar_outputs for. A `generator` cannot be traced: give seeds. Meta tensors have no
     values: with a ptr on the meta device there is no result. With ptr on a GPU the call waits for it to read K, and
-    cannot be captured in a CUDA graph; with ptr on the CPU, or none, it can (see ptr_on_device), if a random one is
+    cannot be captured in a CUDA graph; with ptr on the CPU, or none, it can, if a random one is
     given seeds.
 
     torch.func.vmap calls the operators row by row. Random calls without seeds obey its randomness: "different", "same",
