@@ -299,6 +299,23 @@ class Exports(unittest.TestCase):
         (found,) = session.run(None, {name: one.numpy() for name, one in given.items()})
         self.close(torch.from_numpy(found), expected)
 
+    def test_files_that_cannot_be_written_are_named_before_the_work(self):
+        model, layer, x = made("graph"), nn.TransformerLayer(16, 2, 5), torch.randn(2, 20, 16)
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("torch.export.export", side_effect=AssertionError("the work has begun")):
+            os.mkdir(f"{folder}/made.onnx")
+            for ending, write in ((".onnx", lambda file: export.onnx(model, file, max_tokens=64)), (".pt2", lambda file: export.package(model, file)),
+                                  (".onnx", lambda file: export.onnx(layer, file, (x,), max_tokens=64))):
+                with self.assertRaisesRegex(ValueError, rf"file must end with \{ending}, got 'q\.txt'"):
+                    write(f"{folder}/q.txt")
+                with self.assertRaisesRegex(FileNotFoundError, rf"absent/q\{ending}: there is no folder '{folder}/absent'"):
+                    write(f"{folder}/absent/q{ending}")
+                with self.assertRaisesRegex(AssertionError, "the work has begun"):
+                    write(f"{folder}/q{ending}")
+            with self.assertRaisesRegex(IsADirectoryError, "made.onnx is a folder"):
+                export.onnx(model, f"{folder}/made.onnx", max_tokens=64)
+        with unittest.mock.patch("importlib.util.find_spec", return_value=None), self.assertRaisesRegex(ImportError, "pip install onnx onnxscript"):
+            export.onnx(layer, "never.onnx", (x,), max_tokens=64)
+
     def test_what_cannot_be_expressed_is_said(self):
         canonical = nn.PointClassifier(4, **SMALL)
         replaced = nn.PointClassifier(4, **SMALL, canonical_order=False, with_replacement=True)
