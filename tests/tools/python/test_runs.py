@@ -234,6 +234,11 @@ class Classifiers(InFolder):
                 self.assertTrue(torch.equal(weights[f"model.{name}"], tensor), name)
         with self.assertRaisesRegex(ValueError, "not empty"):
             model.save(self.data)
+        with self.assertRaisesRegex(ValueError, r"file must end with \.safetensors, got 'x\.bin'"):
+            model.save_safetensors(self.folder / "x.bin")
+        for write_ in (lambda file: model.save_safetensors(file), lambda file: checkpoints.write_atomically(file, b"")):
+            with self.assertRaisesRegex(FileNotFoundError, "absent/x.safetensors: there is no folder '.*absent'$"):
+                write_(self.folder / "absent" / "x.safetensors")
 
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
     def test_the_example_draws_attention(self):

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from ._kernel_ridge import KernelRidge
-from .checkpoints import as_path, load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
+from .checkpoints import as_path, load_checkpoint, load_safetensors, output_path, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 from .nn.checks import NUMBERS, check_integer, check_sizes, tensor_of
 
@@ -188,11 +188,12 @@ class TrainedRun(nn.Module):
 
     def save_safetensors(self, file: str | pathlib.Path) -> None:
         """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
-        :func:`geosft.load` reads too. Raises a ValueError for an ensemble, and for a model with a kernel regression, of
-        which :meth:`save` keeps all."""
+        :func:`geosft.load` reads too. Raises a ValueError for another ending than .safetensors, for an ensemble, and for a model with a
+        kernel regression, of which :meth:`save` keeps all; and a FileNotFoundError where the folder is missing."""
+        path = output_path(file, "file", ".safetensors")
         if getattr(self, "more_models", ()) or getattr(self, "kernel", None) is not None:
             raise ValueError("the model is an ensemble, or has a kernel regression: save() keeps all of it")
-        save_safetensors(as_path(file, "file"), {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
+        save_safetensors(path, {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
 
     def _votes(self):
         """The random numbers of each vote of an evaluation."""
