@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import geosft
 import torch
@@ -206,6 +207,14 @@ class Exports(unittest.TestCase):
             export.standard(chosen, max_tokens=64)(x, ptr)
         with torch.no_grad():
             self.close(export.standard(chosen, max_tokens=64, vote=2)(x, ptr), chosen(x, ptr))
+        large = torch.randn(3, 65, 16)
+        mask = torch.arange(65) < torch.tensor([[64], [65], [3]])
+        for call in (lambda given: given(large), lambda given: given(large, mask=mask), lambda given: given(large.flatten(0, 1), None, [0, 64, 129, 195])):
+            for module in (nn.TransformerLayer(16, 2, 5), nn.SamplingAttention(16, 2, 5)):
+                with self.assertRaisesRegex(ValueError, "max_tokens is 64, but an item has 6[56] tokens: export with max_tokens=6[56] or more"):
+                    call(export.standard(module, max_tokens=64))
+                self.assertEqual(call(export.standard(module, max_tokens=66)).shape[-1], 16)
+                self.assertEqual(call(export.standard(module, max_tokens=64, vote=None)).shape[-1], 16)  # no tables
         shared = nn.TransformerLayer(16, 2, 5)
         twice = torch.nn.Sequential(shared, shared).eval()
         alike, x = export.standard(twice, max_tokens=30), torch.randn(2, 30, 16)

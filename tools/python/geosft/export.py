@@ -71,11 +71,18 @@ class _RandomTables(nn.Module):
 
     def __init__(self, samplers: int, max_tokens: int, vote: int | None, like: Tensor):
         super().__init__()
-        self.samplers, self.vote = samplers, vote
+        self.samplers, self.max_tokens, self.vote = samplers, max_tokens, vote
         if vote is not None:
             seeds = [SamplingContext.seed_of(vote, call) for call in range(samplers)]
             self.register_buffer("noise", torch.stack([gumbel_noise(seed, max_tokens) for seed in seeds]).to(like))
             self.register_buffer("ranks", torch.stack([partner_ranks(seed, max_tokens) for seed in seeds]).to(like.device))
+
+    def check(self, layout: PackedLayout) -> None:
+        """Raises a ValueError for an item of more tokens than the tables have rows. An exported program has no such check."""
+        if self.vote is None or torch.compiler.is_compiling():
+            return
+        if (longest := layout.longest()) > self.max_tokens:
+            raise ValueError(f"max_tokens is {self.max_tokens}, but an item has {longest} tokens: export with max_tokens={longest} or more")
 
     def of_next_sampler(self, sampling: SamplingContext) -> tuple[Tensor | None, Tensor | None]:
         """Noise and ranks [max_tokens] of the sampler that asks `sampling` next: of a seeded pass, each has others."""
@@ -110,6 +117,7 @@ class _StandardSampler(nn.Module):
         self.gumbel_softmax, self.noisy, self.tables = sampler.weighting == "gumbel_softmax", sampler.noise, tables
 
     def forward(self, x: Tensor, layout: PackedLayout, *, sampling: SamplingContext) -> _StandardPairs:
+        self.tables.check(layout)
         noise, ranks = self.tables.of_next_sampler(sampling)
         ptr = layout.pointers(x.device)
         item = layout.item_of_row(x.device)
@@ -370,7 +378,8 @@ def standard(model: nn.Module, *, max_tokens: int | None = None, vote: int | Non
     Args:
         model: a PointClassifier, PointSegmenter or GraphModel, or a module of your own with layers, attentions, heads or
             models of geosft in it. What is not of geosft remains as it is.
-        max_tokens: the size of the tables of random numbers; None, for a classifier of a RUN: the points that it was trained with.
+        max_tokens: the size of the tables of random numbers. The module refuses an item of more tokens with a ValueError; the runtime of
+            an ONNX file says that an index is out of bounds. None, for a classifier of a RUN: the points that it was trained with.
         vote: of :meth:`geosft.nn.SamplingContext.seeded`, for all that the model calls without `sampling`; None: greedy samples.
             A module of your own that passes `sampling` must pass this vote, or it is refused.
         canonical_order: False for a model with canonical_order: points must then come in the order of
