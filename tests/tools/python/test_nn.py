@@ -758,6 +758,9 @@ class BadInput(unittest.TestCase):
         alone = nn.SamplingAttention(DIM, **LAYER, relative="points", relative_channels=1)
         self.refuses(lambda: alone(x, relative), "normals must be None", "relative_channels=1")
         self.refuses(lambda: attention_(x, relative, [0, 12]), "ptr")
+        plain = nn.SamplingAttention(DIM, **LAYER)
+        for offsets, found in (([0, 9.7, 36], "9.7 at place 1"), ([0.0, 36.0], "0.0 at place 0"), ([0, True, 36], "True at place 1"), ("0", "got str"), (36, "got int")):
+            self.refuses(lambda: plain(x.flatten(0, 1), None, offsets), "ptr must be int64 [B + 1] or a sequence of integers", found, error=TypeError)
         mask, packed = torch.ones(3, 12, dtype=torch.bool), x.flatten(0, 1)
         for module in (attention_, nn.SamplingAttention(DIM, **LAYER), nn.TransformerLayer(DIM, **LAYER), nn.Encoder(DIM, **LAYER), nn.PolynomialAttention(DIM, HEADS)):
             self.refuses(lambda: module(x, mask), "relative must be", "got Tensor: give a mask by its name, mask=", error=TypeError)

@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 import pathlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, Sampler, SamplingAttention, SamplingContext, TransformerLayer
-from .nn.checks import check_edges_in_items, check_finite, check_like, check_options, check_sizes
+from .nn.checks import check_edges_in_items, check_finite, check_flags, check_like, check_options, check_sizes
 from .nn.packed import PackedLayout
 from .nn.relative import point_channels
 
@@ -78,6 +78,10 @@ def from_data(
     One-hot features become categories by ``node_categories=data.x.argmax(1, keepdim=True)``. Raises a ValueError or TypeError
     that names the attribute.
     """
+    if not isinstance(data, Data):
+        of_list = "; Batch.from_data_list(…) of PyTorch Geometric makes one of a list" if isinstance(data, (list, tuple)) else ""
+        raise TypeError(f"data must be a Data or a Batch of PyTorch Geometric, got {type(data).__name__}{of_list}")
+
     def rows(given):
         found = getattr(data, given, None) if isinstance(given, str) else given
         if isinstance(given, str) and found is None:
@@ -163,6 +167,7 @@ class _SampledConv(nn.Module):
         super().__init__()
         kind, *inner = (TransformerLayer, SamplingAttention, Sampler) if layer else (SamplingAttention, Sampler)
         check_options(self, options, kind, *inner, without=_SET)
+        check_flags(layer=layer)
         out_channels = in_channels if out_channels is None else out_channels
         check_sizes(in_channels=in_channels, out_channels=out_channels, heads=heads)
         if out_channels % heads != 0:
@@ -254,6 +259,7 @@ class SamplingPointConv(_SampledConv):
         self, in_channels: int, out_channels: int | None = None, heads: int = 4, num_samples: int = 32, *, normals: bool = False,
         relative: str = "paper", chirality: bool = False, layer: bool = False, **options
     ):
+        check_flags(normals=normals, chirality=chirality)
         super().__init__(in_channels, out_channels, heads, num_samples, layer, "points", point_channels(relative, normals, chirality), options)
 
     def forward(
@@ -309,6 +315,13 @@ def _write_rows(file: pathlib.Path, rows: Tensor) -> None:
     file.write_text("".join(f"{line}\n" for line in lines))
 
 
+def _of_files(names: Iterable[str]) -> str:
+    """The attributes of a graph that files of TU's form hold, by the names of the files, and their kinds."""
+    attributes = {"node": "x", "edge": "edge_attr", "graph": "y"}
+    words = [name.split("_") for name in sorted(names) if name not in ("A", "graph_indicator")]
+    return ", ".join(f"{attributes[of]} of {'integers' if kind == 'labels' else 'floating numbers'}" for of, kind in words)
+
+
 def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
     """Writes graphs as a dataset in the text format of TU Dortmund, which ``geosft-graph train --data FOLDER`` reads.
 
@@ -348,11 +361,12 @@ def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
                 raise ValueError(f"graph {number}: y must be one class, or floating numbers, got {value.shape[1]} integers")
             rows[f"{name}_{'attributes' if value.is_floating_point() else 'labels'}"] = value.long() if value.dtype == torch.bool else value
         if number > 0 and set(rows) != set(columns):
-            raise ValueError(f"graph {number} has {sorted(rows)}, where the others have {sorted(columns)}")
+            raise ValueError(f"graph {number} has {_of_files(rows)}, where those before it have {_of_files(columns)}: all graphs must have the same "
+                             "attributes, each of integers or each of floating numbers")
         for name, value in rows.items():
             columns.setdefault(name, []).append(value)
             if value.dim() == 2 and value.shape[1] != columns[name][0].shape[1]:
-                raise ValueError(f"graph {number}: {name} has {value.shape[1]} columns, graph 0 has {columns[name][0].shape[1]}")
+                raise ValueError(f"graph {number}: {_of_files([name])} has {value.shape[1]} columns, graph 0 has {columns[name][0].shape[1]}")
         begin += nodes
     if folder.exists():
         raise FileExistsError(f"{folder} exists already")

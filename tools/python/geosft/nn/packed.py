@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.symbolic_shapes import guard_or_false, statically_known_true
 
+from .._offsets import offsets_of
 from .checks import check_like
 from .relative import by_name
 
@@ -89,8 +90,7 @@ class PackedLayout:
         if ptr is None:
             return PackedLayout(rows, None)
         offsets = None if isinstance(ptr, Tensor) else ptr
-        if offsets is not None:
-            ptr = torch.tensor(offsets, dtype=torch.int64)
+        ptr = offsets_of(ptr)
         _check_ptr(ptr, rows)
         return PackedLayout(rows, ptr, offsets)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .checks import check_integer, check_number, check_sizes, not_finite
+from .checks import check_flags, check_integer, check_number, check_sizes, made_with, not_finite
 from .packed import PackedLayout, Unpacked, check_equal, pack, samples_of
 
 _ops = torch.ops.geosft
@@ -267,9 +267,10 @@ class Sampler(nn.Module):
         check_number("tau", tau)
         if not 0 < tau < float("inf"):
             raise ValueError(f"tau must be above 0, got {tau}")
+        check_flags(hard=hard, with_replacement=with_replacement, noise=noise)
         self.dim, self.num_samples, self.tau, self.weighting = dim, num_samples, tau, weighting
         self.hard, self.with_replacement, self.noise = hard, with_replacement, noise
-        self.projection = nn.Linear(dim, 1, device=device, dtype=dtype)
+        self.projection = nn.Linear(dim, 1, **made_with(device, dtype))
 
     def extra_repr(self) -> str:
         """What print shows."""
