@@ -27,8 +27,14 @@ def python_type(kind):
     return f"{TYPES[optional[1]]} | None" if optional else TYPES[text]
 
 
+def is_offsets(argument):
+    """Whether it is the optional offsets of packed items, which functions of Python take as a sequence of integers, too."""
+    return re.fullmatch(r"(\w+_)?ptr", argument.name) is not None and str(argument.type) == "Optional[Tensor]"
+
+
 def parameter(argument, typed):
-    text = argument.name + (f": {python_type(argument.type)}" if typed else "")
+    kind = "Tensor | Sequence[int] | None" if is_offsets(argument) else python_type(argument.type)
+    text = argument.name + (f": {kind}" if typed else "")
     if not argument.has_default_value():
         return text
     return f"{text} = {argument.default_value!r}" if typed else f"{text}={argument.default_value!r}"
@@ -47,6 +53,11 @@ def wrapped(begin, words, end):
 def head(schema, typed, end):
     name = schema.name.split("::")[1]
     return wrapped(f"def {name}", [parameter(argument, typed) for argument in schema.arguments], end)
+
+
+def given(argument):
+    """What a function of Python gives to the operator for an argument."""
+    return f'offsets_of({argument.name}, "{argument.name}")' if is_offsets(argument) else argument.name
 
 
 def result_type(schema):
@@ -77,7 +88,7 @@ def indented(text):
 
 def function(schema):
     name = schema.name.split("::")[1]
-    call = wrapped(f"return ops.{name}", [argument.name for argument in schema.arguments], "")
+    call = wrapped(f"return ops.{name}", [given(argument) for argument in schema.arguments], "")
     text = indented(docstring(schema, name))
     return f'{head(schema, False, ":")}\n    r"""{text}\n    """\n{textwrap.indent(call, "    ")}\n'
 
@@ -98,7 +109,7 @@ All that is public, with the text of `help()`: operators, loaded models, layers 
 README.md has the tutorial.
 """
 OF_OPERATORS = """Functions of `geosft`, with the text of their C++ headers. They are `torch.ops.geosft.<name>`, too. N, K, h, … are sizes, and
-`ptr` holds the offsets of packed items.
+`ptr` holds the offsets of packed items. The functions take a sequence of integers for `ptr`, too.
 """
 ONLY_IN_CPP = re.compile(r"\s*\(see ptr_on_device\)")  # a function that Python does not have
 
@@ -192,7 +203,7 @@ def files():
     schemas.sort(key=lambda schema: schema.name)
     names = "".join(f'    "{schema.name.split("::")[1]}",\n' for schema in schemas)
     written = "# Written by tools/python/generate.py.\n"
-    top = f"{LICENCE}{written}import torch\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
+    top = f"{LICENCE}{written}import torch\n\nfrom ._offsets import offsets_of\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
     stub_top = (f"{LICENCE}{written}from collections.abc import Sequence\n\nfrom torch import Generator, Tensor\n\n"
                 f"__all__ = [\n{names}]\n")
     return {"geosft/_operators.py": "\n\n".join([top, *map(function, schemas)]),

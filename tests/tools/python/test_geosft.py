@@ -91,6 +91,19 @@ class Package(unittest.TestCase):
             said = done.stderr.strip().splitlines()[-1]
             self.assertRegex(said, rf"^ImportError: geosft {geosft.__version__} was compiled for PyTorch [0-9]\.[0-9]+, .* PyTorch {re.escape(version)}: .*{words}$")
 
+    def test_offsets_may_be_a_sequence_of_integers(self):
+        points = torch.rand(14, 3)
+        for call in (lambda ptr: geosft.farthest_point_sampling(points, 3, ptr), lambda ptr: geosft.knn(points, points, 2, ptr, ptr)[0],
+                     lambda ptr: geosft.softmax_pool(points, torch.ones(3), ptr), lambda ptr: geosft.sample_pairs(points[:, 0], 3, ptr)[0]):
+            self.assertTrue(torch.equal(call(RAGGED.tolist()), call(RAGGED)))
+            self.assertTrue(torch.equal(call(tuple(RAGGED.tolist())), call(RAGGED)))
+            with self.assertRaisesRegex(TypeError, r"^ptr must be int64 \[B \+ 1\] or a sequence of integers, got 9\.5 at place 1"):
+                call([0, 9.5, 14])
+        with self.assertRaisesRegex(TypeError, "^query_ptr must be .* got str"):
+            geosft.knn(points, points, 2, [0, 14], "0")
+        compiled = torch.compile(lambda x: geosft.softmax_pool(x, torch.ones(3), [0, 5, 14]), backend="aot_eager", fullgraph=True)
+        torch.testing.assert_close(compiled(points), geosft.softmax_pool(points, torch.ones(3), [0, 5, 14]))
+
     def test_errors_name_the_argument(self):
         with self.assertRaisesRegex(RuntimeError, "queries"):
             geosft.knn(torch.zeros(4, 3), torch.zeros(4, 2), 1)

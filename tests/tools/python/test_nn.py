@@ -294,6 +294,15 @@ class Modules(unittest.TestCase):
         for head, named in ((nn.SampleMaxHead(DIM, 3, 5), {"mask": mask}), (nn.SoftmaxPoolHead(DIM, 3), {"mask": mask}), (nn.TokenHead(DIM, 3), {"mask": mask})):
             self.compare_compiled(head, ((x,), named))
 
+    def test_farthest_point_order_of_dense_clouds(self):
+        points, _ = dense_clouds()
+        packed, order = nn.farthest_point_order(points.flatten(0, 1), [0, 12, 24, 36]), nn.farthest_point_order(points)
+        self.assertTrue(torch.equal(packed, nn.farthest_point_order(points.flatten(0, 1), torch.tensor([0, 12, 24, 36]))))
+        self.assertTrue(torch.equal(points.take_along_dim(order.unsqueeze(2), 1).flatten(0, 1), points.flatten(0, 1)[packed]))
+        self.assertEqual(nn.farthest_point_order(points[:0]).shape, (0, 12))
+        self.assertRaisesRegex(ValueError, "ptr is for packed points", lambda: nn.farthest_point_order(points, [0, 12, 24, 36]))
+        self.assertRaisesRegex(TypeError, "ptr must be int64 .* 0.5 at place 1", lambda: nn.farthest_point_order(points[0], [0, 0.5, 12]))
+
     def test_samples_of_dense_tokens(self):
         generator = torch.Generator().manual_seed(7)
         x, points = torch.randn(3, 12, DIM, generator=generator), torch.rand(3, 12, 3, generator=generator)

@@ -26,12 +26,18 @@ _PAIR_CHANNELS = 7  # of the features of a point and a neighbour
 _OF_GRAPHS = ("updates_edges", "edge_channels", "local", "relative_channels")  # options of layers that clouds have no use for
 
 
-def farthest_point_order(points: Tensor, ptr: Tensor | None = None) -> Tensor:
+def farthest_point_order(points: Tensor, ptr: Tensor | Sequence[int] | None = None) -> Tensor:
     """int64 [N]: the rows of clouds points [N, 3], packed by ptr int64 [B + 1], in farthest-point order, each cloud's own,
-    from the point that is farthest from its centroid. Models with canonical_order see points in this order. Raises a
+    from the point that is farthest from its centroid. Of dense points [B, N, 3]: int64 [B, N], rows of each cloud, for
+    ``points.take_along_dim(order.unsqueeze(2), 1)``. Models with canonical_order see points in this order. Raises a
     ValueError, TypeError or RuntimeError that names the argument."""
     check_like(points, "points", None)
-    return _ops._farthest_point_order(points.detach().double(), ptr)
+    if points.dim() == 3:
+        (rows,), layout, _ = pack([points], 3, ptr, None, "points")
+        order = _ops._farthest_point_order(rows.detach().double(), layout.ptr)
+        first = torch.arange(points.shape[0], device=order.device).unsqueeze(1) * points.shape[1]
+        return order.view(points.shape[:2]) - first
+    return _ops._farthest_point_order(points.detach().double(), offsets_of(ptr))
 
 
 def _point_tokens(points: Tensor, normals: Tensor | None, layout: PackedLayout, kind: str) -> Tensor:
