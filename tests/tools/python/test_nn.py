@@ -623,6 +623,17 @@ class Modules(unittest.TestCase):
         with torch.autocast("cpu", torch.bfloat16):
             torch.testing.assert_close(model(points, normals).float(), expected, rtol=0.2, atol=0.2)
 
+    def test_a_step_with_gradients_that_overflow_is_skipped(self):
+        layer, x = nn.TransformerLayer(DIM, **LAYER), torch.randn(3, 12, DIM)
+        scaler, optimizer = torch.amp.GradScaler("cpu", init_scale=2.0**126), torch.optim.SGD(layer.parameters(), 1e-2)
+        before = [one.detach().clone() for one in layer.parameters()]
+        scaler.scale(1e3 * layer(x).square().sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        self.assertEqual(scaler.get_scale(), 2.0**125)
+        self.assertTrue(all(map(torch.equal, before, layer.parameters())))
+        self.assertTrue(layer(x).isfinite().all())
+
     def test_checkpointed_gradients(self):
         points, normals = dense_clouds()
         layer = nn.TransformerLayer(DIM, **POINTS_LAYER, dropout=0.1)
@@ -805,6 +816,9 @@ class BadInput(unittest.TestCase):
                 self.refuses(lambda: module(x), "x, the tokens, must be finite", "2 of 36 rows", "row 16, which is [item, token] [1, 4]", error=ValueError)
                 self.refuses(lambda: module(x, mask=mask), "x, the tokens", "1 of 35 rows", "row 16 of x[mask], which is [item, token] [1, 4]", error=ValueError)
                 self.refuses(lambda: module(x, mask=ragged), "x, the tokens", "1 of 29 rows", "row 10 of x[mask], which is [item, token] [1, 4]", error=ValueError)
+        encoder = nn.Encoder(DIM, **LAYER, depth=2)
+        torch.nn.init.constant_(encoder.layers[0].attention.query.weight, float("nan"))
+        self.refuses(lambda: encoder(torch.ones(9, DIM)), "x, the tokens, must be finite", "one of its parameters is not", error=ValueError)
         sampler = nn.Sampler(DIM, 5)
         torch.nn.init.constant_(sampler.projection.weight, float("inf"))
         self.refuses(lambda: sampler(torch.ones(9, DIM)), "scores x W_S + b_S", "tokens x are finite", "weights of the sampler", error=ValueError)

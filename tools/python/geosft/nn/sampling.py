@@ -253,7 +253,8 @@ class Sampler(nn.Module):
         noise: Gumbel noise on the scores, except in greedy mode.
         device, dtype: of the parameters.
 
-    Raises a ValueError that names the argument.
+    Raises a ValueError that names the argument, and where tokens or scores are not finite, except in compiled graphs, where the operator
+    raises a RuntimeError.
     """
 
     def __init__(
@@ -305,7 +306,8 @@ class Sampler(nn.Module):
         if not bad.any():
             raise ValueError("scores x W_S + b_S of the tokens must be finite, found NaN or infinity although the tokens x are finite: the weights of "
                              "the sampler are too large, or not finite themselves")
-        raise not_finite("x, the tokens,", bad, layout)
+        error = not_finite("x, the tokens,", bad, layout)
+        raise ValueError(f"{error}. Tokens that a layer computed are not finite where its input or one of its parameters is not")
 
     def draw(self, score: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Pairs:
         """The sampled pairs for `score` [N] of any floating type, of items of `layout`, by the random numbers `sampling`."""
