@@ -234,7 +234,7 @@ class Sampler(nn.Module):
         tokens = pairs.sample(x)           # [K, dim]
         points = pairs.sample(points)      # [K, 3] of [N, 3]
 
-    Of dense tokens, each item has k = min(num_samples, N // 2) samples, 1 if N is 1. With a mask an item of fewer tokens has fewer,
+    Of dense tokens, each item has k = min(num_samples, N // 2) samples, 1 if N is 1, and with replacement num_samples. With a mask an item of fewer tokens has fewer,
     and zeros follow them::
 
         pairs = sampler(x, mask=mask)      # x [B, N, dim], mask bool [B, N], True where a token is
