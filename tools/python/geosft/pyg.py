@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, Sampler, SamplingAttention, SamplingContext, TransformerLayer
-from .nn.checks import check_edges_in_items, check_finite, check_flags, check_like, check_options, check_sizes
+from .nn.checks import check_edges_in_items, check_finite, check_flags, check_like, check_options, check_sizes, made_with
 from .nn.packed import PackedLayout
 from .nn.relative import point_channels
 
@@ -173,7 +173,7 @@ class _SampledConv(nn.Module):
         if out_channels % heads != 0:
             raise ValueError(f"heads must divide out_channels {out_channels}, got {heads}")
         self.in_channels, self.out_channels, self.heads = in_channels, out_channels, heads
-        made = {key: options[key] for key in ("device", "dtype") if key in options}
+        made = made_with(options.get("device"), options.get("dtype"))
         self.lin = None if out_channels == in_channels else nn.Linear(in_channels, out_channels, **made)
         self.mix = kind(out_channels, heads, num_samples, relative=relative, relative_channels=relative_channels, **options)
 
