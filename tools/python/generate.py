@@ -27,8 +27,14 @@ def python_type(kind):
     return f"{TYPES[optional[1]]} | None" if optional else TYPES[text]
 
 
+def is_offsets(argument):
+    """Whether it is the optional offsets of packed items, which functions of Python take as a sequence of integers, too."""
+    return re.fullmatch(r"(\w+_)?ptr", argument.name) is not None and str(argument.type) == "Optional[Tensor]"
+
+
 def parameter(argument, typed):
-    text = argument.name + (f": {python_type(argument.type)}" if typed else "")
+    kind = "Tensor | Sequence[int] | None" if is_offsets(argument) else python_type(argument.type)
+    text = argument.name + (f": {kind}" if typed else "")
     if not argument.has_default_value():
         return text
     return f"{text} = {argument.default_value!r}" if typed else f"{text}={argument.default_value!r}"
@@ -47,6 +53,11 @@ def wrapped(begin, words, end):
 def head(schema, typed, end):
     name = schema.name.split("::")[1]
     return wrapped(f"def {name}", [parameter(argument, typed) for argument in schema.arguments], end)
+
+
+def given(argument):
+    """What a function of Python gives to the operator for an argument."""
+    return f'offsets_of({argument.name}, "{argument.name}")' if is_offsets(argument) else argument.name
 
 
 def result_type(schema):
@@ -68,14 +79,17 @@ def declaration_comment(name):
 def docstring(schema, name):
     results = [value.name for value in schema.returns]
     returns = f"\n\nReturns the tuple ({', '.join(results)})." if len(results) > 1 else ""
-    lines = (declaration_comment(name) + returns).splitlines()
-    return "\n".join(f"    {line}".rstrip() for line in lines).strip()
+    return ONLY_IN_CPP.sub("", declaration_comment(name)) + returns
+
+
+def indented(text):
+    return "\n".join(f"    {line}".rstrip() for line in text.splitlines()).strip()
 
 
 def function(schema):
     name = schema.name.split("::")[1]
-    call = wrapped(f"return ops.{name}", [argument.name for argument in schema.arguments], "")
-    text = docstring(schema, name)
+    call = wrapped(f"return ops.{name}", [given(argument) for argument in schema.arguments], "")
+    text = indented(docstring(schema, name))
     return f'{head(schema, False, ":")}\n    r"""{text}\n    """\n{textwrap.indent(call, "    ")}\n'
 
 
@@ -91,9 +105,13 @@ REFERENCE_HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 <!-- Written by tools/python/generate.py. -->
 # Reference of the Python package
 
-The operators are the functions of `geosft` that `help(geosft)` lists, with the text of their C++ headers. Everything else
-is below. README.md has the tutorial.
+All that is public, with the text of `help()`: operators, loaded models, layers and models, PyTorch Geometric, exports.
+README.md has the tutorial.
 """
+OF_OPERATORS = """Functions of `geosft`, with the text of their C++ headers. They are `torch.ops.geosft.<name>`, too. N, K, h, … are sizes, and
+`ptr` holds the offsets of packed items. The functions take a sequence of integers for `ptr`, too.
+"""
+ONLY_IN_CPP = re.compile(r"\s*\(see ptr_on_device\)")  # a function that Python does not have
 
 
 def public(node):
@@ -161,8 +179,17 @@ def entry(node, prefix, level):
     return lines
 
 
-def reference():
-    lines = [REFERENCE_HEAD]
+def operator_entry(schema):
+    """The lines of an operator."""
+    name = schema.name.split("::")[1]
+    signature = wrapped(name, [parameter(argument, True) for argument in schema.arguments], f" -> {result_type(schema)}")
+    return [f"### geosft.{name}", "", "```text", signature, "", docstring(schema, name), "```", ""]
+
+
+def reference(schemas):
+    lines = [REFERENCE_HEAD, "## Operators", "", OF_OPERATORS]
+    for schema in schemas:
+        lines += operator_entry(schema)
     for module, (file, names) in MODULES.items():
         text = ast.get_docstring(ast.parse((FOLDER / "geosft" / file).read_text()))
         lines += [f"## {module}", "", *(text.splitlines() if module == "geosft.nn" else [text.split("\n\n")[0]]), ""]
@@ -176,11 +203,11 @@ def files():
     schemas.sort(key=lambda schema: schema.name)
     names = "".join(f'    "{schema.name.split("::")[1]}",\n' for schema in schemas)
     written = "# Written by tools/python/generate.py.\n"
-    top = f"{LICENCE}{written}import torch\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
+    top = f"{LICENCE}{written}import torch\n\nfrom ._offsets import offsets_of\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
     stub_top = (f"{LICENCE}{written}from collections.abc import Sequence\n\nfrom torch import Generator, Tensor\n\n"
                 f"__all__ = [\n{names}]\n")
     return {"geosft/_operators.py": "\n\n".join([top, *map(function, schemas)]),
-            "geosft/_operators.pyi": "\n".join([stub_top, *map(stub, schemas)]), "REFERENCE.md": reference()}
+            "geosft/_operators.pyi": "\n".join([stub_top, *map(stub, schemas)]), "REFERENCE.md": reference(schemas)}
 
 
 def main():

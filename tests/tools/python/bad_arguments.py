@@ -3,7 +3,7 @@
 
 Each call, forward and of the constructor, must raise an error that names the argument, or give a result that is the same a
 second time. Tensors get other shapes, types, devices, layouts and values, as the operators' do (tests/models/ops/bad_arguments.py),
-and so do the fields of encodings and of graphs. Numbers of constructors become texts, an unknown keyword names the class that
+and so do the fields of encodings and of graphs. Numbers and flags of constructors become texts, an unknown keyword names the class that
 was called, and `sampling` is no other object. A batch without items, and one of an empty item, must give finite results of
 no rows or one. Every public module has a case. Each case runs in a process of its own, so a crash is a failure as well.
 """
@@ -303,12 +303,20 @@ def complaint_of_empty(module, given, items):
 
 
 def complaints_of_keywords(kind, made, module, given):
-    """What is wrong with the errors for unknown keywords, for texts in place of numbers, and for another `sampling`."""
+    """What is wrong with the errors for unknown keywords, for texts in place of numbers and of flags, True in place of integers, types that no
+    parameter has, a wrong eps, and for another `sampling`."""
     kinds = "|".join(one.__name__ for one in kind.__mro__)  # whose constructor it has
     calls = [("unknown_option", TypeError, rf"^({kinds})(\.__init__)?\(\) got an unexpected keyword argument 'unknown_option'",
               lambda: kind(**made, unknown_option=1))]
     calls += [(name, TypeError, rf"(?<!\w){name}(?!\w)", lambda name=name: kind(**made | {name: "some"}))
               for name, value in made.items() if type(value) in (int, float)]
+    options = {one.name: one.default for one in inspect.signature(kind.__init__).parameters.values()}
+    wrong = [(name, TypeError, other) for name, value in options.items() if type(value) is bool for other in ("no", 2, 0.5)]
+    wrong += [(name, TypeError, True) for name, value in made.items() if type(value) is int]
+    wrong += [("dtype", TypeError, "float32"), ("dtype", ValueError, torch.int32), ("dtype", ValueError, torch.complex64)]
+    wrong += [("eps", ValueError, other) for other in (-1, float("nan"), float("inf")) if "eps" in options]
+    wrong += [("eps", TypeError, "a")] if "eps" in options else []
+    calls += [(f"{name}={other!r}", error, rf"(?<!\w){name} must ", lambda name=name, other=other: kind(**made | {name: other})) for name, error, other in wrong]
     if "sampling" in inspect.signature(kind.forward).parameters:
         calls += [("sampling", TypeError, "^sampling must be a geosft.nn.SamplingContext or None", lambda other=other: module(**given, sampling=other))
                   for other in (1, "seeded", nn.SamplingContext, {"mode": "seeded"})]

@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import geosft
 import torch
@@ -206,6 +207,14 @@ class Exports(unittest.TestCase):
             export.standard(chosen, max_tokens=64)(x, ptr)
         with torch.no_grad():
             self.close(export.standard(chosen, max_tokens=64, vote=2)(x, ptr), chosen(x, ptr))
+        large = torch.randn(3, 65, 16)
+        mask = torch.arange(65) < torch.tensor([[64], [65], [3]])
+        for call in (lambda given: given(large), lambda given: given(large, mask=mask), lambda given: given(large.flatten(0, 1), None, [0, 64, 129, 195])):
+            for module in (nn.TransformerLayer(16, 2, 5), nn.SamplingAttention(16, 2, 5)):
+                with self.assertRaisesRegex(ValueError, "max_tokens is 64, but an item has 6[56] tokens: export with max_tokens=6[56] or more"):
+                    call(export.standard(module, max_tokens=64))
+                self.assertEqual(call(export.standard(module, max_tokens=66)).shape[-1], 16)
+                self.assertEqual(call(export.standard(module, max_tokens=64, vote=None)).shape[-1], 16)  # no tables
         shared = nn.TransformerLayer(16, 2, 5)
         twice = torch.nn.Sequential(shared, shared).eval()
         alike, x = export.standard(twice, max_tokens=30), torch.randn(2, 30, 16)
@@ -298,6 +307,23 @@ class Exports(unittest.TestCase):
             session = onnxruntime.InferenceSession(f"{folder}/furniture.onnx")
         (found,) = session.run(None, {name: one.numpy() for name, one in given.items()})
         self.close(torch.from_numpy(found), expected)
+
+    def test_files_that_cannot_be_written_are_named_before_the_work(self):
+        model, layer, x = made("graph"), nn.TransformerLayer(16, 2, 5), torch.randn(2, 20, 16)
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("torch.export.export", side_effect=AssertionError("the work has begun")):
+            os.mkdir(f"{folder}/made.onnx")
+            for ending, write in ((".onnx", lambda file: export.onnx(model, file, max_tokens=64)), (".pt2", lambda file: export.package(model, file)),
+                                  (".onnx", lambda file: export.onnx(layer, file, (x,), max_tokens=64))):
+                with self.assertRaisesRegex(ValueError, rf"file must end with \{ending}, got 'q\.txt'"):
+                    write(f"{folder}/q.txt")
+                with self.assertRaisesRegex(FileNotFoundError, rf"absent/q\{ending}: there is no folder '{folder}/absent'"):
+                    write(f"{folder}/absent/q{ending}")
+                with self.assertRaisesRegex(AssertionError, "the work has begun"):
+                    write(f"{folder}/q{ending}")
+            with self.assertRaisesRegex(IsADirectoryError, "made.onnx is a folder"):
+                export.onnx(model, f"{folder}/made.onnx", max_tokens=64)
+        with unittest.mock.patch("importlib.util.find_spec", return_value=None), self.assertRaisesRegex(ImportError, "pip install onnx onnxscript"):
+            export.onnx(layer, "never.onnx", (x,), max_tokens=64)
 
     def test_what_cannot_be_expressed_is_said(self):
         canonical = nn.PointClassifier(4, **SMALL)

@@ -14,6 +14,7 @@ import geosft
 import torch
 
 FOLDER, LIBRARY, OTHER_VERSION = map(os.path.realpath, sys.argv[1:])
+REFERENCE = (pathlib.Path(__file__).resolve().parents[3] / "tools" / "python" / "REFERENCE.md").read_text()
 RAGGED = torch.tensor([0, 5, 5, 6, 14])
 
 
@@ -37,6 +38,13 @@ class Package(unittest.TestCase):
         self.assertEqual(geosft.__version__, torch.ops.geosft._library()[0])
         self.assertTrue((pathlib.Path(FOLDER) / "geosft" / "py.typed").exists())
 
+    def test_modules_are_imported_when_they_are_asked_for(self):
+        done = run("import sys, geosft; print('geosft.export' in sys.modules, geosft.export.onnx.__name__, {'export', 'pyg'} <= set(dir(geosft)), "
+                   "hasattr(geosft, 'exports'))")
+        self.assertEqual(done.stdout.split(), ["False", "onnx", "True", "False"], done.stderr)
+        done = run("import sys; sys.modules['torch_geometric'] = None; import geosft; geosft.pyg")
+        self.assertIn("ImportError: geosft.pyg needs PyTorch Geometric: pip install torch_geometric", done.stderr)
+
     def test_every_operator_is_there_and_described(self):
         registered = [name for name in torch._C._dispatch_get_all_op_names() if name.startswith("geosft::")]
         self.assertEqual({f"geosft::{name}" for name in geosft.__all__}, {name for name in registered if "::_" not in name})
@@ -45,6 +53,9 @@ class Package(unittest.TestCase):
             for word in ["rror", *inspect.signature(function).parameters]:
                 with self.subTest(operator=name, word=word):
                     self.assertRegex(inspect.getdoc(function), word if word == "rror" else rf"(?<!\w){word}(?!\w)")
+            self.assertNotIn("ptr_on_device", inspect.getdoc(function))  # of C++ alone
+            self.assertIn(f"### geosft.{name}\n", REFERENCE)
+            self.assertIn(inspect.getdoc(function), REFERENCE)
 
     def test_stubs_have_the_signatures_of_the_functions(self):
         stubs = ast.parse((pathlib.Path(FOLDER) / "geosft" / "_operators.pyi").read_text())
@@ -79,6 +90,19 @@ class Package(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             said = done.stderr.strip().splitlines()[-1]
             self.assertRegex(said, rf"^ImportError: geosft {geosft.__version__} was compiled for PyTorch [0-9]\.[0-9]+, .* PyTorch {re.escape(version)}: .*{words}$")
+
+    def test_offsets_may_be_a_sequence_of_integers(self):
+        points = torch.rand(14, 3)
+        for call in (lambda ptr: geosft.farthest_point_sampling(points, 3, ptr), lambda ptr: geosft.knn(points, points, 2, ptr, ptr)[0],
+                     lambda ptr: geosft.softmax_pool(points, torch.ones(3), ptr), lambda ptr: geosft.sample_pairs(points[:, 0], 3, ptr)[0]):
+            self.assertTrue(torch.equal(call(RAGGED.tolist()), call(RAGGED)))
+            self.assertTrue(torch.equal(call(tuple(RAGGED.tolist())), call(RAGGED)))
+            with self.assertRaisesRegex(TypeError, r"^ptr must be int64 \[B \+ 1\] or a sequence of integers, got 9\.5 at place 1"):
+                call([0, 9.5, 14])
+        with self.assertRaisesRegex(TypeError, "^query_ptr must be .* got str"):
+            geosft.knn(points, points, 2, [0, 14], "0")
+        compiled = torch.compile(lambda x: geosft.softmax_pool(x, torch.ones(3), [0, 5, 14]), backend="aot_eager", fullgraph=True)
+        torch.testing.assert_close(compiled(points), geosft.softmax_pool(points, torch.ones(3), [0, 5, 14]))
 
     def test_errors_name_the_argument(self):
         with self.assertRaisesRegex(RuntimeError, "queries"):

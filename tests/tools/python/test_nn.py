@@ -294,6 +294,15 @@ class Modules(unittest.TestCase):
         for head, named in ((nn.SampleMaxHead(DIM, 3, 5), {"mask": mask}), (nn.SoftmaxPoolHead(DIM, 3), {"mask": mask}), (nn.TokenHead(DIM, 3), {"mask": mask})):
             self.compare_compiled(head, ((x,), named))
 
+    def test_farthest_point_order_of_dense_clouds(self):
+        points, _ = dense_clouds()
+        packed, order = nn.farthest_point_order(points.flatten(0, 1), [0, 12, 24, 36]), nn.farthest_point_order(points)
+        self.assertTrue(torch.equal(packed, nn.farthest_point_order(points.flatten(0, 1), torch.tensor([0, 12, 24, 36]))))
+        self.assertTrue(torch.equal(points.take_along_dim(order.unsqueeze(2), 1).flatten(0, 1), points.flatten(0, 1)[packed]))
+        self.assertEqual(nn.farthest_point_order(points[:0]).shape, (0, 12))
+        self.assertRaisesRegex(ValueError, "ptr is for packed points", lambda: nn.farthest_point_order(points, [0, 12, 24, 36]))
+        self.assertRaisesRegex(TypeError, "ptr must be int64 .* 0.5 at place 1", lambda: nn.farthest_point_order(points[0], [0, 0.5, 12]))
+
     def test_samples_of_dense_tokens(self):
         generator = torch.Generator().manual_seed(7)
         x, points = torch.randn(3, 12, DIM, generator=generator), torch.rand(3, 12, 3, generator=generator)
@@ -329,6 +338,41 @@ class Modules(unittest.TestCase):
 
         self.compare_compiled(Sampled(), ((x,), {}), ((x[:2, :8],), {}))
         self.compare_compiled(Sampled(), ((x, mask), {}))
+
+    def test_samples_of_other_rows_are_refused(self):
+        generator = torch.Generator().manual_seed(7)
+        x, points = torch.randn(3, 12, DIM, generator=generator), torch.rand(3, 12, 3, generator=generator)
+        mask, packed = torch.arange(12) < torch.tensor([[12], [5], [0]]), (x.flatten(0, 1), points.flatten(0, 1))
+        for options in ({}, {"hard": True}, {"with_replacement": True}):
+            sampler = nn.Sampler(DIM, 5, **options).eval()
+            for pairs, wanted in ((sampler(x), r"\[3, 12, \.\.\.\]"), (sampler(x, mask=mask), r"\[3, 12, \.\.\.\]"),
+                                  (sampler(packed[0], [0, 12, 24, 36]), r"\[36, \.\.\.\]"), (sampler(x[0]), r"\[12, \.\.\.\]")):
+                for other in (x[:, :-1], points[:2], torch.rand(99, 3), torch.rand(7), torch.rand(()), packed[1][:-1]):
+                    with self.assertRaisesRegex(ValueError, rf"x must have shape {wanted}, got {re.escape(str(list(other.shape)))}"):
+                        pairs.sample(other)
+                for other in (None, points.tolist(), nn.PointEncoding(points)):
+                    self.assertRaisesRegex(TypeError, "x must be a tensor", lambda other=other: pairs.sample(other))
+            self.assertRaisesRegex(ValueError, r"packed rows must have shape \[17, ", lambda: sampler(x, mask=mask).sample(packed[1]))
+            self.assertEqual(sampler(x, mask=mask).sample(points[mask]).shape[1:], (3,))
+
+        class Sampled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.sampler = nn.Sampler(DIM, 5)
+
+            def forward(self, x, rows, ptr=None, mask=None):
+                return self.sampler(x, ptr, mask=mask).sample(rows)
+
+        sampled, ptr = Sampled().eval(), torch.tensor([0, 12, 17, 36])
+        for given in ((x, points), (*packed, ptr), (x, points, None, mask), (x, points[mask], None, mask)):
+            compiled = torch.compile(sampled, backend="aot_eager", fullgraph=True)
+            torch.testing.assert_close(compiled(*given), sampled(*given))
+            program = torch.export.export(sampled, given)
+            torch.testing.assert_close(program.module()(*given), sampled(*given))
+            torch._dynamo.reset()
+        compiled = torch.compile(sampled, backend="aot_eager", fullgraph=True)
+        self.assertRaisesRegex(Exception, "shape", lambda: compiled(*packed, ptr) + compiled(packed[0], packed[1][:30], ptr))
+        self.assertRaisesRegex(Exception, "x must have shape", lambda: compiled(x, packed[1], None, mask))
 
     def compare_compiled(self, module, *calls, **options):
         """The module, compiled in one graph with default settings, gives the values and gradients of itself. `calls` are
@@ -579,6 +623,17 @@ class Modules(unittest.TestCase):
         with torch.autocast("cpu", torch.bfloat16):
             torch.testing.assert_close(model(points, normals).float(), expected, rtol=0.2, atol=0.2)
 
+    def test_a_step_with_gradients_that_overflow_is_skipped(self):
+        layer, x = nn.TransformerLayer(DIM, **LAYER), torch.randn(3, 12, DIM)
+        scaler, optimizer = torch.amp.GradScaler("cpu", init_scale=2.0**126), torch.optim.SGD(layer.parameters(), 1e-2)
+        before = [one.detach().clone() for one in layer.parameters()]
+        scaler.scale(1e3 * layer(x).square().sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        self.assertEqual(scaler.get_scale(), 2.0**125)
+        self.assertTrue(all(map(torch.equal, before, layer.parameters())))
+        self.assertTrue(layer(x).isfinite().all())
+
     def test_checkpointed_gradients(self):
         points, normals = dense_clouds()
         layer = nn.TransformerLayer(DIM, **POINTS_LAYER, dropout=0.1)
@@ -596,15 +651,21 @@ class Modules(unittest.TestCase):
 
     def test_data_parallel(self):
         points, normals = dense_clouds()
+        kinds = [dict(score=score, probability=probability) for score in ("maxout", "dot") for probability in ("leaky_relu", "softmax")]
         with tempfile.TemporaryDirectory() as folder:
             torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
             try:
-                model = classifier().eval()
-                parallel = torch.nn.parallel.DistributedDataParallel(model)
-                out = parallel(points, normals)
-                self.assertTrue(torch.equal(out, model(points, normals)))
-                out.square().sum().backward()
-                self.assertTrue(all(parameter.grad is not None for parameter in model.parameters()))
+                for options in (*kinds, {"hard": True}, {"weighting": "gumbel_softmax"}, {"with_replacement": True}, {"tokens": "ppf"}):
+                    with self.subTest(**options):
+                        model = classifier(**options).eval()
+                        parallel = torch.nn.parallel.DistributedDataParallel(model)
+                        self.assertTrue(torch.equal(parallel(points, normals), model(points, normals)))
+                        for _ in range(2):  # the second forward pass asks for the gradients of the first backward pass
+                            parallel(points, normals).square().sum().backward()
+                        self.assertTrue(all(one.grad is not None for one in model.parameters() if one.requires_grad))
+                        frozen = {name for name, one in model.named_parameters() if not one.requires_grad}
+                        leaks = {f"layers.{layer}.attention.leak.{part_}" for layer in range(2) for part_ in ("weight", "bias")}
+                        self.assertEqual({name.removeprefix("encoder.") for name in frozen}, leaks if options.get("probability") == "softmax" else set())
             finally:
                 torch.distributed.destroy_process_group()
 
@@ -717,6 +778,9 @@ class BadInput(unittest.TestCase):
         alone = nn.SamplingAttention(DIM, **LAYER, relative="points", relative_channels=1)
         self.refuses(lambda: alone(x, relative), "normals must be None", "relative_channels=1")
         self.refuses(lambda: attention_(x, relative, [0, 12]), "ptr")
+        plain = nn.SamplingAttention(DIM, **LAYER)
+        for offsets, found in (([0, 9.7, 36], "9.7 at place 1"), ([0.0, 36.0], "0.0 at place 0"), ([0, True, 36], "True at place 1"), ("0", "got str"), (36, "got int")):
+            self.refuses(lambda: plain(x.flatten(0, 1), None, offsets), "ptr must be int64 [B + 1] or a sequence of integers", found, error=TypeError)
         mask, packed = torch.ones(3, 12, dtype=torch.bool), x.flatten(0, 1)
         for module in (attention_, nn.SamplingAttention(DIM, **LAYER), nn.TransformerLayer(DIM, **LAYER), nn.Encoder(DIM, **LAYER), nn.PolynomialAttention(DIM, HEADS)):
             self.refuses(lambda: module(x, mask), "relative must be", "got Tensor: give a mask by its name, mask=", error=TypeError)
@@ -752,6 +816,9 @@ class BadInput(unittest.TestCase):
                 self.refuses(lambda: module(x), "x, the tokens, must be finite", "2 of 36 rows", "row 16, which is [item, token] [1, 4]", error=ValueError)
                 self.refuses(lambda: module(x, mask=mask), "x, the tokens", "1 of 35 rows", "row 16 of x[mask], which is [item, token] [1, 4]", error=ValueError)
                 self.refuses(lambda: module(x, mask=ragged), "x, the tokens", "1 of 29 rows", "row 10 of x[mask], which is [item, token] [1, 4]", error=ValueError)
+        encoder = nn.Encoder(DIM, **LAYER, depth=2)
+        torch.nn.init.constant_(encoder.layers[0].attention.query.weight, float("nan"))
+        self.refuses(lambda: encoder(torch.ones(9, DIM)), "x, the tokens, must be finite", "one of its parameters is not", error=ValueError)
         sampler = nn.Sampler(DIM, 5)
         torch.nn.init.constant_(sampler.projection.weight, float("inf"))
         self.refuses(lambda: sampler(torch.ones(9, DIM)), "scores x W_S + b_S", "tokens x are finite", "weights of the sampler", error=ValueError)

@@ -159,7 +159,10 @@ class InPyTorchGeometric(unittest.TestCase):
             pyg.write_tu([alone, pair], pathlib.Path(temporary) / "atoms")
             self.assertEqual((pathlib.Path(temporary) / "atoms/atoms_edge_attributes.txt").read_text(), "1.0, 1.0, 1.0\n" * 2)
             for words, graphs in (("at least one", []),
-                                  ("graph 1 has", [Data(x=values, edge_index=edges, y=one), Data(edge_index=edges, num_nodes=2, y=one)]),
+                                  ("graph 1 has y of integers, where those before it have y of integers, x of floating numbers: all graphs",
+                                   [Data(x=values, edge_index=edges, y=one), Data(edge_index=edges, num_nodes=2, y=one)]),
+                                  ("graph 1: x of floating numbers has 1 columns, graph 0 has 2",
+                                   [Data(x=values, edge_index=edges, y=one), Data(x=values[:, :1], edge_index=edges, y=one)]),
                                   ("graph 1 has", [Data(x=values, edge_index=edges, y=one), Data(x=values, edge_index=edges)]),
                                   ("graph 0: it must be Data.*from_networkx", [{"x": values}]),
                                   ("graph 0: x must be finite", [Data(x=values / 0, edge_index=edges, y=one)]),
@@ -174,6 +177,8 @@ class InPyTorchGeometric(unittest.TestCase):
             self.assertEqual(sorted(path.name for path in (pathlib.Path(temporary) / "given").iterdir()),
                              ["given_A.txt", "given_graph_indicator.txt"])
             self.assertEqual(sorted(path.name for path in pathlib.Path(temporary).iterdir()), ["atoms", "given", "sets", "two"])
+        with self.assertRaisesRegex(TypeError, r"data must be a Data or a Batch .*, got list; Batch\.from_data_list"):
+            pyg.from_data(self.molecules)
 
     def test_the_convolution_compiles_in_one_graph(self):
         batch = Batch.from_data_list(self.molecules[:4])

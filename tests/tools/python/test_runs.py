@@ -254,6 +254,11 @@ class Classifiers(InFolder):
                 self.assertTrue(torch.equal(weights[f"model.{name}"], tensor), name)
         with self.assertRaisesRegex(ValueError, "not empty"):
             model.save(self.data)
+        with self.assertRaisesRegex(ValueError, r"file must end with \.safetensors, got 'x\.bin'"):
+            model.save_safetensors(self.folder / "x.bin")
+        for write_ in (lambda file: model.save_safetensors(file), lambda file: checkpoints.write_atomically(file, b"")):
+            with self.assertRaisesRegex(FileNotFoundError, "absent/x.safetensors: there is no folder '.*absent'$"):
+                write_(self.folder / "absent" / "x.safetensors")
 
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
     def test_the_example_draws_attention(self):
@@ -261,6 +266,21 @@ class Classifiers(InFolder):
         picture = self.folder / "attention.png"
         run(sys.executable, example, self.run_, self.data / "slab" / "test" / "slab_0.off", picture)
         self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
+
+    def test_clouds_of_little_form_are_warned_of(self):
+        model, generator = geosft.load(self.run_), torch.Generator().manual_seed(6)
+        trained = model.config["clouds"]["points"]
+        line = torch.rand(trained, 1, generator=generator)
+        few = max(1, trained // 16 - 1)
+        for points, words in ((torch.rand(few, 3, generator=generator), f"the cloud: {few} points? only, where the model learned from {trained} of each shape"),
+                              (torch.ones(trained, 3), f"the cloud: all of its {trained} points are equal"),
+                              (line * torch.tensor([1.0, 2.0, 3.0]) + 5, f"the cloud: all of its {trained} points lie on one line")):
+            with self.assertWarnsRegex(UserWarning, words) as said:
+                model.predict(points)
+            self.assertEqual(said.filename, __file__)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="the cloud: ")
+            model.predict(torch.rand(trained // 16 + 1, 3, generator=generator))
 
     def test_other_classes(self):
         model = geosft.load(self.run_)

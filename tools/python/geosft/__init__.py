@@ -7,6 +7,7 @@ Every operator takes packed batches of items of different size (`ptr`, int64 [B 
 rest. The same functions are torch.ops.geosft.<name>.
 """
 
+from importlib import import_module as _import_module
 from importlib.metadata import version as _version
 from pathlib import Path as _Path
 
@@ -42,3 +43,16 @@ from .runs import pretrained_names as pretrained_names  # noqa: E402
 from .runs import read_cloud as read_cloud  # noqa: E402
 from .runs import read_graphs as read_graphs  # noqa: E402
 from .runs import read_sequences as read_sequences  # noqa: E402
+
+_LAZY = ("export", "pyg")  # modules that are imported when they are asked for: exports take time, and pyg needs torch_geometric
+
+
+def __getattr__(name: str):
+    """``geosft.export`` and ``geosft.pyg`` without an import of their own."""
+    if name in _LAZY:
+        return _import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from ._operators import *
+from . import export as export
 from . import nn as nn
 from . import pyg as pyg
 from ._operators import __all__ as __all__

@@ -2,6 +2,8 @@
 # Written by tools/python/generate.py.
 import torch
 
+from ._offsets import offsets_of
+
 ops = torch.ops.geosft
 __all__ = [
     "farthest_point_sampling",
@@ -34,9 +36,9 @@ def farthest_point_sampling(points, m, ptr=None, start=0):
     depends on the values of ptr and is an unbacked symbol, which torch.compile(fullgraph=True) takes, and without
     fullgraph needs torch._dynamo.config.capture_scalar_outputs for. A ptr on the meta device has no values: there is no
     result. With ptr on a GPU the call synchronizes to read that size, and cannot be captured in a CUDA graph; with ptr
-    on the CPU, or none, it can (see ptr_on_device).
+    on the CPU, or none, it can.
     """
-    return ops.farthest_point_sampling(points, m, ptr, start)
+    return ops.farthest_point_sampling(points, m, offsets_of(ptr, "ptr"), start)
 
 
 def gather_pairs(x, top, partner, weight):
@@ -77,7 +79,8 @@ def graph_attention(
     error naming the argument.
     """
     return ops.graph_attention(
-        q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr, k_ptr, eps
+        q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"),
+        offsets_of(k_ptr, "k_ptr"), eps
     )
 
 
@@ -93,7 +96,7 @@ def knn(points, queries, k, ptr=None, query_ptr=None):
 
     Returns the tuple (index, dist2).
     """
-    return ops.knn(points, queries, k, ptr, query_ptr)
+    return ops.knn(points, queries, k, offsets_of(ptr, "ptr"), offsets_of(query_ptr, "query_ptr"))
 
 
 def maxout_attention(q, k, v, leak, r_mul=None, r_add=None, q_ptr=None, k_ptr=None, eps=1e-06):
@@ -121,7 +124,7 @@ def maxout_attention(q, k, v, leak, r_mul=None, r_add=None, q_ptr=None, k_ptr=No
     tiles and, for half types, the float32 gradients of the keys and values that it works on: of one item, and of a part
     of the heads where items are few.
     """
-    return ops.maxout_attention(q, k, v, leak, r_mul, r_add, q_ptr, k_ptr, eps)
+    return ops.maxout_attention(q, k, v, leak, r_mul, r_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps)
 
 
 def point_attention(q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, q_ptr=None, k_ptr=None, eps=1e-06):
@@ -143,7 +146,9 @@ def point_attention(q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, q_p
     floating arguments. O(Nq + Nk) memory. The result has the same bits on any number of threads. Wrong shapes, dtypes or
     ptr: an error naming the argument.
     """
-    return ops.point_attention(q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, q_ptr, k_ptr, eps)
+    return ops.point_attention(
+        q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps
+    )
 
 
 def polynomial_attention(q, k, v, degree, scale, causal=False, q_ptr=None, k_ptr=None, center=False):
@@ -172,7 +177,9 @@ def polynomial_attention(q, k, v, degree, scale, causal=False, q_ptr=None, k_ptr
     v: the exact gradient of this polynomial form. The result has the same bits on any number of threads. Wrong shapes,
     dtypes, numbers or ptr: an error naming the argument.
     """
-    return ops.polynomial_attention(q, k, v, degree, scale, causal, q_ptr, k_ptr, center)
+    return ops.polynomial_attention(
+        q, k, v, degree, scale, causal, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), center
+    )
 
 
 def primal_attention(
@@ -209,7 +216,10 @@ def primal_attention(
     mask, and of a ptr there, are not checked (pairs of rows that are not of one item count for nothing), and linear
     takes memory for c (cv + 1) numbers an item and every 256 keys. All else is composed of LibTorch's operations.
     """
-    return ops.primal_attention(q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale)
+    return ops.primal_attention(
+        q, k, v, beta, pool, kernel, eps, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), mask_rowptr, mask_col,
+        scale
+    )
 
 
 def random_walk_pe(rowptr, col, steps, weight=None):
@@ -256,7 +266,7 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
     ptr and is an unbacked symbol, which torch.compile(fullgraph=True) takes, and without fullgraph needs
     torch._dynamo.config.capture_scalar_outputs for. A `generator` cannot be traced: give seeds. Meta tensors have no
     values: with a ptr on the meta device there is no result. With ptr on a GPU the call waits for it to read K, and
-    cannot be captured in a CUDA graph; with ptr on the CPU, or none, it can (see ptr_on_device), if a random one is
+    cannot be captured in a CUDA graph; with ptr on the CPU, or none, it can, if a random one is
     given seeds.
 
     torch.func.vmap calls the operators row by row. Random calls without seeds obey its randomness: "different", "same",
@@ -264,7 +274,7 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
 
     Returns the tuple (top, partner, weight, sample_ptr).
     """
-    return ops.sample_pairs(score, k, ptr, noise, random_partner, tau, generator, seeds)
+    return ops.sample_pairs(score, k, offsets_of(ptr, "ptr"), noise, random_partner, tau, generator, seeds)
 
 
 def sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr=None, k_ptr=None, eps=1e-06):
@@ -283,7 +293,9 @@ def sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr=N
     floating arguments. O(Nq + Nk) memory. The result has the same bits on any number of threads. Wrong shapes, dtypes or
     ptr: an error naming the argument.
     """
-    return ops.sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr, k_ptr, eps)
+    return ops.sequence_attention(
+        q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps
+    )
 
 
 def softmax_pool(x, u, ptr=None):
@@ -298,4 +310,4 @@ def softmax_pool(x, u, ptr=None):
     The result has the same bits on any number of threads; working memory is a 500th of x. Wrong shapes, dtypes or ptr:
     an error naming the argument.
     """
-    return ops.softmax_pool(x, u, ptr)
+    return ops.softmax_pool(x, u, offsets_of(ptr, "ptr"))

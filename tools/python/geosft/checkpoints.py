@@ -34,6 +34,23 @@ def as_path(value: str | os.PathLike, name: str) -> pathlib.Path:
     return pathlib.Path(value)
 
 
+def check_folder_of(path: pathlib.Path) -> None:
+    """Raises a FileNotFoundError that names `path`, a file to write, where its folder is missing."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {str(path.parent)!r}")
+
+
+def output_path(value: str | os.PathLike, name: str, ending: str) -> pathlib.Path:
+    """The path of a file to write, given as the argument `name`, which must have this ending and a folder; to call before the work."""
+    path = as_path(value, name)
+    if path.suffix != ending:
+        raise ValueError(f"{name} must end with {ending}, got {path.name!r}")
+    check_folder_of(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: {name} must be a file")
+    return path
+
+
 def _tensor(data: bytes, dtype: torch.dtype, shape: list[int]) -> Tensor:
     count = torch.Size(shape).numel()
     if len(data) != count * dtype.itemsize:
@@ -49,6 +66,7 @@ def _bytes(tensor: Tensor) -> bytes:
 def write_atomically(file: str | pathlib.Path, content: bytes) -> None:
     """Writes a file, or leaves the old one."""
     path = pathlib.Path(file)
+    check_folder_of(path)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as out:

@@ -15,13 +15,14 @@ Models are exported in evaluation mode.
 from __future__ import annotations
 
 import copy
+import importlib.util
 import pathlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from .checkpoints import as_path
+from .checkpoints import output_path
 from .nn import (FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PolynomialAttention, PrimalAttention, SampleMaxHead,
                  Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead, farthest_point_order)
 from .nn.checks import check_integer, check_like, check_sizes, tensor_of
@@ -70,11 +71,18 @@ class _RandomTables(nn.Module):
 
     def __init__(self, samplers: int, max_tokens: int, vote: int | None, like: Tensor):
         super().__init__()
-        self.samplers, self.vote = samplers, vote
+        self.samplers, self.max_tokens, self.vote = samplers, max_tokens, vote
         if vote is not None:
             seeds = [SamplingContext.seed_of(vote, call) for call in range(samplers)]
             self.register_buffer("noise", torch.stack([gumbel_noise(seed, max_tokens) for seed in seeds]).to(like))
             self.register_buffer("ranks", torch.stack([partner_ranks(seed, max_tokens) for seed in seeds]).to(like.device))
+
+    def check(self, layout: PackedLayout) -> None:
+        """Raises a ValueError for an item of more tokens than the tables have rows. An exported program has no such check."""
+        if self.vote is None or torch.compiler.is_compiling():
+            return
+        if (longest := layout.longest()) > self.max_tokens:
+            raise ValueError(f"max_tokens is {self.max_tokens}, but an item has {longest} tokens: export with max_tokens={longest} or more")
 
     def of_next_sampler(self, sampling: SamplingContext) -> tuple[Tensor | None, Tensor | None]:
         """Noise and ranks [max_tokens] of the sampler that asks `sampling` next: of a seeded pass, each has others."""
@@ -109,6 +117,7 @@ class _StandardSampler(nn.Module):
         self.gumbel_softmax, self.noisy, self.tables = sampler.weighting == "gumbel_softmax", sampler.noise, tables
 
     def forward(self, x: Tensor, layout: PackedLayout, *, sampling: SamplingContext) -> _StandardPairs:
+        self.tables.check(layout)
         noise, ranks = self.tables.of_next_sampler(sampling)
         ptr = layout.pointers(x.device)
         item = layout.item_of_row(x.device)
@@ -369,7 +378,8 @@ def standard(model: nn.Module, *, max_tokens: int | None = None, vote: int | Non
     Args:
         model: a PointClassifier, PointSegmenter or GraphModel, or a module of your own with layers, attentions, heads or
             models of geosft in it. What is not of geosft remains as it is.
-        max_tokens: the size of the tables of random numbers; None, for a classifier of a RUN: the points that it was trained with.
+        max_tokens: the size of the tables of random numbers. The module refuses an item of more tokens with a ValueError; the runtime of
+            an ONNX file says that an index is out of bounds. None, for a classifier of a RUN: the points that it was trained with.
         vote: of :meth:`geosft.nn.SamplingContext.seeded`, for all that the model calls without `sampling`; None: greedy samples.
             A module of your own that passes `sampling` must pass this vote, or it is refused.
         canonical_order: False for a model with canonical_order: points must then come in the order of
@@ -533,11 +543,9 @@ def package(model: nn.Module, file: str | pathlib.Path) -> str:
     """Compiles the model in evaluation mode with AOTInductor into a package (.pt2), a function of the tensors
     :func:`input_names`, and returns the path of `file`. C++ runs it without Python, by torch::inductor::AOTIModelPackageLoader of the
     same version of PyTorch, with libgeosft_ops.so linked (tools/examples/11_run_a_package.cpp). It is for processors with
-    the instructions of this one, and needs a C++ compiler here. Raises a ValueError for another ending, and what
-    :func:`exported` raises."""
-    path = as_path(file, "file")
-    if path.suffix != ".pt2":
-        raise ValueError(f"file must end with .pt2, got {path.name!r}")
+    the instructions of this one, and needs a C++ compiler here. Raises a ValueError for another ending, a FileNotFoundError where the
+    folder is missing, and what :func:`exported` raises."""
+    path = output_path(file, "file", ".pt2")
     # libtorch.so would bring CUDA's libraries; a C++ program has those of LibTorch that it needs already.
     options = {"aot_inductor.link_libtorch": False}
     return torch._inductor.aoti_compile_and_package(exported(model), package_path=str(path), inductor_configs=options)
@@ -578,12 +586,15 @@ def onnx(
 
     `args` are examples of the positional arguments of its forward, which give the inputs of the file their names: tensors of at least 2
     items and tokens. Every size that the module does not fix is dynamic, the numbers of items and of tokens of packed (`ptr`) and dense
-    tokens too; `dynamic_shapes` names sizes, or fixes them, as that of :func:`torch.export.export` does."""
+    tokens too; `dynamic_shapes` names sizes, or fixes them, as that of :func:`torch.export.export` does.
+
+    `file` ends with .onnx. Another ending and a missing folder are errors before the work."""
     if args is None and not isinstance(model, (PointClassifier, PointSegmenter, GraphModel)):
         raise TypeError("model must be a PointClassifier, PointSegmenter or GraphModel, or args must be given, example arguments of a module of "
                         f"your own; got {type(model).__name__}")
     if args is not None and not isinstance(args, tuple):
         raise TypeError(f"args must be a tuple of the arguments of forward, such as (x,), got {type(args).__name__}")
+    path = output_path(file, "file", ".onnx")
     made = standard(model, max_tokens=max_tokens, vote=vote, canonical_order=canonical_order)
     if args is None:
         function = _function_of(made)
@@ -593,5 +604,8 @@ def onnx(
     for node in program.graph.nodes:
         if node.op == "call_function" and getattr(node.target, "namespace", "") == "geosft":
             raise CannotExport(f"the operator {node.target}, which the model calls: it has no decomposition into standard operators")
+    missing = [name for name in ("onnx", "onnxscript") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ImportError(f"geosft.export.onnx needs {' and '.join(missing)}: pip install onnx onnxscript")
     written = torch.onnx.export(program, (), dynamo=True, verbose=False, custom_translation_table=_translations(), **names)
-    written.save(str(file))
+    written.save(str(path))

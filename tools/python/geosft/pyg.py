@@ -7,13 +7,13 @@ import os
 import pathlib
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, Sampler, SamplingAttention, SamplingContext, TransformerLayer
-from .nn.checks import check_edges_in_items, check_finite, check_like, check_options, check_sizes
+from .nn.checks import check_edges_in_items, check_finite, check_flags, check_like, check_options, check_sizes, made_with
 from .nn.packed import PackedLayout
 from .nn.relative import point_channels
 
@@ -79,6 +79,10 @@ def from_data(
     One-hot features become categories by ``node_categories=data.x.argmax(1, keepdim=True)``. Raises a ValueError or TypeError
     that names the attribute.
     """
+    if not isinstance(data, Data):
+        of_list = "; Batch.from_data_list(…) of PyTorch Geometric makes one of a list" if isinstance(data, (list, tuple)) else ""
+        raise TypeError(f"data must be a Data or a Batch of PyTorch Geometric, got {type(data).__name__}{of_list}")
+
     def rows(given):
         found = getattr(data, given, None) if isinstance(given, str) else given
         if isinstance(given, str) and found is None:
@@ -164,12 +168,13 @@ class _SampledConv(nn.Module):
         super().__init__()
         kind, *inner = (TransformerLayer, SamplingAttention, Sampler) if layer else (SamplingAttention, Sampler)
         check_options(self, options, kind, *inner, without=_SET)
+        check_flags(layer=layer)
         out_channels = in_channels if out_channels is None else out_channels
         check_sizes(in_channels=in_channels, out_channels=out_channels, heads=heads)
         if out_channels % heads != 0:
             raise ValueError(f"heads must divide out_channels {out_channels}, got {heads}")
         self.in_channels, self.out_channels, self.heads = in_channels, out_channels, heads
-        made = {key: options[key] for key in ("device", "dtype") if key in options}
+        made = made_with(options.get("device"), options.get("dtype"))
         self.lin = None if out_channels == in_channels else nn.Linear(in_channels, out_channels, **made)
         self.mix = kind(out_channels, heads, num_samples, relative=relative, relative_channels=relative_channels, **options)
 
@@ -255,6 +260,7 @@ class SamplingPointConv(_SampledConv):
         self, in_channels: int, out_channels: int | None = None, heads: int = 4, num_samples: int = 32, *, normals: bool = False,
         relative: str = "paper", chirality: bool = False, layer: bool = False, **options
     ):
+        check_flags(normals=normals, chirality=chirality)
         super().__init__(in_channels, out_channels, heads, num_samples, layer, "points", point_channels(relative, normals, chirality), options)
 
     def forward(
@@ -310,6 +316,13 @@ def _write_rows(file: pathlib.Path, rows: Tensor) -> None:
     file.write_text("".join(f"{line}\n" for line in lines))
 
 
+def _of_files(names: Iterable[str]) -> str:
+    """The attributes of a graph that files of TU's form hold, by the names of the files, and their kinds."""
+    attributes = {"node": "x", "edge": "edge_attr", "graph": "y"}
+    words = [name.split("_") for name in sorted(names) if name not in ("A", "graph_indicator")]
+    return ", ".join(f"{attributes[of]} of {'integers' if kind == 'labels' else 'floating numbers'}" for of, kind in words)
+
+
 def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
     """Writes graphs as a dataset in the text format of TU Dortmund, which ``geosft-graph train --data FOLDER`` reads.
 
@@ -358,11 +371,12 @@ def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
                                  "labels a graph have no place in TU's form, but in packed graphs (HDF5)")
             rows[f"{name}_{'attributes' if value.is_floating_point() else 'labels'}"] = value.long() if value.dtype == torch.bool else value
         if number > 0 and set(rows) != set(columns):
-            raise ValueError(f"graph {number} has {sorted(rows)}, where the others have {sorted(columns)}")
+            raise ValueError(f"graph {number} has {_of_files(rows)}, where those before it have {_of_files(columns)}: all graphs must have the same "
+                             "attributes, each of integers or each of floating numbers")
         for name, value in rows.items():
             columns.setdefault(name, []).append(value)
             if value.dim() == 2 and value.shape[1] != columns[name][0].shape[1]:
-                raise ValueError(f"graph {number}: {name} has {value.shape[1]} columns, graph 0 has {columns[name][0].shape[1]}")
+                raise ValueError(f"graph {number}: {_of_files([name])} has {value.shape[1]} columns, graph 0 has {columns[name][0].shape[1]}")
         begin += nodes
         others = {name for name in graph.keys() if name not in ("x", "edge_index", "edge_attr", "y", "batch")
                   and (graph.is_node_attr(name) or graph.is_edge_attr(name))}

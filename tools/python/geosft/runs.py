@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from ._kernel_ridge import KernelRidge
-from .checkpoints import as_path, load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
+from .checkpoints import as_path, load_checkpoint, load_safetensors, output_path, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 from .nn.checks import NUMBERS, check_integer, check_sizes, tensor_of
 
@@ -191,11 +191,12 @@ class TrainedRun(nn.Module):
 
     def save_safetensors(self, file: str | pathlib.Path) -> None:
         """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
-        :func:`geosft.load` reads too. Raises a ValueError for an ensemble, and for a model with a kernel regression, of
-        which :meth:`save` keeps all."""
+        :func:`geosft.load` reads too. Raises a ValueError for another ending than .safetensors, for an ensemble, and for a model with a
+        kernel regression, of which :meth:`save` keeps all; and a FileNotFoundError where the folder is missing."""
+        path = output_path(file, "file", ".safetensors")
         if getattr(self, "more_models", ()) or self.kernel is not None:
             raise ValueError("the model is an ensemble, or has a kernel regression: save() keeps all of it")
-        save_safetensors(as_path(file, "file"), {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
+        save_safetensors(path, {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
 
     def _votes(self):
         """The random numbers of each vote of an evaluation."""
@@ -302,6 +303,33 @@ def _model_input(points: Tensor, normals: Tensor | None, model: PointClassifier 
     return points.to(model.embed.weight), None if normals is None else normals.to(model.embed.weight)
 
 
+_FEW = 16  # a model that saw more than so many times as many points hardly knows a cloud
+_ON_A_LINE = 1e-5  # of the largest distance: float32 rounds more finely
+
+
+def _form_of_little(points: Tensor) -> str | None:
+    """What the tool says of points [n, 3] that are equal or on one line; None of others."""
+    if len(points) < 2:
+        return None
+    exact = points.detach().to("cpu", torch.float64)
+    offset = exact - exact[0]
+    distance = offset.square().sum(1)
+    extent = float(distance.max())
+    if extent == 0:
+        return "are equal"
+    beside = torch.linalg.cross(offset, offset[distance.argmax()].expand_as(offset)).norm(dim=1).max()
+    return "lie on one line" if float(beside) <= _ON_A_LINE * extent else None
+
+
+def _warn_of_little(points: Tensor, trained: int) -> None:
+    """Warns, as the tool does, of a cloud whose form a model that learned from `trained` points of each shape can hardly know."""
+    count, of = len(points), "point" if len(points) == 1 else "points"
+    if count * _FEW < trained:
+        warnings.warn(f"the cloud: {count} {of} only, where the model learned from {trained} of each shape", stacklevel=_stack_level())
+    elif form := _form_of_little(points):
+        warnings.warn(f"the cloud: all of its {count} {of} {form}", stacklevel=_stack_level())
+
+
 class _evaluating:
     """Sets evaluation mode, without gradients, and restores the former mode."""
 
@@ -327,7 +355,10 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         not, and normals [n, 3] of unit length that point outward, which are estimated where the model needs them and they are missing; the
         first time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
         trained with are drawn; logits are averaged over the votes of the configuration, and the probabilities with those of a kernel
-        regression if the RUN has one."""
+        regression if the RUN has one. Warns of a cloud of far fewer points, and of points that are equal or on one line, as the
+        tool does."""
+        points, normals = _checked_cloud(points, normals)
+        _warn_of_little(points, self.config["clouds"]["points"])
         cloud = self._thinned(points, normals)
         with _evaluating(self):
             logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, padded_keys
-from .checks import check_encoding, check_integer, check_number, check_options, check_points, check_probability, check_sizes
+from .checks import (check_encoding, check_eps, check_flags, check_integer, check_number, check_options, check_points, check_probability, check_sizes,
+                     made_with)
 from .packed import PackedLayout, pack
 from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, by_name, tensors_of
 from .sampling import Pairs, Sampler, SamplingContext, check_sampling, context_of
@@ -78,12 +79,12 @@ class SamplingAttention(nn.Module):
         relative_channels: of X_R; 0 without one. Points: 1, or with normals 2, 4 (angles) or 5 (angles and chirality), see
             :func:`geosft.point_attention`; graph: channels of edge_attr; sequence: those of positions.
         score: "maxout" or "dot".
-        probability: "leaky_relu" or "softmax", over the sample.
+        probability: "leaky_relu" or "softmax", over the sample. With "softmax" the parameters of `leak` are frozen: nothing uses them.
         score_dropout: on queries and keys, in training.
         initialization: "default", or "paper": every linear map starts as :class:`torch.nn.Linear` does.
         eps: of the normalisation.
         device, dtype: of the parameters.
-        sampler: further options of :class:`Sampler`, by name.
+        sampler: further options of :class:`Sampler`, by name: tau, weighting, hard, with_replacement, noise.
 
     Parameters are named as in the C++ module. The values begin as there, from the default generator. Raises a ValueError or
     TypeError that names the argument.
@@ -113,15 +114,17 @@ class SamplingAttention(nn.Module):
         if probability not in PROBABILITIES:
             raise ValueError(f"probability must be one of {', '.join(PROBABILITIES)}, not {probability!r}")
         check_probability("score_dropout", score_dropout)
+        check_eps(eps)
         if initialization not in ("default", "paper"):
             raise ValueError(f"initialization must be default or paper, not {initialization!r}")
-        made = {"device": device, "dtype": dtype}
+        made = made_with(device, dtype)
         self.initialization = initialization
         self.dim, self.num_heads, self.relative, self.relative_channels = dim, num_heads, relative, relative_channels
         self.score, self.probability, self.score_dropout, self.eps = score, probability, score_dropout, eps
         self.sampler = Sampler(dim, num_samples, **made, **sampler)
         self.query, self.key, self.value = (nn.Linear(dim, dim, **made) for _ in range(3))
-        self.leak = nn.Linear(dim, num_heads, **made)
+        # A softmax has no leak; it remains in the state_dict, as in C++. Frozen, since DistributedDataParallel waits for each gradient.
+        self.leak = nn.Linear(dim, num_heads, **made).requires_grad_(probability == "leaky_relu")
         self.output = nn.Linear(dim, dim, **made)
         if relative != "none":
             self.w_mul, self.w_add = (nn.Parameter(torch.empty(relative_channels, num_heads, **made)) for _ in range(2))
@@ -256,8 +259,9 @@ class SelfAttention(nn.Module):
         super().__init__()
         _check_heads(dim, num_heads)
         self.dim, self.num_heads = dim, num_heads
+        made = made_with(device, dtype)
         for name in ("query", "key", "value", "output"):
-            setattr(self, name, nn.Linear(dim, dim, device=device, dtype=dtype))
+            setattr(self, name, nn.Linear(dim, dim, **made))
 
     def extra_repr(self) -> str:
         """What print shows."""
@@ -316,6 +320,7 @@ class PolynomialAttention(SelfAttention):
         if not 0 <= tolerance < math.inf:
             raise ValueError(f"tolerance must be at least 0 and finite, got {tolerance}")
         check_sizes(max_monomials=max_monomials)
+        check_flags(causal=causal, center=center, or_exact=or_exact)
         self.degree, self.causal, self.center = degree, causal, center and not causal
         self.tolerance, self.max_monomials, self.or_exact = tolerance, max_monomials, or_exact
         if score_scale not in ("inverse_sqrt", "inverse"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,7 @@ def tensor_of(value: Any, name: str, dtypes: tuple[str, ...] = FLOATS) -> Any:
 
 def check_integer(name: str, value: int) -> None:
     """An integer of Python, NumPy or a trace."""
-    if not isinstance(value, (int, torch.SymInt)) and not hasattr(value, "__index__"):
+    if isinstance(value, bool) or not isinstance(value, (int, torch.SymInt)) and not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
 
 
@@ -53,6 +54,29 @@ def check_sizes(minimum: int = 1, **sizes: int) -> None:
         check_integer(name, value)
         if not minimum <= value <= _LARGEST_SIZE:
             raise ValueError(f"{name} must be at least {minimum} and at most {_LARGEST_SIZE}, got {value}")
+
+
+def check_flags(**flags: bool) -> None:
+    """Options by name that are on or off."""
+    for name, value in flags.items():
+        if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # of NumPy
+            raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def check_eps(eps: float) -> None:
+    """What a denominator or a variance has added to it."""
+    check_number("eps", eps)
+    if not 0 <= eps < math.inf:
+        raise ValueError(f"eps must be finite and at least 0, got {eps}")
+
+
+def made_with(device, dtype: torch.dtype | None) -> dict:
+    """The keywords that make parameters on `device` and of `dtype`, which is floating; None: the defaults."""
+    if dtype is not None and not isinstance(dtype, torch.dtype):
+        raise TypeError(f"dtype must be a torch.dtype or None, got {dtype!r}")
+    if dtype is not None and not dtype.is_floating_point:
+        raise ValueError(f"dtype must be floating, got {dtype}")
+    return {"device": device, "dtype": dtype}
 
 
 def check_probability(name: str, value: float) -> None:

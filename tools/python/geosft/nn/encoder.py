@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import check_integer, check_options, check_points, check_probability, check_sizes
+from .checks import check_flags, check_integer, check_options, check_points, check_probability, check_sizes, made_with
 from .message_passing import LOCALS, EdgeIndex, LocalGraph, MessagePassing, VirtualNode, normalized
 from .message_passing import normalization as norm_of
 from .packed import PackedLayout, pack
@@ -58,7 +58,7 @@ class TransformerLayer(nn.Module):
     ):
         super().__init__()
         check_options(self, options, SamplingAttention, Sampler)
-        made = {"device": device, "dtype": dtype}
+        made = made_with(device, dtype)
         check_sizes(dim=dim)
         check_integer("num_heads", num_heads)
         check_integer("num_samples", num_samples)
@@ -66,6 +66,7 @@ class TransformerLayer(nn.Module):
         check_sizes(0, mlp_ratio=mlp_ratio * dim)
         check_probability("dropout", dropout)
         check_probability("mlp_dropout", mlp_dropout)
+        check_flags(norm_first=norm_first, residual=residual, updates_edges=updates_edges)
         if local not in LOCALS:
             raise ValueError(f"local must be one of {', '.join(LOCALS)}, not {local!r}")
         if attention is not None and options:
@@ -151,9 +152,10 @@ class Encoder(nn.Module):
         super().__init__()
         check_options(self, options, TransformerLayer, SamplingAttention, Sampler, without=("updates_edges",))
         check_sizes(depth=depth)
+        check_flags(norm_first=norm_first, virtual_node=virtual_node)
         if jumping_knowledge not in _JUMPING:
             raise ValueError(f"jumping_knowledge must be one of {', '.join(_JUMPING)}, not {jumping_knowledge!r}")
-        made = {"device": device, "dtype": dtype}
+        made = made_with(device, dtype)
         self.dim, self.jumping_knowledge = dim, jumping_knowledge
         self.layers = nn.ModuleList(
             TransformerLayer(dim, num_heads, num_samples, norm_first=norm_first, normalization=normalization, updates_edges=layer + 1 < depth,

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from .checks import check_like, check_number, check_sizes
+from .checks import check_eps, check_flags, check_like, check_number, check_sizes, made_with
 from .packed import PackedLayout, segment_of
 
 _ops = torch.ops.geosft
@@ -165,8 +165,8 @@ class PackedBatchNorm(nn.Module):
         super().__init__()
         check_sizes(channels=channels)
         check_number("momentum", momentum)
-        check_number("eps", eps)
-        made = {"device": device, "dtype": dtype}
+        check_eps(eps)
+        made = made_with(device, dtype)
         self.momentum, self.eps = momentum, eps
         self.weight, self.bias = nn.Parameter(torch.ones(channels, **made)), nn.Parameter(torch.zeros(channels, **made))
         self.register_buffer("running_mean", torch.zeros(channels, **made))
@@ -301,7 +301,8 @@ class MessagePassing(nn.Module):
             raise ValueError(f"kind must be one of {', '.join(LOCALS[1:])}, not {kind!r}")
         check_sizes(dim=dim)
         check_sizes(1 if kind == "gated_gcn" else 0, edge_channels=edge_channels)
-        made = {"device": device, "dtype": dtype}
+        check_flags(updates_edges=updates_edges)
+        made = made_with(device, dtype)
         self.kind, self.edge_channels, self.updates_edges = kind, edge_channels, updates_edges
         self.node = nn.Linear(dim, dim, bias=kind != "gcn", **made)
         if kind == "gated_gcn":

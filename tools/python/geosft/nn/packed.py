@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import guard_or_false, statically_known_true
 
+from .._offsets import offsets_of
 from .checks import check_like
 from .relative import by_name
 
@@ -55,6 +57,18 @@ def rows_where(mask: Tensor) -> Tensor:
     return mask.nonzero().squeeze(1) if call is None else torch.ops.geosft._rows_where(mask, call)
 
 
+def check_equal(size: int, wanted: int, message: Callable[[], str], of_trace: str) -> None:
+    """Raises a ValueError with the text of `message` where a size is another one. Sizes that a trace does not know are compared when its
+    graph runs, which raises a RuntimeError with the text `of_trace`."""
+    if not torch.compiler.is_compiling():
+        if size != wanted:
+            raise ValueError(message())
+    elif guard_or_false(size != wanted):
+        raise ValueError(message())
+    elif not statically_known_true(size == wanted):
+        torch._assert_async(torch.full((), size) == wanted, of_trace)
+
+
 class PackedLayout:
     """The items of a packed batch.
 
@@ -76,8 +90,7 @@ class PackedLayout:
         if ptr is None:
             return PackedLayout(rows, None)
         offsets = None if isinstance(ptr, Tensor) else ptr
-        if offsets is not None:
-            ptr = torch.tensor(offsets, dtype=torch.int64)
+        ptr = offsets_of(ptr)
         _check_ptr(ptr, rows)
         return PackedLayout(rows, ptr, offsets)
 

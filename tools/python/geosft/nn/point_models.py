@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import check_finite, check_like, check_options, check_probability, check_sampler_options, check_sizes
+from .._offsets import offsets_of
+from .checks import check_finite, check_flags, check_like, check_options, check_probability, check_sampler_options, check_sizes, made_with
 from .encoder import Encoder, TransformerLayer
 from .heads import SampleMaxHead
 from .packed import PackedLayout, pack
@@ -25,12 +26,18 @@ _PAIR_CHANNELS = 7  # of the features of a point and a neighbour
 _OF_GRAPHS = ("updates_edges", "edge_channels", "local", "relative_channels")  # options of layers that clouds have no use for
 
 
-def farthest_point_order(points: Tensor, ptr: Tensor | None = None) -> Tensor:
+def farthest_point_order(points: Tensor, ptr: Tensor | Sequence[int] | None = None) -> Tensor:
     """int64 [N]: the rows of clouds points [N, 3], packed by ptr int64 [B + 1], in farthest-point order, each cloud's own,
-    from the point that is farthest from its centroid. Models with canonical_order see points in this order. Raises a
+    from the point that is farthest from its centroid. Of dense points [B, N, 3]: int64 [B, N], rows of each cloud, for
+    ``points.take_along_dim(order.unsqueeze(2), 1)``. Models with canonical_order see points in this order. Raises a
     ValueError, TypeError or RuntimeError that names the argument."""
     check_like(points, "points", None)
-    return _ops._farthest_point_order(points.detach().double(), ptr)
+    if points.dim() == 3:
+        (rows,), layout, _ = pack([points], 3, ptr, None, "points")
+        order = _ops._farthest_point_order(rows.detach().double(), layout.ptr)
+        first = torch.arange(points.shape[0], device=order.device).unsqueeze(1) * points.shape[1]
+        return order.view(points.shape[:2]) - first
+    return _ops._farthest_point_order(points.detach().double(), offsets_of(ptr))
 
 
 def _point_tokens(points: Tensor, normals: Tensor | None, layout: PackedLayout, kind: str) -> Tensor:
@@ -58,7 +65,7 @@ class PointPairTokens(nn.Module):
 
     def __init__(self, width: int = 32, max_neighbours: int = 16, *, device=None, dtype=None):
         super().__init__()
-        made = {"device": device, "dtype": dtype}
+        made = made_with(device, dtype)
         self.channels, self.max_neighbours = width * len(LOCAL_NEIGHBOURS), max_neighbours
         self.networks = nn.ModuleList(
             nn.Sequential(nn.Linear(_PAIR_CHANNELS, width, **made), nn.ReLU(), nn.Linear(width, width, **made))
@@ -162,10 +169,11 @@ class PointClassifier(_PointModel):
         head_dropout: float = 0.0, head_sampler: dict | None = None, canonical_order: bool = True, device=None, dtype=None, **options
     ):
         check_sizes(2, num_classes=num_classes)
+        check_flags(normals=normals, chirality=chirality, canonical_order=canonical_order)
         check_sizes(head_samples=head_samples)
         check_probability("head_dropout", head_dropout)
         check_sampler_options("head_sampler", head_sampler, Sampler)
-        made = {"device": device, "dtype": dtype}
+        made = made_with(device, dtype)
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
         channels = point_channels(relative, normals, chirality)
         super().__init__(dim, 0, normals, tokens, channels, canonical_order, made, encoder)
@@ -204,8 +212,9 @@ class PointSegmenter(_PointModel):
         canonical_order: bool = True, device=None, dtype=None, **options
     ):
         check_sizes(2, num_parts=num_parts)
+        check_flags(normals=normals, chirality=chirality, canonical_order=canonical_order)
         check_sizes(0, num_categories=num_categories)
-        made = {"device": device, "dtype": dtype}
+        made = made_with(device, dtype)
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
         channels = point_channels(relative, normals, chirality)
         super().__init__(dim, num_categories, normals, tokens, channels, canonical_order, made, encoder)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .attention import SelfAttention
-from .checks import check_integer, check_number, check_sizes
+from .checks import check_eps, check_flags, check_integer, check_number, check_sizes, made_with
 from .packed import PackedLayout, segment_of, size_in
 from .relative import GraphEncoding, PointEncoding
 
@@ -226,6 +226,8 @@ class PrimalAttention(SelfAttention):
     ):
         super().__init__(dim, num_heads, device, dtype)
         check_number("beta", beta)
+        check_eps(eps)
+        check_flags(learn_beta=learn_beta, share_beta=share_beta, variance=variance, class_token=class_token)
         check_integer("mask_size", mask_size)
         for name, value, known in (("kernel", kernel, ("softmax", "linear")), ("pooling", pooling, _POOLINGS), ("mask", mask, _MASKS),
                                    ("convolution", convolution, _CONVOLUTIONS)):
@@ -255,7 +257,7 @@ class PrimalAttention(SelfAttention):
         self.kernel, self.pool, self.eps, self.variance = kernel, None if pool is None else list(pool), eps, variance
         self.pooling, self.mask, self.mask_size = pooling, mask, mask_size
         self.convolution_kind, self.grid, self.class_token = convolution, tuple(grid), bool(class_token)
-        made = {"device": device, "dtype": dtype}
+        made = made_with(device, dtype)
         start = torch.tensor(float(beta), device=device, dtype=dtype or torch.get_default_dtype())
         if learn_beta:
             self.beta = nn.Parameter(start if share_beta else start.repeat(num_heads))

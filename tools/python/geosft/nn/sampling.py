@@ -9,8 +9,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .checks import check_integer, check_number, check_sizes, not_finite
-from .packed import PackedLayout, Unpacked, pack, samples_of
+from .checks import check_flags, check_integer, check_number, check_sizes, made_with, not_finite
+from .packed import PackedLayout, Unpacked, check_equal, pack, samples_of
 
 _ops = torch.ops.geosft
 _WORD = 2**32 - 1
@@ -164,6 +164,7 @@ class Pairs(NamedTuple):
         layout: the items of the samples.
         hard: :meth:`sample` takes the member with the larger weight.
         dense: of dense tokens: their shape and mask.
+        rows: the number of packed tokens that the pairs are of, which :meth:`sample` expects of other rows, too.
     """
 
     top: Tensor
@@ -172,6 +173,7 @@ class Pairs(NamedTuple):
     layout: PackedLayout
     hard: bool
     dense: _DenseBatch | None = None
+    rows: int | None = None
 
     @property
     def mask(self) -> Tensor | None:
@@ -191,8 +193,11 @@ class Pairs(NamedTuple):
         [B, k, ...], zeros where :attr:`mask` is False.
 
         With `hard` the value is that of the member with the larger weight, and the gradient that of the sum
-        (equations 8 and 9).
+        (equations 8 and 9). Raises a TypeError or ValueError that names x, unless it has a row for each token that the pairs are of.
+        Rows of dense tokens may be packed, too, as x[mask] or, without a mask, x.flatten(0, 1).
         """
+        if not isinstance(x, Tensor):
+            raise TypeError(f"x must be a tensor, got {type(x).__name__}")
         if self.dense is None or x.shape[:2] != self.dense.tokens.shape:
             return self._sampled(x)
         k, device = self.dense.samples, x.device
@@ -200,7 +205,18 @@ class Pairs(NamedTuple):
         dense = Unpacked(torch.Size((x.shape[0], k)), self.mask, index)
         return dense.restore(self._sampled(self.dense.tokens.rows(x)))
 
+    def _wrong_rows(self, x: Tensor) -> str:
+        """What an error says of rows that are not those of the tokens."""
+        wanted, packed = f"[{self.rows}, ...]", ""
+        if self.dense is not None:
+            packed = f" (packed rows must have shape {wanted})"
+            wanted = f"[{self.dense.tokens.shape[0]}, {self.dense.tokens.shape[1]}, ...]"
+        return f"x must have shape {wanted}, got {list(x.shape)}: the pairs are of other tokens{packed}"
+
     def _sampled(self, x: Tensor) -> Tensor:
+        if self.rows is not None:
+            check_equal(x.shape[0] if x.dim() > 0 else -1, self.rows, lambda: self._wrong_rows(x),
+                        "x must have shape [N, ...], a row for each of the tokens that the pairs are of")
         blend = _ops.gather_pairs(x, self.top, self.partner, self.weight)
         if not self.hard:
             return blend
@@ -218,7 +234,7 @@ class Sampler(nn.Module):
         tokens = pairs.sample(x)           # [K, dim]
         points = pairs.sample(points)      # [K, 3] of [N, 3]
 
-    Of dense tokens, each item has k = min(num_samples, N // 2) samples, 1 if N is 1. With a mask an item of fewer tokens has fewer,
+    Of dense tokens, each item has k = min(num_samples, N // 2) samples, 1 if N is 1, and with replacement num_samples. With a mask an item of fewer tokens has fewer,
     and zeros follow them::
 
         pairs = sampler(x, mask=mask)      # x [B, N, dim], mask bool [B, N], True where a token is
@@ -237,7 +253,8 @@ class Sampler(nn.Module):
         noise: Gumbel noise on the scores, except in greedy mode.
         device, dtype: of the parameters.
 
-    Raises a ValueError that names the argument.
+    Raises a ValueError that names the argument, and where tokens or scores are not finite, except in compiled graphs, where the operator
+    raises a RuntimeError.
     """
 
     def __init__(
@@ -251,9 +268,10 @@ class Sampler(nn.Module):
         check_number("tau", tau)
         if not 0 < tau < float("inf"):
             raise ValueError(f"tau must be above 0, got {tau}")
+        check_flags(hard=hard, with_replacement=with_replacement, noise=noise)
         self.dim, self.num_samples, self.tau, self.weighting = dim, num_samples, tau, weighting
         self.hard, self.with_replacement, self.noise = hard, with_replacement, noise
-        self.projection = nn.Linear(dim, 1, device=device, dtype=dtype)
+        self.projection = nn.Linear(dim, 1, **made_with(device, dtype))
 
     def extra_repr(self) -> str:
         """What print shows."""
@@ -288,7 +306,8 @@ class Sampler(nn.Module):
         if not bad.any():
             raise ValueError("scores x W_S + b_S of the tokens must be finite, found NaN or infinity although the tokens x are finite: the weights of "
                              "the sampler are too large, or not finite themselves")
-        raise not_finite("x, the tokens,", bad, layout)
+        error = not_finite("x, the tokens,", bad, layout)
+        raise ValueError(f"{error}. Tokens that a layer computed are not finite where its input or one of its parameters is not")
 
     def draw(self, score: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Pairs:
         """The sampled pairs for `score` [N] of any floating type, of items of `layout`, by the random numbers `sampling`."""
@@ -310,7 +329,7 @@ class Sampler(nn.Module):
         else:
             weight = _gumbel_softmax_weight(wide, top, partner, noise, self.tau)
         sampled = layout.samples(k, self.with_replacement, top.shape[0], sample_ptr)
-        return Pairs(top, partner, weight.to(score.dtype), sampled, self.hard)
+        return Pairs(top, partner, weight.to(score.dtype), sampled, self.hard, rows=layout.rows)
 
 
 def _paired_by_row(pairs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
