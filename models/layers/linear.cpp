@@ -76,7 +76,8 @@ at::Tensor apply_linear(torch::nn::Linear& linear, const at::Tensor& x, Activati
   };
   const at::Tensor maps = typed(weight), offsets = typed(bias);
   return fused_linear()->call(x.to(*type), maps, offsets.defined() ? std::optional(offsets) : std::nullopt,
-                              activation_names.at(static_cast<size_t>(activation)), c10::List<std::optional<at::Scalar>>(), "none");
+                              activation_names.at(static_cast<size_t>(activation)),
+                              c10::List<std::optional<at::Scalar>>(), "none");
 }
 
 }  // namespace geosft

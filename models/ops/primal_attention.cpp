@@ -59,8 +59,8 @@ std::tuple<at::Tensor, at::Tensor> primal_forward_meta(const PrimalArguments& a)
           at::empty_symint({a.q.sym_size(0), a.q.sym_size(1)}, computed)};
 }
 
-std::vector<at::Tensor> primal_backward_meta(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
-                                      const PrimalArguments& a) {
+std::vector<at::Tensor> primal_backward_meta(const at::Tensor& grad, const at::Tensor& out,
+                                             const at::Tensor& normalizer, const PrimalArguments& a) {
   a.check_grad_output(grad, out, normalizer);
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& input : {a.q, a.k, a.v, a.beta.value_or(at::Tensor())}) {
