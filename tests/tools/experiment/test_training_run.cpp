@@ -61,14 +61,17 @@ TEST_CASE("a training that fails at once leaves no empty folder, and one that wr
 namespace {
 
 struct Numbers {
-  int64_t epochs = 1, width = 2;
+  struct {
+    int64_t epochs = 1;
+  } train;
+  int64_t width = 2;
 
   Config config() {
     Config keys;
-    keys.add("", "epochs", &epochs, "may change").add("", "dim", &width, "may not");
+    keys.add("", "epochs", &train.epochs, "may change").add("", "dim", &width, "may not");
     return keys;
   }
-  void take_resumable(const Numbers& other) { epochs = other.epochs; }
+  void take_resumable(const Numbers& other) { train.epochs = other.train.epochs; }
   static constexpr const char* kResumable = "--epochs";
 };
 
@@ -92,7 +95,7 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
   Config config = numbers.config();
   const auto line = parsed(config, {"tool", "--dim", "7"});
   arguments.load_new(config);
-  CHECK(numbers.epochs == 5);
+  CHECK(numbers.train.epochs == 5);
   CHECK(numbers.width == 7);
   const RunFolder folder = RunFolder::create(temporary / "run");
   folder.write_config("epochs = 5\ndim = 6\n");
@@ -105,7 +108,7 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
   };
   require_error([&] { resume({"tool"}); }, {"--resume", "--config"});
   arguments.config_file.clear();
-  CHECK(resume({"tool", "--epochs", "9"}).epochs == 9);
+  CHECK(resume({"tool", "--epochs", "9"}).train.epochs == 9);
   CHECK(resume({"tool"}).width == 6);
   require_error([&] { resume({"tool", "--dim", "9"}); }, {"only --epochs may change"});
 }
