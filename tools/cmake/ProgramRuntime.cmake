@@ -24,15 +24,17 @@ endfunction()
 # which must come later. glibc initialises the library first that is the last to be loaded, level by level from the
 # program, with what that one needs. So a chain of libraries hangs below the program, deeper than whatever needs libgomp,
 # and the deepest of them, which needs nothing, is the first.
-set(GEOSFT_WAIT_POLICY_LIBRARIES geosft_wait_policy)
+set(_wait_policies geosft_wait_policy)
 add_library(geosft_wait_policy SHARED "${PROJECT_SOURCE_DIR}/tools/experiment/wait_policy.c")
 foreach(level RANGE 2 5)
   add_library(geosft_wait_policy_${level} SHARED "${PROJECT_SOURCE_DIR}/tools/experiment/wait_policy.c")
-  list(GET GEOSFT_WAIT_POLICY_LIBRARIES -1 above)
+  list(GET _wait_policies -1 above)
   target_link_libraries(${above} PRIVATE "-Wl,--push-state,--no-as-needed" geosft_wait_policy_${level} "-Wl,--pop-state")
-  list(APPEND GEOSFT_WAIT_POLICY_LIBRARIES geosft_wait_policy_${level})
+  list(APPEND _wait_policies geosft_wait_policy_${level})
 endforeach()
-# Other programs choose it as geosft::wait_policy (tools/cmake/install/geosftConfig.cmake.in); Install.cmake installs it.
+# Other programs choose it as geosft::wait_policy (tools/cmake/install/geosftConfig.cmake.in); Install.cmake, of the root,
+# installs the libraries.
+set_property(GLOBAL PROPERTY GEOSFT_WAIT_POLICIES ${_wait_policies})
 
 function(geosft_link_wait_policy target)
   target_link_libraries(${target} PRIVATE "-Wl,--push-state,--no-as-needed" geosft_wait_policy "-Wl,--pop-state")
