@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "data/checkpoint.h"
@@ -20,6 +21,8 @@ namespace geosft {
 using ServedState = std::tuple<c10::Dict<std::string, at::Tensor>, c10::Dict<std::string, std::string>>;
 ServedState served_state(const torch::nn::Module& model, const std::map<std::string, std::string>& texts);
 Checkpoint checkpoint_of(const ServedState& state);
+// Begins the names of the tensors of a kernel regression there.
+inline constexpr std::string_view kernel_prefix = "kernel.";
 // Names such a checkpoint in messages.
 constexpr const char* served_state_name = "the state of a served model";
 
@@ -41,17 +44,30 @@ template <class Task>
 class ServedRun : public torch::CustomClassHolder {
  public:
   explicit ServedRun(const std::string& run) : run_(load_trained_run<Task>(run)) {}
-  explicit ServedRun(const ServedState& state) : run_(trained_run_of<Task>(checkpoint_of(state), served_state_name)) {}
+  explicit ServedRun(const ServedState& state) : run_(trained_run_of<Task>(checkpoint_of(state), served_state_name)) {
+    if constexpr (requires { run_.companion.regression; }) {
+      std::map<std::string, at::Tensor> tensors;
+      for (const auto& entry : std::get<0>(state)) {
+        if (entry.key().rfind(kernel_prefix, 0) == 0)
+          tensors.emplace(entry.key().substr(kernel_prefix.size()), entry.value());
+      }
+      if (!tensors.empty()) run_.companion.take(std::move(tensors));
+    }
+  }
 
   ServedState state() const {
     TORCH_CHECK(run_.more_models.empty(),
                 "the state of a served model must be that of one model, found an ensemble of ",
                 1 + run_.more_models.size());
+    ServedState state = served_state(*run_.model, describe_run<Task>(run_.settings, run_).texts());
     if constexpr (requires { run_.companion.regression; }) {
-      TORCH_CHECK(!run_.companion.regression,
-                  "the state of a served model must be that of one model, found a kernel regression beside it");
+      if (run_.companion.regression) {
+        for (const auto& [name, tensor] : run_.companion.tensors()) {
+          std::get<0>(state).insert(std::string(kernel_prefix) + name, tensor);
+        }
+      }
     }
-    return served_state(*run_.model, describe_run<Task>(run_.settings, run_).texts());
+    return state;
   }
   // Returns the names of the classes or targets.
   std::vector<std::string> names() const { return run_.names(); }

@@ -24,8 +24,7 @@ std::filesystem::path kernel_file(const std::filesystem::path& run) {
 
 void RunKernel::save(const std::filesystem::path& run, const std::string& program) const {
   Checkpoint checkpoint;
-  checkpoint.tensors = regression->state();
-  checkpoint.tensors["weight"] = at::scalar_tensor(weight, at::kDouble);
+  checkpoint.tensors = tensors();
   checkpoint.texts["kind"] = kernel_kind(program);
   save_checkpoint(kernel_file(run), checkpoint);
 }
@@ -35,17 +34,29 @@ void RunKernel::load(const std::filesystem::path& run, const std::string& progra
   if (!std::filesystem::exists(file)) return;
   Checkpoint checkpoint = load_checkpoint(file);
   const auto kind = checkpoint.texts.find("kind");
-  const auto stored = checkpoint.tensors.find("weight");
-  if (kind == checkpoint.texts.end() || kind->second != kernel_kind(program) || stored == checkpoint.tensors.end()) {
+  if (kind == checkpoint.texts.end() || kind->second != kernel_kind(program) ||
+      checkpoint.tensors.count("weight") == 0) {
     throw DataError(file.string(), "the kernel regression of a run", "another checkpoint");
   }
-  weight = stored->second.item<double>();
-  checkpoint.tensors.erase(stored);
   try {
-    regression = std::make_shared<const KernelRidge>(KernelRidge::from_state(std::move(checkpoint.tensors)));
+    take(std::move(checkpoint.tensors));
   } catch (const c10::Error& error) {
     throw DataError(file.string(), "the kernel regression of a run", error.what_without_backtrace());
   }
+}
+
+std::map<std::string, at::Tensor> RunKernel::tensors() const {
+  std::map<std::string, at::Tensor> tensors = regression->state();
+  tensors["weight"] = at::scalar_tensor(weight, at::kDouble);
+  return tensors;
+}
+
+void RunKernel::take(std::map<std::string, at::Tensor> tensors) {
+  const auto stored = tensors.find("weight");
+  TORCH_CHECK(stored != tensors.end(), "a kernel regression of a run has a weight");
+  weight = stored->second.item<double>();
+  tensors.erase(stored);
+  regression = std::make_shared<const KernelRidge>(KernelRidge::from_state(std::move(tensors)));
 }
 
 std::string RunKernel::stored_in(const std::filesystem::path& run) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,9 @@ struct RunKernel {
   // a file that cannot be written, is damaged, or is of another program.
   void save(const std::filesystem::path& run, const std::string& program) const;
   void load(const std::filesystem::path& run, const std::string& program);
+  // Returns the tensors of the regression and its weight, and takes such. Throws c10::Error for others.
+  std::map<std::string, at::Tensor> tensors() const;
+  void take(std::map<std::string, at::Tensor> tensors);
   // Returns "kernel ridge regression" if the RUN folder has one, otherwise an empty text.
   static std::string stored_in(const std::filesystem::path& run);
 };
