@@ -42,7 +42,8 @@ TEST_CASE("outputs of many graphs are the mean over the votes, in the order that
   const GraphOutputs both = run_outputs(run, graphs, some, GraphSplit::test);
   CHECK(both.spread.count == 4);
   require_close(both.spread.mean, at::stack(predictions).mean(0), 1e-6, "mean of the predictions");
-  require_close(both.spread.deviation(), at::stack(predictions).std(0), 1e-6, "deviation of the predictions");
+  // Probabilities are rounded to float32, by up to 6e-8, and their deviations are about 0.02.
+  require_close(both.spread.deviation(), at::stack(predictions).std(0), 4e-6, "deviation of the predictions");
   require_error([&] { graph_outputs(run.model, graphs, {}, GraphSplit::test, run.settings.evaluation); },
                 {"test split"});
 }

@@ -88,10 +88,10 @@ TEST_CASE("the items of one split are compared with those that a table lists for
   };
   refused({"a/1", "a/4", "b/3"}, 0,
           {"new data", "split.csv", "item 0 was 'a/3' of the test split", "'a/1'", "do this"});
-  refused({"a/3", "a/4"}, 0, {"2 items in place of 3", "by name 'b/3' is missing; item 2 was 'b/3'", "absent"});
+  refused({"a/3", "b/3"}, 0, {"2 items in place of 3", "by name 'a/4' is missing; item 1 was 'a/4'"});
   refused({"a/0", "a/4", "b/3"}, 0, {"by name 'a/3' is missing, and 'a/0' is new; item 0"});
   refused({"b/3", "c/1", "c/2"}, 0, {"by name 'a/3' and 1 more are missing, and 'c/1' and 1 more are new; "});
-  refused({"a/3"}, 1, {"1 items in place of 3", "absent"});
+  refused({"b/3"}, 1, {"1 items in place of 3"});
   refused({"a/1", "a/3", "b/3"}, 1, {"item 0", "'a/1'"});
   require_recorded_items(folder / "absent.csv", {"test"}, {}, 0, "new data", "do this");
 }
