@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 TEST_CASE("info describes runs, checkpoints and shapes") {
   const ClassifyShop shop;
-  shop.require_info({"dim = 16", "cube sphere tetrahedron"});
+  shop.require_info({"dim = 16", "cube, sphere, tetrahedron"});
   CHECK_THAT(shop.run_well({"info", shop.trained()}).out,
              Catch::Contains("\nresult.json: 6 items of the test split: accuracy ") &&
                  Catch::EndsWith("; of best.ckpt, epoch 3, chosen by: last epoch\n"));
