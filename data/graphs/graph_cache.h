@@ -24,8 +24,8 @@ struct GraphReadOptions {
   std::string smiles_column = {};               // empty: found by its name or its contents
   std::vector<std::string> label_columns = {};  // empty: the columns of numbers
   std::filesystem::path split_folder = {};      // with the lists of a split; empty: none
-  // Of a trained model: tables of molecules and TU datasets are read with its task, outputs and labels, and not with
-  // those that their contents suggest.
+  // What a trained model knows: tables of molecules and TU datasets are read with its task, outputs and labels, not
+  // with those that their contents suggest.
   std::optional<ItemSchema> known = {};
 };
 

@@ -18,10 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_hdf5(std::string_view head) {
-  return head.starts_with("\x89HDF\r\n\x1a\n");
-}
-
 UnlabelledGraphs single_graph(FileGraph found) {
   UnlabelledGraphs given;
   given.packed.graphs = {found.graph, offsets_tensor({0, found.graph.nodes()})};
@@ -64,6 +60,10 @@ const GraphFileFormat* format_of(const fs::path& file, std::string_view head) {
 }
 
 }  // namespace
+
+bool is_hdf5(std::string_view head) {
+  return head.starts_with("\x89HDF\r\n\x1a\n");
+}
 
 const std::vector<GraphFileFormat>& graph_file_formats() {
   static const std::vector<GraphFileFormat> formats = {

@@ -42,6 +42,9 @@ bool has_graph_ending(const std::filesystem::path& file);
 // Returns all endings, for messages.
 std::string graph_endings();
 
+// Returns whether a file that begins like this, by eight bytes or more, is one of HDF5.
+bool is_hdf5(std::string_view head);
+
 // Returns the format of a regular file, or nullptr if it is not known. Decides by the first bytes, unpacked if they are
 // gzip, then by the ending of the name in any letter case, with or without .gz. A file whose name has no ending is an
 // edge list if its first entry is one. Throws DataError if the file cannot be read, and for texts that are not UTF-8

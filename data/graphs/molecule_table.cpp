@@ -416,7 +416,7 @@ PackedItems read_molecule_table(const fs::path& file, const GraphReadOptions& op
   if (!options.split_folder.empty()) key += "\n" + contents_key(files_below({options.split_folder}));
   std::string id = "molecules\n" + fs::absolute(file).string() + "\n" + choice;
   if (options.known) {
-    // What was found in the table is as good, where it is the same outputs: most often the training has stored it.
+    // Most often the training has stored what it found in the table, which is as good where it has the same outputs.
     std::optional<PackedItems> found = stored_graphs(options, id, key);
     if (found && found->schema.task == options.known->task &&
         found->schema.output_names == options.known->output_names) {

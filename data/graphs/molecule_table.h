@@ -24,9 +24,9 @@ bool is_molecule_table(const std::filesystem::path& file, const GraphReadOptions
 //   all have more, or a mixture    regression; a mixture only of columns that the options name
 //   one named column of texts      classification; rows without a class are left out
 //
-// With options.known the labels are its outputs, whatever other columns there are, and every label is unknown where
-// their column is absent. One class of texts has one of its names; a column of two values that are not 0 and 1 has
-// both.
+// The labels are the outputs of options.known if it is there, whatever other columns there are, and every label is
+// unknown where their column is absent. One class of texts has one of its names; a column of two values that are not 0
+// and 1 has both.
 //
 // The split is that of the lists in options.split_folder (train.csv, valid.csv and test.csv, plain or .gz, of row
 // numbers from 0, as in OGB's split/), else that of a column "split" of train, valid (or validation, val) and test;

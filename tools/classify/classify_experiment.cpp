@@ -31,6 +31,43 @@ at::Tensor labels_of(const PointDataset& clouds) {
   return at::tensor(labels, at::kLong);
 }
 
+// Counts how often a class occurs and is predicted.
+struct ClassCounts {
+  std::string name;
+  int64_t clouds = 0, predicted = 0, right = 0;
+  std::vector<int64_t> guesses;  // how often its clouds got each class
+
+  // Return no value where the share is of nothing.
+  std::optional<double> recall() const { return share(right, clouds); }
+  std::optional<double> precision() const { return share(right, predicted); }
+  std::optional<double> f1() const { return share(2 * right, clouds + predicted); }
+
+ private:
+  static std::optional<double> share(int64_t part, int64_t whole) {
+    if (whole == 0) return std::nullopt;
+    return static_cast<double>(part) / static_cast<double>(whole);
+  }
+};
+
+std::vector<ClassCounts> class_counts(const ClassificationMetrics& metrics, const ClassNames& outputs) {
+  const auto count = static_cast<int64_t>(outputs.class_names.size());
+  const at::Tensor confusion = metrics.confusion.to(at::kLong).contiguous();
+  std::vector<ClassCounts> classes;
+  for (int64_t label = 0; label < count; ++label) {
+    const int64_t* const row = confusion.const_data_ptr<int64_t>() + label * count;
+    classes.push_back({outputs.class_names[static_cast<size_t>(label)],
+                       confusion[label].sum().item<int64_t>(),
+                       confusion.select(1, label).sum().item<int64_t>(),
+                       row[label],
+                       {row, row + count}});
+  }
+  return classes;
+}
+
+std::string share_text(const std::optional<double>& share) {
+  return share ? percent(*share) : "-";
+}
+
 }  // namespace
 
 ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySettings& settings,
@@ -144,25 +181,17 @@ nlohmann::json ClassifyExperiment::metrics_json(const Evaluation& evaluation) {
 }
 
 void ClassifyExperiment::add_json(nlohmann::json& json, const Evaluation& evaluation, const ClassNames& outputs) {
-  const at::Tensor confusion = evaluation.metrics.confusion.to(at::kLong).contiguous();
-  const auto count = static_cast<int64_t>(outputs.class_names.size());
-  std::vector<int64_t> predicted(outputs.class_names.size());
-  std::vector<std::vector<int64_t>> counts;
-  for (int64_t row = 0; row < count; ++row) {
-    const int64_t* of_class = confusion.const_data_ptr<int64_t>() + row * count;
-    counts.emplace_back(of_class, of_class + count);
-    for (size_t guess = 0; guess < predicted.size(); ++guess) predicted[guess] += counts.back()[guess];
-  }
-  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
-    const int64_t clouds = std::accumulate(counts[label].begin(), counts[label].end(), int64_t{0});
-    const auto right = static_cast<double>(counts[label][label]);
-    nlohmann::json row{{"class", outputs.class_names[label]}, {"clouds", clouds}, {"predicted", predicted[label]}};
-    if (clouds > 0) row["recall"] = right / static_cast<double>(clouds);
-    if (predicted[label] > 0) row["precision"] = right / static_cast<double>(predicted[label]);
-    if (clouds + predicted[label] > 0) row["f1"] = 2 * right / static_cast<double>(clouds + predicted[label]);
+  for (const ClassCounts& one : class_counts(evaluation.metrics, outputs)) {
+    nlohmann::json row{{"class", one.name}, {"clouds", one.clouds}, {"predicted", one.predicted}};
+    const auto add = [&](const char* name, const std::optional<double>& share) {
+      if (share) row[name] = *share;
+    };
+    add("recall", one.recall());
+    add("precision", one.precision());
+    add("f1", one.f1());
     json["classes"].push_back(row);
+    json["confusion"].push_back(one.guesses);
   }
-  json["confusion"] = counts;
 }
 
 std::string ClassifyExperiment::metrics_text(const Evaluation& evaluation) {
@@ -176,29 +205,18 @@ std::string ClassifyExperiment::metrics_text(const Evaluation& evaluation) {
 std::vector<std::vector<std::string>> ClassifyExperiment::table(const Evaluation& evaluation,
                                                                 const ClassNames& outputs) {
   std::vector<std::vector<std::string>> rows = {{"class", evaluation.invariance ? "copies" : "clouds", "right"}};
-  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
-    const at::Tensor row = evaluation.metrics.confusion[static_cast<int64_t>(label)];
-    const int64_t total = row.sum().item<int64_t>();
-    const double right = row[static_cast<int64_t>(label)].item<double>();
-    rows.push_back({outputs.class_names[label], std::to_string(total),
-                    total > 0 ? percent(right / static_cast<double>(total)) : "-"});
+  for (const ClassCounts& one : class_counts(evaluation.metrics, outputs)) {
+    rows.push_back({one.name, std::to_string(one.clouds), share_text(one.recall())});
   }
   return rows;
 }
 
 std::vector<std::vector<std::string>> ClassifyExperiment::page_table(const Evaluation& evaluation,
                                                                      const ClassNames& outputs) {
-  const at::Tensor confusion = evaluation.metrics.confusion.to(at::kDouble);
-  const at::Tensor right = confusion.diagonal(), present = confusion.sum(1), predicted = confusion.sum(0);
-  const auto share = [](double part, double whole) { return whole > 0 ? percent(part / whole) : "-"; };
   std::vector<std::vector<std::string>> rows = {{"class", "clouds", "predicted", "recall", "precision", "F1"}};
-  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
-    const auto at = static_cast<int64_t>(label);
-    const double hits = right[at].item<double>(), clouds = present[at].item<double>(),
-                 guesses = predicted[at].item<double>();
-    rows.push_back({outputs.class_names[label], std::to_string(std::llround(clouds)),
-                    std::to_string(std::llround(guesses)), share(hits, clouds), share(hits, guesses),
-                    share(2 * hits, clouds + guesses)});
+  for (const ClassCounts& one : class_counts(evaluation.metrics, outputs)) {
+    rows.push_back({one.name, std::to_string(one.clouds), std::to_string(one.predicted), share_text(one.recall()),
+                    share_text(one.precision()), share_text(one.f1())});
   }
   return rows;
 }

@@ -331,10 +331,7 @@ struct CloudReportCommand {
     add_fact(std::to_string(report.count) + " clouds of the " + report.split + " set",
              with_commas(Experiment::metrics_text(report.evaluation)));
     add_measures(page, report, trained);
-    const std::string chosen = chosen_checkpoint(folder.best_checkpoint()).choice(trained.settings.train.epochs);
-    const std::string more = Task::Companion::stored_in(folder.path());
-    add_fact("the figures are of",
-             "best.ckpt" + (chosen.empty() ? "" : ", " + chosen) + (more.empty() ? "" : ", averaged with a " + more));
+    add_fact("the figures are of", "best.ckpt" + checkpoint_note(folder.path(), trained.settings.train.epochs));
     if (!report.broken.empty()) page.facts.emplace_back("data", broken_files_text(report.broken.size()));
     const auto svg = [](std::filesystem::path stem) { return stem += ".svg"; };
     page.pictures = {{"Learning curves", svg(folder.learning_curves())}};

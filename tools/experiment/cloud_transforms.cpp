@@ -34,7 +34,7 @@ const char* form_of_little(const at::Tensor& points) {
 // mean product with the offset from the centroid, 3 V / A by the divergence theorem, however many faces a cavity has.
 void warn_of_inward_normals(const Shape& shape, std::vector<std::string>& warnings) {
   if (!shape.normals.defined()) return;
-  // Of random signs half do, with a standard deviation of 0.5 / √n. In a plane the products are rounding.
+  // Half of random signs do, with a standard deviation of 0.5 / √n. In a plane the products are rounding.
   const double many = 0.5 + std::max(0.1, 1.5 / std::sqrt(static_cast<double>(shape.points.size(0))));
   constexpr double little = 1e-4;  // of the mean distance from the centroid
   const at::Tensor points = shape.points.to(at::kDouble), offset = points - points.mean(0);

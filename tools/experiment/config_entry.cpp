@@ -3,20 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
 #include "data/read_file.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
-
-// Formats with the fewest digits that round-trip: 1 rather than 1.0.
-std::string shortest_text(double value) {
-  std::array<char, 64> buffer;
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
 
 std::string number_text(double value) {
   const std::string text = shortest_text(value);

@@ -110,12 +110,15 @@ Command info_command(CLI::App& subcommand, const std::string& what_help, bool& j
   };
 }
 
-std::string evaluated_text(const std::filesystem::path& run, int64_t epochs) {
+std::string checkpoint_note(const std::filesystem::path& run, int64_t epochs) {
   const fs::path file = checkpoint_file(run);
   const std::string choice = chosen_checkpoint(file).choice(epochs);
   const std::string more = fs::is_regular_file(run) ? "" : RunKernel::stored_in(file.parent_path());
-  return "evaluated: " + file.string() + (choice.empty() ? "" : ", " + choice) +
-         (more.empty() ? "" : ", averaged with a " + more) + "\n";
+  return (choice.empty() ? "" : ", " + choice) + (more.empty() ? "" : ", averaged with a " + more);
+}
+
+std::string evaluated_text(const std::filesystem::path& run, int64_t epochs) {
+  return "evaluated: " + checkpoint_file(run).string() + checkpoint_note(run, epochs) + "\n";
 }
 
 std::string interrupted_text(const std::filesystem::path& run, int64_t epochs) {

@@ -105,6 +105,10 @@ nlohmann::json leave_report(const RunFolder& folder, const Report& report, const
   return result;
 }
 
+// Returns what an evaluation of a run is of, after the name of its checkpoint: ", epoch 7 of 10, the best on the
+// validation split, averaged with a kernel ridge regression"; a checkpoint alone has no regression.
+std::string checkpoint_note(const std::filesystem::path& run, int64_t epochs);
+
 // Returns a line that says which file and epoch of a run an evaluation is of: "evaluated: RUN/best.ckpt, epoch 7 of 10,
 // the best on the validation split\n".
 std::string evaluated_text(const std::filesystem::path& run, int64_t epochs);

@@ -151,8 +151,7 @@ std::string datasets_in(const std::filesystem::path& folder) {
 
 bool is_packed_graphs(const std::string& file) {
   constexpr size_t enough = 8;
-  const std::string head = gz_file_head(file, enough);
-  return head.starts_with("\x89HDF");
+  return is_hdf5(gz_file_head(file, enough));
 }
 
 // Throws DataError for a source that neither the readers of graphs nor those of sequences know, listing their formats.

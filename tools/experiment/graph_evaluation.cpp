@@ -4,8 +4,6 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <iomanip>
 #include <nlohmann/json.hpp>
@@ -17,6 +15,7 @@
 #include "models/training/autocast.h"
 #include "models/training/host_copy.h"
 #include "tools/experiment/batch_size_finder.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
@@ -54,7 +53,7 @@ GraphOutputs all_outputs(GraphModel& model, const PackedItems& graphs, const std
     for (int64_t vote = 0; vote < settings.checked_votes(); ++vote) {
       const at::Tensor one = one_vote(model, *batch, settings, static_cast<uint64_t>(vote), renumbering);
       sum = vote == 0 ? one : sum + one;
-      if (!is_of_nodes(task)) spread.add(predicted_values(model, task, one));
+      if (!is_of_nodes(task)) spread.add(predicted_values(model, task, one.to(at::kDouble)));
     }
     if (!is_of_nodes(task)) {
       means.push_back(spread.mean);
@@ -225,9 +224,8 @@ at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const a
 }
 
 at::Tensor predicted_values(const GraphModel& model, GraphTask task, const at::Tensor& outputs) {
-  const at::Tensor values = outputs.to(at::kDouble);
-  if (task == GraphTask::regression) return in_units(model, task, values);
-  return has_labels(task) ? values.sigmoid() : values.softmax(1);
+  if (task == GraphTask::regression) return in_units(model, task, outputs);
+  return has_labels(task) ? outputs.sigmoid() : outputs.softmax(1);
 }
 
 double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
@@ -317,12 +315,10 @@ std::vector<std::string> columns_of_outputs(const std::string& name, const ItemS
   return columns;
 }
 
-// Returns the shortest text that is this number, or an empty one for NaN.
+// Returns the text of a known number, and an empty one for NaN.
 template <class Number>
 std::string number_field(Number value) {
-  if (std::isnan(value)) return {};
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+  return std::isnan(value) ? std::string() : shortest_text(value);
 }
 
 }  // namespace

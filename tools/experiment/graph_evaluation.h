@@ -41,7 +41,7 @@ struct GraphOutputs {
   at::Tensor
       outputs;  // [n, outputs], one row per graph or node, averaged over the votes: logits, or standardised targets
   at::Tensor targets;  // as in PackedItems; missing for nodes outside the split
-  // Of what is predicted, probabilities or values in the dataset's units, over votes and the networks of an ensemble;
+  // The spread of predicted probabilities, or of values in the dataset's units, over votes and networks of an ensemble;
   // for tasks of graphs.
   OutputSpread spread = {};
 };
@@ -69,7 +69,7 @@ double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutpu
 // Returns the targets used in training.
 at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets);
 
-// Returns what is predicted: probabilities of classes or labels, or values in the dataset's units, float64.
+// Returns what is predicted: probabilities of classes or labels, or values in the dataset's units.
 at::Tensor predicted_values(const GraphModel& model, GraphTask task, const at::Tensor& outputs);
 
 // Returns the metrics of the task, then "loss".

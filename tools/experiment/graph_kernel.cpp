@@ -9,20 +9,11 @@
 namespace geosft {
 namespace {
 
-constexpr const char* graph_program = "geosft-graph";
 constexpr int64_t max_targets = 40;              // each has a training of its own
 constexpr int64_t many_items = 6500;             // above which a training takes many seconds
 constexpr int64_t max_training_labels = 200000;  // of such sets
 
 }  // namespace
-
-void GraphKernel::save(const std::filesystem::path& run) const {
-  RunKernel::save(run, graph_program);
-}
-
-void GraphKernel::load(const std::filesystem::path& run) {
-  RunKernel::load(run, graph_program);
-}
 
 at::Tensor GraphKernel::averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
                                  const at::Tensor& graph_features) const {

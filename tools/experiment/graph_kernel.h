@@ -15,9 +15,7 @@
 namespace geosft {
 
 struct GraphKernel : RunKernel {
-  // See RunKernel.
-  void save(const std::filesystem::path& run) const;
-  void load(const std::filesystem::path& run);
+  GraphKernel() : RunKernel("geosft-graph", 0.5) {}
 
   // Averages the predictions with `outputs` [n, outputs], those of networks for items with these graph_features.
   at::Tensor averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,

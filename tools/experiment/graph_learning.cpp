@@ -43,7 +43,7 @@ std::string list_text(const std::vector<T>& values) {
   return text.str();
 }
 
-// What a schema consists of, for messages.
+// Names a part of a schema, for messages.
 struct SchemaEntry {
   const char* name;
   std::string (*text)(const ItemSchema& schema);

@@ -9,7 +9,7 @@
 namespace geosft {
 namespace {
 
-// Returns placeholder targets for the task.
+// Returns targets of the shape and type that the task has, all unknown.
 at::Tensor no_targets(const ItemSchema& schema, const GraphBatch& graphs) {
   const bool of_nodes = is_of_nodes(schema.task);
   const int64_t rows = of_nodes ? graphs.graph.nodes() : graphs.items();
@@ -22,8 +22,7 @@ at::Tensor predictions(GraphRun& trained, const PackedItems& encoded) {
   std::vector<int64_t> all(static_cast<size_t>(encoded.size()));
   std::iota(all.begin(), all.end(), 0);
   const at::Tensor outputs = run_outputs(trained, encoded, all, GraphSplit::test).outputs;
-  if (task == GraphTask::regression) return in_units(trained.model, task, outputs);
-  return has_labels(task) ? outputs.sigmoid() : outputs.softmax(1);
+  return predicted_values(trained.model, task, outputs);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ at::Tensor predict_graphs(GraphRun& trained, const FeaturedGraphs& graphs);
 // other features or outputs.
 at::Tensor predict_dataset(GraphRun& trained, const std::filesystem::path& dataset);
 
-// Returns unlabelled graphs as dataset items, encoded for the model, with placeholder targets. Throws as
+// Returns unlabelled graphs as dataset items, encoded for the model, with unknown targets. Throws as
 // predict_graphs.
 PackedItems unlabelled_items(const GraphRun& trained, const FeaturedGraphs& graphs);
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/metrics_csv.h"
 
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <iomanip>
 #include <limits>
@@ -15,6 +13,7 @@
 #include "data/atomic_file.h"
 #include "data/points/shape.h"
 #include "data/read_file.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
@@ -26,16 +25,10 @@ std::string header_of(const std::string& score, const std::string& rate) {
   return "step,epoch,split,loss," + score + ",learning_rate,seconds," + rate + std::string(last_column);
 }
 
-template <typename T>
-std::string text_of(T value) {
-  std::array<char, 64> buffer;
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
-
 std::string line_of(const MetricsRow& row) {
-  std::string line = text_of(row.step) + "," + text_of(row.epoch) + "," + row.split;
+  std::string line = shortest_text(row.step) + "," + shortest_text(row.epoch) + "," + row.split;
   for (const double value : {row.loss, row.score, row.learning_rate, row.seconds, row.items_per_second, row.waiting}) {
-    line += "," + text_of(value);
+    line += "," + shortest_text(value);
   }
   return line + "\n";
 }

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <sstream>
+
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
@@ -48,7 +49,8 @@ void check_curve(const Curve& curve, const Axes& axes) {
 
 std::string curve_lines(const Curve& curve) {
   std::string lines;
-  for (size_t i = 0; i < curve.x.size(); ++i) lines += exact_number(curve.x[i]) + " " + exact_number(curve.y[i]) + "\n";
+  for (size_t i = 0; i < curve.x.size(); ++i)
+    lines += shortest_text(curve.x[i]) + " " + shortest_text(curve.y[i]) + "\n";
   return lines;
 }
 
@@ -87,7 +89,7 @@ struct AxisRange {
     high = value(place(*maximum) + room);
   }
   double share(double of) const { return (place(of) - place(low)) / (place(high) - place(low)); }
-  std::string text() const { return "[" + exact_number(low) + ":" + exact_number(high) + "]"; }
+  std::string text() const { return "[" + shortest_text(low) + ":" + shortest_text(high) + "]"; }
 
  private:
   double place(double of) const { return log ? std::log10(of) : of; }
@@ -240,11 +242,6 @@ Curve in_order_of_x(const Curve& curve) {
   return sorted;
 }
 
-std::string exact_number(double value) {
-  std::array<char, 64> buffer;
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
-
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -256,7 +253,7 @@ std::string curves_csv(const std::string& x, const std::string& y, const std::ve
   std::string text = "curve," + x + "," + y + "\n";
   for (const Curve& curve : curves) {
     for (size_t i = 0; i < curve.x.size(); ++i) {
-      text += csv_field(curve.name) + "," + exact_number(curve.x[i]) + "," + exact_number(curve.y[i]) + "\n";
+      text += csv_field(curve.name) + "," + shortest_text(curve.x[i]) + "," + shortest_text(curve.y[i]) + "\n";
     }
   }
   return text;

@@ -12,30 +12,25 @@ namespace {
 
 constexpr int64_t small_split = 1000;  // too few items to leave one of the two out
 
-std::string kernel_kind(const std::string& program) {
-  return program + " kernel";
-}
-
 }  // namespace
 
 std::filesystem::path kernel_file(const std::filesystem::path& run) {
   return run / "kernel.ckpt";
 }
 
-void RunKernel::save(const std::filesystem::path& run, const std::string& program) const {
+void RunKernel::save(const std::filesystem::path& run) const {
   Checkpoint checkpoint;
   checkpoint.tensors = tensors();
-  checkpoint.texts["kind"] = kernel_kind(program);
+  checkpoint.texts["kind"] = program + " kernel";
   save_checkpoint(kernel_file(run), checkpoint);
 }
 
-void RunKernel::load(const std::filesystem::path& run, const std::string& program) {
+void RunKernel::load(const std::filesystem::path& run) {
   const std::filesystem::path file = kernel_file(run);
   if (!std::filesystem::exists(file)) return;
   Checkpoint checkpoint = load_checkpoint(file);
   const auto kind = checkpoint.texts.find("kind");
-  if (kind == checkpoint.texts.end() || kind->second != kernel_kind(program) ||
-      checkpoint.tensors.count("weight") == 0) {
+  if (kind == checkpoint.texts.end() || kind->second != program + " kernel") {
     throw DataError(file.string(), "the kernel regression of a run", "another checkpoint");
   }
   try {

@@ -9,19 +9,24 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "models/kernel_ridge.h"
 
 namespace geosft {
 
 struct RunKernel {
-  std::shared_ptr<const KernelRidge> regression;  // nullptr: the networks predict alone
-  double weight = 0.5;                            // of its predictions, from 0 to 1
+  // Makes one without a regression, of a program such as "geosft-graph".
+  RunKernel(std::string of_program, double initial_weight) : weight(initial_weight), program(std::move(of_program)) {}
 
-  // Stores the regression of `program` in the RUN folder, and loads it from there if there is one. Throw DataError for
-  // a file that cannot be written, is damaged, or is of another program.
-  void save(const std::filesystem::path& run, const std::string& program) const;
-  void load(const std::filesystem::path& run, const std::string& program);
+  std::shared_ptr<const KernelRidge> regression;  // nullptr: the networks predict alone
+  double weight;                                  // of its predictions, from 0 to 1
+  std::string program;
+
+  // Stores the regression in the RUN folder, and loads it from there if there is one. Throw DataError for a file that
+  // cannot be written, is damaged, or is of another program.
+  void save(const std::filesystem::path& run) const;
+  void load(const std::filesystem::path& run);
   // Returns the tensors of the regression and its weight, and takes such. Throws c10::Error for others.
   std::map<std::string, at::Tensor> tensors() const;
   void take(std::map<std::string, at::Tensor> tensors);

@@ -11,23 +11,14 @@
 namespace geosft {
 namespace {
 
-constexpr const char* classify_program = "geosft-classify";
-constexpr double least_probability = 1e-9;
+constexpr double min_probability = 1e-9;
 
 }  // namespace
-
-void ShapeKernel::save(const std::filesystem::path& run) const {
-  RunKernel::save(run, classify_program);
-}
-
-void ShapeKernel::load(const std::filesystem::path& run) {
-  RunKernel::load(run, classify_program);
-}
 
 at::Tensor ShapeKernel::averaged(const at::Tensor& logits, const at::Tensor& histograms) const {
   const at::Tensor probability = regression->predict(histograms).softmax(1);
   const at::Tensor mean = (1 - weight) * logits.cpu().to(at::kDouble).softmax(1) + weight * probability;
-  return mean.clamp_min(least_probability).log().to(logits.options());
+  return mean.clamp_min(min_probability).log().to(logits.options());
 }
 
 at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation, uint64_t seed) {

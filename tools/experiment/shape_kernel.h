@@ -14,11 +14,8 @@
 namespace geosft {
 
 struct ShapeKernel : RunKernel {
-  ShapeKernel() { weight = 0.6; }  // the best one of furniture, by cross-validation (tools/bench/TARGETS.md)
-
-  // See RunKernel.
-  void save(const std::filesystem::path& run) const;
-  void load(const std::filesystem::path& run);
+  // The weight is the best one of furniture, by cross-validation (tools/bench/TARGETS.md).
+  ShapeKernel() : RunKernel("geosft-classify", 0.6) {}
 
   // Averages the probabilities of logits [n, classes] with those of the regression for clouds with these histograms
   // [n, columns]. Returns logits of the same type: the logarithms of the averages.

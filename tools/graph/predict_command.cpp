@@ -30,7 +30,7 @@ struct ItemTitle {
   std::vector<std::string> measures = {};                        // fields of the deviation and the target
 };
 
-// What a model says of an item: [outputs], or [n, outputs] for its nodes.
+// Holds what a model says of an item: [outputs], or [n, outputs] for its nodes.
 struct ItemPrediction {
   at::Tensor outputs;
   at::Tensor deviation = {};  // [outputs], as in OutputSpread; undefined if there is one prediction, or for nodes

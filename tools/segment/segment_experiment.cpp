@@ -106,7 +106,7 @@ std::unique_ptr<PointDataset> SegmentExperiment::open_split(const SegmentRun& tr
 std::vector<std::string> SegmentExperiment::recorded_splits(const SegmentSettings& settings, const std::string& split) {
   const bool published = settings.clouds.published_validation;
   if (split == "test" || (published && split == "validation")) return {split};
-  // Where a validation split is trained on, too, split.csv numbers both together.
+  // A validation split may be trained on, too: then split.csv numbers both together.
   const bool trained_on = split == "train" && (published || !has_validation_split(settings.data));
   if (!trained_on || settings.clouds.max_per_class > 0) return {};  // with a maximum it lists some of them
   return published ? std::vector<std::string>{"train"} : std::vector<std::string>{"train", "validation"};

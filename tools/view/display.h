@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the display: rendering to files and an interactive window. Implemented with Open3D, or by a stub without it.
+// Declares the display: rendering to files and an interactive window. Implemented with Open3D; without it every call is
+// an error.
 #pragma once
 
 #include <filesystem>

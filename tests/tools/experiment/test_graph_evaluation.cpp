@@ -30,7 +30,7 @@ TEST_CASE("outputs of many graphs are the mean over the votes, in the order that
   }
   require_close(found.outputs, expected, 1e-5, "outputs");
   CHECK(found.spread.count == 2);
-  // Of an ensemble, the spread is over all votes of all networks.
+  // The spread of an ensemble is over all votes of all networks.
   run.more_models.push_back(small_graph_run(graphs.schema).model);
   std::vector<at::Tensor> predictions;
   for (GraphModel* model : {&run.model, &run.more_models[0]}) {

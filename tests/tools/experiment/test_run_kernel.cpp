@@ -25,18 +25,18 @@ TEST_CASE("the weight of a regression has the smallest loss on the validation sp
 TEST_CASE("a regression comes back from the RUN folder of its program, and is refused by another") {
   const TemporaryFolder folder;
   const at::Tensor features = at::randn({20, 3}, generator(1)), target = features.narrow(1, 0, 1);
-  RunKernel kernel;
+  RunKernel kernel("geosft-graph", 0.5);
   kernel.regression = std::make_shared<const KernelRidge>(
       KernelRidge::fit(features, target, at::arange(20, at::kLong), KernelRidgeOptions()));
   kernel.weight = 0.25;
   CHECK(RunKernel::stored_in(folder.path()).empty());
-  kernel.save(folder.path(), "geosft-graph");
+  kernel.save(folder.path());
   CHECK(RunKernel::stored_in(folder.path()) == "kernel ridge regression");
-  RunKernel loaded;
-  loaded.load(folder.path(), "geosft-graph");
+  RunKernel loaded("geosft-graph", 0.5), other("geosft-classify", 0.5);
+  loaded.load(folder.path());
   CHECK(loaded.weight == 0.25);
   require_equal(loaded.regression->predict(features), kernel.regression->predict(features), "predictions");
-  require_error([&] { loaded.load(folder.path(), "geosft-classify"); }, {"kernel.ckpt", "another checkpoint"});
+  require_error([&] { other.load(folder.path()); }, {"kernel.ckpt", "another checkpoint"});
 }
 
 }  // namespace geosft::test::test_run_kernel
