@@ -92,14 +92,14 @@ class EachCaseAlone : public Catch::TestEventListenerBase {
     TestEventListenerBase::testCaseEnded(stats);
     ++cases_run;
     if (case_left_out) ++cases_left_out;
-    require_assertions(stats);
+    count_if_without_assertion(stats);
     began_.restore();
   }
 
  private:
   // Counts a case that checks nothing: it passes whatever the code does. Hidden ones run in a process that another case
   // starts and looks at, and a warning says what is left out.
-  void require_assertions(const Catch::TestCaseStats& stats) const {
+  void count_if_without_assertion(const Catch::TestCaseStats& stats) const {
     if (stats.totals.assertions.total() > 0 || stats.testInfo.isHidden() || case_left_out || warned_) return;
     ++cases_without_assertion;
     std::cerr << "no assertion in the case \"" << stats.testInfo.name << "\"\n";

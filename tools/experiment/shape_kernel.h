@@ -14,7 +14,7 @@
 namespace geosft {
 
 struct ShapeKernel : RunKernel {
-  // The weight is the best one of furniture, by cross-validation (tools/bench/TARGETS.md).
+  // The weight was chosen on left-out clouds of one division of furniture (tools/bench/TARGETS.md).
   ShapeKernel() : RunKernel("geosft-classify", 0.6) {}
 
   // Averages the probabilities of logits [n, classes] with those of the regression for clouds with these histograms

@@ -99,6 +99,8 @@ class Package(unittest.TestCase):
             self.assertTrue(torch.equal(call(tuple(RAGGED.tolist())), call(RAGGED)))
             with self.assertRaisesRegex(TypeError, r"^ptr must be int64 \[B \+ 1\] or a sequence of integers, got 9\.5 at place 1"):
                 call([0, 9.5, 14])
+            with self.assertRaisesRegex(TypeError, r"^ptr must be .*, got tensor\(9\.5000\) at place 1"):
+                call([0, torch.tensor(9.5), 14])
         with self.assertRaisesRegex(TypeError, "^query_ptr must be .* got str"):
             geosft.knn(points, points, 2, [0, 14], "0")
         compiled = torch.compile(lambda x: geosft.softmax_pool(x, torch.ones(3), [0, 5, 14]), backend="aot_eager", fullgraph=True)

@@ -416,14 +416,18 @@ class Modules(unittest.TestCase):
                 self.layers = torch.nn.ModuleList(nn.TransformerLayer(DIM, **LAYER) for _ in range(2))
                 self.heads = torch.nn.ModuleList((nn.SampleMaxHead(DIM, 3, 5), nn.SampleMaxHead(DIM, 2, 5)))
 
-            def forward(self, x, padding):
+            def forward(self, x, padding=None, ptr=None):
+                given = {"ptr": ptr} if padding is None else {"mask": ~padding}
                 for layer in self.layers:
-                    x = layer(x, mask=~padding)
-                return torch.cat([head(x, mask=~padding) for head in self.heads], 1)
+                    x = layer(x, **given)
+                return torch.cat([head(x, **given) for head in self.heads], 1)
 
         padding = torch.arange(12) >= torch.tensor([[12], [5], [0]])
         calls = ((torch.randn(3, 12, DIM), padding), {}), ((torch.randn(2, 9, DIM), padding[:2, :9]), {})
         with torch._inductor.config.patch(fallback_random=True):  # the random numbers of PyTorch, as without compilation
+            self.compare_compiled(Model().train(), *calls, backend="inductor", dynamic=True)
+            offsets = torch.tensor([0, 12, 17, 36]), torch.tensor([0, 9, 18])  # tensors that layers and heads share
+            calls = (((torch.randn(int(ptr[-1]), DIM),), {"ptr": ptr}) for ptr in offsets)
             self.compare_compiled(Model().train(), *calls, backend="inductor", dynamic=True)
 
     def test_operators_with_sizes_of_values(self):

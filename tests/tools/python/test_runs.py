@@ -272,7 +272,7 @@ class Classifiers(InFolder):
         trained = model.config["clouds"]["points"]
         line = torch.rand(trained, 1, generator=generator)
         few = max(1, trained // 16 - 1)
-        for points, words in ((torch.rand(few, 3, generator=generator), f"the cloud: {few} points? only, where the model learned from {trained} of each shape"),
+        for points, words in ((torch.rand(few, 3, generator=generator), f"the cloud: {few} points? only, where the model sees {trained} of each shape"),
                               (torch.ones(trained, 3), f"the cloud: all of its {trained} points are equal"),
                               (line * torch.tensor([1.0, 2.0, 3.0]) + 5, f"the cloud: all of its {trained} points lie on one line")):
             with self.assertWarnsRegex(UserWarning, words) as said:

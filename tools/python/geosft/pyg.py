@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, Sampler, SamplingAttention, SamplingContext, TransformerLayer
-from .nn.checks import check_edges_in_items, check_finite, check_flags, check_like, check_options, check_sizes, made_with
+from .nn.checks import check_edges_in_items, check_finite, check_flags, check_like, check_options, check_sizes, factory_kwargs
 from .nn.packed import PackedLayout
 from .nn.relative import point_channels
 
@@ -174,7 +174,7 @@ class _SampledConv(nn.Module):
         if out_channels % heads != 0:
             raise ValueError(f"heads must divide out_channels {out_channels}, got {heads}")
         self.in_channels, self.out_channels, self.heads = in_channels, out_channels, heads
-        made = made_with(options.get("device"), options.get("dtype"))
+        made = factory_kwargs(options.get("device"), options.get("dtype"))
         self.lin = None if out_channels == in_channels else nn.Linear(in_channels, out_channels, **made)
         self.mix = kind(out_channels, heads, num_samples, relative=relative, relative_channels=relative_channels, **options)
 
@@ -316,7 +316,7 @@ def _write_rows(file: pathlib.Path, rows: Tensor) -> None:
     file.write_text("".join(f"{line}\n" for line in lines))
 
 
-def _of_files(names: Iterable[str]) -> str:
+def _attribute_kinds(names: Iterable[str]) -> str:
     """The attributes of a graph that files of TU's form hold, by the names of the files, and their kinds."""
     attributes = {"node": "x", "edge": "edge_attr", "graph": "y"}
     words = [name.split("_") for name in sorted(names) if name not in ("A", "graph_indicator")]
@@ -371,12 +371,12 @@ def write_tu(graphs: Sequence[Data], folder: str | os.PathLike[str]) -> None:
                                  "labels a graph have no place in TU's form, but in packed graphs (HDF5)")
             rows[f"{name}_{'attributes' if value.is_floating_point() else 'labels'}"] = value.long() if value.dtype == torch.bool else value
         if number > 0 and set(rows) != set(columns):
-            raise ValueError(f"graph {number} has {_of_files(rows)}, where those before it have {_of_files(columns)}: all graphs must have the same "
+            raise ValueError(f"graph {number} has {_attribute_kinds(rows)}, where those before it have {_attribute_kinds(columns)}: all graphs must have the same "
                              "attributes, each of integers or each of floating numbers")
         for name, value in rows.items():
             columns.setdefault(name, []).append(value)
             if value.dim() == 2 and value.shape[1] != columns[name][0].shape[1]:
-                raise ValueError(f"graph {number}: {_of_files([name])} has {value.shape[1]} columns, graph 0 has {columns[name][0].shape[1]}")
+                raise ValueError(f"graph {number}: {_attribute_kinds([name])} has {value.shape[1]} columns, graph 0 has {columns[name][0].shape[1]}")
         begin += nodes
         others = {name for name in graph.keys() if name not in ("x", "edge_index", "edge_attr", "y", "batch")
                   and (graph.is_node_attr(name) or graph.is_edge_attr(name))}

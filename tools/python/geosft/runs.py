@@ -303,11 +303,11 @@ def _model_input(points: Tensor, normals: Tensor | None, model: PointClassifier 
     return points.to(model.embed.weight), None if normals is None else normals.to(model.embed.weight)
 
 
-_FEW = 16  # a model that saw more than so many times as many points hardly knows a cloud
+_FEW = 16  # a model that sees more than so many times as many points hardly knows a cloud
 _ON_A_LINE = 1e-5  # of the largest distance: float32 rounds more finely
 
 
-def _form_of_little(points: Tensor) -> str | None:
+def _degenerate_form(points: Tensor) -> str | None:
     """What the tool says of points [n, 3] that are equal or on one line; None of others."""
     if len(points) < 2:
         return None
@@ -321,12 +321,12 @@ def _form_of_little(points: Tensor) -> str | None:
     return "lie on one line" if float(beside) <= _ON_A_LINE * extent else None
 
 
-def _warn_of_little(points: Tensor, trained: int) -> None:
-    """Warns, as the tool does, of a cloud whose form a model that learned from `trained` points of each shape can hardly know."""
+def _warn_if_degenerate(points: Tensor, seen: int) -> None:
+    """Warns, as the tool does, of a cloud whose form a model that sees `seen` points of each shape can hardly know."""
     count, of = len(points), "point" if len(points) == 1 else "points"
-    if count * _FEW < trained:
-        warnings.warn(f"the cloud: {count} {of} only, where the model learned from {trained} of each shape", stacklevel=_stack_level())
-    elif form := _form_of_little(points):
+    if count * _FEW < seen:
+        warnings.warn(f"the cloud: {count} {of} only, where the model sees {seen} of each shape", stacklevel=_stack_level())
+    elif form := _degenerate_form(points):
         warnings.warn(f"the cloud: all of its {count} {of} {form}", stacklevel=_stack_level())
 
 
@@ -354,11 +354,11 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         """Probabilities [num_classes] of a cloud, as those of the tool: points [n, 3] in any unit, far from the origin or
         not, and normals [n, 3] of unit length that point outward, which are estimated where the model needs them and they are missing; the
         first time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
-        trained with are drawn; logits are averaged over the votes of the configuration, and the probabilities with those of a kernel
+        trained with are sampled; logits are averaged over the votes of the configuration, and the probabilities with those of a kernel
         regression if the RUN has one. Warns of a cloud of far fewer points, and of points that are equal or on one line, as the
         tool does."""
         points, normals = _checked_cloud(points, normals)
-        _warn_of_little(points, self.config["clouds"]["points"])
+        _warn_if_degenerate(points, self.config["clouds"]["points"])
         cloud = self._thinned(points, normals)
         with _evaluating(self):
             logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]
@@ -375,15 +375,14 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         points [n, 3] in any unit, and normals [n, 3] that point outward, which are estimated where the model needs them and they are missing,
         with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [m, 3] and normals
         [m, 3], or None for a model without, with the dtype and device of the model: at most as many points as it was
-        trained with, drawn by `vote`, centred, in the unit ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
+        trained with, sampled by `vote`, centred, in the unit ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
         check_integer("vote", vote)
         if vote < 0:
             raise ValueError(f"vote must not be negative, got {vote}")
-        return self._seen_by(self._thinned(points, normals), vote)
+        return self._seen_by(self._thinned(*_checked_cloud(points, normals)), vote)
 
-    def _thinned(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None) -> tuple[Tensor, Tensor | None]:
-        """The points that votes draw from, with the normals that the model takes."""
-        points, normals = _checked_cloud(points, normals)
+    def _thinned(self, points: Tensor, normals: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """The points that votes sample, with the normals that the model takes."""
         clouds = self.config["clouds"]
         thinned = _subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"])
         points, normals = _taken(thinned, points, normals)
@@ -425,7 +424,10 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
         input), with normals [n, 3] that point outward or None, as those of the tool; tensors, or NumPy arrays of float32 or float64. The first
         time that normals are estimated, a warning says so. Clouds of more points than one block of the configuration are
-        refused: those the tool divides."""
+        refused: those the tool divides. Warns of a cloud of far fewer points, and of points that are equal or on one line, as the
+        tool does."""
+        points, normals = _checked_cloud(points, normals)
+        _warn_if_degenerate(points, self.config["clouds"]["points"])
         label = self._category(category)
         given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
         seen, directions = self.prepare(points, normals)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, padded_keys
 from .checks import (check_encoding, check_eps, check_flags, check_integer, check_number, check_options, check_points, check_probability, check_sizes,
-                     made_with)
+                     factory_kwargs)
 from .packed import PackedLayout, pack
 from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, by_name, tensors_of
 from .sampling import Pairs, Sampler, SamplingContext, check_sampling, context_of
@@ -117,7 +117,7 @@ class SamplingAttention(nn.Module):
         check_eps(eps)
         if initialization not in ("default", "paper"):
             raise ValueError(f"initialization must be default or paper, not {initialization!r}")
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         self.initialization = initialization
         self.dim, self.num_heads, self.relative, self.relative_channels = dim, num_heads, relative, relative_channels
         self.score, self.probability, self.score_dropout, self.eps = score, probability, score_dropout, eps
@@ -259,7 +259,7 @@ class SelfAttention(nn.Module):
         super().__init__()
         _check_heads(dim, num_heads)
         self.dim, self.num_heads = dim, num_heads
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         for name in ("query", "key", "value", "output"):
             setattr(self, name, nn.Linear(dim, dim, **made))
 

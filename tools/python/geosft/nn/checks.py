@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from .._offsets import is_integer
 from .relative import GraphEncoding, PointEncoding, SequenceEncoding
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def tensor_of(value: Any, name: str, dtypes: tuple[str, ...] = FLOATS) -> Any:
 
 def check_integer(name: str, value: int) -> None:
     """An integer of Python, NumPy or a trace."""
-    if isinstance(value, bool) or not isinstance(value, (int, torch.SymInt)) and not hasattr(value, "__index__"):
+    if not is_integer(value):
         raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
 
 
@@ -70,7 +71,7 @@ def check_eps(eps: float) -> None:
         raise ValueError(f"eps must be finite and at least 0, got {eps}")
 
 
-def made_with(device, dtype: torch.dtype | None) -> dict:
+def factory_kwargs(device, dtype: torch.dtype | None) -> dict:
     """The keywords that make parameters on `device` and of `dtype`, which is floating; None: the defaults."""
     if dtype is not None and not isinstance(dtype, torch.dtype):
         raise TypeError(f"dtype must be a torch.dtype or None, got {dtype!r}")

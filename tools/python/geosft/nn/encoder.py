@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import check_flags, check_integer, check_options, check_points, check_probability, check_sizes, made_with
+from .checks import check_flags, check_integer, check_options, check_points, check_probability, check_sizes, factory_kwargs
 from .message_passing import LOCALS, EdgeIndex, LocalGraph, MessagePassing, VirtualNode, normalized
 from .message_passing import normalization as norm_of
 from .packed import PackedLayout, pack
@@ -58,7 +58,7 @@ class TransformerLayer(nn.Module):
     ):
         super().__init__()
         check_options(self, options, SamplingAttention, Sampler)
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         check_sizes(dim=dim)
         check_integer("num_heads", num_heads)
         check_integer("num_samples", num_samples)
@@ -155,7 +155,7 @@ class Encoder(nn.Module):
         check_flags(norm_first=norm_first, virtual_node=virtual_node)
         if jumping_knowledge not in _JUMPING:
             raise ValueError(f"jumping_knowledge must be one of {', '.join(_JUMPING)}, not {jumping_knowledge!r}")
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         self.dim, self.jumping_knowledge = dim, jumping_knowledge
         self.layers = nn.ModuleList(
             TransformerLayer(dim, num_heads, num_samples, norm_first=norm_first, normalization=normalization, updates_edges=layer + 1 < depth,

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import (NUMBERS, check_edges_in_items, check_flags, check_indices, check_number, check_options, check_sampler_options, check_sizes, made_with,
+from .checks import (NUMBERS, check_edges_in_items, check_flags, check_indices, check_number, check_options, check_sampler_options, check_sizes, factory_kwargs,
                      tensor_of)
 from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
@@ -157,7 +157,7 @@ class _SignNet(nn.Module):
 
     def __init__(self, columns: int, channels: int, layers: int, hidden: int = 16, *, device=None, dtype=None):
         super().__init__()
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         self.phi, self.rho = Mlp(1, hidden, hidden, 2, **made), Mlp(columns * hidden, 2 * channels, channels, layers, **made)
 
     def forward(self, vectors: Tensor) -> Tensor:
@@ -259,7 +259,7 @@ class GraphModel(nn.Module):
             raise ValueError("head must be pairs for items of two documents, and for them alone")
         if distance_channels > 0 and not 0 < distance_range < float("inf"):
             raise ValueError(f"distance_range must be above 0, got {distance_range}")
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         self.node_vocabulary, self.edge_vocabulary = list(node_vocabulary), list(edge_vocabulary)
         self.node_values, self.edge_values, self.encoding = node_values, edge_values, encoding
         self.signed_encoding, self.position_kind, self.position_channels = signed_encoding, positions, position_channels or dim

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from .checks import check_like, check_options, check_probability, check_sizes, made_with
+from .checks import check_like, check_options, check_probability, check_sizes, factory_kwargs
 from .message_passing import EdgeIndex, edge_sum
 from .packed import PackedLayout, pack
 from .sampling import Sampler, SamplingContext, context_of
@@ -85,7 +85,7 @@ class PooledHead(nn.Module):
             raise ValueError(f"pooling must be one of softmax_pool, sample_max, sum, mean, max, not {pooling!r}")
         check_sizes(dim=dim, out_features=out_features, layers=layers)
         check_sizes(0, graph_features=graph_features)
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         self.dim, self.pooling, self.graph_features = dim, pooling, graph_features
         if pooling == "softmax_pool":
             self.u = projection_of(dim, made)
@@ -146,7 +146,7 @@ class SampleMaxHead(nn.Module):
         self.dim = dim
         self.sampler = Sampler(dim, num_samples, device=device, dtype=dtype, **sampler)
         self.dropout = nn.Dropout(dropout)
-        self.linear = nn.Linear(dim, out_features, **made_with(device, dtype))
+        self.linear = nn.Linear(dim, out_features, **factory_kwargs(device, dtype))
 
     def forward(
         self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
@@ -166,8 +166,9 @@ class _LinearHead(nn.Module):
         super().__init__()
         check_sizes(dim=dim, out_features=out_features)
         self.dim = dim
-        self._add_parameters(dim, made_with(device, dtype))
-        self.linear = nn.Linear(dim, out_features, **made_with(device, dtype))
+        made = factory_kwargs(device, dtype)
+        self._add_parameters(dim, made)
+        self.linear = nn.Linear(dim, out_features, **made)
 
     def _add_parameters(self, dim: int, made: dict) -> None:
         """Adds those in front of the linear map."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from .checks import check_eps, check_flags, check_like, check_number, check_sizes, made_with
+from .checks import check_eps, check_flags, check_like, check_number, check_sizes, factory_kwargs
 from .packed import PackedLayout, segment_of
 
 _ops = torch.ops.geosft
@@ -166,7 +166,7 @@ class PackedBatchNorm(nn.Module):
         check_sizes(channels=channels)
         check_number("momentum", momentum)
         check_eps(eps)
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         self.momentum, self.eps = momentum, eps
         self.weight, self.bias = nn.Parameter(torch.ones(channels, **made)), nn.Parameter(torch.zeros(channels, **made))
         self.register_buffer("running_mean", torch.zeros(channels, **made))
@@ -302,7 +302,7 @@ class MessagePassing(nn.Module):
         check_sizes(dim=dim)
         check_sizes(1 if kind == "gated_gcn" else 0, edge_channels=edge_channels)
         check_flags(updates_edges=updates_edges)
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         self.kind, self.edge_channels, self.updates_edges = kind, edge_channels, updates_edges
         self.node = nn.Linear(dim, dim, bias=kind != "gcn", **made)
         if kind == "gated_gcn":

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from .attention import SamplingAttention
 from .._offsets import offsets_of
-from .checks import check_finite, check_flags, check_like, check_options, check_probability, check_sampler_options, check_sizes, made_with
+from .checks import check_finite, check_flags, check_like, check_options, check_probability, check_sampler_options, check_sizes, factory_kwargs
 from .encoder import Encoder, TransformerLayer
 from .heads import SampleMaxHead
 from .packed import PackedLayout, pack
@@ -65,7 +65,7 @@ class PointPairTokens(nn.Module):
 
     def __init__(self, width: int = 32, max_neighbours: int = 16, *, device=None, dtype=None):
         super().__init__()
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         self.channels, self.max_neighbours = width * len(LOCAL_NEIGHBOURS), max_neighbours
         self.networks = nn.ModuleList(
             nn.Sequential(nn.Linear(_PAIR_CHANNELS, width, **made), nn.ReLU(), nn.Linear(width, width, **made))
@@ -173,7 +173,7 @@ class PointClassifier(_PointModel):
         check_sizes(head_samples=head_samples)
         check_probability("head_dropout", head_dropout)
         check_sampler_options("head_sampler", head_sampler, Sampler)
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
         channels = point_channels(relative, normals, chirality)
         super().__init__(dim, 0, normals, tokens, channels, canonical_order, made, encoder)
@@ -214,7 +214,7 @@ class PointSegmenter(_PointModel):
         check_sizes(2, num_parts=num_parts)
         check_flags(normals=normals, chirality=chirality, canonical_order=canonical_order)
         check_sizes(0, num_categories=num_categories)
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
         channels = point_channels(relative, normals, chirality)
         super().__init__(dim, num_categories, normals, tokens, channels, canonical_order, made, encoder)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .attention import SelfAttention
-from .checks import check_eps, check_flags, check_integer, check_number, check_sizes, made_with
+from .checks import check_eps, check_flags, check_integer, check_number, check_sizes, factory_kwargs
 from .packed import PackedLayout, segment_of, size_in
 from .relative import GraphEncoding, PointEncoding
 
@@ -257,7 +257,7 @@ class PrimalAttention(SelfAttention):
         self.kernel, self.pool, self.eps, self.variance = kernel, None if pool is None else list(pool), eps, variance
         self.pooling, self.mask, self.mask_size = pooling, mask, mask_size
         self.convolution_kind, self.grid, self.class_token = convolution, tuple(grid), bool(class_token)
-        made = made_with(device, dtype)
+        made = factory_kwargs(device, dtype)
         start = torch.tensor(float(beta), device=device, dtype=dtype or torch.get_default_dtype())
         if learn_beta:
             self.beta = nn.Parameter(start if share_beta else start.repeat(num_heads))

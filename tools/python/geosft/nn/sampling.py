@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .checks import check_flags, check_integer, check_number, check_sizes, made_with, not_finite
+from .checks import check_flags, check_integer, check_number, check_sizes, factory_kwargs, not_finite
 from .packed import PackedLayout, Unpacked, check_equal, pack, samples_of
 
 _ops = torch.ops.geosft
@@ -163,8 +163,8 @@ class Pairs(NamedTuple):
         weight: [K], that of `top`, of the dtype of the scores.
         layout: the items of the samples.
         hard: :meth:`sample` takes the member with the larger weight.
-        dense: of dense tokens: their shape and mask.
         rows: the number of packed tokens that the pairs are of, which :meth:`sample` expects of other rows, too.
+        dense: of dense tokens: their shape and mask.
     """
 
     top: Tensor
@@ -172,8 +172,8 @@ class Pairs(NamedTuple):
     weight: Tensor
     layout: PackedLayout
     hard: bool
+    rows: int
     dense: _DenseBatch | None = None
-    rows: int | None = None
 
     @property
     def mask(self) -> Tensor | None:
@@ -214,9 +214,8 @@ class Pairs(NamedTuple):
         return f"x must have shape {wanted}, got {list(x.shape)}: the pairs are of other tokens{packed}"
 
     def _sampled(self, x: Tensor) -> Tensor:
-        if self.rows is not None:
-            check_equal(x.shape[0] if x.dim() > 0 else -1, self.rows, lambda: self._wrong_rows(x),
-                        "x must have shape [N, ...], a row for each of the tokens that the pairs are of")
+        check_equal(x.shape[0] if x.dim() > 0 else -1, self.rows, lambda: self._wrong_rows(x),
+                    "x must have shape [N, ...], a row for each of the tokens that the pairs are of")
         blend = _ops.gather_pairs(x, self.top, self.partner, self.weight)
         if not self.hard:
             return blend
@@ -271,7 +270,7 @@ class Sampler(nn.Module):
         check_flags(hard=hard, with_replacement=with_replacement, noise=noise)
         self.dim, self.num_samples, self.tau, self.weighting = dim, num_samples, tau, weighting
         self.hard, self.with_replacement, self.noise = hard, with_replacement, noise
-        self.projection = nn.Linear(dim, 1, **made_with(device, dtype))
+        self.projection = nn.Linear(dim, 1, **factory_kwargs(device, dtype))
 
     def extra_repr(self) -> str:
         """What print shows."""
@@ -329,7 +328,7 @@ class Sampler(nn.Module):
         else:
             weight = _gumbel_softmax_weight(wide, top, partner, noise, self.tau)
         sampled = layout.samples(k, self.with_replacement, top.shape[0], sample_ptr)
-        return Pairs(top, partner, weight.to(score.dtype), sampled, self.hard, rows=layout.rows)
+        return Pairs(top, partner, weight.to(score.dtype), sampled, self.hard, layout.rows)
 
 
 def _paired_by_row(pairs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
