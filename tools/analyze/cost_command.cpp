@@ -10,6 +10,7 @@
 #include "tools/analyze/commands.h"
 #include "tools/analyze/cost_options.h"
 #include "tools/experiment/main_guard.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
@@ -60,7 +61,7 @@ struct CostCommand {
     const auto told = [&](const AttentionCost& cost) {
       throw_if_interrupted("before anything was written");
       csv += csv_field(cost.attention) + "," + std::to_string(cost.tokens) + "," + std::to_string(cost.keys) + "," +
-             exact_number(cost.seconds) + "," + exact_number(cost.bytes) + "\n";
+             shortest_text(cost.seconds) + "," + shortest_text(cost.bytes) + "\n";
     };
     const auto costs = attention_costs(sizes, options.tokens, max_full_tokens, options.timing, told);
     options.output.write_csv(csv);

@@ -12,6 +12,7 @@
 #include "tools/analyze/traced_run.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/report_texts.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
@@ -89,7 +90,7 @@ struct EmbeddingCommand {
         const std::string name = "plane" + std::to_string(panel) + "_" + std::to_string(label);
         for (size_t row = 0; row < found.labels.size(); ++row) {
           if (found.labels[row] != static_cast<int64_t>(label)) continue;
-          drawn.data[name] += exact_number(place[2 * row]) + " " + exact_number(place[2 * row + 1]) + "\n";
+          drawn.data[name] += shortest_text(place[2 * row]) + " " + shortest_text(place[2 * row + 1]) + "\n";
         }
         script << (label == 0 ? "plot '" : ", '") << name << "' with points pt "
                << class_symbols[label / class_colours.size() % class_symbols.size()] << " ps 0.7 lc rgb '"
@@ -113,7 +114,7 @@ struct EmbeddingCommand {
       csv += csv_field(found.names[static_cast<size_t>(found.labels[row])]);
       for (const Projected& plane : planes) {
         const double* place = plane.places.const_data_ptr<double>() + 2 * row;
-        csv += "," + exact_number(place[0]) + "," + exact_number(place[1]);
+        csv += "," + shortest_text(place[0]) + "," + shortest_text(place[1]);
       }
       csv += "\n";
     }

@@ -9,6 +9,7 @@
 #include "tools/analyze/cost_options.h"
 #include "tools/analyze/family_cost.h"
 #include "tools/experiment/main_guard.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
@@ -70,8 +71,8 @@ struct FamilyCommand {
     std::string csv = "attention,tokens,multiply_adds,seconds,bytes\n";
     const auto told = [&](const FamilyCost& cost) {
       throw_if_interrupted("before anything was written");
-      csv += cost.attention + "," + std::to_string(cost.tokens) + "," + exact_number(cost.multiply_adds) + "," +
-             exact_number(cost.seconds) + "," + exact_number(cost.bytes) + "\n";
+      csv += cost.attention + "," + std::to_string(cost.tokens) + "," + shortest_text(cost.multiply_adds) + "," +
+             shortest_text(cost.seconds) + "," + shortest_text(cost.bytes) + "\n";
     };
     const auto costs = family_costs(names, sizes, options.tokens, measured(), options.timing, told);
     options.output.write_csv(csv);

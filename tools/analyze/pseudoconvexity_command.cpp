@@ -10,6 +10,7 @@
 #include "models/theory/probes.h"
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
@@ -20,7 +21,7 @@ constexpr double segment_length = 0.3;  // deviation of the difference of two we
 
 std::string row_text(const at::Tensor& row) {
   std::string text;
-  for (int64_t i = 0; i < row.size(0); ++i) text += (i == 0 ? "(" : ", ") + exact_number(row[i].item<double>());
+  for (int64_t i = 0; i < row.size(0); ++i) text += (i == 0 ? "(" : ", ") + shortest_text(row[i].item<double>());
   return text + ")";
 }
 

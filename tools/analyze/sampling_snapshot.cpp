@@ -7,6 +7,7 @@
 
 #include "data/seeds.h"
 #include "geometry/augment.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
@@ -65,7 +66,7 @@ std::string snapshots_csv(const std::vector<SamplingSnapshot>& snapshots) {
     const auto row = rows.accessor<float, 2>();
     for (int64_t i = 0; i < rows.size(0); ++i) {
       text += std::to_string(one.epochs) + "," + std::to_string(i);
-      for (int64_t c = 0; c < rows.size(1); ++c) text += "," + exact_number(row[i][c]);
+      for (int64_t c = 0; c < rows.size(1); ++c) text += "," + shortest_text(row[i][c]);
       text += "\n";
     }
   }

@@ -49,8 +49,6 @@ Curve in_order_of_x(const Curve& curve);
 // Returns CSV with the header curve,<x>,<y> and one line per point; numbers have the fewest digits that round-trip.
 std::string curves_csv(const std::string& x, const std::string& y, const std::vector<Curve>& curves);
 
-// Formats a number with the fewest digits that round-trip.
-std::string exact_number(double value);
 // Formats a CSV field, quoted if necessary.
 std::string csv_field(const std::string& text);
 

@@ -11,12 +11,13 @@
 #include <sstream>
 
 #include "tools/experiment/plot_curves.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
 
 std::string exact_text(double value) {
-  return std::isnan(value) ? "" : exact_number(value);
+  return std::isnan(value) ? "" : shortest_text(value);
 }
 
 std::string rounded_text(double value, const ScoreStyle& style) {

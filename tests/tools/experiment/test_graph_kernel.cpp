@@ -19,9 +19,11 @@ GraphKernel example_kernel(const PackedItems& graphs, double weight) {
   KernelRidgeOptions options;
   options.labels = graphs.schema.task == GraphTask::multi_label;
   const at::Tensor groups = at::arange(graphs.size(), at::kLong);
-  return {std::make_shared<const KernelRidge>(
-              KernelRidge::fit(example_features(graphs.size()), graphs.target, groups, options)),
-          weight};
+  GraphKernel kernel;
+  kernel.regression = std::make_shared<const KernelRidge>(
+      KernelRidge::fit(example_features(graphs.size()), graphs.target, groups, options));
+  kernel.weight = weight;
+  return kernel;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "tests/support.h"
 #include "tests/tools/experiment/pictures.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft::test::test_plot_curves {
 namespace {
@@ -70,7 +71,7 @@ TEST_CASE("the numbers of curves come back exactly") {
   const std::string csv = curves_csv("n", "time", {{"a, b", {1, 1e-7}, {0.1, 3}}, {"c", {2}, {4}}});
   CHECK(csv == "curve,n,time\n\"a, b\",1,0.1\n\"a, b\",1e-07,3\nc,2,4\n");
   CHECK(csv_field("say \"x\"") == "\"say \"\"x\"\"\"");
-  CHECK(exact_number(1.0 / 3) == "0.3333333333333333");
+  CHECK(shortest_text(1.0 / 3) == "0.3333333333333333");
 }
 
 TEST_CASE("places are moved apart as little as possible") {
