@@ -66,7 +66,7 @@ std::string snapshots_csv(const std::vector<SamplingSnapshot>& snapshots) {
     const auto row = rows.accessor<float, 2>();
     for (int64_t i = 0; i < rows.size(0); ++i) {
       text += std::to_string(one.epochs) + "," + std::to_string(i);
-      for (int64_t c = 0; c < rows.size(1); ++c) text += "," + shortest_text(row[i][c]);
+      for (int64_t c = 0; c < rows.size(1); ++c) text += "," + shortest_text(static_cast<double>(row[i][c]));
       text += "\n";
     }
   }
