@@ -10,8 +10,8 @@
 namespace geosft {
 namespace {
 
-using Triangles = std::vector<std::array<int64_t, 3>>;
 using Place = std::array<double, 2>;
+using TriangleCorners = std::vector<std::array<int64_t, 3>>;
 
 // The share of the polygon's area that the triangles of a fan may overlap: corners that were rounded in a file.
 constexpr double fan_tolerance = 1e-6;
@@ -20,8 +20,8 @@ constexpr double collinear_tolerance = 1e-13;
 // Limit of the tests of ear clipping, per polygon.
 constexpr int64_t max_tests = 400'000'000;
 
-Triangles fan(int64_t corners) {
-  Triangles triangles;
+TriangleCorners fan(int64_t corners) {
+  TriangleCorners triangles;
   triangles.reserve(static_cast<size_t>(corners - 2));
   for (int64_t i = 2; i < corners; ++i) triangles.push_back({0, i - 1, i});
   return triangles;
@@ -91,8 +91,8 @@ class EarClipping {
   }
 
   // Returns nothing if no ear is found.
-  std::optional<Triangles> run() {
-    Triangles triangles;
+  std::optional<TriangleCorners> run() {
+    TriangleCorners triangles;
     auto left = static_cast<int64_t>(places_.size());
     int64_t corner = 0;
     while (left > 3) {
@@ -169,7 +169,7 @@ std::vector<std::array<int64_t, 3>> triangulate_polygon(const std::vector<std::a
   if (count == 3) return {{0, 1, 2}};
   const std::optional<std::vector<Place>> places = flattened(corners);
   if (!places || is_covered_by_fan(*places)) return fan(count);
-  const std::optional<Triangles> triangles = EarClipping(*places).run();
+  const std::optional<TriangleCorners> triangles = EarClipping(*places).run();
   return triangles ? *triangles : fan(count);
 }
 

@@ -54,7 +54,7 @@ function(geosft_configure target)
   else()
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
-  if(GEOSFT_UNITY AND NOT target STREQUAL "geosft_geometry")
+  if(GEOSFT_UNITY)
     geosft_unite(${target})
   endif()
   # The time of tools and tests is spent in the libraries: their own code is compiled quickly, but for what is measured.
