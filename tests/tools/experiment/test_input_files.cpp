@@ -59,6 +59,23 @@ TEST_CASE("a folder that is one input is kept, wherever it is found") {
   require_error([&] { input_files({at("*.off")}, kind); }, {"*.off", "*.mtx", "no such file"});
 }
 
+TEST_CASE("RUN folders are left out of folders and patterns, with a line that says so") {
+  const TemporaryFolder folder;
+  for (const std::string file : {"a.off", "runs/one/config.toml", "runs/one/metrics.csv", "runs/one/model_1/a.csv"}) {
+    write_text(folder / file, "");
+  }
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  const CapturedStderr said;
+  CHECK(input_shape_files({folder.path().string()}).files == Names{at("a.off")});
+  CHECK(said.text() == at("runs/one") + ": a RUN folder, whose files are not read\n");
+  write_text(folder / "runs/two/config.toml", "");
+  write_text(folder / "runs/b.off", "");
+  CHECK(input_shape_files({at("runs/*")}).files == Names{at("runs/b.off")});
+  CHECK_THAT(said.text(), Catch::EndsWith("runs/one: a RUN folder, whose files are not read, as those of 1 more\n"));
+  // A RUN folder that is named itself is searched.
+  CHECK(input_shape_files({at("runs/one")}).files == Names{at("runs/one/metrics.csv"), at("runs/one/model_1/a.csv")});
+}
+
 TEST_CASE("a folder or pattern without a shape file is named") {
   const TemporaryFolder folder;
   write_text(folder / "a.mtl", "");
