@@ -13,7 +13,7 @@ TEST_CASE("degenerate_form tells equal points and points on one line from others
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     CHECK(degenerate_form(at::full({20, 3}, 0.3).to(type)) == "are equal");
     CHECK(degenerate_form(line.to(type)) == "lie on one line");
-    CHECK(degenerate_form(at::cat({line, at::tensor({{9.0, 0.0, 0.0}})}).to(type)).empty());
+    CHECK(degenerate_form(at::cat({line, at::tensor({9.0, 0.0, 0.0}).unsqueeze(0)}).to(type)).empty());
     CHECK(degenerate_form(at::zeros({1, 3}, type)).empty());
     CHECK(degenerate_form(at::zeros({0, 3}, type)).empty());
   }
