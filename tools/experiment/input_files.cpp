@@ -29,9 +29,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns the names in order, without the buffers of glTF files.
+// Returns the names in order, without files that belong to others.
 std::vector<std::string> sorted_names(std::vector<fs::path> files) {
-  take_gltf_buffers(files);
+  take_companions(files);
   std::vector<std::string> names(files.begin(), files.end());
   std::sort(names.begin(), names.end());
   return names;

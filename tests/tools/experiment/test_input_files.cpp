@@ -38,6 +38,14 @@ TEST_CASE("names of files are kept, folders and patterns are the shape files in 
   REQUIRE_FALSE(literal.several);
 }
 
+TEST_CASE("labels of the parts of a mesh are not read as a cloud") {
+  const TemporaryFolder folder;
+  for (const std::string file : {"1.off", "1_labels.txt", "2_labels.txt"}) write_text(folder / file, "");
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  CHECK(input_shape_files({folder.path().string()}).files == Names{at("1.off"), at("2_labels.txt")});
+  CHECK(input_shape_files({at("1_labels.txt")}).files == Names{at("1_labels.txt")});
+}
+
 TEST_CASE("the buffers of glTF files are not read as laser scans") {
   const TemporaryFolder folder;
   for (const std::string file : {"a/x.gltf", "a/x.bin", "b/scan.bin"}) write_text(folder / file, "");
