@@ -187,9 +187,13 @@ class Checker {
   }
 
   void check_smiles() const {
-    const auto found = static_cast<int64_t>(packed_.smiles.size());
-    if (found == 0 || found == packed_.size()) return;
-    fail("smiles", "none, or one for each of the " + std::to_string(packed_.size()) + " graphs", std::to_string(found));
+    const auto check = [&](const char* member, size_t size) {
+      const auto found = static_cast<int64_t>(size);
+      if (found == 0 || found == packed_.size()) return;
+      fail(member, "none, or one for each of the " + std::to_string(packed_.size()) + " graphs", std::to_string(found));
+    };
+    check("smiles", packed_.smiles.size());
+    check("lines", packed_.lines.size());
   }
 
   const PackedItems& packed_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -106,16 +107,21 @@ bool has_columns(const std::filesystem::path& file) {
   return format != nullptr && format->read_table != nullptr;
 }
 
-std::vector<std::filesystem::path> take_gltf_buffers(std::vector<std::filesystem::path>& files) {
-  std::set<std::filesystem::path> folders;
+std::vector<std::filesystem::path> take_companions(std::vector<std::filesystem::path>& files) {
+  constexpr std::string_view labels = "_labels.txt";
+  std::set<std::filesystem::path> gltf_folders, shapes;  // shapes: without extension
   for (const auto& file : files) {
-    if (lower_case(file.extension().string()) == ".gltf") folders.insert(file.parent_path());
+    if (lower_case(file.extension().string()) == ".gltf") gltf_folders.insert(file.parent_path());
+    if (!file.string().ends_with(labels)) shapes.insert(std::filesystem::path(file).replace_extension());
   }
-  const auto buffers = std::stable_partition(files.begin(), files.end(), [&](const std::filesystem::path& file) {
-    return lower_case(file.extension().string()) != ".bin" || !folders.contains(file.parent_path());
-  });
-  std::vector<std::filesystem::path> taken(buffers, files.end());
-  files.erase(buffers, files.end());
+  const auto is_companion = [&](const std::filesystem::path& file) {
+    const std::string name = file.string();
+    if (name.ends_with(labels)) return shapes.contains(name.substr(0, name.size() - labels.size()));
+    return lower_case(file.extension().string()) == ".bin" && gltf_folders.contains(file.parent_path());
+  };
+  const auto companions = std::stable_partition(files.begin(), files.end(), std::not_fn(is_companion));
+  std::vector<std::filesystem::path> taken(companions, files.end());
+  files.erase(companions, files.end());
   return taken;
 }
 

@@ -18,8 +18,10 @@ bool has_shape_extension(const std::filesystem::path& file);
 bool has_columns(const std::filesystem::path& file);
 // Returns whether the name ends in the extension of a format that is not read, but that other programs convert.
 bool has_converted_extension(const std::filesystem::path& file);
-// Removes and returns the .bin files that lie beside .gltf files among `files`: they are buffers, not laser scans.
-std::vector<std::filesystem::path> take_gltf_buffers(std::vector<std::filesystem::path>& files);
+// Removes and returns those among `files` that belong to others, and are no shapes: .bin files beside .gltf files,
+// which are buffers and not laser scans, and NAME_labels.txt beside a shape NAME, such as NAME.off, whose parts it
+// names.
+std::vector<std::filesystem::path> take_companions(std::vector<std::filesystem::path>& files);
 // Returns ".ply, .obj, .off, .stl, … or .csv": the extensions of all formats, for messages.
 std::string shape_extensions();
 

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* molecule_table_version = "molecule table 2";
+constexpr const char* molecule_table_version = "molecule table 3";
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 // Parses a label: NaN if it is unknown, nothing if it is not a number.

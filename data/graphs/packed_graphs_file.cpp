@@ -42,6 +42,7 @@ class PackedFile {
     out.coordinates = optional_numbers("coordinates");
     out.schema.coordinates = out.coordinates.defined();
     out.smiles = lines("smiles");
+    if (file_.has("lines")) out.lines = list("lines");
     out.warnings = lines("remarks");
     return out;
   }
@@ -185,6 +186,7 @@ void write_packed_graphs(const std::filesystem::path& file, const PackedItems& p
     if (packed.split) sets[name] = at::tensor(*packed.split.*split, at::kLong);
   }
   if (!packed.smiles.empty()) sets["smiles"] = as_text(packed.smiles);
+  if (!packed.lines.empty()) sets["lines"] = at::tensor(packed.lines, at::kLong);
   if (!packed.warnings.empty()) sets["remarks"] = as_text(packed.warnings);
   if (!key.empty()) sets["key"] = as_bytes(key);
   std::erase_if(sets, [](const auto& set) { return !set.second.defined(); });

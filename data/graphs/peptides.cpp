@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* peptides_version = "peptides 2";
+constexpr const char* peptides_version = "peptides 3";
 
 const std::vector<std::string> peptide_functions = {
     "antifungal", "cell_cell_communication", "anticancer",    "drug_delivery_vehicle", "antimicrobial",

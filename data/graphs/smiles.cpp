@@ -268,6 +268,7 @@ SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptio
     if (!parsed[i].error.empty()) continue;
     out.rows.push_back(static_cast<int64_t>(i));
     out.packed.smiles.push_back(column.smiles[i]);
+    if (!column.lines.empty()) out.packed.lines.push_back(column.lines[i]);
     joined.add(parsed[i].molecule);
   }
   PackedItems& packed = out.packed;

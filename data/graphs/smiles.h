@@ -74,8 +74,8 @@ bool is_csv(const std::filesystem::path& file);
 SmilesFile read_smiles_file(const std::filesystem::path& file, const std::string& column = "");
 
 struct SmilesGraphs {
-  PackedItems packed;         // atoms, bonds and SMILES, as in molecule_features.h; no target, no output names
-  std::vector<int64_t> rows;  // rows of the column with a valid SMILES, one per graph
+  PackedItems packed;  // atoms, bonds, SMILES and their lines, as in molecule_features.h; no target, no output names
+  std::vector<int64_t> rows;             // rows of the column with a valid SMILES, one per graph
   std::vector<std::string> errors = {};  // of each row of the column; empty if its SMILES is valid
 };
 

@@ -245,7 +245,10 @@ void read_answers(const SetFiles& files, int64_t graphs, const TuLabelNumbers* k
   }
   if (!classes.defined()) return;
   if (classes.size(1) != 1) {
-    throw DataError(files.path("graph_labels").string(), "one number a line", std::to_string(classes.size(1)));
+    throw DataError(files.path("graph_labels").string() + ":1",
+                    "one class per graph (several labels per graph: packed graphs, the form of OGB, or for molecules a "
+                    "CSV table of SMILES)",
+                    std::to_string(classes.size(1)) + " numbers");
   }
   classes = classes.squeeze(1);
 }

@@ -58,8 +58,8 @@ Entries entries_of(const fs::path& folder) {
     }
   }
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
-  const std::vector<fs::path> buffers = take_gltf_buffers(found.shapes);
-  found.others.insert(found.others.end(), buffers.begin(), buffers.end());
+  const std::vector<fs::path> companions = take_companions(found.shapes);
+  found.others.insert(found.others.end(), companions.begin(), companions.end());
   for (auto* paths : {&found.shapes, &found.folders, &found.others}) std::sort(paths->begin(), paths->end());
   return found;
 }

@@ -55,6 +55,8 @@ TEST_CASE("what does not fit the schema is named") {
   require_refused([](PackedItems& p) { p.schema.edge_vocabulary = {}; }, {"edge_categories", "none"});
   require_refused([](PackedItems& p) { p.schema.grid_height = p.schema.grid_width = 2; }, {"ptr", "4 nodes", "grid"});
   require_refused([](PackedItems& p) { p.schema.documents = true; }, {"node_vocabulary", "documents"});
+  require_refused([](PackedItems& p) { p.smiles = {"C"}; }, {"smiles", "none, or one for each of the 7 graphs"});
+  require_refused([](PackedItems& p) { p.lines = {2}; }, {"lines", "none, or one for each of the 7 graphs"});
   require_refused(
       [](PackedItems& p) {
         p.schema.documents = true;

@@ -7,6 +7,7 @@
 
 #include "geometry/augment.h"
 #include "geometry/canonical_pose.h"
+#include "geometry/degenerate_form.h"
 #include "geometry/farthest_point_sampling.h"
 #include "geometry/normals.h"
 #include "geometry/rotation.h"
@@ -17,18 +18,6 @@ namespace geosft {
 namespace {
 
 constexpr double jitter_clip = 5.0;  // in standard deviations
-
-// Returns "are equal" or "lie on one line" if points [n, 3], n >= 1, do; otherwise null.
-const char* form_of_little(const at::Tensor& points) {
-  constexpr double tolerance = 1e-5;  // of the largest distance; float32 rounds more finely
-  if (points.size(0) < 2) return nullptr;
-  const at::Tensor offset = points.to(at::kDouble) - points[0].to(at::kDouble), distance = offset.square().sum(1);
-  const at::Tensor farthest = offset[distance.argmax().item<int64_t>()];
-  const double extent = distance.max().item<double>();
-  if (extent == 0) return "are equal";
-  const at::Tensor beside = at::linalg_cross(offset, farthest.expand_as(offset)).norm(2, 1);
-  return beside.max().item<double>() <= tolerance * extent ? "lie on one line" : nullptr;
-}
 
 // Adds a warning if most normals of a shape point inward. Those of a closed surface that point outward have a positive
 // mean product with the offset from the centroid, 3 V / A by the divergence theorem, however many faces a cavity has.
@@ -135,7 +124,7 @@ void warn_of_little(const Shape& shape, int64_t points, std::vector<std::string>
   if (available * few < points) {
     warnings.push_back(cloud_name(shape) + ": " + std::to_string(available) + (available == 1 ? " point" : " points") +
                        " only, where the model sees " + std::to_string(points) + " of each shape");
-  } else if (const char* form = form_of_little(shape.points); form != nullptr) {
+  } else if (const std::string form = degenerate_form(shape.points); !form.empty()) {
     warnings.push_back(cloud_name(shape) + ": all of its " + std::to_string(available) + " points " + form);
   }
 }

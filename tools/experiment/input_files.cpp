@@ -21,6 +21,7 @@
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/report_texts.h"
+#include "tools/experiment/run_folder.h"
 
 namespace geosft {
 
@@ -28,15 +29,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns the names in order, without the buffers of glTF files.
+// Returns the names in order, without files that belong to others.
 std::vector<std::string> sorted_names(std::vector<fs::path> files) {
-  take_gltf_buffers(files);
+  take_companions(files);
   std::vector<std::string> names(files.begin(), files.end());
   std::sort(names.begin(), names.end());
   return names;
 }
 
-std::vector<std::string> files_below(const fs::path& folder, const InputKind& kind) {
+// RUN folders that a search left out.
+using LeftOutRuns = std::vector<std::string>;
+
+std::vector<std::string> files_below(const fs::path& folder, const InputKind& kind, LeftOutRuns& runs) {
   const auto is_set = [&](const fs::path& path) { return kind.is_set && kind.is_set(path); };
   if (is_set(folder)) return {folder.string()};
   std::vector<fs::path> files;
@@ -44,24 +48,28 @@ std::vector<std::string> files_below(const fs::path& folder, const InputKind& ki
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code unknown;
     const bool is_folder = at->is_directory(unknown), hidden = at->path().filename().string().starts_with('.');
-    const bool found = !hidden && (is_folder ? is_set(at->path()) : kind.is_file(at->path()));
+    const bool is_run = is_folder && !hidden && RunFolder::holds_run(at->path());
+    const bool found = !hidden && !is_run && (is_folder ? is_set(at->path()) : kind.is_file(at->path()));
     if (found) files.push_back(at->path());
-    if (is_folder && (hidden || found)) at.disable_recursion_pending();
+    if (is_run) runs.push_back(at->path().string());
+    if (is_folder && (hidden || is_run || found)) at.disable_recursion_pending();
   }
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
   if (files.empty()) throw DataError(folder.string(), "files that end in " + kind.endings, "none in this folder");
   return sorted_names(std::move(files));
 }
 
-std::vector<std::string> matches_of(const std::string& pattern, const InputKind& kind) {
+std::vector<std::string> matches_of(const std::string& pattern, const InputKind& kind, LeftOutRuns& runs) {
   glob_t found{};
   const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
   std::vector<fs::path> files;
   if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
     for (size_t i = 0; i < found.gl_pathc; ++i) {
       const std::string path = found.gl_pathv[i];
-      if (fs::is_directory(path)) {
-        const std::vector<std::string> below = files_below(path, kind);
+      if (RunFolder::holds_run(path)) {
+        runs.push_back(path);
+      } else if (fs::is_directory(path)) {
+        const std::vector<std::string> below = files_below(path, kind, runs);
         files.insert(files.end(), below.begin(), below.end());
       } else if (kind.is_file(path)) {
         files.push_back(path);
@@ -102,6 +110,7 @@ bool is_smaller(const std::string& number, const std::string& than) {
 InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind) {
   InputFiles inputs{{}, given.size() > 1};
   std::set<std::string> known;
+  LeftOutRuns runs;
   const auto add = [&](const std::vector<std::string>& files) {
     inputs.several = true;
     for (const std::string& file : files) {
@@ -112,13 +121,18 @@ InputFiles input_files(const std::vector<std::string>& given, const InputKind& k
     std::error_code error;
     const bool folder = fs::is_directory(name, error);
     if (folder && !(kind.is_set && kind.is_set(name))) {
-      add(files_below(name, kind));
+      add(files_below(name, kind, runs));
     } else if (!folder && !fs::exists(name, error) && name.find_first_of("*?[") != std::string::npos) {
-      add(matches_of(name, kind));
+      add(matches_of(name, kind, runs));
     } else {
       known.insert(name);
       inputs.files.push_back(name);
     }
+  }
+  if (!runs.empty()) {
+    const std::string first = *std::ranges::min_element(runs);
+    std::cerr << first << ": a RUN folder, whose files are not read"
+              << (runs.size() > 1 ? ", as those of " + std::to_string(runs.size() - 1) + " more" : "") << '\n';
   }
   return inputs;
 }

@@ -29,9 +29,10 @@ struct InputKind {
 };
 
 // Replaces each folder by the files of this kind below it at any depth, and each pattern (*, ? or [...], where no file
-// has this name) by the files and folders that match it; both sorted, without hidden files, repetitions and the buffers
-// (.bin) of .gltf files. Folders that are one input, and other names, are kept, whether or not there is such a file.
-// Throws DataError naming a folder or pattern without a file of this kind.
+// has this name) by the files and folders that match it; both sorted, without hidden files, repetitions and files that
+// belong to others (take_companions). RUN folders below a folder, or that match a pattern, are left out, and a line on
+// stderr says so. Folders that are one input, and other names, are kept, whether or not there is such a file. Throws
+// DataError naming a folder or pattern without a file of this kind.
 InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind);
 
 // Returns the same, of shape files, and of files in formats that must be converted first: reading them says by what.

@@ -66,12 +66,12 @@ void refuse_run_of_runs(const std::filesystem::path& folder) {
 }
 
 // Throws DataError if the training of the folder has not come to a best checkpoint yet.
-void refuse_begun_run(const std::filesystem::path& folder) {
+void refuse_begun_run(const std::filesystem::path& folder, const std::string& tool) {
   const RunFolder run = RunFolder::open(folder);
   if (!std::filesystem::exists(run.last_checkpoint())) return;
   throw DataError(folder.string(), "a run with a best.ckpt",
-                  "last.ckpt alone: its training has not come so far; train --resume --out " +
-                      shell_word(folder.string()) + " goes on with it");
+                  "last.ckpt alone: its training has not come so far; " + (tool.empty() ? "" : tool + " ") +
+                      "train --resume --out " + shell_word(folder.string()) + " goes on with it");
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
     file = RunFolder::open(found).best_checkpoint();
     if (!std::filesystem::exists(file)) {
       refuse_run_of_runs(found);
-      refuse_begun_run(found);
+      refuse_begun_run(found, tool);
     }
   }
   return load_checkpoint(file);

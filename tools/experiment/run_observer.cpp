@@ -112,20 +112,21 @@ double RunObserver::training_seconds() const {
 void RunObserver::on_step(const StepReport& report) {
   last_step_ = Clock::now();
   if (!loop_.processes().is_root()) return;
-  const int64_t steps = loop_.steps_per_epoch();
-  const double elapsed = training_seconds();
-  const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
-  const MetricSum& metric_sum = report.epoch_so_far;
-  bar(report).update(report.epoch * steps + report.step_in_epoch,
-                     "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
-                         fixed(metric_sum.mean_loss(), 3) + training_text(metric_sum) + validation_text_ + "  " +
-                         fixed(rate, 0) + " " + run_.score.items + "/s");
+  const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / training_seconds();
+  bar(report).update(report.epoch * loop_.steps_per_epoch() + report.step_in_epoch,
+                     bar_text(report.epoch, report.epoch_so_far, rate));
 }
 
-// Returns an empty string if the metric is undefined for a single step.
-std::string RunObserver::training_text(const MetricSum& metric_sum) const {
-  const double score = metric_sum.mean_score();
-  return std::isnan(score) ? "" : "  " + run_.score.text(run_.score.value(score));
+std::string RunObserver::bar_text(int64_t epoch, const MetricSum& training, double items_per_second) const {
+  return training_text(epoch, training) + validation_text_ + "  " + fixed(items_per_second, 0) + " " +
+         run_.score.items + "/s";
+}
+
+std::string RunObserver::training_text(int64_t epoch, const MetricSum& training) const {
+  const std::string text = "epoch " + std::to_string(epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
+                           fixed(training.mean_loss(), 3);
+  const double score = training.mean_score();
+  return std::isnan(score) ? text : text + "  " + run_.score.text(run_.score.value(score));
 }
 
 void RunObserver::append(const EpochReport& report, const char* split, const MetricSum& metric_sum,
@@ -158,6 +159,8 @@ void RunObserver::on_epoch(const EpochReport& report) {
   } else {
     say(line);
   }
+  // At the last step the bar showed the validation of an earlier epoch.
+  if (bar_) bar_->update((report.epoch + 1) * loop_.steps_per_epoch(), bar_text(report.epoch, report.training, rate));
   const bool last = report.epoch + 1 == run_.epochs;
   const bool due = !report.diverging && (last || (report.epoch + 1) % run_.checkpoint_every == 0);
   if (run_.held_out ? report.best && !report.diverging : due) save_best(report.epoch + 1);
@@ -166,8 +169,7 @@ void RunObserver::on_epoch(const EpochReport& report) {
 }
 
 std::string RunObserver::epoch_text(const EpochReport& report, double items_per_second) const {
-  std::string text = "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
-                     fixed(report.training.mean_loss(), 3) + training_text(report.training);
+  std::string text = training_text(report.epoch, report.training);
   if (report.validation) text += validation_text_;
   char rates[96];
   std::snprintf(rates, sizeof rates, "  lr %.3g  %.0f %s/s", report.learning_rate, items_per_second,

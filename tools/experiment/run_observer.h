@@ -64,11 +64,14 @@ class RunObserver : public TrainingObserver {
   void save_best(int64_t epoch);
   // Prints a line, which also goes to the log.
   void say(const std::string& line);
+  // Describes the training in an epoch so far, without a score where a single step has none.
+  std::string training_text(int64_t epoch, const MetricSum& training) const;
+  // The same with the last validation and the speed, for the bar.
+  std::string bar_text(int64_t epoch, const MetricSum& training, double items_per_second) const;
   // Describes a finished epoch: loss, scores, learning rate, speed, and the time left.
   std::string epoch_text(const EpochReport& report, double items_per_second) const;
   void write_events(const EpochReport& report);
   double seconds() const;
-  std::string training_text(const MetricSum& metric_sum) const;
   void append(const EpochReport& report, const char* split, const MetricSum& metric_sum, double items_per_second,
               double waiting);
 

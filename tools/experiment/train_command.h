@@ -145,8 +145,7 @@ int TrainCommand<Settings>::train_and_report() {
   const bool done = train_or_clean(folder, processes(), [&] { return train(folder); });
   if (!part()) return 0;
   if (!done) {
-    throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with " + program() +
-                      " train --resume --out " + shell_word(out));
+    throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with " + resume_command());
   }
   report(folder);
   return 0;

@@ -80,6 +80,10 @@ std::string TrainArguments::program() const {
   return subcommand_->get_parent()->get_name();
 }
 
+std::string TrainArguments::resume_command() const {
+  return program() + " train --resume --out " + shell_word(out);
+}
+
 at::Device TrainArguments::begin() {
   at::Device device = runtime.apply();
   if (processes().size() == 1) return device;

@@ -37,6 +37,8 @@ struct TrainArguments {
   void add_preset_option(CLI::App& subcommand);
   // Returns the name of the program as called, for messages.
   std::string program() const;
+  // Returns the command that goes on with this training.
+  std::string resume_command() const;
 
   // Joins the processes started together with this one.
   void join() { joined_ = join_processes(); }

@@ -139,17 +139,14 @@ RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool
   return open_run_folder(path, resume, processes);
 }
 
-// Throws Interrupted with the command that goes on.
-[[noreturn]] void stop_interrupted(const RunFolder& folder, const RunFolder& parent) {
-  throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
-                    shell_word(parent.path().string()));
+[[noreturn]] void stop_interrupted(const RunFolder& folder) {
+  throw Interrupted("saved in " + folder.last_checkpoint().string());
 }
 
 // Trains on what is not held out, in the subfolder `selection`, and returns the number of epochs that the validation
 // split chooses.
 int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
-                        const RunFolder& folder, const RunFolder& parent, at::Device device,
-                        const Communicator& processes) {
+                        const RunFolder& folder, at::Device device, const Communicator& processes) {
   GraphSettings shown = planned.settings;
   if (processes.is_root()) folder.write_config(shown.config().to_toml());
   processes.barrier();
@@ -157,7 +154,7 @@ int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, co
   selection.name = "selection";
   bool resume = true;
   const RunFolder inner = run_folder_of(selection, folder, resume, processes);
-  if (!train_run(planned.settings, graphs, split, inner, resume, device, processes)) stop_interrupted(inner, parent);
+  if (!train_run(planned.settings, graphs, split, inner, resume, device, processes)) stop_interrupted(inner);
   int64_t epochs = 0;
   if (processes.is_root()) {
     epochs = chosen_epoch(read_metrics(inner.metrics()), static_cast<int64_t>(split.validation.size()),
@@ -188,7 +185,7 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   const auto train = [&] {
     int64_t epochs = 0;
     if (planned.settings.splits.refit && !split.validation.empty()) {
-      epochs = selected_epochs(planned, graphs, split, folder, parent, device, processes);
+      epochs = selected_epochs(planned, graphs, split, folder, device, processes);
       split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
       std::sort(split.train.begin(), split.train.end());
       split.validation.clear();
@@ -197,7 +194,7 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
     }
     return train_all_models(planned.settings, graphs, split, folder, resume, device, processes, epochs);
   };
-  if (!train_or_clean(folder, processes, train)) stop_interrupted(folder, parent);
+  if (!train_or_clean(folder, processes, train)) stop_interrupted(folder);
   if (!processes.is_root()) return std::nullopt;
   fit_kernel(planned, graphs, split, folder);
   return result_of(planned, graphs, split, folder, device);

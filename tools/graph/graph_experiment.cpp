@@ -11,6 +11,7 @@
 #include "data/read_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/graph_presets.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/experiment/plots.h"
 
 namespace geosft {
@@ -195,7 +196,11 @@ bool GraphTrainCommand::train(const RunFolder& folder) {
                  "--ensemble 5, and --attention sampling is the transformer"
                : "without --config: a small model that fits the data; --preset paper has the sizes of the paper";
   }
-  results_ = run_experiment(settings, folder, resume, device, processes(), note);
+  try {
+    results_ = run_experiment(settings, folder, resume, device, processes(), note);
+  } catch (const Interrupted& stop) {
+    throw Interrupted(std::string(stop.what()) + ": continue with " + resume_command());
+  }
   return true;
 }
 

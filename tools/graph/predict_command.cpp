@@ -276,6 +276,7 @@ struct Predictor {
     predict(graphs, items, [&](int64_t item, const ItemPrediction& outputs) {
       ItemTitle title{std::to_string(item), {{"file", data}, {words.item, item}}};
       if (!graphs.smiles.empty()) title.fields["smiles"] = graphs.smiles[static_cast<size_t>(item)];
+      if (!graphs.lines.empty()) title.fields["line"] = graphs.lines[static_cast<size_t>(item)];
       print(outputs, title);
     });
   }

@@ -35,11 +35,14 @@ void append(std::vector<std::string>& fields, const std::vector<std::string>& mo
 
 std::string prediction_csv(const std::string& item, const std::vector<std::string>& prediction_columns,
                            const std::vector<PredictedRow>& rows) {
-  const bool molecules =
-      std::any_of(rows.begin(), rows.end(), [](const PredictedRow& row) { return !row.smiles.empty(); });
+  const auto any_has = [&](std::string PredictedRow::*member) {
+    return std::any_of(rows.begin(), rows.end(), [&](const PredictedRow& row) { return !(row.*member).empty(); });
+  };
+  const bool lines = any_has(&PredictedRow::line), molecules = any_has(&PredictedRow::smiles);
   const std::vector<std::string> others = names_of_others(rows);
   std::vector<std::string> head{"file", item, "name"};
-  if (molecules) append(head, {"line", "smiles"});
+  if (lines) head.emplace_back("line");
+  if (molecules) head.emplace_back("smiles");
   std::set<std::string> taken(head.begin(), head.end());
   taken.insert(prediction_columns.begin(), prediction_columns.end());
   taken.insert("error");
@@ -52,7 +55,8 @@ std::string prediction_csv(const std::string& item, const std::vector<std::strin
   std::string text = csv_line(head);
   for (const PredictedRow& row : rows) {
     std::vector<std::string> fields{row.file, row.item, row.name};
-    if (molecules) append(fields, {row.line, row.smiles});
+    if (lines) fields.push_back(row.line);
+    if (molecules) fields.push_back(row.smiles);
     for (const std::string& name : others) fields.push_back(field_named(row, name));
     std::vector<std::string> prediction = row.prediction;
     prediction.resize(prediction_columns.size());

@@ -17,8 +17,9 @@ struct PredictedRow {
   std::string error = {};
 };
 
-// Returns a CSV table with the columns file, `item`, name, those of predictions, and error. If a row has a SMILES, line
-// and smiles follow the name, then every further column of the inputs; "input_" is put before names that are taken.
+// Returns a CSV table with the columns file, `item`, name, those of predictions, and error. After the name follow line
+// and smiles, each if a row has one, then every further column of the inputs; "input_" is put before names that are
+// taken.
 std::string prediction_csv(const std::string& item, const std::vector<std::string>& prediction_columns,
                            const std::vector<PredictedRow>& rows);
 

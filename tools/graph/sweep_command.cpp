@@ -9,6 +9,7 @@
 
 #include "data/atomic_file.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/graph/graph_experiment.h"
 #include "tools/graph/sweep.h"
 
@@ -63,7 +64,11 @@ struct SweepCommand {
       }
     }
     std::cerr << "\nconfiguration " << variation.name << '\n';
-    return run_experiment(settings, folder, begun, device);
+    try {
+      return run_experiment(settings, folder, begun, device);
+    } catch (const Interrupted& stop) {
+      throw Interrupted(std::string(stop.what()) + ": the same command goes on");
+    }
   }
 
   int execute() const {

@@ -17,6 +17,7 @@ import torch
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 LICENCE = "# SPDX-License-Identifier: Apache-2.0\n"
+SIZED_BY_PTR = ("geosft::sample_pairs",)  # its results have a size that it computes from ptr before its kernel
 TYPES = {"Tensor": "Tensor", "int": "int", "float": "float", "bool": "bool", "str": "str", "List[int]": "Sequence[int]",
          "Generator": "Generator"}
 
@@ -55,9 +56,11 @@ def head(schema, typed, end):
     return wrapped(f"def {name}", [parameter(argument, typed) for argument in schema.arguments], end)
 
 
-def given(argument):
+def given(argument, schema):
     """What a function of Python gives to the operator for an argument."""
-    return f'offsets_of({argument.name}, "{argument.name}")' if is_offsets(argument) else argument.name
+    if not is_offsets(argument):
+        return argument.name
+    return f'{"offsets_of_call" if schema.name in SIZED_BY_PTR else "offsets_of"}({argument.name}, "{argument.name}")'
 
 
 def result_type(schema):
@@ -88,7 +91,7 @@ def indented(text):
 
 def function(schema):
     name = schema.name.split("::")[1]
-    call = wrapped(f"return ops.{name}", [given(argument) for argument in schema.arguments], "")
+    call = wrapped(f"return ops.{name}", [given(argument, schema) for argument in schema.arguments], "")
     text = indented(docstring(schema, name))
     return f'{head(schema, False, ":")}\n    r"""{text}\n    """\n{textwrap.indent(call, "    ")}\n'
 
@@ -203,7 +206,7 @@ def files():
     schemas.sort(key=lambda schema: schema.name)
     names = "".join(f'    "{schema.name.split("::")[1]}",\n' for schema in schemas)
     written = "# Written by tools/python/generate.py.\n"
-    top = f"{LICENCE}{written}import torch\n\nfrom ._offsets import offsets_of\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
+    top = f"{LICENCE}{written}import torch\n\nfrom ._offsets import offsets_of, offsets_of_call\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
     stub_top = (f"{LICENCE}{written}from collections.abc import Sequence\n\nfrom torch import Generator, Tensor\n\n"
                 f"__all__ = [\n{names}]\n")
     return {"geosft/_operators.py": "\n\n".join([top, *map(function, schemas)]),

@@ -47,6 +47,7 @@ TEST_CASE("columns of two values are labels, of which some are unknown") {
   REQUIRE(packed.schema.output_names == Names{"A", "B"});
   require_targets(packed, {0, 1, nan, 0, 1, nan});
   REQUIRE(packed.smiles == Names{"CO", "CN", "CCC"});
+  REQUIRE(packed.lines == std::vector<int64_t>{2, 4, 5});
   REQUIRE_FALSE(packed.split);
   REQUIRE(packed.warnings.size() == 3);
   REQUIRE_THAT(packed.warnings[0], Catch::Contains("SMILES in column \"smiles\"") &&

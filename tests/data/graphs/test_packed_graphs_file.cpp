@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <limits>
+#include <numeric>
 
 #include "data/formats/hdf5_file.h"
 #include "tests/data/files.h"
@@ -56,8 +57,13 @@ TEST_CASE("packed graphs of every task come back from their file") {
     packed.schema.node_values = packed.schema.edge_values = 0;
     packed.schema.coordinates = false;
     packed.warnings.clear();
+    packed.smiles.assign(static_cast<size_t>(packed.size()), "CO");
+    packed.lines.resize(packed.smiles.size());
+    std::iota(packed.lines.begin(), packed.lines.end(), 254);  // of more than a byte, too
     write_packed_graphs(folder / "set.h5", packed, "made from this");
     require_same(read_packed_graphs(folder / "set.h5"), packed);
+    CHECK(read_packed_graphs(folder / "set.h5").smiles == packed.smiles);
+    CHECK(read_packed_graphs(folder / "set.h5").lines == packed.lines);
     CHECK(packed_graphs_key(folder / "set.h5") == "made from this");
   }
 }

@@ -146,7 +146,8 @@ TEST_CASE("TU dataset: broken files are refused by file and line") {
   require_broken("graph_labels", "1\n", {"2 lines", "graphs", "1"});
   require_broken("graph_labels", "1\n2\n3\n", {":3", "2 graphs"});
   require_broken("graph_labels", "1\n2.5\n", {":2", "an integer", "2.5"});
-  require_broken("graph_labels", "1,2\n2,1\n", {"one number a line", "2"});
+  require_broken("graph_labels", "1,2\n2,1\n",
+                 {"graph_labels.txt:1", "one class per graph", "packed graphs", "2 numbers"});
   require_broken("node_labels", "0\n0\n0\n", {"4 lines", "nodes", "3"});
   require_broken("edge_labels", "0\n0\n0\n0\n0\n0\n", {":6", "5 edges"});
   require_broken("node_attributes", "1,2\n1\n1,2\n1,2\n", {":2", "2 numbers", "1"});

@@ -143,6 +143,15 @@ TEST_CASE("folder tree: .bin files are laser scans, but the buffers of .gltf fil
   CHECK_THAT(listing.warnings[0], Catch::EndsWith("left out: 1 file *.bin"));
 }
 
+TEST_CASE("folder tree: labels of the parts of a mesh are no cloud") {
+  const test::TemporaryFolder folder;
+  write_empty(folder, {"bed/1.off", "bed/1_labels.txt", "car/1.xyz", "car/2_labels.txt"});
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
+  CHECK(names(listing) == std::vector<std::string>({"bed/1.off", "car/1.xyz", "car/2_labels.txt"}));
+  REQUIRE(listing.warnings.size() == 1);
+  CHECK_THAT(listing.warnings[0], Catch::EndsWith("left out: 1 file *.txt"));
+}
+
 TEST_CASE("folder tree: what is passed by beside and below split folders") {
   const test::TemporaryFolder folder;
   write_empty(folder, {"bed/train/1.off", "bed/test/2.off", "bed/test/old/3.off", "bed/more/4.off", "bed/train/1.mtl"});

@@ -38,6 +38,14 @@ TEST_CASE("names of files are kept, folders and patterns are the shape files in 
   REQUIRE_FALSE(literal.several);
 }
 
+TEST_CASE("labels of the parts of a mesh are not read as a cloud") {
+  const TemporaryFolder folder;
+  for (const std::string file : {"1.off", "1_labels.txt", "2_labels.txt"}) write_text(folder / file, "");
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  CHECK(input_shape_files({folder.path().string()}).files == Names{at("1.off"), at("2_labels.txt")});
+  CHECK(input_shape_files({at("1_labels.txt")}).files == Names{at("1_labels.txt")});
+}
+
 TEST_CASE("the buffers of glTF files are not read as laser scans") {
   const TemporaryFolder folder;
   for (const std::string file : {"a/x.gltf", "a/x.bin", "b/scan.bin"}) write_text(folder / file, "");
@@ -57,6 +65,23 @@ TEST_CASE("a folder that is one input is kept, wherever it is found") {
   REQUIRE(input_files({at("deep/set")}, kind).files == Names{at("deep/set")});
   REQUIRE(input_files({at("*/s*"), at("deep")}, kind).files == Names{at("deep/set"), at("deep/b.mtx")});
   require_error([&] { input_files({at("*.off")}, kind); }, {"*.off", "*.mtx", "no such file"});
+}
+
+TEST_CASE("RUN folders are left out of folders and patterns, with a line that says so") {
+  const TemporaryFolder folder;
+  for (const std::string file : {"a.off", "runs/one/config.toml", "runs/one/metrics.csv", "runs/one/model_1/a.csv"}) {
+    write_text(folder / file, "");
+  }
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  const CapturedStderr said;
+  CHECK(input_shape_files({folder.path().string()}).files == Names{at("a.off")});
+  CHECK(said.text() == at("runs/one") + ": a RUN folder, whose files are not read\n");
+  write_text(folder / "runs/two/config.toml", "");
+  write_text(folder / "runs/b.off", "");
+  CHECK(input_shape_files({at("runs/*")}).files == Names{at("runs/b.off")});
+  CHECK_THAT(said.text(), Catch::EndsWith("runs/one: a RUN folder, whose files are not read, as those of 1 more\n"));
+  // A RUN folder that is named itself is searched.
+  CHECK(input_shape_files({at("runs/one")}).files == Names{at("runs/one/metrics.csv"), at("runs/one/model_1/a.csv")});
 }
 
 TEST_CASE("a folder or pattern without a shape file is named") {

@@ -256,6 +256,17 @@ TEST_CASE("a resumed run goes on from the last checkpoint and its seconds") {
   CHECK(fresh.epochs_saved() == 1);
 }
 
+TEST_CASE("the last line of the bar has the validation of the last epoch") {
+  Run run(3);
+  run.task.scores = {0.25, 0.5, 0.75};
+  CapturedStderr shown;
+  TrainingLoop loop(run.task, run.settings.training());
+  RunObserver observer(loop, *run.task.linear, run.folder, run.description());
+  observer.finish(loop.run(observer));
+  const std::string text = shown.text(), last = text.substr(text.rfind("training 100 %"));
+  CHECK_THAT(last, Catch::Contains("6/6  epoch 3/3") && Catch::Contains("test 75.0 %"));
+}
+
 TEST_CASE("a signal stops the run, which is then saved where it is") {
   Run run(3);
   install_interrupt_handler();

@@ -97,7 +97,7 @@ TEST_CASE("eval says what a table in the place of RUN is not, and how a run that
   const std::string table = (shop / "mine.csv").string();
   shop.refuses({"eval", table}, 2, {"'" + table + "' is no RUN: the first argument of eval", "eval RUN --data DATA"});
   fs::remove(shop / "trained/best.ckpt");
-  shop.refuses({"eval", run}, 1, {run, "best.ckpt", "last.ckpt alone", "train --resume --out " + run});
+  shop.refuses({"eval", run}, 1, {run, "best.ckpt", "last.ckpt alone", "geosft-graph train --resume --out " + run});
   fs::remove(shop / "trained/last.ckpt");
   shop.refuses({"eval", run}, 1, {"best.ckpt"});
 }

@@ -284,6 +284,15 @@ TEST_CASE("a table of molecules that was sorted anew is not what a run was train
   }
   shop.require_failure(shop.run({"train", "--resume", "--out", run}), 1, expected + Words{"begin a new run"});
   CHECK(read_text(shop / "run/result.json") == result);
+  // Items have the lines of the table, whose second row is no molecule.
+  write_text(shop / "broken.csv", "smiles,nitrogen\nCCN,1\nC(C,0\nCCO,0\n");
+  const std::string table = (shop / "table.csv").string();
+  shop.run_well({"predict", run, "--data", (shop / "broken.csv").string(), "--csv", table});
+  const Words rows_of_items = lines_of(read_text(table));
+  REQUIRE(rows_of_items.size() == 3);
+  CHECK_THAT(rows_of_items[0], Catch::StartsWith("file,graph,name,line,smiles,nitrogen"));
+  CHECK_THAT(rows_of_items[1], Catch::Contains(",0,,2,CCN,"));
+  CHECK_THAT(rows_of_items[2], Catch::Contains(",1,,4,CCO,"));
   shop.run_well({"predict", run});
   // Unknown labels are not scored.
   write_text(shop / "mine.csv", "smiles,nitrogen\n" + rows + "CCO,0\nCC,\n");

@@ -143,7 +143,9 @@ TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
   require_same_run(whole, killed);
   const ProcessResult interrupted = until("stopped", 9, SIGINT);
   CHECK(interrupted.exit == 130);
-  CHECK_THAT(lines_of(interrupted.err).back(), Catch::Contains("saved in") && Catch::Contains("--resume"));
+  CHECK_THAT(lines_of(interrupted.err).back(),
+             Catch::Contains("saved in " + (stopped / "last.ckpt").string()) &&
+                 Catch::EndsWith("geosft-graph train --resume --out " + stopped.string()));
   shop.run_well({"train", "--resume", "--out", stopped.string()});
   require_same_run(whole, stopped);
 }

@@ -23,6 +23,13 @@ TEST_CASE("a table of predictions has the columns of its inputs, and a row for w
         "absent.smi,,,,,,,,nothing of this name\n");
 }
 
+TEST_CASE("a table of predictions has a column of lines only if a row has one", "[prediction_csv]") {
+  PredictedRow row{"set", "0", ""};
+  row.smiles = "CO";
+  row.prediction = {"0.75"};
+  CHECK(prediction_csv("graph", {"active"}, {row}) == "file,graph,name,smiles,active,error\nset,0,,CO,0.75,\n");
+}
+
 TEST_CASE("a table of predictions without molecules has no columns of SMILES", "[prediction_csv]") {
   PredictedRow row{"b.edges", "0", ""};
   row.prediction = {"x", "1.0"};

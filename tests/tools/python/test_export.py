@@ -257,7 +257,7 @@ class Exports(unittest.TestCase):
                               ("with_replacement", torch.nn.Sequential(nn.SamplingAttention(16, 2, with_replacement=True)))):
             with self.assertRaisesRegex(export.CannotExport, words):
                 export.onnx(module, "never.onnx", (x,), max_tokens=20)
-        with self.assertRaisesRegex(export.CannotExport, "the operator geosft.knn"):
+        with unittest.mock.patch("geosft.export._require_onnx"), self.assertRaisesRegex(export.CannotExport, "the operator geosft.knn"):
             export.onnx(Near(), "never.onnx", (torch.randn(9, 3),), max_tokens=20)
         layer = nn.TransformerLayer(16, 2, 5)
         for error, words, call in ((TypeError, "args must be a tuple", lambda: export.onnx(layer, "never.onnx", x, max_tokens=20)),
@@ -310,7 +310,8 @@ class Exports(unittest.TestCase):
 
     def test_files_that_cannot_be_written_are_named_before_the_work(self):
         model, layer, x = made("graph"), nn.TransformerLayer(16, 2, 5), torch.randn(2, 20, 16)
-        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("torch.export.export", side_effect=AssertionError("the work has begun")):
+        begun = unittest.mock.patch("torch.export.export", side_effect=AssertionError("the work has begun"))
+        with tempfile.TemporaryDirectory() as folder, begun, unittest.mock.patch("geosft.export._require_onnx"):
             os.mkdir(f"{folder}/made.onnx")
             for ending, write in ((".onnx", lambda file: export.onnx(model, file, max_tokens=64)), (".pt2", lambda file: export.package(model, file)),
                                   (".onnx", lambda file: export.onnx(layer, file, (x,), max_tokens=64))):
@@ -322,7 +323,7 @@ class Exports(unittest.TestCase):
                     write(f"{folder}/q{ending}")
             with self.assertRaisesRegex(IsADirectoryError, "made.onnx is a folder"):
                 export.onnx(model, f"{folder}/made.onnx", max_tokens=64)
-        with unittest.mock.patch("importlib.util.find_spec", return_value=None), self.assertRaisesRegex(ImportError, "pip install onnx onnxscript"):
+        with begun, unittest.mock.patch("importlib.util.find_spec", return_value=None), self.assertRaisesRegex(ImportError, "pip install onnx onnxscript"):
             export.onnx(layer, "never.onnx", (x,), max_tokens=64)
 
     def test_what_cannot_be_expressed_is_said(self):

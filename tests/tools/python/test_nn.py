@@ -430,6 +430,19 @@ class Modules(unittest.TestCase):
             calls = (((torch.randn(int(ptr[-1]), DIM),), {"ptr": ptr}) for ptr in offsets)
             self.compare_compiled(Model().train(), *calls, backend="inductor", dynamic=True)
 
+    def test_inductor_trains_with_two_samples_of_equal_offsets(self):
+        class Sampled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scores = torch.nn.Linear(DIM, 2)
+
+            def forward(self, x, ptr):
+                pairs = [geosft.sample_pairs(score, 3, ptr)[:3] for score in self.scores(x).unbind(1)]
+                return torch.cat([geosft.gather_pairs(x, *pair) * scale for scale, pair in enumerate(pairs, 1)])
+
+        calls = (((torch.randn(int(ptr[-1]), DIM), ptr), {}) for ptr in (torch.tensor([0, 12, 17, 36]), torch.tensor([0, 9, 18])))
+        self.compare_compiled(Sampled(), *calls, backend="inductor", dynamic=True)
+
     def test_operators_with_sizes_of_values(self):
         ops = torch.ops.geosft
         mask, number = torch.tensor([True, False, True, True]), torch.tensor(3)
@@ -717,6 +730,17 @@ class BadInput(unittest.TestCase):
             call()
         for word in words:
             self.assertIn(word, str(raised.exception))
+
+    def test_errors_on_arrays_name_the_argument_and_the_function_that_makes_a_tensor(self):
+        array = type("ndarray", (), {"shape": (9, 16), "dim": lambda self: 2})()  # NumPy need not be there
+        x, points = torch.rand(9, 16), nn.TransformerLayer(16, 2, 3, relative="points", relative_channels=1)
+        for name, call in (("x", lambda: nn.TransformerLayer(16, 2, 3)(array)), ("x", lambda: nn.Sampler(16, 3)(x).sample(array)),
+                           ("coordinates", lambda: points(x, nn.PointEncoding(array))), ("points", lambda: nn.farthest_point_order(array)),
+                           ("mask", lambda: nn.SoftmaxPoolHead(16, 2)(x[None], mask=array)),
+                           ("squared_distance", lambda: nn.distance_features(array, 3, 1.0)),
+                           ("rowptr", lambda: nn.EdgeIndex.of(array, torch.zeros(0, dtype=torch.int64), 8))):
+            with self.subTest(name=name):
+                self.refuses(call, name, "got ndarray: torch.from_numpy makes a tensor of it")
 
     def test_constructors_name_the_argument(self):
         self.refuses(lambda: nn.SamplingAttention(16, 3), "num_heads", "16", "3")

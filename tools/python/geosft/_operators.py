@@ -2,7 +2,7 @@
 # Written by tools/python/generate.py.
 import torch
 
-from ._offsets import offsets_of
+from ._offsets import offsets_of, offsets_of_call
 
 ops = torch.ops.geosft
 __all__ = [
@@ -274,7 +274,7 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
 
     Returns the tuple (top, partner, weight, sample_ptr).
     """
-    return ops.sample_pairs(score, k, offsets_of(ptr, "ptr"), noise, random_partner, tau, generator, seeds)
+    return ops.sample_pairs(score, k, offsets_of_call(ptr, "ptr"), noise, random_partner, tau, generator, seeds)
 
 
 def sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr=None, k_ptr=None, eps=1e-06):

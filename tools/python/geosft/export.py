@@ -551,6 +551,13 @@ def package(model: nn.Module, file: str | pathlib.Path) -> str:
     return torch._inductor.aoti_compile_and_package(exported(model), package_path=str(path), inductor_configs=options)
 
 
+def _require_onnx() -> None:
+    """Raises an ImportError that names the packages that are missing."""
+    missing = [name for name in ("onnx", "onnxscript") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ImportError(f"geosft.export.onnx needs {' and '.join(missing)}: pip install onnx onnxscript")
+
+
 def _translations() -> dict:
     """ONNX operators for what PyTorch's exporter does not translate."""
     from onnxscript import opset18 as op
@@ -576,7 +583,7 @@ def onnx(
     model: nn.Module, file: str | pathlib.Path, args: tuple | None = None, *, max_tokens: int | None = None, vote: int | None = 0,
     canonical_order: bool | None = None, dynamic_shapes=None
 ) -> None:
-    """Writes the model in evaluation mode as an ONNX file of standard operators (needs the package onnxscript): logits of one vote,
+    """Writes the model in evaluation mode as an ONNX file of standard operators (needs the packages onnx and onnxscript): logits of one vote,
     as a function of the tensors :func:`input_names`, of any sizes up to `max_tokens` tokens per item. See
     :func:`standard` for `vote`, for `canonical_order`, and for what raises :class:`CannotExport`.
 
@@ -588,7 +595,7 @@ def onnx(
     items and tokens. Every size that the module does not fix is dynamic, the numbers of items and of tokens of packed (`ptr`) and dense
     tokens too; `dynamic_shapes` names sizes, or fixes them, as that of :func:`torch.export.export` does.
 
-    `file` ends with .onnx. Another ending and a missing folder are errors before the work."""
+    `file` ends with .onnx. Another ending, a missing folder and a missing package are errors before the work."""
     if args is None and not isinstance(model, (PointClassifier, PointSegmenter, GraphModel)):
         raise TypeError("model must be a PointClassifier, PointSegmenter or GraphModel, or args must be given, example arguments of a module of "
                         f"your own; got {type(model).__name__}")
@@ -596,6 +603,7 @@ def onnx(
         raise TypeError(f"args must be a tuple of the arguments of forward, such as (x,), got {type(args).__name__}")
     path = output_path(file, "file", ".onnx")
     made = standard(model, max_tokens=max_tokens, vote=vote, canonical_order=canonical_order)
+    _require_onnx()  # before what takes a minute
     if args is None:
         function = _function_of(made)
         program, names = _export(function), dict(input_names=function.names, output_names=["logits"])
@@ -604,8 +612,5 @@ def onnx(
     for node in program.graph.nodes:
         if node.op == "call_function" and getattr(node.target, "namespace", "") == "geosft":
             raise CannotExport(f"the operator {node.target}, which the model calls: it has no decomposition into standard operators")
-    missing = [name for name in ("onnx", "onnxscript") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ImportError(f"geosft.export.onnx needs {' and '.join(missing)}: pip install onnx onnxscript")
     written = torch.onnx.export(program, (), dynamo=True, verbose=False, custom_translation_table=_translations(), **names)
     written.save(str(path))

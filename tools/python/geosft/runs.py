@@ -304,21 +304,6 @@ def _model_input(points: Tensor, normals: Tensor | None, model: PointClassifier 
 
 
 _FEW = 16  # a model that sees more than so many times as many points hardly knows a cloud
-_ON_A_LINE = 1e-5  # of the largest distance: float32 rounds more finely
-
-
-def _degenerate_form(points: Tensor) -> str | None:
-    """What the tool says of points [n, 3] that are equal or on one line; None of others."""
-    if len(points) < 2:
-        return None
-    exact = points.detach().to("cpu", torch.float64)
-    offset = exact - exact[0]
-    distance = offset.square().sum(1)
-    extent = float(distance.max())
-    if extent == 0:
-        return "are equal"
-    beside = torch.linalg.cross(offset, offset[distance.argmax()].expand_as(offset)).norm(dim=1).max()
-    return "lie on one line" if float(beside) <= _ON_A_LINE * extent else None
 
 
 def _warn_if_degenerate(points: Tensor, seen: int) -> None:
@@ -326,7 +311,7 @@ def _warn_if_degenerate(points: Tensor, seen: int) -> None:
     count, of = len(points), "point" if len(points) == 1 else "points"
     if count * _FEW < seen:
         warnings.warn(f"the cloud: {count} {of} only, where the model sees {seen} of each shape", stacklevel=_stack_level())
-    elif form := _degenerate_form(points):
+    elif form := torch.ops.geosft._degenerate_form(points.detach().to("cpu", torch.float64)):
         warnings.warn(f"the cloud: all of its {count} {of} {form}", stacklevel=_stack_level())
 
 

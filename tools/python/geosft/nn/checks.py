@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from .._offsets import is_integer
+from .._tensors import kind_of, not_a_tensor
 from .relative import GraphEncoding, PointEncoding, SequenceEncoding
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def check_sampler_options(name: str, options: Mapping | None, sampler: type) -> 
 def check_like(x: Tensor, name: str, like: Tensor | None, of: str = "the parameters") -> None:
     """A dense floating tensor of the type and device of `like`. Under autocast any floating type is taken."""
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
+        raise not_a_tensor(name, x)
     if x.layout != torch.strided or x.is_quantized or not x.is_floating_point():
         raise ValueError(f"{name} must be a dense floating tensor, got {x.dtype}, {x.layout}")
     if not isinstance(like, Tensor) or not like.is_floating_point():
@@ -185,7 +186,7 @@ def check_indices(rowptr: Tensor, col: Tensor, device: torch.device, whose: str)
     """Checks the type, dimension and device of a graph's compressed sparse rows; `whose` names the device."""
     for name, index in (("rowptr", rowptr), ("col", col)):
         if not isinstance(index, Tensor) or index.dtype != torch.int64 or index.dim() != 1 or index.layout != torch.strided:
-            found = f"{index.dtype} {list(index.shape)}" if isinstance(index, Tensor) else type(index).__name__
+            found = f"{index.dtype} {list(index.shape)}" if isinstance(index, Tensor) else kind_of(index)
             raise ValueError(f"{name} must be int64 of one dimension, got {found}")
         if index.device != device:
             raise ValueError(f"{name} must be on the device of {whose}, {device}, got {index.device}")

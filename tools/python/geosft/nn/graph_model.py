@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from .._tensors import kind_of
 from .attention import SamplingAttention
 from .checks import (NUMBERS, check_edges_in_items, check_flags, check_indices, check_number, check_options, check_sampler_options, check_sizes, factory_kwargs,
                      tensor_of)
@@ -131,7 +132,7 @@ def _sum_of_embeddings(table: Tensor, rows: Tensor) -> Tensor:
 def _check_columns(rows: Tensor | None, name: str, columns: int, count: int, like: Tensor) -> None:
     """Of features, which are taken in any type, on the device of the parameters."""
     if rows is not None and not (isinstance(rows, Tensor) and rows.layout == torch.strided and not rows.is_quantized and not rows.is_complex()):
-        raise ValueError(f"{name} must be a dense real tensor, got {rows.dtype if isinstance(rows, Tensor) else type(rows).__name__}")
+        raise ValueError(f"{name} must be a dense real tensor, got {rows.dtype if isinstance(rows, Tensor) else kind_of(rows)}")
     if rows is not None and rows.device != like.device:
         raise ValueError(f"{name} must be on the device of the parameters, {like.device}, got {rows.device}")
     found = rows.shape[1] if rows is not None and rows.dim() == 2 else 0

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
+from .._tensors import not_a_tensor
 from .checks import check_eps, check_flags, check_like, check_number, check_sizes, factory_kwargs
 from .packed import PackedLayout, segment_of
 
@@ -23,7 +24,7 @@ def _check_index(**indices: Tensor) -> None:
     device = None
     for name, index in indices.items():
         if not isinstance(index, Tensor):
-            raise TypeError(f"{name} must be a tensor, got {type(index).__name__}")
+            raise not_a_tensor(name, index)
         if index.dtype != torch.int64 or index.dim() != 1 or index.layout != torch.strided:
             raise ValueError(f"{name} must be int64 of one dimension, got {index.dtype} {list(index.shape)}")
         device = device or index.device

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 from torch.fx.experimental.symbolic_shapes import guard_or_false, statically_known_true
 
-from .._offsets import offsets_of
+from .._offsets import call_number, offsets_of
+from .._tensors import kind_of, not_a_tensor
 from .checks import check_like
 from .relative import by_name
 
@@ -22,7 +22,6 @@ _library.impl("_rows_where", lambda mask, call: mask.nonzero().squeeze(1), "Comp
 _library.impl("_sized", lambda number, call: number.new_empty((int(number), 0)), "CompositeExplicitAutograd")
 torch.library.register_fake("geosft::_rows_where", lambda mask, call: mask.new_empty(_new_size(), dtype=torch.int64), lib=_library)
 torch.library.register_fake("geosft::_sized", lambda number, call: number.new_empty((_new_size(), 0)), lib=_library)
-_calls = itertools.count()
 
 
 def _new_size() -> torch.SymInt:
@@ -30,20 +29,9 @@ def _new_size() -> torch.SymInt:
     return torch.library.get_ctx().new_dynamic_size()
 
 
-def _call() -> int | None:
-    """A number of its own for each operation whose result has a size that a trace of torch.compile does not know; None in an export,
-    whose programs have PyTorch's operators. torch.compile merges equal operations and keeps the symbol of one of them; inductor then
-    fails at the sizes that have the other ("u2 not in …"). Two layers with equal masks or offsets have such operations."""
-    return None if torch.compiler.is_exporting() else next(_calls)
-
-
-# Runs while Dynamo traces the caller: what torch.compiler.assume_constant_result does, without the import of Dynamo.
-_call._dynamo_marked_constant = True
-
-
 def size_in(number: Tensor) -> int:
     """The value of an integer tensor of one element, which is a size, at least 0: a symbol where a trace does not know it."""
-    call = _call() if torch.compiler.is_compiling() else None
+    call = call_number()
     if call is not None:
         return torch.ops.geosft._sized(number, call).shape[0]
     size = number.item()
@@ -53,7 +41,7 @@ def size_in(number: Tensor) -> int:
 
 def rows_where(mask: Tensor) -> Tensor:
     """int64: the rows of mask [N] that are True. Their number is a symbol where a trace does not know it."""
-    call = _call() if torch.compiler.is_compiling() else None
+    call = call_number()
     return mask.nonzero().squeeze(1) if call is None else torch.ops.geosft._rows_where(mask, call)
 
 
@@ -235,7 +223,7 @@ def pack(
     """
     first = rows[0]
     if not isinstance(first, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {type(first).__name__}")
+        raise not_a_tensor(name, first)
     if first.dim() not in (2, 3) or first.shape[-1] != channels:
         raise ValueError(f"{name} must have shape [N, {channels}] or [B, N, {channels}], got {list(first.shape)}")
     check_like(first, name, like)
@@ -258,7 +246,7 @@ def pack(
         flat = [None if one is None else one.flatten(0, 1) for one in rows]
         return flat, PackedLayout.of_dense(*shape), Unpacked(shape)
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != shape:
-        found = f"{mask.dtype} {list(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
+        found = f"{mask.dtype} {list(mask.shape)}" if isinstance(mask, Tensor) else kind_of(mask)
         raise ValueError(f"mask must be bool {list(shape)}, got {found}")
     if mask.layout != torch.strided or mask.device != first.device:
         raise ValueError(f"mask must be dense and on the device of {name}, {first.device}, got {mask.layout} on {mask.device}")

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from .attention import SamplingAttention
 from .._offsets import offsets_of
+from .._tensors import kind_of
 from .checks import check_finite, check_flags, check_like, check_options, check_probability, check_sampler_options, check_sizes, factory_kwargs
 from .encoder import Encoder, TransformerLayer
 from .heads import SampleMaxHead
@@ -242,7 +243,7 @@ class PointSegmenter(_PointModel):
         if category is None:
             return None
         if not isinstance(category, Tensor) or category.layout != torch.strided or category.device.type == "meta" != points.device.type:
-            raise ValueError(f"category must be a dense tensor of int64 with values, got {type(category).__name__}")
+            raise ValueError(f"category must be a dense tensor of int64 with values, got {kind_of(category)}")
         if category.dtype != torch.int64 or category.shape != (layout.items,):
             raise ValueError(f"category must be int64 [{layout.items}], one an item, got {category.dtype} {list(category.shape)}")
         if category.device.type == "cpu" and not torch.compiler.is_compiling() and category.numel() > 0 and not (

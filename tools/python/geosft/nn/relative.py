@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from .._tensors import not_a_tensor
+
 
 class PointEncoding(NamedTuple):
     """Squared distances of `coordinates` [N, 3] and, with `normals` [N, 3], normal products and angles; or [B, N, 3]
@@ -93,7 +95,7 @@ def distance_features(squared_distance: Tensor, channels: int, range_: float) ->
     evenly spaced centres from 0 to `range_`, in the unit of the coordinates. Raises a ValueError or TypeError that names the
     argument."""
     if not isinstance(squared_distance, Tensor):
-        raise TypeError(f"squared_distance must be a tensor, got {type(squared_distance).__name__}")
+        raise not_a_tensor("squared_distance", squared_distance)
     if not 1 <= channels <= _MAX_DISTANCE_CHANNELS or not range_ > 0:
         raise ValueError(f"channels must be from 1 to {_MAX_DISTANCE_CHANNELS} and range_ above 0, got {channels} and {range_}")
     width = range_ / max(channels - 2, 1)
@@ -118,4 +120,7 @@ def tensors_of(relative: tuple | None) -> list[Tensor | None]:
         return []
     if not isinstance(relative, (PointEncoding, SequenceEncoding)):
         raise TypeError(f"relative must be a PointEncoding, GraphEncoding or SequenceEncoding, got {type(relative).__name__}{by_name(relative)}")
+    for name, rows in relative._asdict().items():
+        if rows is not None and not isinstance(rows, Tensor):
+            raise not_a_tensor(name, rows)
     return list(relative)

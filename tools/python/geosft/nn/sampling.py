@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from .._tensors import not_a_tensor
 from .checks import check_flags, check_integer, check_number, check_sizes, factory_kwargs, not_finite
 from .packed import PackedLayout, Unpacked, check_equal, pack, samples_of
 
@@ -197,7 +198,7 @@ class Pairs(NamedTuple):
         Rows of dense tokens may be packed, too, as x[mask] or, without a mask, x.flatten(0, 1).
         """
         if not isinstance(x, Tensor):
-            raise TypeError(f"x must be a tensor, got {type(x).__name__}")
+            raise not_a_tensor("x", x)
         if self.dense is None or x.shape[:2] != self.dense.tokens.shape:
             return self._sampled(x)
         k, device = self.dense.samples, x.device
