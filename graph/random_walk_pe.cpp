@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "geometry/operators.h"
+#include "geometry/packed.h"
 #include "graph/csr_graph.h"
 #include "graph/patch_walker.h"
 #include "graph/source_walker.h"
@@ -17,10 +18,6 @@ namespace geosft {
 namespace {
 
 using OptionalTensor = std::optional<at::Tensor>;
-
-bool given(const OptionalTensor& tensor) {
-  return tensor.has_value() && tensor->defined();
-}
 
 at::TensorOptions result_options(const at::Tensor& rowptr, const OptionalTensor& weight) {
   return rowptr.options().dtype(given(weight) ? weight->scalar_type() : at::kFloat);

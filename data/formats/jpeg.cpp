@@ -19,7 +19,6 @@
 namespace geosft {
 namespace {
 
-constexpr uint64_t max_pixels = uint64_t{1} << 26;
 // A block of 8 x 8 pixels takes at least one bit.
 constexpr uint64_t max_pixels_per_byte = 512;
 constexpr int max_scans = 500;

@@ -14,6 +14,9 @@ struct ColourImage {
   std::vector<uint8_t> pixels;  // red, green and blue of each pixel, row-major
 };
 
+// Readers refuse pictures that have more.
+inline constexpr uint64_t max_pixels = uint64_t{1} << 26;
+
 // Decodes a JPEG or a PNG of any kind, recognised by its first bytes, to RGB: grey has three equal channels, CMYK is
 // converted, transparent pixels are black. Orientation tags are ignored, as by torchvision. Throws DataError, naming
 // `file`, for other data, damaged or truncated files, more than 2^26 pixels, more than the bytes can hold, and

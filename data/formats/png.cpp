@@ -12,8 +12,6 @@
 namespace geosft {
 namespace {
 
-constexpr uint64_t max_pixels = uint64_t{1} << 26;
-
 // RAII wrapper of libpng's image state.
 struct PngImage {
   PngImage() { image.version = PNG_IMAGE_VERSION; }

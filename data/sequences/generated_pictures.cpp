@@ -14,11 +14,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // Shapes in the square from -1 to 1.
-struct Shape {
+struct Figure {
   const char* name;
   bool (*covers)(double x, double y);
 };
-constexpr std::array<Shape, 6> shapes = {{
+constexpr std::array<Figure, 6> figures = {{
     {"disc", [](double x, double y) { return x * x + y * y < 1; }},
     {"square", [](double x, double y) { return std::max(std::abs(x), std::abs(y)) < 0.85; }},
     {"triangle", [](double x, double y) { return y < 0.9 && y > 2 * std::abs(x) - 0.9; }},
@@ -37,7 +37,7 @@ class Painter {
  public:
   explicit Painter(uint64_t seed) : generator_(make_generator(seed)) {}
 
-  ColourImage paint(const Shape& shape, const GeneratedPictures& options) {
+  ColourImage paint(const Figure& figure, const GeneratedPictures& options) {
     ColourImage image{side(options), side(options), {}};
     image.pixels.resize(static_cast<size_t>(3 * image.height * image.width));
     const Colour from = colour(20, 120), to = colour(20, 120), ink = colour(150, 250);
@@ -49,7 +49,7 @@ class Painter {
     for (int64_t row = 0; row < image.height; ++row) {
       for (int64_t column = 0; column < image.width; ++column) {
         const bool inside =
-            shape.covers((static_cast<double>(column) - x) / radius, (static_cast<double>(row) - y) / radius);
+            figure.covers((static_cast<double>(column) - x) / radius, (static_cast<double>(row) - y) / radius);
         const double share = (static_cast<double>(row) + static_cast<double>(column)) / (height + width);
         for (size_t channel = 0; channel < 3; ++channel) {
           const auto place = static_cast<size_t>(3 * (row * image.width + column)) + channel;
@@ -79,8 +79,8 @@ class Painter {
 }  // namespace
 
 void write_generated_pictures(const fs::path& folder, const GeneratedPictures& options, uint64_t seed) {
-  TORCH_CHECK(options.classes >= 2 && options.classes <= static_cast<int64_t>(shapes.size()),
-              "classes must lie in [2, ", shapes.size(), "], got ", options.classes);
+  TORCH_CHECK(options.classes >= 2 && options.classes <= static_cast<int64_t>(figures.size()),
+              "classes must lie in [2, ", figures.size(), "], got ", options.classes);
   TORCH_CHECK(options.train >= options.classes && options.validation >= options.classes,
               "train and validation must be at least the number of classes, ", options.classes, ", got ", options.train,
               " and ", options.validation);
@@ -89,11 +89,11 @@ void write_generated_pictures(const fs::path& folder, const GeneratedPictures& o
   uint64_t split = 0;
   for (const auto& [name, count] : {std::pair("train", options.train), std::pair("val", options.validation)}) {
     for (int64_t i = 0; i < count; ++i) {
-      const Shape& shape = shapes[static_cast<size_t>(i % options.classes)];
-      const fs::path place = folder / name / shape.name;
+      const Figure& figure = figures[static_cast<size_t>(i % options.classes)];
+      const fs::path place = folder / name / figure.name;
       fs::create_directories(place);
       Painter painter(combine_seeds({seed, split, static_cast<uint64_t>(i)}));
-      const ColourImage image = painter.paint(shape, options);
+      const ColourImage image = painter.paint(figure, options);
       const bool png = i / options.classes % 4 == 3;
       const std::string number = std::to_string(i);
       write_file_atomically(place / ("picture_" + std::string(6 - std::min<size_t>(6, number.size()), '0') + number +

@@ -8,7 +8,7 @@ namespace geosft {
 namespace {
 
 constexpr double min_ratio = 3.0 / 4.0, max_ratio = 4.0 / 3.0;
-constexpr int max_tries = 10;
+constexpr int max_crops = 10;
 
 double uniform(double low, double high, at::Generator& generator) {
   return at::empty({}, at::kDouble).uniform_(low, high, generator).item<double>();
@@ -42,7 +42,7 @@ CropBox random_crop_box(int64_t height, int64_t width, double min_area, at::Gene
   TORCH_CHECK(height >= 1 && width >= 1, "height and width must be at least 1, got ", height, " and ", width);
   TORCH_CHECK(min_area > 0 && min_area <= 1, "min_area must lie in (0, 1], got ", min_area);
   const auto area = static_cast<double>(height * width);
-  for (int tries = 0; tries < max_tries; ++tries) {
+  for (int tries = 0; tries < max_crops; ++tries) {
     const double crop_area = area * (min_area < 1 ? uniform(min_area, 1.0, generator) : 1.0);
     const double ratio = std::exp(uniform(std::log(min_ratio), std::log(max_ratio), generator));
     const int64_t wide = std::lround(std::sqrt(crop_area * ratio)), high = std::lround(std::sqrt(crop_area / ratio));

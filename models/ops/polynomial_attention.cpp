@@ -28,15 +28,15 @@ void check_degree(int64_t degree, const c10::SymInt& channels) {
               " that are computed with: choose a smaller degree or narrower heads, or exact attention");
 }
 
-std::tuple<at::Tensor, at::Tensor> forward_meta(const PolynomialArguments& a) {
+std::tuple<at::Tensor, at::Tensor> polynomial_forward_meta(const PolynomialArguments& a) {
   const auto computed = a.q.options().dtype(at::toOpMathType(a.q.scalar_type()));
   return {at::empty_symint({a.q.sym_size(0), a.q.sym_size(1), a.v.sym_size(2)}, a.q.options()),
           at::empty_symint({a.q.sym_size(0), a.q.sym_size(1)}, computed)};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& out,
-                                                             const at::Tensor& denominator,
-                                                             const PolynomialArguments& a) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward_meta(const at::Tensor& grad, const at::Tensor& out,
+                                                                        const at::Tensor& denominator,
+                                                                        const PolynomialArguments& a) {
   check_grad_output(grad, out, denominator, a.q, a.v);
   const auto like = [](const at::Tensor& tensor) { return at::empty_symint(tensor.sym_sizes(), tensor.options()); };
   return {like(a.q), like(a.k), like(a.v)};
@@ -103,7 +103,7 @@ void PolynomialArguments::check() const {
 }
 
 GEOSFT_OPERATORS(m) {
-  define_gathered<PolynomialOperator, forward_meta, backward_meta, differentiable_polynomial>(
+  define_gathered<PolynomialOperator, polynomial_forward_meta, polynomial_backward_meta, differentiable_polynomial>(
       m, "polynomial_attention",
       "Tensor q, Tensor k, Tensor v, int degree, float scale, bool causal=False, Tensor? q_ptr=None, "
       "Tensor? k_ptr=None, bool center=False",

@@ -14,16 +14,16 @@
 namespace geosft {
 namespace {
 
-std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& x, const at::Tensor& u,
-                                                const std::optional<at::Tensor>& ptr) {
+std::tuple<at::Tensor, at::Tensor> pool_forward_meta(const at::Tensor& x, const at::Tensor& u,
+                                                     const std::optional<at::Tensor>& ptr) {
   check_softmax_pool(x, u, ptr);
   const auto computed = x.options().dtype(at::toOpMathType(x.scalar_type()));
   return {at::empty_symint({item_count(ptr), x.sym_size(1)}, computed), at::empty_symint({item_count(ptr)}, computed)};
 }
 
-std::tuple<at::Tensor, at::Tensor> backward_meta(const at::Tensor& /*grad*/, const at::Tensor& /*out*/,
-                                                 const at::Tensor& /*log_sum*/, const at::Tensor& x,
-                                                 const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
+std::tuple<at::Tensor, at::Tensor> pool_backward_meta(const at::Tensor& /*grad*/, const at::Tensor& /*out*/,
+                                                      const at::Tensor& /*log_sum*/, const at::Tensor& x,
+                                                      const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
   check_softmax_pool(x, u, ptr);
   return {at::empty_symint(x.sym_sizes(), x.options()), at::empty_symint(u.sym_sizes(), u.options())};
 }
@@ -89,13 +89,13 @@ GEOSFT_OPERATORS(m) {
   define_operator<c10::DispatchKey::CompositeImplicitAutograd>(
       m, "softmax_pool(Tensor x, Tensor u, Tensor? ptr=None) -> Tensor", softmax_pool);
   define_operator<c10::DispatchKey::Meta, c10::DispatchKey::Autograd>(
-      m, "_softmax_pool_forward(Tensor x, Tensor u, Tensor? ptr) -> (Tensor out, Tensor log_sum)", forward_meta,
+      m, "_softmax_pool_forward(Tensor x, Tensor u, Tensor? ptr) -> (Tensor out, Tensor log_sum)", pool_forward_meta,
       differentiable_pool);
   define_operator<c10::DispatchKey::Meta>(
       m,
       "_softmax_pool_backward(Tensor grad, Tensor out, Tensor log_sum, Tensor x, Tensor u, Tensor? ptr) -> "
       "(Tensor x_grad, Tensor u_grad)",
-      backward_meta);
+      pool_backward_meta);
 }
 
 }  // namespace geosft

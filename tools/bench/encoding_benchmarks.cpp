@@ -12,7 +12,7 @@
 namespace geosft::bench {
 namespace {
 
-constexpr int64_t neighbours = 16;
+constexpr int64_t encoding_neighbours = 16;
 
 // Samples points on unit spheres, packed: [items n, 3].
 at::Tensor spheres(const Sizes& sizes) {
@@ -24,8 +24,8 @@ at::Tensor spheres(const Sizes& sizes) {
 // Returns the eigenvector of the smallest eigenvalue of each neighbourhood's covariance, with arbitrary sign: ours also
 // makes the signs consistent.
 at::Tensor composite_normals(const at::Tensor& points, const at::Tensor& ptr) {
-  const at::Tensor index = std::get<0>(knn(points, points, neighbours, ptr, ptr));
-  const at::Tensor near = points.to(at::kDouble).index_select(0, index.flatten()).view({-1, neighbours, 3});
+  const at::Tensor index = std::get<0>(knn(points, points, encoding_neighbours, ptr, ptr));
+  const at::Tensor near = points.to(at::kDouble).index_select(0, index.flatten()).view({-1, encoding_neighbours, 3});
   const at::Tensor offset = near - near.mean(1, /*keepdim=*/true);
   const at::Tensor vectors = std::get<1>(at::linalg_eigh(at::bmm(offset.transpose(1, 2), offset)));
   return vectors.select(2, 0).to(points.scalar_type());
@@ -35,7 +35,7 @@ Benchmark make_normals(const Sizes& sizes, const std::string& name) {
   const at::Tensor points = spheres(sizes), ptr = equal_offsets(sizes.batch, sizes.tokens);
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
-      {"geosft", [=] { return Tensors{estimate_normals(points, neighbours, ptr)}; }},
+      {"geosft", [=] { return Tensors{estimate_normals(points, encoding_neighbours, ptr)}; }},
       {"knn + linalg_eigh, no orientation", [=] { return Tensors{composite_normals(points, ptr)}; }}};
   return benchmark;
 }

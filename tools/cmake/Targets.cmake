@@ -6,8 +6,8 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${_rpath}")
 
 option(GEOSFT_UNITY "compile sources that are mostly headers in batches: what they all include is read once" ON)
 
-# Sources whose own templates take longer than what they include stay alone: in geometry, the kernels of the operators,
-# and those that Highway compiles once for every vector target.
+# Sources that Highway compiles once for every vector target stay alone: their own templates take longer than what they
+# include.
 function(geosft_unite target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
@@ -20,10 +20,11 @@ function(geosft_unite target)
   endforeach()
   # Beside others a source is no longer the main file, and g++ fears that its types are used elsewhere.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  # Tests are compiled more often than they run.
-  set(batch 4)
+  # Twice as large batches compile in about 0.6 of the time. Of those of tests, most have no other use than to be compiled
+  # once.
+  set(batch 8)
   if(CMAKE_CURRENT_SOURCE_DIR STREQUAL "${PROJECT_SOURCE_DIR}/tests")
-    set(batch 8)
+    set(batch 16)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
 endfunction()

@@ -36,10 +36,6 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 // Returns the options and flags of the subcommand that a word list names, or those of `app`.
 const CLI::App& named_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
   for (const CLI::App* subcommand : app.get_subcommands({})) {
@@ -101,6 +97,10 @@ std::string unknown_option_message(const CLI::App& app, const std::string& argum
   }
   return std::string("unknown ") + (is_option ? "option" : "command") + " '" + name + "'" +
          nearest_hint(name, is_option ? option_names(app) : subcommands);
+}
+
+std::string first_line(const std::string& message) {
+  return message.substr(0, message.find('\n'));
 }
 
 std::string shell_word(const std::string& word) {

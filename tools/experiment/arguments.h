@@ -21,6 +21,9 @@ class UsageError : public std::runtime_error {
 // Returns a word as a shell takes it: quoted if it has other characters than letters, digits and those of paths.
 std::string shell_word(const std::string& word);
 
+// Returns a message up to its first line break.
+std::string first_line(const std::string& message);
+
 // Parses the command line. Returns false if help or the version was requested and written to `out`: the tool is done.
 // Throws UsageError; for an unknown option or subcommand the message suggests the nearest known one.
 bool parse_arguments(CLI::App& app, int argc, const char* const* argv, std::ostream& out);

@@ -33,10 +33,6 @@ extern "C" void geosft_note_signal(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 int report(const char* name, const std::string& message, int code) {
   const std::string line = std::string(name) + ": " + message + "\n";
   std::cerr << line << std::flush;  // one write: other processes may write in between
