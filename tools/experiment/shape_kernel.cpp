@@ -9,16 +9,9 @@
 #include "tools/experiment/cloud_transforms.h"
 
 namespace geosft {
-namespace {
-
-constexpr double min_probability = 1e-9;
-
-}  // namespace
 
 at::Tensor ShapeKernel::averaged(const at::Tensor& logits, const at::Tensor& histograms) const {
-  const at::Tensor probability = regression->predict(histograms).softmax(1);
-  const at::Tensor mean = (1 - weight) * logits.cpu().to(at::kDouble).softmax(1) + weight * probability;
-  return mean.clamp_min(min_probability).log().to(logits.options());
+  return at::lerp(logits.cpu().to(at::kDouble), regression->predict(histograms), weight).to(logits.options());
 }
 
 at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation, uint64_t seed) {

@@ -52,7 +52,7 @@ TEST_CASE("clouds are described by their histograms, which no rotation changes")
   require_equal(shape_histograms(clouds, Rotation::so3, 7), upright, "rotated copies");
 }
 
-TEST_CASE("the probabilities of a classifier are averaged with those of its regression, in evaluation and prediction") {
+TEST_CASE("the logits of a classifier are averaged with those of its regression, in evaluation and prediction") {
   const ArrayDataset clouds = flattened_clouds();
   const ClassifySettings settings = small_settings();
   RunModel run{{{"a", "b", "c"}}, settings, small_model(settings)};
@@ -65,7 +65,8 @@ TEST_CASE("the probabilities of a classifier are averaged with those of its regr
   const at::Tensor of_kernel = run.companion.regression->predict(shape_histograms(clouds)).softmax(1);
   CHECK(of_kernel.argmax(1).eq(labels_of(clouds)).sum().item<int64_t>() >= 12);
   const auto both = [&](const at::Tensor& logits, const at::Tensor& probability) {
-    return 0.75 * logits.to(at::kDouble).softmax(-1) + 0.25 * probability;
+    const at::Tensor product = logits.to(at::kDouble).softmax(-1).pow(0.75) * probability.pow(0.25);
+    return product / product.sum(-1, /*keepdim=*/true);
   };
   const DatasetLogits found = run_logits(run, clouds, Rotation::none, 0);
   CHECK(found.logits.scalar_type() == alone.scalar_type());
