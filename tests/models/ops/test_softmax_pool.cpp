@@ -27,7 +27,7 @@ struct Case {
 
   Case(int64_t rows, int64_t width, int64_t items)
       : x(at::randn({rows, width}, generator(1), at::kDouble)),
-        u(at::randn({width}, generator(2), at::kDouble)),
+        u(at::randn({width}, generator(2), at::kDouble) / std::sqrt(static_cast<double>(width))),
         grad_output(at::randn({items, width}, generator(3), at::kDouble)) {}
 };
 
@@ -77,8 +77,8 @@ TEST_CASE("softmax_pool of huge logits and of empty items", "[softmax_pool]") {
 }
 
 TEST_CASE("softmax_pool agrees with the reference on every vector target", "[softmax_pool]") {
-  // Measured with these seeds: 1.7e-14 where 1e-11 is allowed, and 2.7e-6 where 2e-5 is. Of 200 other seeds, 30
-  // differ by more in float32, by 8.6e-4 at most.
+  // Logits are of order 1: their rounding is the relative error of the weights. Measured over 200 seeds, at
+  // most: 4.1e-14 where 1e-12 is allowed, and 1.2e-5 where 1e-4 is allowed.
   for (const auto& [width, ptr] : {std::pair(1, longs({0, 3})), std::pair(17, longs({0, 0, 1, 9, 9})),
                                    std::pair(64, longs({0, 1300, 1812, 1813})), std::pair(33, longs({0, 512, 1025}))}) {
     const Case c(ptr[-1].item<int64_t>(), width, ptr.size(0) - 1);
@@ -86,8 +86,8 @@ TEST_CASE("softmax_pool agrees with the reference on every vector target", "[sof
     for (const std::string& target : simd_target_names()) {
       force_simd_target(target);
       const auto fused = [&](auto& x, auto& u) { return softmax_pool(x, u, ptr); };
-      require_alike(evaluate(fused, c, at::kDouble), expected, 1e-11, target + " float64");
-      require_alike(evaluate(fused, c, at::kFloat), expected, 2e-5, target + " float32");
+      require_alike(evaluate(fused, c, at::kDouble), expected, 1e-12, target + " float64");
+      require_alike(evaluate(fused, c, at::kFloat), expected, 1e-4, target + " float32");
     }
     force_simd_target("");
   }
