@@ -24,7 +24,7 @@ AttentionOptions options_of(RelativeEncodingKind relative, int64_t channels) {
 }
 
 SamplingAttention attention_of(const AttentionOptions& options, uint64_t seed = 1) {
-  at::manual_seed(seed);
+  manual_seed(seed);
   SamplingAttention made(options);
   made->to(at::kDouble);
   return made;
