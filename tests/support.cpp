@@ -9,6 +9,7 @@
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -63,8 +64,10 @@ void require_close(const at::Tensor& actual, const at::Tensor& expected, double 
   const at::Tensor b = expected.detach().to(at::kDouble);
   const double difference = (a - b).abs().max().item<double>();
   const double scale = std::max(b.abs().max().item<double>(), floor);
+  const double relative = difference / (scale == 0.0 ? 1.0 : scale);
   INFO("largest difference " << difference << ", largest expected magnitude " << scale);
-  REQUIRE(difference <= tolerance * (scale == 0.0 ? 1.0 : scale));
+  INFO("relative: " << relative << " where " << tolerance << " is allowed");
+  REQUIRE(relative <= tolerance);
 }
 
 namespace {
@@ -166,8 +169,18 @@ void require_error(const std::function<void()>& call, const std::vector<std::str
   }
 }
 
+uint64_t test_seed(uint64_t seed) {
+  constexpr uint64_t odd = 0x9E3779B97F4A7C15;  // generators keep 32 bits of a seed, in which its multiples differ
+  const char* number = std::getenv("GEOSFT_TEST_SEED");
+  return number == nullptr ? seed : seed + odd * std::strtoull(number, nullptr, 10);
+}
+
 at::Generator generator(uint64_t seed) {
-  return at::make_generator<at::CPUGeneratorImpl>(seed);
+  return at::make_generator<at::CPUGeneratorImpl>(test_seed(seed));
+}
+
+void manual_seed(uint64_t seed) {
+  at::manual_seed(test_seed(seed));
 }
 
 }  // namespace geosft::test

@@ -13,10 +13,16 @@ namespace {
 
 using Span = AttentionSpan;
 
+// LibTorch's softplus is the identity beyond a threshold, by default 20, where it leaves out e^-20 = 2e-9; at 40 what
+// it leaves out is below the rounding of float64.
+at::Tensor exact_softplus(const at::Tensor& x) {
+  return at::softplus(x, /*beta=*/1, /*threshold=*/40);
+}
+
 // Returns [n, k, h].
 AttentionBias transform(const at::Tensor& encoding, const RelativeWeights& weights) {
   const NoAutocast no_autocast;  // like the fused operators, which compute it in the type of the weights
-  return {at::softplus(at::matmul(encoding, weights.w_mul) + weights.b_mul),
+  return {exact_softplus(at::matmul(encoding, weights.w_mul) + weights.b_mul),
           at::matmul(encoding, weights.w_add) + weights.b_add};
 }
 
@@ -140,7 +146,7 @@ at::Tensor pair_scores(ScoreKind kind, const at::Tensor& q, const at::Tensor& k)
 at::Tensor normalized(ProbabilityKind kind, const at::Tensor& score, const at::Tensor& leak, double eps) {
   if (kind == ProbabilityKind::softmax) return score.softmax(1);
   const at::Tensor positive = score.relu();
-  const at::Tensor total = positive.sum(1, true) + at::softplus(leak).sum(0).view({1, 1, -1}) + eps;
+  const at::Tensor total = positive.sum(1, true) + exact_softplus(leak).sum(0).view({1, 1, -1}) + eps;
   // A row with sum 0 is divided by 1: 0 / 0 would give NaN gradients.
   return positive / at::where(total == 0, at::ones_like(total), total);
 }

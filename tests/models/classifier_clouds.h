@@ -50,7 +50,7 @@ inline PointClassifier classifier(PointTokens tokens, bool normals, at::ScalarTy
   options.layer.norm = norm;
   options.layers = 3;
   options.head_sampler.num_samples = 24;
-  at::manual_seed(seed);
+  manual_seed(seed);
   PointClassifier model(options);
   model->to(dtype);
   return model;

@@ -24,7 +24,7 @@ inline GraphModelOptions small_options() {
 }
 
 inline GraphModel model_of(const GraphModelOptions& options, at::ScalarType dtype = at::kDouble) {
-  at::manual_seed(3);
+  manual_seed(3);
   GraphModel model(options);
   model->to(dtype);
   model->eval();

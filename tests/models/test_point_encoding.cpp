@@ -20,7 +20,7 @@ struct Parts {
     layer.attention.width = 16;
     layer.attention.heads = 4;
     layer.attention.sampler.num_samples = 6;
-    at::manual_seed(3);
+    manual_seed(3);
     embed = torch::nn::Linear(channels, 16);
     encoder = Encoder(with_point_relations(layer, false), 2);
     embed->to(at::kDouble);

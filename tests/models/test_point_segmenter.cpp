@@ -21,7 +21,7 @@ PointSegmenterOptions small_options() {
 }
 
 PointSegmenter segmenter(const PointSegmenterOptions& options) {
-  at::manual_seed(2);
+  manual_seed(2);
   PointSegmenter model(options);
   model->to(at::kDouble);
   return model;

@@ -110,7 +110,7 @@ TEST_CASE("files of ListOps are written and read back", "[listops]") {
   const TemporaryFolder folder;
   CHECK_FALSE(is_listops(folder.path()));
   const ListOpsOptions small{.min_tokens = 5, .max_tokens = 30, .max_depth = 4, .max_arguments = 3};
-  write_listops(folder / "basic_train.tsv", small, 7, 1);
+  write_listops(folder / "basic_train.tsv", small, 7, test_seed(1));
   write_listops(folder / "basic_val.tsv", small, 3, 2);
   write_text(folder / "basic_test.tsv", "Source\tTarget\n( ( ( [MAX 2 ) 9 ) ] )\t9\n");
   CHECK(is_listops(folder.path()));

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 
+#include "tests/support.h"
+
 namespace geosft::test {
 
 template <class Layer, class Options>
 Layer double_layer(int64_t width, int64_t heads, const Options& options) {
-  at::manual_seed(4);
+  manual_seed(4);
   Layer layer(width, heads, options);
   layer->to(at::kDouble);
   return layer;

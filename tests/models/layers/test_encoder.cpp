@@ -29,7 +29,7 @@ struct Cloud {
 };
 
 Encoder encoder(NormPlacement norm, int64_t layers) {
-  at::manual_seed(4);
+  manual_seed(4);
   Encoder made(small(norm), layers);
   made->to(at::kDouble);
   return made;
@@ -43,7 +43,7 @@ Encoder over_all_tokens(const std::string& attention, NormPlacement norm, int64_
   options.norm = norm;
   options.polynomial.degree = degree;
   choose_attention(options, attention);
-  at::manual_seed(4);
+  manual_seed(4);
   Encoder made(options, 2);
   made->to(at::kDouble);
   return made;
@@ -136,7 +136,7 @@ TEST_CASE("an encoder joins the tokens of its layers", "[encoder]") {
   const Cloud cloud;
   const RelativeEncoding relative = RelativeEncoding::points(cloud.points);
   for (const auto jumping : {JumpingKnowledge::concatenate, JumpingKnowledge::max, JumpingKnowledge::sum}) {
-    at::manual_seed(4);
+    manual_seed(4);
     Encoder made(small(NormPlacement::post), 3, EncoderOptions{.jumping = jumping});
     made->to(at::kDouble);
     SamplingContext context = SamplingContext::greedy();
@@ -156,7 +156,7 @@ TEST_CASE("an encoder joins the tokens of its layers", "[encoder]") {
 TEST_CASE("an encoder passes a virtual node from layer to layer", "[encoder]") {
   const Cloud cloud;
   const RelativeEncoding relative = RelativeEncoding::points(cloud.points);
-  at::manual_seed(4);
+  manual_seed(4);
   Encoder made(small(NormPlacement::post), 2, EncoderOptions{.virtual_node = true});
   made->to(at::kDouble);
   made->virtual_node->embedding.data().copy_(at::randn({12}, generator(5), at::kDouble));

@@ -18,7 +18,7 @@ PointClassifier classifier() {
   options.layer = small_layer(6);
   options.layers = 2;
   options.head_sampler.num_samples = 5;
-  at::manual_seed(7);
+  manual_seed(7);
   PointClassifier model(options);
   model->to(at::kDouble);
   return model;

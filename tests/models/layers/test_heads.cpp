@@ -15,7 +15,7 @@ namespace geosft::test::test_heads {
 
 TEST_CASE("the head of pairs compares what it pools of two items", "[heads]") {
   // Measured: the same bits where 1e-6 is allowed.
-  at::manual_seed(1);
+  manual_seed(1);
   const at::Tensor x = at::randn({20, 6}, generator(4)), ptr = longs({0, 9, 9, 14, 20});
   PairHead head(6, 2);
   const at::Tensor pooled = softmax_pool(x, head->u, ptr);
@@ -27,7 +27,7 @@ TEST_CASE("the head of pairs compares what it pools of two items", "[heads]") {
 
 TEST_CASE("heads pool what comes out of autocast, whose parameters stay in float32", "[heads]") {
   // Measured over 200 seeds, at most: 8.4e-3 where 0.05 is allowed.
-  at::manual_seed(1);
+  manual_seed(1);
   const at::Tensor x = at::randn({10, 4}, generator(41)), ptr = longs({0, 3, 10});
   SoftmaxPoolHead pool(4, 3);
   PairHead pairs(4, 3);
@@ -44,7 +44,7 @@ TEST_CASE("heads pool what comes out of autocast, whose parameters stay in float
 
 TEST_CASE("heads are their pooling and a linear map", "[heads]") {
   // Measured over 200 seeds, at most: 4.5e-7 where 1e-6 is allowed.
-  at::manual_seed(1);
+  manual_seed(1);
   const at::Tensor x = at::randn({20, 6}, generator(4)), ptr = longs({0, 9, 9, 20});
   SampleMaxHead sample(6, 4, SamplerOptions{.num_samples = 3}, 0.5);
   SamplingContext context = SamplingContext::greedy(), again = SamplingContext::greedy();
@@ -83,7 +83,7 @@ TEST_CASE("sum_pool and mean_pool take every item for itself", "[heads]") {
 }
 
 TEST_CASE("an MLP is linear maps with GELU between them", "[heads]") {
-  at::manual_seed(1);
+  manual_seed(1);
   Mlp mlp(4, 6, 2, 3);
   mlp->to(at::kDouble);
   SamplingContext context = SamplingContext::greedy();
@@ -99,7 +99,7 @@ TEST_CASE("a pooled head puts the features of items beside their tokens", "[head
   const at::Tensor x = normal({12, 6}, 23), ptr = longs({0, 5, 5, 12}), features = normal({3, 2}, 24);
   SamplingContext context = SamplingContext::greedy();
   for (const Pooling pooling : {Pooling::softmax, Pooling::sample_max, Pooling::sum, Pooling::mean, Pooling::max}) {
-    at::manual_seed(2);
+    manual_seed(2);
     PooledHead head(6, 4, PooledHeadOptions{.pooling = pooling, .layers = 2, .graph_features = 2});
     head->to(at::kDouble);
     const at::Tensor out = head->forward(x, ptr, context, features);
@@ -109,7 +109,7 @@ TEST_CASE("a pooled head puts the features of items beside their tokens", "[head
     require_error([&] { head->forward(x, ptr, context); }, {"graph_features must be [3, 2]"});
     require_error([&] { head->forward(x, ptr, context, features.slice(0, 0, 2)); }, {"graph_features", "[2, 2]"});
   }
-  at::manual_seed(2);
+  manual_seed(2);
   PooledHead mean(6, 4, PooledHeadOptions{.pooling = Pooling::mean});
   mean->to(at::kDouble);
   require_equal(mean->forward(x, ptr, context),
@@ -119,7 +119,7 @@ TEST_CASE("a pooled head puts the features of items beside their tokens", "[head
 
 TEST_CASE("a pooled head drops the inputs of its layers in training", "[heads]") {
   const at::Tensor x = normal({12, 6}, 25), ptr = longs({0, 5, 12});
-  at::manual_seed(2);
+  manual_seed(2);
   PooledHead head(6, 4, PooledHeadOptions{.pooling = Pooling::mean, .layers = 2, .dropout = 0.5});
   head->to(at::kDouble);
   SamplingContext plain = SamplingContext::greedy(), training = SamplingContext::training(generator(7));

@@ -27,7 +27,7 @@ LocalGraph graph_of(LocalKind kind, int64_t channels) {
 }
 
 MessagePassing layer_of(const LocalOptions& options) {
-  at::manual_seed(2);
+  manual_seed(2);
   MessagePassing layer(width, options, NormKind::batch);
   layer->to(at::kDouble);
   return layer;
@@ -133,7 +133,7 @@ TEST_CASE("a virtual node is read by the nodes of its item and hears them", "[me
   // Measured over 200 seeds, at most: 3.7e-16 where 1e-12 is allowed, and the same bits where 1e-14 is allowed.
   const at::Tensor ptr = at::tensor({0, 2, 2, 5}, at::kLong), x = normal({nodes, width}, 1);
   const EdgeIndex of_items = edges_of_items(ptr, nodes, at::kCPU);
-  at::manual_seed(3);
+  manual_seed(3);
   VirtualNode node(width, NormKind::none);
   node->to(at::kDouble);
   node->embedding.data().copy_(normal({width}, 4));

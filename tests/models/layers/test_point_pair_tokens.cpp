@@ -31,7 +31,7 @@ struct Clouds {
 };
 
 PointPairTokens module_of(const PointPairTokensOptions& options = {}) {
-  at::manual_seed(3);
+  manual_seed(3);
   PointPairTokens made(options);
   made->to(at::kDouble);
   return made;

@@ -50,7 +50,7 @@ void require_member(PrimalOptions options, const std::string& what,
   }
   if (options.mask != MaskKind::none) options.mask_size = 3;
   const Items items(grids);
-  at::manual_seed(5);
+  manual_seed(5);
   PrimalSelfAttention layer(kWidth, kHeads, options);
   layer->to(at::kDouble);
   if (layer->beta.defined() && layer->beta.requires_grad()) {

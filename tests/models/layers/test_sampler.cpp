@@ -168,7 +168,7 @@ TEST_CASE("the sampler differentiates through scores and tokens", "[sampler]") {
 
 TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
   // Measured: the same bits where 1e-6 is allowed.
-  at::manual_seed(1);
+  manual_seed(1);
   Sampler sampler(5, SamplerOptions{.num_samples = 3});
   const at::Tensor x = at::randn({9, 5}, generator(10));
   const at::Tensor z = at::mv(x, sampler->projection->weight[0]) + sampler->projection->bias;
@@ -179,7 +179,7 @@ TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
 }
 
 TEST_CASE("the sampler names tokens that are not finite, not their scores", "[sampler]") {
-  at::manual_seed(1);
+  manual_seed(1);
   Sampler sampler(5, SamplerOptions{.num_samples = 3});
   SamplingContext context = SamplingContext::greedy();
   at::Tensor x = at::randn({9, 5}, generator(10));

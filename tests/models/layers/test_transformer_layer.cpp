@@ -131,7 +131,7 @@ TEST_CASE("a layer drops tokens and hidden units in training only", "[layer]") {
   options.attention.sampler.num_samples = 3;
   const at::Tensor x = at::randn({20, 8}, generator(1));
   const auto run = [&](const LayerOptions& now, SamplingContext context) {
-    at::manual_seed(3);
+    manual_seed(3);
     TransformerLayer layer(now);
     return layer->forward(x, RelativeEncoding::none(), std::nullopt, context);
   };
@@ -194,7 +194,7 @@ TEST_CASE("a layer of every attention computes inside the autocast of a GPU", "[
       choose_attention(options, name);
       options.primal.grid_height = 2;
       options.primal.grid_width = 3;
-      at::manual_seed(5);
+      manual_seed(5);
       TransformerLayer layer(options);
       layer->to(emulated_gpu::device);
       SamplingContext context = SamplingContext::greedy(), again = SamplingContext::greedy();

@@ -152,9 +152,9 @@ TEST_CASE("sample_pairs has the same bits on one thread and on two", "[sample_pa
 TEST_CASE("the default generator fixes the samples without seeds", "[sample_pairs]") {
   const at::Tensor score = normal({200}, 9);
   const auto sample = [&] { return as_samples(sample_pairs(score, 20, std::nullopt, true, true)); };
-  at::manual_seed(5);
+  manual_seed(5);
   const Samples first = sample(), second = sample();
-  at::manual_seed(5);
+  manual_seed(5);
   const Samples again = sample();
   require_equal(again.top, first.top, "top");
   require_equal(again.partner, first.partner, "partner");

@@ -2,6 +2,7 @@
 #include "models/theory/support_vector_regression.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/support.h"
 
@@ -20,8 +21,6 @@ Problem radial_problem() {
 }  // namespace
 
 TEST_CASE("the dual meets the conditions of its optimum", "[support_vector_regression]") {
-  // Measured with these seeds: 3.3e-16 of 1e-9, 4.5e-7 of 1e-6 that are allowed. Of 100 other seeds, 12 differ by
-  // more, by 1.9e-6 at most.
   const Problem problem = radial_problem();
   const RegressionOptions options{.cost = 2.0, .epsilon = 0.05};
   const SupportVectorRegression regression(problem.kernel, problem.targets, options);
@@ -32,9 +31,13 @@ TEST_CASE("the dual meets the conditions of its optimum", "[support_vector_regre
   const at::Tensor free = (bounded | zero).logical_not();
   REQUIRE(free.any().item<bool>());
   REQUIRE(zero.any().item<bool>());
-  REQUIRE((residual.masked_select(zero).abs() <= options.epsilon + 1e-8).all().item<bool>());
-  REQUIRE((residual.masked_select(bounded).abs() >= options.epsilon - 1e-8).all().item<bool>());
-  require_close(residual.masked_select(free), options.epsilon * dual.masked_select(free).sign(), 1e-6, "on the tube");
+  // LIBSVM rounds the kernel to float32, by up to 2^-24 of each entry, while it looks for the dual and the bias.
+  const double sums = at::matmul(problem.kernel.abs(), dual.abs()).max().item<double>();
+  const double slack = options.tolerance + 2 * std::ldexp(sums, -24);
+  REQUIRE((residual.masked_select(zero).abs() <= options.epsilon + slack).all().item<bool>());
+  REQUIRE((residual.masked_select(bounded).abs() >= options.epsilon - slack).all().item<bool>());
+  require_close(residual.masked_select(free), options.epsilon * dual.masked_select(free).sign(),
+                slack / options.epsilon, "on the tube");
   REQUIRE(regression.support_vectors() == dual.ne(0).any(1).sum().item<int64_t>());
 }
 

@@ -15,7 +15,7 @@ namespace geosft::test::training {
 class Regression : public TrainingTask {
  public:
   Regression() {
-    at::manual_seed(2);
+    manual_seed(2);
     linear_ = torch::nn::Linear(4, 1);
   }
   torch::nn::Module& module() override { return *linear_; }

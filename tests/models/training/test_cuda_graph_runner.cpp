@@ -42,7 +42,7 @@ PointClassifierOptions classifier_options(const std::string& attention) {
 class Clouds : public ReplayableTask {
  public:
   explicit Clouds(at::Device device, const std::string& attention = "sampling") : device_(device) {
-    at::manual_seed(5);
+    manual_seed(5);
     model_ = PointClassifier(classifier_options(attention));
     model_->to(device);
   }

@@ -16,7 +16,7 @@ namespace geosft::test::test_optimization {
 namespace {
 
 torch::nn::Linear model() {
-  at::manual_seed(1);
+  manual_seed(1);
   torch::nn::Linear made(3, 2);
   made->to(at::kDouble);
   return made;
@@ -144,7 +144,7 @@ TEST_CASE("running statistics are averaged with the weights that they belong to"
   };
   const at::Tensor x = at::randn({200, 4}, generator(1));
   for (const bool fused : {false, true}) {
-    at::manual_seed(1);
+    manual_seed(1);
     Net net;
     const auto forward = [&] {
       SamplingContext context = SamplingContext::greedy();

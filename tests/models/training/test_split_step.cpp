@@ -19,7 +19,7 @@ namespace {
 class Rows : public ReplayableTask {
  public:
   explicit Rows(int64_t items, int64_t elements = int64_t{1} << 22) : items_(items), elements_(elements) {
-    at::manual_seed(3);
+    manual_seed(3);
     linear_ = torch::nn::Linear(64, 1);
     linear_->to(at::kDouble);
     unused_ = linear_->register_parameter("unused", at::ones({2}, at::kDouble));
