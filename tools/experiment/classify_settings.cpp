@@ -17,7 +17,7 @@ void ClassifyCloudSettings::add_keys(Config& config) {
       .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background")
       .add("clouds", "skip_broken", &skip_broken, "leave out files that cannot be read, and name them")
       .add("clouds", "kernel_ridge", &kernel_ridge,
-           "average the probabilities with those of a kernel ridge regression on histograms of point pairs");
+           "average the logits with those of a kernel ridge regression on histograms of point pairs");
   add_reading_keys(config);
 }
 

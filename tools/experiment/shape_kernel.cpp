@@ -16,8 +16,9 @@ constexpr double min_probability = 1e-9;
 }  // namespace
 
 at::Tensor ShapeKernel::averaged(const at::Tensor& logits, const at::Tensor& histograms) const {
-  const at::Tensor probability = regression->predict(histograms).softmax(1);
-  const at::Tensor mean = (1 - weight) * logits.cpu().to(at::kDouble).softmax(1) + weight * probability;
+  const at::Tensor of_network = logits.cpu().to(at::kDouble), of_kernel = regression->predict(histograms);
+  if (average_logits) return of_network.lerp(of_kernel, weight).log_softmax(1).to(logits.options());
+  const at::Tensor mean = (1 - weight) * of_network.softmax(1) + weight * of_kernel.softmax(1);
   return mean.clamp_min(min_probability).log().to(logits.options());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel regression of a classifier of clouds, on their histograms of point pairs (geometry/pair_histogram.h),
-// whose probabilities are averaged with those of its network.
+// whose logits are averaged with those of its network.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,10 +15,11 @@ namespace geosft {
 
 struct ShapeKernel : RunKernel {
   // The weight was chosen on left-out clouds of one division of furniture (tools/bench/TARGETS.md).
-  ShapeKernel() : RunKernel("geosft-classify", 0.6) {}
+  ShapeKernel() : RunKernel("geosft-classify", 0.6) { average_logits = true; }
 
-  // Averages the probabilities of logits [n, classes] with those of the regression for clouds with these histograms
-  // [n, columns]. Returns logits of the same type: the logarithms of the averages.
+  // Averages logits [n, classes] with those of the regression for clouds with these histograms [n, columns], which
+  // gives the geometric mean of the probabilities; or the probabilities themselves without average_logits. Returns
+  // normalised logits of the same type.
   at::Tensor averaged(const at::Tensor& logits, const at::Tensor& histograms) const;
 };
 

@@ -354,7 +354,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         """Probabilities [num_classes] of a cloud, as those of the tool: points [n, 3] in any unit, far from the origin or
         not, and normals [n, 3] of unit length that point outward, which are estimated where the model needs them and they are missing; the
         first time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
-        trained with are sampled; logits are averaged over the votes of the configuration, and the probabilities with those of a kernel
+        trained with are sampled; logits are averaged over the votes of the configuration, and with those of a kernel
         regression if the RUN has one. Warns of a cloud of far fewer points, and of points that are equal or on one line, as the
         tool does."""
         points, normals = _checked_cloud(points, normals)
@@ -362,11 +362,14 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         cloud = self._thinned(points, normals)
         with _evaluating(self):
             logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]
-            found = torch.stack(logits).mean(0).softmax(0)
+            found = torch.stack(logits).mean(0)
             if self.kernel is None:
-                return found
+                return found.softmax(0)
             histogram = torch.ops.geosft._pair_histogram(*(one.detach().cpu() for one in cloud))
-            return torch.lerp(found, self.kernel.predict(histogram[None])[0].softmax(0).to(found), self.kernel.weight)
+            more = self.kernel.predict(histogram[None])[0].to(found)
+            if self.kernel.average_logits:
+                return torch.lerp(found, more, self.kernel.weight).softmax(0)
+            return torch.lerp(found.softmax(0), more.softmax(0), self.kernel.weight)
 
     def prepare(
         self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, *, vote: int = 0
