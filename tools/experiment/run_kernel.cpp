@@ -43,6 +43,7 @@ void RunKernel::load(const std::filesystem::path& run) {
 std::map<std::string, at::Tensor> RunKernel::tensors() const {
   std::map<std::string, at::Tensor> tensors = regression->state();
   tensors["weight"] = at::scalar_tensor(weight, at::kDouble);
+  if (average_logits) tensors["average_logits"] = at::scalar_tensor(1, at::kLong);
   return tensors;
 }
 
@@ -51,6 +52,8 @@ void RunKernel::take(std::map<std::string, at::Tensor> tensors) {
   TORCH_CHECK(stored != tensors.end(), "a kernel regression of a run has a weight");
   weight = stored->second.item<double>();
   tensors.erase(stored);
+  const auto averages = tensors.extract("average_logits");
+  average_logits = !averages.empty() && averages.mapped().item<int64_t>() != 0;
   regression = std::make_shared<const KernelRidge>(KernelRidge::from_state(std::move(tensors)));
 }
 

@@ -11,7 +11,10 @@
 namespace geosft {
 
 at::Tensor ShapeKernel::averaged(const at::Tensor& logits, const at::Tensor& histograms) const {
-  return at::lerp(logits.cpu().to(at::kDouble), regression->predict(histograms), weight).to(logits.options());
+  const at::Tensor of_network = logits.cpu().to(at::kDouble), of_kernel = regression->predict(histograms);
+  if (average_logits) return of_network.lerp(of_kernel, weight).log_softmax(1).to(logits.options());
+  const at::Tensor mean = (1 - weight) * of_network.softmax(1) + weight * of_kernel.softmax(1);
+  return mean.clamp_min(min_probability).log().to(logits.options());
 }
 
 at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation, uint64_t seed) {

@@ -14,12 +14,12 @@
 namespace geosft {
 
 struct ShapeKernel : RunKernel {
-  // The weight, and the average of logits in place of probabilities, were chosen on left-out training clouds of
-  // furniture (tools/bench/TARGETS.md).
-  ShapeKernel() : RunKernel("geosft-classify", 0.6) {}
+  // The weight was chosen on left-out clouds of one division of furniture (tools/bench/TARGETS.md).
+  ShapeKernel() : RunKernel("geosft-classify", 0.6) { average_logits = true; }
 
-  // Averages logits [n, classes] with those of the regression for clouds with these histograms [n, columns]: of the
-  // probabilities, that is the weighted geometric mean. Returns logits of the same type.
+  // Averages logits [n, classes] with those of the regression for clouds with these histograms [n, columns], which
+  // gives the geometric mean of the probabilities; or the probabilities themselves without average_logits. Returns
+  // normalised logits of the same type.
   at::Tensor averaged(const at::Tensor& logits, const at::Tensor& histograms) const;
 };
 

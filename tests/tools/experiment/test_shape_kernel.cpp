@@ -62,17 +62,19 @@ TEST_CASE("the logits of a classifier are averaged with those of its regression,
   const Shape cloud = clouds.get(4);
   const at::Tensor one_alone = explain_shape(run, cloud, Rotation::none, 0).logits;
   run.companion = kernel_of(clouds, 0.25);
-  const at::Tensor of_kernel = run.companion.regression->predict(shape_histograms(clouds)).softmax(1);
+  const at::Tensor of_kernel = run.companion.regression->predict(shape_histograms(clouds));
   CHECK(of_kernel.argmax(1).eq(labels_of(clouds)).sum().item<int64_t>() >= 12);
-  const auto both = [&](const at::Tensor& logits, const at::Tensor& probability) {
-    const at::Tensor product = logits.to(at::kDouble).softmax(-1).pow(0.75) * probability.pow(0.25);
-    return product / product.sum(-1, /*keepdim=*/true);
+  // The geometric mean of the probabilities, made a distribution again.
+  const auto both = [&](const at::Tensor& logits, const at::Tensor& more) {
+    const at::Tensor mean = logits.to(at::kDouble).softmax(-1).pow(0.75) * more.softmax(-1).pow(0.25);
+    return mean / mean.sum(-1, true);
   };
   const DatasetLogits found = run_logits(run, clouds, Rotation::none, 0);
   CHECK(found.logits.scalar_type() == alone.scalar_type());
-  require_close(found.logits.to(at::kDouble).softmax(1), both(alone, of_kernel), 1e-6, "an evaluation");
+  // Normalised: each row is the logarithm of a distribution.
+  require_close(found.logits.to(at::kDouble).exp(), both(alone, of_kernel), 1e-6, "an evaluation");
   require_close(run_logits(run, clouds, Rotation::so3, 1).logits, found.logits, 1e-3, "rotated copies");
-  require_close(explain_shape(run, cloud, Rotation::none, 0).logits.to(at::kDouble).softmax(0),
+  require_close(explain_shape(run, cloud, Rotation::none, 0).logits.to(at::kDouble).exp(),
                 both(one_alone, of_kernel[4]), 1e-5, "a prediction");
 }
 
@@ -86,6 +88,19 @@ TEST_CASE("the regression of a classifier comes back from its RUN folder") {
   REQUIRE(loaded.regression);
   const at::Tensor logits = at::zeros({15, 3}), histograms = shape_histograms(clouds);
   require_equal(loaded.averaged(logits, histograms), kernel.averaged(logits, histograms), "averages");
+}
+
+TEST_CASE("the regression of a file that does not say that logits are averaged has its probabilities averaged") {
+  const ArrayDataset clouds = flattened_clouds();
+  std::map<std::string, at::Tensor> earlier = kernel_of(clouds, 0.25).tensors();
+  REQUIRE(earlier.erase("average_logits") == 1);
+  ShapeKernel kernel;
+  kernel.take(earlier);
+  const at::Tensor logits = at::randn({15, 3}, generator(2)), histograms = shape_histograms(clouds);
+  const at::Tensor of_kernel = kernel.regression->predict(histograms).softmax(1);
+  const at::Tensor mean = 0.75 * logits.to(at::kDouble).softmax(1) + 0.25 * of_kernel;
+  require_close(kernel.averaged(logits, histograms).to(at::kDouble).exp(), mean, 1e-6, "averages");
+  CHECK(kernel.tensors().size() == earlier.size());
 }
 
 }  // namespace geosft::test::test_shape_kernel

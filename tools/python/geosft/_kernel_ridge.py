@@ -18,6 +18,7 @@ class KernelRidge:
 
     def __init__(self, tensors: dict[str, Tensor], texts: dict[str, str]):
         self.texts, self.weight = texts, float(tensors["weight"])
+        self.average_logits = int(tensors.get("average_logits", 0)) != 0  # files before it average probabilities
         self.state = tensors
 
     @classmethod

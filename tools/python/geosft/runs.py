@@ -348,10 +348,13 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         with _evaluating(self):
             logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]
             found = torch.stack(logits).mean(0)
-            if self.kernel is not None:
-                histogram = torch.ops.geosft._pair_histogram(*(one.detach().cpu() for one in cloud))
-                found = torch.lerp(found, self.kernel.predict(histogram[None])[0].to(found), self.kernel.weight)
-            return found.softmax(0)
+            if self.kernel is None:
+                return found.softmax(0)
+            histogram = torch.ops.geosft._pair_histogram(*(one.detach().cpu() for one in cloud))
+            more = self.kernel.predict(histogram[None])[0].to(found)
+            if self.kernel.average_logits:
+                return torch.lerp(found, more, self.kernel.weight).softmax(0)
+            return torch.lerp(found.softmax(0), more.softmax(0), self.kernel.weight)
 
     def prepare(
         self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, *, vote: int = 0
