@@ -9,9 +9,16 @@
 #include "tools/experiment/cloud_transforms.h"
 
 namespace geosft {
+namespace {
+
+constexpr double min_probability = 1e-9;
+
+}  // namespace
 
 at::Tensor ShapeKernel::averaged(const at::Tensor& logits, const at::Tensor& histograms) const {
-  const at::Tensor of_network = logits.cpu().to(at::kDouble), of_kernel = regression->predict(histograms);
+  // Earlier regressions were fitted to the first parts alone.
+  const at::Tensor known = histograms.slice(1, 0, regression->columns());
+  const at::Tensor of_network = logits.cpu().to(at::kDouble), of_kernel = regression->predict(known);
   if (average_logits) return of_network.lerp(of_kernel, weight).log_softmax(1).to(logits.options());
   const at::Tensor mean = (1 - weight) * of_network.softmax(1) + weight * of_kernel.softmax(1);
   return mean.clamp_min(min_probability).log().to(logits.options());
@@ -34,7 +41,7 @@ at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation, uint6
 
 KernelRidge fit_shape_kernel(const at::Tensor& histograms, const at::Tensor& labels, int64_t classes, uint64_t seed) {
   KernelRidgeOptions options;
-  options.fingerprints = pair_histogram_parts;
+  options.fingerprints = histograms.size(1) / pair_histogram_bins;
   options.fingerprint_bits = pair_histogram_bins;
   options.classes = true;
   options.seed = seed;

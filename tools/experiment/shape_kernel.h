@@ -27,7 +27,7 @@ struct ShapeKernel : RunKernel {
 // have normals.
 at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation = Rotation::none, uint64_t seed = 0);
 
-// Fits a regression on histograms [n, columns] to labels int64 [n] of that many classes.
+// Fits a regression on whole parts of histograms [n, columns] to labels int64 [n] of that many classes.
 KernelRidge fit_shape_kernel(const at::Tensor& histograms, const at::Tensor& labels, int64_t classes, uint64_t seed);
 
 }  // namespace geosft

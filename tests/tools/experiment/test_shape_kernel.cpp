@@ -90,14 +90,17 @@ TEST_CASE("the regression of a classifier comes back from its RUN folder") {
   require_equal(loaded.averaged(logits, histograms), kernel.averaged(logits, histograms), "averages");
 }
 
-TEST_CASE("the regression of a file that does not say that logits are averaged has its probabilities averaged") {
+TEST_CASE("the regression of an earlier file has its probabilities averaged, of the histograms that it was fitted to") {
   const ArrayDataset clouds = flattened_clouds();
-  std::map<std::string, at::Tensor> earlier = kernel_of(clouds, 0.25).tensors();
-  REQUIRE(earlier.erase("average_logits") == 1);
-  ShapeKernel kernel;
-  kernel.take(earlier);
   const at::Tensor logits = at::randn({15, 3}, generator(2)), histograms = shape_histograms(clouds);
-  const at::Tensor of_kernel = kernel.regression->predict(histograms).softmax(1);
+  const at::Tensor first_parts = histograms.narrow(1, 0, 3 * pair_histogram_bins);
+  ShapeKernel kernel;
+  kernel.regression = std::make_shared<const KernelRidge>(fit_shape_kernel(first_parts, labels_of(clouds), 3, 0));
+  kernel.weight = 0.25;
+  std::map<std::string, at::Tensor> earlier = kernel.tensors();
+  REQUIRE(earlier.erase("average_logits") == 1);
+  kernel.take(earlier);
+  const at::Tensor of_kernel = kernel.regression->predict(first_parts).softmax(1);
   const at::Tensor mean = 0.75 * logits.to(at::kDouble).softmax(1) + 0.25 * of_kernel;
   require_close(kernel.averaged(logits, histograms).to(at::kDouble).exp(), mean, 1e-6, "averages");
   CHECK(kernel.tensors().size() == earlier.size());

@@ -138,6 +138,16 @@ class Classifiers(InFolder):
         self.assertTrue(torch.equal(geosft.load(self.folder / "kernel_again").predict(points, normals), model.predict(points, normals)))
         with self.assertRaisesRegex(ValueError, "kernel regression"):
             model.save_safetensors(self.folder / "kernel.safetensors")
+        # As earlier versions: of the first three parts of the histograms, and with averages of probabilities.
+        state = model.kernel.state
+        state["counts"] = state["counts"][:, :3 * int(state["bits"])].contiguous()
+        del state["average_logits"]
+        model.save(self.folder / "kernel_earlier")
+        earlier, served = geosft.load(self.folder / "kernel_earlier"), torch.classes.geosft.Classifier(str(self.folder / "kernel_earlier"))
+        histogram = torch.ops.geosft._pair_histogram(points.double(), normals.double())[:3 * int(state["bits"])]
+        expected = 0.4 * alone.predict(points, normals) + 0.6 * earlier.kernel.predict(histogram[None])[0].softmax(0)
+        self.close(earlier.predict(points, normals), expected.float())
+        self.close(earlier.predict(points, normals), served.predict(points, normals))
         model.set_classes(["a", "b", "c"])
         self.assertEqual(model.predict(points, normals).shape, (3,))
 

@@ -32,6 +32,11 @@ class KernelRidge:
             raise ValueError(f"{file}: expected the kernel regression of a run, found another checkpoint")
         return cls(tensors, texts)
 
+    @property
+    def columns(self) -> int:
+        """Columns of the features that the regression was fitted to."""
+        return self.state["scores"].shape[1] + self.state["counts"].shape[1]
+
     def save(self, folder: pathlib.Path) -> None:
         save_checkpoint(folder / _FILE, self.state, self.texts)
 

@@ -351,7 +351,8 @@ class TrainedClassifier(PointClassifier, TrainedRun):
             if self.kernel is None:
                 return found.softmax(0)
             histogram = torch.ops.geosft._pair_histogram(*(one.detach().cpu() for one in cloud))
-            more = self.kernel.predict(histogram[None])[0].to(found)
+            # Earlier regressions were fitted to the first parts of the histogram alone.
+            more = self.kernel.predict(histogram[None, :self.kernel.columns])[0].to(found)
             if self.kernel.average_logits:
                 return torch.lerp(found, more, self.kernel.weight).softmax(0)
             return torch.lerp(found.softmax(0), more.softmax(0), self.kernel.weight)
