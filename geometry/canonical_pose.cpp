@@ -14,7 +14,7 @@
 namespace geosft {
 namespace {
 
-using ConstPoints = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
+using ConstRows = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
 using TurnedRows = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
 
 // Below this share of the largest distance from the centroid a coordinate, and of its square a difference of squared
@@ -37,7 +37,7 @@ Eigen::Vector3d longest(const std::vector<Eigen::Vector3d>& offsets, double marg
 }
 
 // Returns the rotation of an item with at least one row.
-Pose pose_of(const ConstPoints& points) {
+Pose pose_of(const ConstRows& points) {
   // Relative to the first row: differences of equal rows are then exactly 0.
   const Eigen::RowVector3d origin = points.row(0);
   const Eigen::RowVector3d centre = (points.rowwise() - origin).colwise().mean();
@@ -61,7 +61,7 @@ Pose pose_of(const ConstPoints& points) {
 }
 
 // Writes the turned rows. What is smaller than `smallest` becomes 0: float32 would keep the digits of its rounding.
-void write_turned(const ConstPoints& rows, const Pose& pose, double smallest, double* out) {
+void write_turned(const ConstRows& rows, const Pose& pose, double smallest, double* out) {
   TurnedRows turned(out, rows.rows(), 3);
   turned = rows * pose.turn.transpose();
   turned = (turned.array().abs() < smallest).select(0.0, turned);
@@ -108,10 +108,10 @@ PosedClouds canonical_pose(const at::Tensor& points, const at::Tensor& normals, 
     for (int64_t b = begin; b < end; ++b) {
       const int64_t first = 3 * offsets[b], count = offsets[b + 1] - offsets[b];
       if (count == 0) continue;
-      const ConstPoints item(in + first, count, 3);
+      const ConstRows item(in + first, count, 3);
       const Pose pose = pose_of(item);
       write_turned(item, pose, negligible * pose.length, out + first);
-      if (in_normals) write_turned(ConstPoints(in_normals + first, count, 3), pose, negligible, out_normals + first);
+      if (in_normals) write_turned(ConstRows(in_normals + first, count, 3), pose, negligible, out_normals + first);
     }
   });
   return posed;

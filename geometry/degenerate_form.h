@@ -8,8 +8,8 @@
 
 namespace geosft {
 
-// Returns what the points of a cloud do, "are equal" or "lie on one line"; an empty text if they do neither, or are
-// fewer than two. Distances from the line of at most 1e-5 of the largest distance from the first point count as none.
+// Returns "are equal" or "lie on one line" if the points of a cloud do, otherwise an empty text; so also for fewer than
+// two. A point is on the line if its distance from it is at most 1e-5 of the largest distance from the first point.
 //   points [n, 3], float32 or float64, on the CPU
 // Errors name the argument.
 std::string degenerate_form(const at::Tensor& points);

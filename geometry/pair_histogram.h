@@ -12,8 +12,8 @@ namespace geosft {
 // each.
 inline constexpr int64_t pair_histogram_parts = 5;
 inline constexpr int64_t pair_histogram_bins = 1250;
-// The most points of a cloud that are looked at, and of these the most that a pair may begin with, and the most whose
-// neighbourhoods are counted.
+// Maximum numbers of points of a cloud: of those that are looked at, of the centres of pairs among these, and of points
+// whose neighbourhoods are counted.
 inline constexpr int64_t pair_histogram_points = 2048;
 inline constexpr int64_t pair_histogram_centres = 256;
 inline constexpr int64_t pair_histogram_neighbourhoods = 512;
@@ -34,14 +34,15 @@ inline constexpr int64_t pair_histogram_neighbourhoods = 512;
 // axis points to where the third moment is positive. The other columns of the part are 0.
 //
 // The fourth and fifth part have the neighbourhoods of points: all points within the smallest radius, a whole multiple
-// of m / 100, that has at least a share of them, the point itself included. Distances above 2.1 m are taken as 2.1 m.
+// of m / 100, that has at least a share of them, the point itself included. Distances are computed in float32, and
+// those above 2.1 m are taken as 2.1 m.
 // The fourth part has, of the share 3/128, the linearity (a - b) / a and planarity (b - c) / a, where a >= b >= c are
 // the standard deviations along the principal axes, and the mean of |n_i . n_j|, in 6 bins each from 0 to 1 [6, 6, 6].
 // After these it has, of the share 1/16, log2 of the radius / m, in 26 bins from -6 to 0.5, and again the mean of
 // |n_i . n_j|, in 6 [26, 6]. The fifth part has, of the shares 3/128 and 3/16, the vector from the point to the
 // centroid, as a multiple of the radius: its length, in 8 bins from 0 to 0.8, and its absolute component along n_i, in
 // 8 from 0 to 0.6 [2, 8, 8]. Shares do not depend on the number of points. Of few points, a share is at least the point
-// itself. The first three parts are those of earlier versions.
+// itself.
 //
 // Pairs are those of every point with at most pair_histogram_centres of them, rows that are evenly spaced; so are the
 // rows whose neighbourhoods are counted, and those that are kept of a larger cloud than pair_histogram_points. The

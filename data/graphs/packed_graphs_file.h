@@ -21,7 +21,7 @@
 //   node_split                          [N], for tasks on nodes: 0 train, 1 validation, 2 test, -1 none
 //   split_train, split_validation, split_test   graph indices, all three or none
 //   smiles                              text: of molecules, one SMILES per graph and line
-//   lines                               [graphs]: of these SMILES in the file that they were read from, from 1
+//   lines                               [graphs]: the line of each SMILES in its file, counted from 1
 //   remarks                              text: what was read or left out, one sentence per line
 //   key                                 text: in cache files, what the contents were made from
 #pragma once

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t first_operator = 10, closing_token = 14, operator_count = 4;
 constexpr double operator_share = 0.25;
-constexpr int64_t max_expressions = 1000000;
+constexpr int64_t max_trees = 1000000;
 constexpr const char* listops_splits[] = {"train", "val", "test"};
 
 // Samples random trees, and abandons a tree as soon as it is too long.
@@ -131,15 +131,15 @@ ListOpsItem generate_listops(const ListOpsOptions& options, at::Generator& gener
               "options must have max_arguments >= 2, max_depth >= 1 and min_tokens <= max_tokens, got ",
               options.max_arguments, ", ", options.max_depth, ", ", options.min_tokens, " and ", options.max_tokens);
   TreeBuilder builder(options, generator);
-  for (int64_t tries = 0; tries < max_expressions; ++tries) {
+  for (int64_t tries = 0; tries < max_trees; ++tries) {
     if (!builder.build()) continue;
     ListOpsItem& item = builder.item();
     if (static_cast<int64_t>(item.tokens.size()) < options.min_tokens) continue;
     item.value = listops_value(item.tokens);
     return item;
   }
-  TORCH_CHECK(false, "no expression of ", options.min_tokens, " to ", options.max_tokens, " tokens in ",
-              max_expressions, " trees of depth ", options.max_depth);
+  TORCH_CHECK(false, "no expression of ", options.min_tokens, " to ", options.max_tokens, " tokens in ", max_trees,
+              " trees of depth ", options.max_depth);
 }
 
 int64_t listops_value(const std::vector<int64_t>& tokens) {

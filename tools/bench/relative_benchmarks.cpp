@@ -43,11 +43,11 @@ Benchmark compare(const std::string& name, const PackedInputs& in, const HeadsFi
   return benchmark;
 }
 
-struct PointPair {
+struct QueryKeyPoints {
   at::Tensor x, xs, m, ms;  // [B, n, 3] and [B, k, 3]
 };
 
-PointPair random_points(const Sizes& sizes, int64_t keys) {
+QueryKeyPoints random_points(const Sizes& sizes, int64_t keys) {
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed + 2);
   const auto unit = [](const at::Tensor& v) { return v / v.norm(2, -1, /*keepdim=*/true); };
   return {0.5 * normal({sizes.batch, sizes.tokens, 3}, generator), 0.5 * normal({sizes.batch, keys, 3}, generator),
@@ -58,7 +58,7 @@ PointPair random_points(const Sizes& sizes, int64_t keys) {
 Benchmark make_points(const Sizes& sizes, int64_t keys, int64_t channels, Pass pass, const std::string& name) {
   const bool normals = channels > 1;
   const PackedInputs in = random_inputs(sizes, keys);
-  const PointPair p = random_points(sizes, keys);
+  const QueryKeyPoints p = random_points(sizes, keys);
   const BiasWeights w = random_weights(channels, sizes);
   const auto flat = [](const at::Tensor& rows) { return rows.flatten(0, 1); };
   const auto ours = [=] {

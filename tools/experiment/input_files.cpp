@@ -29,16 +29,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns the names in order, without files that belong to others.
-std::vector<std::string> sorted_names(std::vector<fs::path> files) {
-  take_companions(files);
+std::vector<std::string> sorted_names(std::vector<fs::path> files, const InputKind& kind) {
+  if (kind.take_companions) kind.take_companions(files);
   std::vector<std::string> names(files.begin(), files.end());
   std::sort(names.begin(), names.end());
   return names;
 }
 
 // RUN folders that a search left out.
-using LeftOutRuns = std::vector<std::string>;
+using LeftOutRuns = std::set<std::string>;
 
 std::vector<std::string> files_below(const fs::path& folder, const InputKind& kind, LeftOutRuns& runs) {
   const auto is_set = [&](const fs::path& path) { return kind.is_set && kind.is_set(path); };
@@ -51,12 +50,11 @@ std::vector<std::string> files_below(const fs::path& folder, const InputKind& ki
     const bool is_run = is_folder && !hidden && RunFolder::holds_run(at->path());
     const bool found = !hidden && !is_run && (is_folder ? is_set(at->path()) : kind.is_file(at->path()));
     if (found) files.push_back(at->path());
-    if (is_run) runs.push_back(at->path().string());
+    if (is_run) runs.insert(at->path().string());
     if (is_folder && (hidden || is_run || found)) at.disable_recursion_pending();
   }
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
-  if (files.empty()) throw DataError(folder.string(), "files that end in " + kind.endings, "none in this folder");
-  return sorted_names(std::move(files));
+  return sorted_names(std::move(files), kind);
 }
 
 std::vector<std::string> matches_of(const std::string& pattern, const InputKind& kind, LeftOutRuns& runs) {
@@ -67,7 +65,7 @@ std::vector<std::string> matches_of(const std::string& pattern, const InputKind&
     for (size_t i = 0; i < found.gl_pathc; ++i) {
       const std::string path = found.gl_pathv[i];
       if (RunFolder::holds_run(path)) {
-        runs.push_back(path);
+        runs.insert(path);
       } else if (fs::is_directory(path)) {
         const std::vector<std::string> below = files_below(path, kind, runs);
         files.insert(files.end(), below.begin(), below.end());
@@ -79,7 +77,7 @@ std::vector<std::string> matches_of(const std::string& pattern, const InputKind&
   if (files.empty()) {
     throw DataError(pattern, "a pattern of files that end in " + kind.endings, "no such file");
   }
-  return sorted_names(std::move(files));
+  return sorted_names(std::move(files), kind);
 }
 
 bool is_digit(char letter) {
@@ -121,7 +119,14 @@ InputFiles input_files(const std::vector<std::string>& given, const InputKind& k
     std::error_code error;
     const bool folder = fs::is_directory(name, error);
     if (folder && !(kind.is_set && kind.is_set(name))) {
-      add(files_below(name, kind, runs));
+      const size_t before = runs.size();
+      const std::vector<std::string> below = files_below(name, kind, runs);
+      if (below.empty()) {
+        throw DataError(
+            name, "files that end in " + kind.endings,
+            runs.size() > before ? "none in this folder outside of its RUN folders" : "none in this folder");
+      }
+      add(below);
     } else if (!folder && !fs::exists(name, error) && name.find_first_of("*?[") != std::string::npos) {
       add(matches_of(name, kind, runs));
     } else {
@@ -130,16 +135,15 @@ InputFiles input_files(const std::vector<std::string>& given, const InputKind& k
     }
   }
   if (!runs.empty()) {
-    const std::string first = *std::ranges::min_element(runs);
-    std::cerr << first << ": a RUN folder, whose files are not read"
-              << (runs.size() > 1 ? ", as those of " + std::to_string(runs.size() - 1) + " more" : "") << '\n';
+    std::cerr << *runs.begin() << ": a RUN folder, left out"
+              << (runs.size() > 1 ? " (and " + std::to_string(runs.size() - 1) + " more)" : "") << '\n';
   }
   return inputs;
 }
 
 InputFiles input_shape_files(const std::vector<std::string>& given) {
   const auto is_cloud = [](const fs::path& file) { return has_shape_extension(file) || has_converted_extension(file); };
-  return input_files(given, {shape_extensions(), is_cloud});
+  return input_files(given, {shape_extensions(), is_cloud, nullptr, take_companions});
 }
 
 int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each,

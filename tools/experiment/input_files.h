@@ -26,11 +26,13 @@ struct InputKind {
   std::string endings;  // such as "*.ply, *.obj", for messages
   bool (*is_file)(const std::filesystem::path& file);
   bool (*is_set)(const std::filesystem::path& folder) = nullptr;  // nullptr: none
+  // Removes and returns files that belong to others; nullptr: there are none.
+  std::vector<std::filesystem::path> (*take_companions)(std::vector<std::filesystem::path>& files) = nullptr;
 };
 
 // Replaces each folder by the files of this kind below it at any depth, and each pattern (*, ? or [...], where no file
 // has this name) by the files and folders that match it; both sorted, without hidden files, repetitions and files that
-// belong to others (take_companions). RUN folders below a folder, or that match a pattern, are left out, and a line on
+// belong to others. RUN folders below a folder, or that match a pattern, are left out, and a line on
 // stderr says so. Folders that are one input, and other names, are kept, whether or not there is such a file. Throws
 // DataError naming a folder or pattern without a file of this kind.
 InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind);

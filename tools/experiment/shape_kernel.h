@@ -14,12 +14,13 @@
 namespace geosft {
 
 struct ShapeKernel : RunKernel {
-  // The weight was chosen on left-out clouds of one division of furniture (tools/bench/TARGETS.md).
+  // The weight was chosen for averages of probabilities, on left-out clouds of one division of furniture
+  // (tools/bench/TARGETS.md).
   ShapeKernel() : RunKernel("geosft-classify", 0.6) { average_logits = true; }
 
-  // Averages logits [n, classes] with those of the regression for clouds with these histograms [n, columns], which
-  // gives the geometric mean of the probabilities; or the probabilities themselves without average_logits. Returns
-  // normalised logits of the same type.
+  // Averages logits [n, classes] with those of the regression for clouds with these histograms [n, columns]; without
+  // average_logits, averages the probabilities. Returns logarithms of probabilities, of the type of `logits`. Ignores
+  // columns beyond those that the regression was fitted to.
   at::Tensor averaged(const at::Tensor& logits, const at::Tensor& histograms) const;
 };
 

@@ -67,7 +67,7 @@ struct SweepCommand {
     try {
       return run_experiment(settings, folder, begun, device);
     } catch (const Interrupted& stop) {
-      throw Interrupted(std::string(stop.what()) + ": the same command goes on");
+      throw Interrupted(std::string(stop.what()) + ": run the same command again to continue");
     }
   }
 

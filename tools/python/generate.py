@@ -17,7 +17,7 @@ import torch
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 LICENCE = "# SPDX-License-Identifier: Apache-2.0\n"
-SIZED_BY_PTR = ("geosft::sample_pairs",)  # its results have a size that it computes from ptr before its kernel
+SIZED_BY_PTR = ("geosft::sample_pairs",)  # the size of its results depends on the values of ptr
 TYPES = {"Tensor": "Tensor", "int": "int", "float": "float", "bool": "bool", "str": "str", "List[int]": "Sequence[int]",
          "Generator": "Generator"}
 

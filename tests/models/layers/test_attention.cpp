@@ -204,8 +204,8 @@ TEST_CASE("with the initialisation of the paper all maps start as linear layers 
   AttentionOptions options = options_of(RelativeEncodingKind::points, 2);
   options.width = 64;
   options.initialization = Initialization::paper;
-  std::map<std::string, double>
-      largest;  // of 32 layers: for one number each, it is below 1/4 of the bound once in 4^32
+  // Over 32 layers. A single number is below 1/4 of its bound in all of them with probability 4^-32.
+  std::map<std::string, double> largest;
   for (uint64_t seed = 1; seed <= 32; ++seed) {
     for (const auto& parameter : attention_of(options, seed)->named_parameters()) {
       double& found = largest[parameter.key()];

@@ -123,13 +123,6 @@ inline auto names_wrong_argument(const Attention& attention, const Arguments& go
   };
 }
 
-// Gradients of scores are sums of output gradients times values, which may cancel: their rounding is relative to the
-// largest such product, not to what is left of it. Returns `part` of that product.
-inline double gradient_floor(const Arguments& arguments, const at::Tensor& grad_output, double part) {
-  if (grad_output.numel() == 0 || arguments["v"].numel() == 0) return 0.0;
-  return part * (grad_output.abs().max() * arguments["v"].abs().max()).item<double>();
-}
-
 // The arguments, rounded to `type`, in float64.
 inline Arguments rounded_to(const Arguments& arguments, at::ScalarType type) {
   Arguments rounded{{}, arguments.eps};
@@ -141,31 +134,28 @@ inline Arguments rounded_to(const Arguments& arguments, at::ScalarType type) {
 
 // `attention` against `reference` in both precisions, on every vector target. In float32 the reference has the rounded
 // arguments too: rounding may swap a query and a key, of which maxout takes the larger one. Gradients that are smaller
-// than this part of their products (gradient_floor) are held to it.
+// than the floor are held to it.
 inline void require_reference(const Attention& attention, const Attention& reference, const Arguments& arguments,
-                              const std::string& what, double part = 0.0) {
+                              const std::string& what, double gradient_floor = 0.0) {
   at::Tensor shape;
   {
     at::NoGradGuard guard;
     shape = reference(arguments);
   }
   const at::Tensor grad_output = at::randn(shape.sizes(), generator(5), at::TensorOptions().dtype(at::kDouble));
-  const double floor = gradient_floor(arguments, grad_output, part);
   const Outcome expected = evaluate(reference, arguments, grad_output, at::kDouble);
   const Outcome of_rounded = evaluate(reference, rounded_to(arguments, at::kFloat), grad_output, at::kDouble);
   for_each_target([&](const std::string& target) {
     require_outcome(evaluate(attention, arguments, grad_output, at::kDouble), expected, 1e-10, 1e-10,
-                    what + " float64 " + target, floor);
+                    what + " float64 " + target, gradient_floor);
     require_outcome(evaluate(attention, arguments, grad_output, at::kFloat), of_rounded, 2e-5, 1e-4,
-                    what + " float32 " + target, floor);
+                    what + " float32 " + target, gradient_floor);
   });
 }
 
 // `attention` on float16 and bfloat16 against `reference` on the same numbers in double precision: results and
-// gradients have the type of the arguments, and what is lost is their rounding. Gradients that are smaller than this
-// part of their products (gradient_floor) are held to it.
-inline void require_half(const Attention& attention, const Attention& reference, const Arguments& arguments,
-                         double part = 0.0) {
+// gradients have the type of the arguments, and what is lost is their rounding.
+inline void require_half(const Attention& attention, const Attention& reference, const Arguments& arguments) {
   for (const auto& [half, error] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
     const at::ScalarType type = half;  // C++20 lets lambdas capture the bindings, clang 14 does not
     const double tolerance = error;
@@ -175,13 +165,12 @@ inline void require_half(const Attention& attention, const Attention& reference,
       at::NoGradGuard guard;
       grad_output = at::ones_like(reference(rounded));
     }
-    const double floor = gradient_floor(rounded, grad_output, part);
     const Outcome expected = evaluate(reference, rounded, grad_output, at::kDouble);
     for_each_target([&](const std::string& target) {
       const Outcome actual = evaluate(attention, rounded, grad_output, type);
       REQUIRE(actual.out.scalar_type() == type);
       for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
-      require_outcome(actual, expected, tolerance, tolerance, "half " + target, floor);
+      require_outcome(actual, expected, tolerance, tolerance, "half " + target);
     });
   }
 }

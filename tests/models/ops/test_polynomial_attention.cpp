@@ -223,9 +223,10 @@ TEST_CASE("polynomial_attention under a causal mask does not see the future", "[
 }
 
 TEST_CASE("polynomial_attention takes float16 and bfloat16", "[polynomial_attention]") {
-  // Over few keys the gradient of q is a difference of rounded numbers: it is held to a tenth of the largest product.
+  // Measured with these seeds: 3.5e-4 where 0.002 is allowed, and 4.4e-3 where 0.02 is. Of 200 other seeds, 4 differ
+  // by more, by 5.4e-3 and 3.3e-2 at most.
   require_half(fused_polynomial({4, 1.0}), slow_polynomial({4, 1.0}),
-               random_polynomial({{200, 3}, {200, 2}, 2, 2, 5}, 13), 0.1);
+               random_polynomial({{200, 3}, {200, 2}, 2, 2, 5}, 13));
 }
 
 TEST_CASE("polynomial_attention takes strided inputs and leaves them alone", "[polynomial_attention]") {

@@ -60,7 +60,7 @@ class WatchingNotes : public Notes {
   std::string error_message;
 };
 
-struct TrainedShare {
+struct RankOutcome {
   std::map<std::string, at::Tensor> state;
   WatchingNotes notes;
   int64_t validated = 0;
@@ -84,9 +84,9 @@ using Arrange = std::function<void(SharedRegression&, int64_t rank)>;
 
 // The part of one process, from a state on where there is one; `stop` is how many steps the last process looks at
 // before it stops.
-inline TrainedShare train_share(const Communicator& all, int64_t epochs, const Arrange& arrange = {}, int64_t stop = -1,
-                                const std::map<std::string, at::Tensor>& from = {}) {
-  TrainedShare outcome;
+inline RankOutcome train_share(const Communicator& all, int64_t epochs, const Arrange& arrange = {}, int64_t stop = -1,
+                               const std::map<std::string, at::Tensor>& from = {}) {
+  RankOutcome outcome;
   const std::unique_ptr<SharedRegression> task = task_of(all);
   task->scores = {0.5, 0.4, 0.6};
   if (arrange) arrange(*task, all.rank());
@@ -99,7 +99,7 @@ inline TrainedShare train_share(const Communicator& all, int64_t epochs, const A
   return outcome;
 }
 
-inline void require_like(const TrainedShare& found, const TrainedShare& expected) {
+inline void require_like(const RankOutcome& found, const RankOutcome& expected) {
   for (const auto& [name, tensor] : expected.state) require_close(found.state.at(name), tensor, 1e-5, name, 1e-2);
   REQUIRE(found.notes.events == expected.notes.events);
   for (size_t i = 0; i < expected.notes.steps.size(); ++i) {

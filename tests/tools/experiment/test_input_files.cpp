@@ -75,11 +75,14 @@ TEST_CASE("RUN folders are left out of folders and patterns, with a line that sa
   const auto at = [&](const std::string& name) { return (folder / name).string(); };
   const CapturedStderr said;
   CHECK(input_shape_files({folder.path().string()}).files == Names{at("a.off")});
-  CHECK(said.text() == at("runs/one") + ": a RUN folder, whose files are not read\n");
+  CHECK(said.text() == at("runs/one") + ": a RUN folder, left out\n");
+  // A folder that a pattern matches may hold nothing else; one that is named may not.
+  CHECK(input_shape_files({at("*")}).files == Names{at("a.off")});
+  require_error([&] { input_shape_files({at("runs")}); }, {"runs", "outside of its RUN folders"});
   write_text(folder / "runs/two/config.toml", "");
   write_text(folder / "runs/b.off", "");
   CHECK(input_shape_files({at("runs/*")}).files == Names{at("runs/b.off")});
-  CHECK_THAT(said.text(), Catch::EndsWith("runs/one: a RUN folder, whose files are not read, as those of 1 more\n"));
+  CHECK_THAT(said.text(), Catch::EndsWith("runs/one: a RUN folder, left out (and 1 more)\n"));
   // A RUN folder that is named itself is searched.
   CHECK(input_shape_files({at("runs/one")}).files == Names{at("runs/one/metrics.csv"), at("runs/one/model_1/a.csv")});
 }

@@ -13,9 +13,9 @@ namespace {
 
 // So many processes, from a state on where there is one; `stop` is how many steps the last one looks at before it
 // stops.
-std::vector<TrainedShare> train(int64_t size, int64_t epochs, const Arrange& arrange = {}, int64_t stop = -1,
-                                const std::map<std::string, at::Tensor>& from = {}) {
-  std::vector<TrainedShare> outcomes(static_cast<size_t>(size));
+std::vector<RankOutcome> train(int64_t size, int64_t epochs, const Arrange& arrange = {}, int64_t stop = -1,
+                               const std::map<std::string, at::Tensor>& from = {}) {
+  std::vector<RankOutcome> outcomes(static_cast<size_t>(size));
   ThreadProcesses(size).run([&](const Communicator& all) {
     outcomes[static_cast<size_t>(all.rank())] = train_share(all, epochs, arrange, stop, from);
   });
@@ -25,12 +25,12 @@ std::vector<TrainedShare> train(int64_t size, int64_t epochs, const Arrange& arr
 }  // namespace
 
 TEST_CASE("processes with a share each train as one does with the whole batch", "[training_loop]") {
-  const TrainedShare alone = train(1, 3)[0];
+  const RankOutcome alone = train(1, 3)[0];
   REQUIRE(alone.notes.steps[0].gradient_norm > clipping);
   for (const auto& [size, later] : {std::pair<int64_t, bool>{2, false}, {3, true}, {10, false}}) {
     const auto arrange = [read_later = later](SharedRegression& task, int64_t) { task.later = read_later; };
-    const std::vector<TrainedShare> together = train(size, 3, arrange);
-    for (const TrainedShare& outcome : together) {
+    const std::vector<RankOutcome> together = train(size, 3, arrange);
+    for (const RankOutcome& outcome : together) {
       REQUIRE(outcome.done);
       require_like(outcome, alone);
       for (const auto& [name, tensor] : together[0].state) require_equal(outcome.state.at(name), tensor, name);
@@ -42,22 +42,22 @@ TEST_CASE("processes with a share each train as one does with the whole batch", 
 }
 
 TEST_CASE("a stop of one process stops all, and another number of them goes on", "[training_loop]") {
-  const TrainedShare alone = train(1, 3)[0];
-  const std::vector<TrainedShare> begun = train(3, 3, {}, 7);
-  for (const TrainedShare& outcome : begun) {
+  const RankOutcome alone = train(1, 3)[0];
+  const std::vector<RankOutcome> begun = train(3, 3, {}, 7);
+  for (const RankOutcome& outcome : begun) {
     REQUIRE_FALSE(outcome.done);
     REQUIRE(outcome.notes.events == "sssssEss");
   }
   for (const int64_t size : {1, 2}) {
     const auto after_one_validation = [](SharedRegression& task, int64_t) { task.validations = 1; };
-    const std::vector<TrainedShare> rest = train(size, 3, after_one_validation, -1, begun[0].state);
+    const std::vector<RankOutcome> rest = train(size, 3, after_one_validation, -1, begun[0].state);
     for (const auto& [name, tensor] : alone.state) require_close(rest[0].state.at(name), tensor, 1e-5, name, 1e-2);
   }
 }
 
 TEST_CASE("a step whose loss is not finite in one process is skipped by all, and shown there", "[training_loop]") {
   for (const auto& [refused, later] : {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
-    const std::vector<TrainedShare> together =
+    const std::vector<RankOutcome> together =
         train(3, 2, [&, wrong = refused, read_later = later](auto& task, int64_t) {
           task.bad_rank = 1;
           task.later = read_later;

@@ -130,9 +130,9 @@ TEST_CASE("one of two processes that train by their devices", "[.nccl_training]"
   using namespace training;
   const std::unique_ptr<Communicator> connected = join();
   const std::unique_ptr<Communicator> devices = join_devices(*connected);
-  const TrainedShare alone = train_share(one_process(), 3);
+  const RankOutcome alone = train_share(one_process(), 3);
   for (const bool later : {false, true}) {
-    const TrainedShare outcome =
+    const RankOutcome outcome =
         train_share(OverPretendedDevices(*devices), 3, [&](SharedRegression& task, int64_t) { task.later = later; });
     REQUIRE(outcome.done);
     require_like(outcome, alone);
