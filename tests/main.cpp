@@ -18,7 +18,6 @@
 #include <string>
 
 #include "tests/environment.h"
-#include "tests/support.h"
 
 namespace geosft::test {
 namespace {
@@ -72,7 +71,8 @@ int cases_left_out = 0;
 int cases_without_assertion = 0;
 
 // Every case starts from the same state, whatever has run before it in the process: the state in which the process
-// started, and LibTorch's default generator seeded from the name of the case and from GEOSFT_TEST_SEED.
+// started, and LibTorch's default generator seeded from the name of the case and from GEOSFT_TEST_SEED, a number that
+// tools/flaky.sh changes from round to round.
 class EachCaseAlone : public Catch::TestEventListenerBase {
  public:
   using TestEventListenerBase::TestEventListenerBase;
@@ -81,7 +81,7 @@ class EachCaseAlone : public Catch::TestEventListenerBase {
     TestEventListenerBase::testCaseStarting(info);
     at::Generator random = at::detail::getDefaultCPUGenerator();
     const std::lock_guard<std::mutex> lock(random.mutex());
-    random.set_current_seed(test_seed(hash_of(info.name)));
+    random.set_current_seed(seed_of(info.name));
     case_left_out = warned_ = false;
   }
   bool assertionEnded(const Catch::AssertionStats& stats) override {
@@ -105,9 +105,10 @@ class EachCaseAlone : public Catch::TestEventListenerBase {
     std::cerr << "no assertion in the case \"" << stats.testInfo.name << "\"\n";
   }
   // 64-bit FNV-1a, the same on every machine.
-  static uint64_t hash_of(const std::string& name) {
+  static uint64_t seed_of(const std::string& name) {
+    const char* round = std::getenv("GEOSFT_TEST_SEED");
     uint64_t hash = 0xCBF29CE484222325;
-    for (const unsigned char byte : name) hash = (hash ^ byte) * 0x100000001B3;
+    for (const unsigned char byte : name + (round == nullptr ? "" : round)) hash = (hash ^ byte) * 0x100000001B3;
     return hash;
   }
 

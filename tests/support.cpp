@@ -171,7 +171,7 @@ void require_error(const std::function<void()>& call, const std::vector<std::str
 
 uint64_t test_seed(uint64_t seed) {
   constexpr uint64_t odd = 0x9E3779B97F4A7C15;  // generators keep 32 bits of a seed, in which its multiples differ
-  const char* number = std::getenv("GEOSFT_TEST_SEED");
+  const char* number = std::getenv("GEOSFT_GENERATOR_SEED");
   return number == nullptr ? seed : seed + odd * std::strtoull(number, nullptr, 10);
 }
 

@@ -48,7 +48,7 @@ void require_no_double_backward(const std::function<at::Tensor(const std::vector
 // Runs `call` and requires that it throws an error whose text holds every one of `words`.
 void require_error(const std::function<void()>& call, const std::vector<std::string>& words);
 
-// Returns `seed`, or, where GEOSFT_TEST_SEED is a number other than 0, another seed for each such number.
+// Returns `seed`, or, where GEOSFT_GENERATOR_SEED is a number other than 0, another seed for each such number.
 uint64_t test_seed(uint64_t seed);
 // A generator of the CPU with test_seed(seed), and LibTorch's default generator seeded with it.
 at::Generator generator(uint64_t seed);
