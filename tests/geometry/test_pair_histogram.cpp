@@ -158,15 +158,15 @@ TEST_CASE("pair_histogram: other samples of a shape are described alike, another
   const auto change = (first - second).abs().split(pair_histogram_bins);
   const auto of_ball = (first - described(ball)).abs().split(pair_histogram_bins);
   double of_pairs_and_axes = 0;
-  // Measured over 1,000 seeds: the ratio of each part is at least 2.5, and pairs and axes differ by at most 0.19 of
-  // their sum. The sign of an axis may flip, and neighbourhoods are few.
+  // With these seeds; over 1,000 others the ratio of each part is at least 2.5, and pairs and axes differ by at most
+  // 0.19 of their sum. The sign of an axis may flip, and neighbourhoods are few.
   for (size_t part = 0; part < change.size(); ++part) {
     INFO("part " << part);
     const double alike = change[part].sum().item<double>(), ratio = of_ball[part].sum().item<double>() / alike;
-    CHECK(ratio > 2);
+    CHECK(ratio > 5);
     if (part < 3) of_pairs_and_axes += alike;
   }
-  CHECK(of_pairs_and_axes < 0.25 * 3 * 5000);
+  CHECK(of_pairs_and_axes < 0.1 * 3 * 5000);
   for (const at::Tensor& part : first.split(pair_histogram_bins)) {
     CHECK_THAT(part.sum().item<double>(), Catch::WithinAbs(5000, 0.5));
   }

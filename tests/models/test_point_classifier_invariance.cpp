@@ -21,6 +21,18 @@ struct Outputs {
   }
 };
 
+// Whether the head's sampler scores two tokens of a cloud exactly alike.
+bool scores_tie(PointClassifier& model, const Clouds& clouds, SamplingContext context) {
+  at::NoGradGuard guard;
+  const at::Tensor normals = model->options.normals ? clouds.normals : at::Tensor();
+  const at::Tensor scores = model->explain(clouds.points, normals, clouds.ptr, context).importance;
+  for (int64_t b = 0; b + 1 < clouds.ptr.numel(); ++b) {
+    const at::Tensor cloud = scores.slice(0, clouds.ptr[b].item<int64_t>(), clouds.ptr[b + 1].item<int64_t>());
+    if (at::diff(std::get<0>(cloud.sort())).eq(0).any().item<bool>()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invariant models", "[point_classifier]") {
@@ -30,33 +42,26 @@ TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invar
   const bool normals = GENERATE(true, false);
   const Clouds clouds({60, 41, 100}, dtype);
   const double tolerance = dtype == at::kDouble ? 1e-10 : 1e-4;
-  int64_t items = 0, alike = 0;  // where rounding may change the choices: all, and those with the same choices
+  int compared = 0;  // greedily
   for (const uint64_t seed : {1, 2, 3}) {
     PointClassifier model = classifier(tokens, normals, dtype, norm, seed);
     for (const SamplingContext& context : {SamplingContext::seeded(), SamplingContext::greedy()}) {
+      // The greedy choice is free of order where scores differ. Of tokens that begin equal, two points that see none
+      // but each other have the same score: either may be chosen.
       const bool greedy = context.mode() == SampleMode::greedy;
+      if (greedy && tokens == PointTokens::ones && scores_tie(model, clouds, context)) continue;
       INFO("tokens " << static_cast<int>(tokens) << ", " << (norm == NormPlacement::pre ? "pre" : "post")
                      << "-norm, normals " << normals << ", seed " << seed << ", greedy " << greedy << ", dtype "
                      << dtype);
       const Outputs before(model, clouds, context), shuffled(model, moved(clouds, 3 * seed, false), context);
       const Outputs turned(model, moved(clouds, 3 * seed), context);
       CHECK(largest_change(shuffled.logits, before.logits) <= tolerance);
-      const at::Tensor same = (turned.choices == shuffled.choices).nonzero().squeeze(1);
-      // Choices are discontinuous: the rounding of a turned cloud decides those whose scores or distances differ by
-      // less. In float64 only equal ones do: of tokens that begin equal, two points that see none but each other have
-      // the same score.
-      if (dtype == at::kDouble && !(greedy && tokens == PointTokens::ones)) {
-        CHECK(same.numel() == turned.choices.numel());
-      } else {
-        items += turned.choices.numel();
-        alike += same.numel();
-      }
-      if (same.numel() == 0) continue;
-      const auto logits_of_same = [&](const Outputs& outputs) { return outputs.logits.index_select(0, same); };
-      CHECK(largest_change(logits_of_same(turned), logits_of_same(before)) <= tolerance);
+      CHECK((turned.choices == shuffled.choices).all().item<bool>());
+      CHECK(largest_change(turned.logits, before.logits) <= tolerance);
+      compared += greedy;
     }
   }
-  REQUIRE(2 * alike >= items);  // measured over 25 seeds: at least 2/3
+  REQUIRE(compared > 0);
 }
 
 TEST_CASE("rotating and shuffling clouds leaves the logits of models that see angles", "[point_classifier]") {

@@ -141,9 +141,9 @@ TEST_CASE("every pooling and convolution learns", "[primal_self_attention]") {
   const at::Tensor target = at::randn({26, kWidth}, generator(2), at::kDouble);
   for (const PrimalOptions& options : all) {
     PrimalSelfAttention layer = layer_of(options);
-    torch::optim::Adam optimizer(layer->parameters(), torch::optim::AdamOptions(0.03));
+    torch::optim::Adam optimizer(layer->parameters(), torch::optim::AdamOptions(0.02));
     std::vector<double> losses;
-    for (int step = 0; step < 100; ++step) {
+    for (int step = 0; step < 60; ++step) {
       const at::Tensor loss = (layer->forward(tokens(), items(), RelativeEncoding::none()) - target).square().mean();
       losses.push_back(loss.item<double>());
       optimizer.zero_grad();
@@ -155,9 +155,7 @@ TEST_CASE("every pooling and convolution learns", "[primal_self_attention]") {
       }
       optimizer.step();
     }
-    // Measured over 30 seeds, at most: 0.15. With the gradient of query, key, value or output negated, at least 0.38
-    // was measured in the median.
-    REQUIRE(losses.back() < 0.3 * losses.front());
+    REQUIRE(losses.back() < 0.2 * losses.front());  // 8.6 to 17.4 fell to 0.5 to 0.9
   }
 }
 
