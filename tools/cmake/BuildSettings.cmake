@@ -18,6 +18,9 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_CXX_VISIBILITY_PRESET default)
+# What uses a shared library is linked again only when it changed itself: a program finds the library of today anyway, and
+# a header that changed compiles whoever includes it.
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 
 # Every target is compiled with -fPIC, executables too: then all can share one precompiled header.
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)

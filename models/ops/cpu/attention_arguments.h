@@ -5,7 +5,7 @@
 
 #include "geometry/packed.h"
 #include "models/ops/attention_host.h"
-#include "models/ops/cpu/attention_gradients.h"
+#include "models/ops/cpu/attention_kernels.h"
 
 namespace geosft {
 
@@ -71,8 +71,8 @@ RowGradient<T> row_gradient(bool requested, const at::Tensor& like, int64_t copi
 //   gradients(arrays&)                            the gradients of the floating inputs of the bias, in order; an empty
 //                                                 tensor where the mask is false
 //   widths(heads, output_mask)                    sizes of the accumulators of the bias
-// The Kernels are those of GEOSFT_REGISTER_ATTENTION.
-template <class OperatorType, class Kernels>
+// Biases::make<T>() returns a function make_bias(arrays, heads, backward), as MakeBias.
+template <class OperatorType, class Biases>
 struct AttentionDevice {
   using Operator = OperatorType;
   using Arguments = AttentionArguments;
@@ -83,8 +83,9 @@ struct AttentionDevice {
   void forward(const Operator& op, const Arguments& arguments, const at::Tensor& out,
                const at::Tensor& denominator) const {
     const auto problem = arguments.problem<T>();
-    Kernels::template forward_kernel<T>()(problem, op.template arrays<T>(problem),
-                                          writable_rows<T>(out, problem.heads * problem.cv), target<T>(denominator));
+    const auto arrays = op.template arrays<T>(problem);
+    attention_forward<T>(problem, make_bias(problem, arrays), writable_rows<T>(out, problem.heads * problem.cv),
+                         target<T>(denominator));
   }
 
   template <typename T>
@@ -99,12 +100,35 @@ struct AttentionDevice {
     const int64_t width = problem.heads * problem.cv;
     const AttentionGradOutput<T> grad_output{stored_rows<T>(outputs.grad, width), stored_rows<T>(outputs.out, width),
                                              pointer<T>(outputs.denominator)};
-    Kernels::template backward_kernel<T>()(problem, arrays, plan, grad_output, to);
+    attention_backward<T>(problem, make_bias(problem, arrays), plan, grad_output, to);
     std::vector<at::Tensor> gradients;
     for (at::Tensor& gradient : to.finish(problem, plan)) gradients.push_back(std::move(gradient));
     for (at::Tensor& gradient : op.gradients(arrays)) gradients.push_back(std::move(gradient));
     return gradients;
   }
+
+ private:
+  template <typename T, class Arrays>
+  static MakeBias<T> make_bias(const AttentionProblem<T>& problem, const Arrays& arrays) {
+    return [&, make = Biases::template make<T>()](bool backward) { return make(arrays, problem.heads, backward); };
+  }
 };
 
 }  // namespace geosft
+
+// Use once per source, after GEOSFT_SIMD_KERNEL(make_bias): registers an Operator with this bias.
+#define GEOSFT_REGISTER_ATTENTION(Operator)                    \
+  namespace geosft {                                           \
+  namespace {                                                  \
+  GEOSFT_SIMD_EXPORT(make_bias)                                \
+  struct Biases {                                              \
+    template <typename T>                                      \
+    static auto make() {                                       \
+      return GEOSFT_SIMD_DISPATCH(T, make_bias);               \
+    }                                                          \
+  };                                                           \
+  } /* namespace */                                            \
+  GEOSFT_KERNELS(CPU, m) {                                     \
+    implement_attention<AttentionDevice<Operator, Biases>>(m); \
+  }                                                            \
+  } /* namespace geosft */

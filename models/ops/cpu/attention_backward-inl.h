@@ -15,7 +15,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/ops/cpu/attention_gradients.h"
+#include "models/ops/cpu/attention_kernels.h"
 #include "models/ops/cpu/gradient_tiles-inl.h"
 #include "models/ops/cpu/row_accessor-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
@@ -30,15 +30,14 @@ struct BackwardTargets {
   T* delta_sum;
 };
 
-template <typename T, class Bias>
+template <typename T>
 class BackwardWorker {
  public:
-  static constexpr bool kHasBias = !std::is_same_v<Bias, NoBias<T>>;
-
-  template <class Arrays>
-  BackwardWorker(const AttentionProblem<T>& problem, const Arrays& arrays, const AttentionGradOutput<T>& grad_output)
+  // `bias` may be null.
+  BackwardWorker(const AttentionProblem<T>& problem, std::unique_ptr<AttentionBias<T>> bias,
+                 const AttentionGradOutput<T>& grad_output)
       : p_(problem),
-        bias_(arrays, problem.heads, /*backward=*/true),
+        bias_(std::move(bias)),
         grad_(grad_output.grad),
         out_(grad_output.out),
         denominator_(grad_output.denominator),
@@ -52,15 +51,15 @@ class BackwardWorker {
         dr_sum_(problem.heads * kQueryBlock),
         positive_(kKeyTile * kQueryBlock),
         dr_(kKeyTile * kQueryBlock),
-        ds_(kHasBias ? kKeyTile * kQueryBlock : 0),
-        raw_(kHasBias ? kKeyTile * kQueryBlock : 0),
+        ds_(bias_ ? kKeyTile * kQueryBlock : 0),
+        raw_(bias_ ? kKeyTile * kQueryBlock : 0),
         wide_rows_(problem.q.computed() ? 0 : problem.heads * std::max(problem.c, problem.cv) * kQueryBlock),
         wide_keys_(problem.q.computed() ? 0 : problem.heads * problem.c * kKeyTile),
         wide_values_(problem.q.computed() ? 0 : problem.heads * problem.cv * kKeyTile) {}
 
   void run(const AttentionUnit& unit, const BackwardTargets<T>& to) {
     const int64_t h0 = unit.head_begin, count = unit.head_end - h0;
-    bias_.begin_unit(unit);
+    if (bias_) bias_->begin_unit(unit);
     dk_.begin({unit.k_begin, unit.k_end - unit.k_begin, h0 * p_.c, count * p_.c}, to.k, unit.group);
     dv_.begin({unit.k_begin, unit.k_end - unit.k_begin, h0 * p_.cv, count * p_.cv}, to.v, unit.group);
     for (int64_t i = unit.q_begin; i < unit.q_end; i += kQueryBlock) {
@@ -69,17 +68,17 @@ class BackwardWorker {
       begin_block(unit, i, to);
       for (int64_t j = unit.k_begin; j < unit.k_end; j += kKeyTile) {
         const int64_t keys = std::min(kKeyTile, unit.k_end - j);
-        bias_.begin_tile(j, keys);
+        if (bias_) bias_->begin_tile(j, keys);
         k_ = read_block(p_.k, {j, keys, h0 * p_.c, count * p_.c}, wide_keys_.get());
         v_ = read_block(p_.v, {j, keys, h0 * p_.cv, count * p_.cv}, wide_values_.get());
         for (int64_t h = h0; h < unit.head_end; ++h) tile(j, keys, h, h - h0);
-        bias_.end_tile();
+        if (bias_) bias_->end_tile();
       }
       end_block(unit, i, to);
     }
     dk_.end(to.k);
     dv_.end(to.v);
-    bias_.end_unit();
+    if (bias_) bias_->end_unit();
   }
 
  private:
@@ -90,7 +89,7 @@ class BackwardWorker {
     std::fill_n(lost_.get() + h0 * p_.c * kQueryBlock, count * p_.c * kQueryBlock, T(0));
     std::fill_n(dr_sum_.get() + h0 * kQueryBlock, count * kQueryBlock, T(0));
     for (int64_t h = h0; h < unit.head_end; ++h) to.delta_sum[h] -= begin_head(i, h);
-    bias_.begin_block(i, rows_);
+    if (bias_) bias_->begin_block(i, rows_);
   }
 
   // Computes e and delta of a head, and returns the sum of delta over the block.
@@ -125,9 +124,9 @@ class BackwardWorker {
     const T* v = v_.data + place * p_.cv;
     const T* q = queries_.get() + h * p_.c * kQueryBlock;
     const T* e = grad_output_.get() + h * p_.cv * kQueryBlock;
-    T* const raw = kHasBias ? raw_.get() : nullptr;
-    T* const ds = kHasBias ? ds_.get() : nullptr;
-    const BiasTile<T> bias = bias_.fill(h);
+    T* const raw = bias_ ? raw_.get() : nullptr;
+    T* const ds = bias_ ? ds_.get() : nullptr;
+    const BiasTile<T> bias = bias_ ? bias_->fill(h) : BiasTile<T>();
     for_tiles(keys, vectors, lanes, ScoreTile<T>{q, k, k_.stride, p_.c, scale_, bias, positive_.get(), nullptr, raw});
     for_tiles(keys, vectors, lanes,
               ScoreGradient<T>{e, v, v_.stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
@@ -136,7 +135,7 @@ class BackwardWorker {
     for_column_tiles(keys, p_.c,
                      MaxGradient<T>{q, k, k_.stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock,
                                     dk_.at(j, h * p_.c), dk_.stride()});
-    bias_.backward(h, ds, raw);
+    if (bias_) bias_->backward(h, ds, raw);
   }
 
   void end_block(const AttentionUnit& unit, int64_t i, const BackwardTargets<T>& to) {
@@ -154,11 +153,11 @@ class BackwardWorker {
     const int64_t begin = unit.head_begin * p_.c;
     unpack_block(lost_.get() + begin * kQueryBlock, to.dq, {i, rows_, begin, (unit.head_end - unit.head_begin) * p_.c},
                  wide_rows_.get());
-    bias_.end_block();
+    if (bias_) bias_->end_block();
   }
 
   const AttentionProblem<T>& p_;
-  Bias bias_;
+  std::unique_ptr<AttentionBias<T>> bias_;
   RowAccessor<const T> grad_, out_;
   const T* denominator_;
   T scale_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the forward pass of all attention operators (SFT section 4.3), compiled once per vector target. Lanes are
-// queries: every sum over keys is lane-wise, and keys are read in place as scalars. An attention bias (a class with the
-// members of NoBias) fills mul and add for a tile of keys x queries of one head:
+// queries: every sum over keys is lane-wise, and keys are read in place as scalars. An attention bias fills mul and add
+// for a tile of keys x queries of one head:
 //   S = mul * sum_t max(q, k) / sqrt(c) + add,   out = relu(S) v / (sum_j (relu(S_j) + softplus(leak_j)) + eps).
 // Only one tile of the n x k scores exists at a time. The backward pass recomputes it.
 #if defined(GEOSFT_ATTENTION_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -14,19 +14,20 @@
 #include <cmath>
 #include <limits>
 
+#include "models/ops/cpu/attention_kernels.h"
 #include "models/ops/cpu/row_accessor-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
 
 GEOSFT_SIMD_BEGIN();
-template <typename T, class Bias>
+template <typename T>
 class ForwardWorker {
  public:
-  template <class Arrays>
-  ForwardWorker(const AttentionProblem<T>& problem, const Arrays& arrays, const T* leaks, const RowAccessor<T>& out,
-                T* denominator)
+  // `bias` may be null.
+  ForwardWorker(const AttentionProblem<T>& problem, std::unique_ptr<AttentionBias<T>> bias, const T* leaks,
+                const RowAccessor<T>& out, T* denominator)
       : p_(problem),
-        bias_(arrays, problem.heads, /*backward=*/false),
+        bias_(std::move(bias)),
         leaks_(leaks),
         out_(out),
         denominator_(denominator),
@@ -47,11 +48,13 @@ class ForwardWorker {
     for (int64_t h = 0; h < p_.heads; ++h) {
       begin_sums(h, leaks_[unit.item * p_.heads + h] + p_.eps);
     }
-    bias_.begin_unit(unit);
-    bias_.begin_block(unit.q_begin, rows_);
+    if (bias_) {
+      bias_->begin_unit(unit);
+      bias_->begin_block(unit.q_begin, rows_);
+    }
     for (int64_t j = unit.k_begin; j < unit.k_end; j += kKeyTile) {
       const int64_t keys = std::min(kKeyTile, unit.k_end - j);
-      bias_.begin_tile(j, keys);
+      if (bias_) bias_->begin_tile(j, keys);
       k_ = read_block(p_.k, {j, keys, 0, p_.heads * p_.c}, wide_keys_.get());
       v_ = read_block(p_.v, {j, keys, 0, p_.heads * p_.cv}, wide_values_.get());
       for (int64_t h = 0; h < p_.heads; ++h) tile(keys, h);
@@ -76,9 +79,10 @@ class ForwardWorker {
 
   void tile(int64_t keys, int64_t h) {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>())), vectors = padded_ / lanes;
-    for_tiles(keys, vectors, lanes,
-              ScoreTile<T>{queries_.get() + h * p_.c * kQueryBlock, k_.data + h * p_.c, k_.stride, p_.c, scale_,
-                           bias_.fill(h), tile_.get(), sums_.get() + h * kQueryBlock, nullptr});
+    for_tiles(
+        keys, vectors, lanes,
+        ScoreTile<T>{queries_.get() + h * p_.c * kQueryBlock, k_.data + h * p_.c, k_.stride, p_.c, scale_,
+                     bias_ ? bias_->fill(h) : BiasTile<T>(), tile_.get(), sums_.get() + h * kQueryBlock, nullptr});
     for_tiles(
         p_.cv, vectors, lanes,
         WeightedValues<T>{tile_.get(), v_.data + h * p_.cv, v_.stride, keys, values_.get() + h * p_.cv * kQueryBlock});
@@ -104,7 +108,7 @@ class ForwardWorker {
   }
 
   const AttentionProblem<T>& p_;
-  Bias bias_;
+  std::unique_ptr<AttentionBias<T>> bias_;
   const T* leaks_;
   RowAccessor<T> out_;
   T* denominator_;

@@ -14,7 +14,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "models/ops/cpu/attention_driver-inl.h"
+#include "models/ops/cpu/row_accessor-inl.h"
 
 #ifndef GEOSFT_GRAPH_ATTENTION_ONCE
 #define GEOSFT_GRAPH_ATTENTION_ONCE
@@ -103,18 +103,17 @@ class GraphAttention {
 GEOSFT_SIMD_BEGIN();
 
 template <typename T>
-class GraphBias {
+class GraphBias final : public AttentionBias<T> {
  public:
   using Arrays = GraphArrays<T>;
 
   GraphBias(const Arrays& arrays, int64_t heads, bool backward)
       : in_(arrays), to_(backward ? &arrays : nullptr), heads_(heads), mul_(kTile), add_(kTile) {}
 
-  void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
-  void end_unit() {}
+  void begin_unit(const AttentionUnit& unit) override { unit_ = unit; }
 
   // Computes X_R of every touched pair: [pairs][top, partner][channels].
-  void begin_block(int64_t first_query, int64_t rows) {
+  void begin_block(int64_t first_query, int64_t rows) override {
     padded_ = padded_rows<T>(rows);
     const int64_t* const rowptr = in_.graph.rowptr + first_query;
     edges_ = {rowptr[0], rowptr[rows] - rowptr[0], 0, in_.channels};
@@ -130,14 +129,14 @@ class GraphBias {
     if (to_) channel_gradient_.assign(channels_.size(), T(0));
   }
 
-  void begin_tile(int64_t first_key, int64_t keys) {
+  void begin_tile(int64_t first_key, int64_t keys) override {
     first_key_ = first_key;
     keys_ = keys;
     first_pair_ = block_.first_pair(first_key);
     last_pair_ = block_.first_pair(first_key + keys);
   }
 
-  BiasTile<T> fill(int64_t head) {
+  BiasTile<T> fill(int64_t head) override {
     const T mul = softplus_of(in_.weights.b_mul[head]), add = in_.weights.b_add[head];
     for (int64_t j = 0; j < keys_; ++j) {
       std::fill_n(mul_.get() + j * kQueryBlock, padded_, mul);
@@ -152,7 +151,7 @@ class GraphBias {
     return {mul_.get(), add_.get()};
   }
 
-  void backward(int64_t head, T* add_grad, T* raw) {
+  void backward(int64_t head, T* add_grad, T* raw) override {
     T* mul_to = to_->weights_grad.mul(unit_.part, in_.channels, heads_) + head;
     T* add_to = to_->weights_grad.add(unit_.part, in_.channels, heads_) + head;
     for (size_t p = first_pair_; p < last_pair_; ++p) {
@@ -173,10 +172,8 @@ class GraphBias {
     add_to[in_.channels * heads_] += lane_sum<T>(add);
   }
 
-  void end_tile() {}
-
   // Adds the gradient of the sum to every edge of a pair.
-  void end_block() {
+  void end_block() override {
     if (!to_->edge_grad.defined()) return;
     const RowAccessor<T> result = to_->edge_grad.rows(unit_.split);
     if (!result.computed()) edge_gradient_.assign(static_cast<size_t>(edges_.size()), T(0));
@@ -260,7 +257,12 @@ class GraphBias {
   size_t first_pair_ = 0, last_pair_ = 0;
 };
 
-GEOSFT_ATTENTION_BIAS(GraphArrays, GraphBias)
+template <typename T>
+std::unique_ptr<AttentionBias<T>> make_bias_any(const GraphArrays<T>& arrays, int64_t heads, bool backward) {
+  return std::make_unique<GraphBias<T>>(arrays, heads, backward);
+}
+
+GEOSFT_SIMD_KERNEL(make_bias)
 
 GEOSFT_SIMD_END();
 

@@ -11,7 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "models/ops/cpu/attention_driver-inl.h"
+#include "models/ops/cpu/row_accessor-inl.h"
 
 #ifndef GEOSFT_DENSE_ATTENTION_ONCE
 #define GEOSFT_DENSE_ATTENTION_ONCE
@@ -78,7 +78,7 @@ struct MaxoutAttention {
 GEOSFT_SIMD_BEGIN();
 
 template <typename T>
-class DenseBias {
+class DenseBias final : public AttentionBias<T> {
  public:
   using Arrays = DenseArrays<T>;
 
@@ -90,30 +90,27 @@ class DenseBias {
         mul_(kKeyTile * kQueryBlock),
         add_(kKeyTile * kQueryBlock) {}
 
-  void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
-  void end_unit() {}
-  void begin_block(int64_t first_query, int64_t rows) {
+  void begin_unit(const AttentionUnit& unit) override { unit_ = unit; }
+  void begin_block(int64_t first_query, int64_t rows) override {
     first_query_ = first_query - (*in_.q_offsets)[unit_.item];
     rows_ = rows;
     padded_ = padded_rows<T>(rows);
   }
-  void begin_tile(int64_t first_key, int64_t keys) {
+  void begin_tile(int64_t first_key, int64_t keys) override {
     first_key_ = first_key - unit_.k_begin;
     keys_ = keys;
   }
 
-  BiasTile<T> fill(int64_t head) {
+  BiasTile<T> fill(int64_t head) override {
     if (in_.mul) gather(in_.mul, head, mul_.get());
     if (in_.add) gather(in_.add, head, add_.get());
     return {in_.mul ? mul_.get() : nullptr, in_.add ? add_.get() : nullptr};
   }
 
-  void backward(int64_t head, T* add_grad, T* raw) {
+  void backward(int64_t head, T* add_grad, T* raw) override {
     if (add_to_) scatter(add_to_, head, [&](int64_t at) { return add_grad[at]; });
     if (mul_to_) scatter(mul_to_, head, [&](int64_t at) { return add_grad[at] * raw[at]; });
   }
-  void end_tile() {}
-  void end_block() {}
 
  private:
   int64_t index(int64_t i, int64_t j, int64_t head) const {
@@ -151,13 +148,13 @@ class DenseBias {
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };
 
-template <typename T, class F>
-void with_bias(const DenseArrays<T>& arrays, const F& f) {
-  if (arrays.mul || arrays.add) return f(TypeOf<DenseBias<T>>());
-  f(TypeOf<NoBias<T>>());
+template <typename T>
+std::unique_ptr<AttentionBias<T>> make_bias_any(const DenseArrays<T>& arrays, int64_t heads, bool backward) {
+  if (!arrays.mul && !arrays.add) return nullptr;
+  return std::make_unique<DenseBias<T>>(arrays, heads, backward);
 }
 
-GEOSFT_ATTENTION_KERNELS(DenseArrays)
+GEOSFT_SIMD_KERNEL(make_bias)
 
 GEOSFT_SIMD_END();
 

@@ -11,7 +11,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "models/ops/cpu/attention_driver-inl.h"
+#include "models/ops/cpu/row_accessor-inl.h"
+#include "models/ops/cpu/softplus-inl.h"
 
 #ifndef GEOSFT_POINT_ATTENTION_ONCE
 #define GEOSFT_POINT_ATTENTION_ONCE
@@ -84,7 +85,7 @@ GEOSFT_SIMD_BEGIN();
 // Channels is 1, or with normals 2, 4 or 5. With d = xs_j - x_i, these are |d|^2, m_i . ms_j, m_i . d, ms_j . d and
 // (m_i x ms_j) . d. The numbers of channels are compiled apart.
 template <typename T, int Channels>
-class PointBias {
+class PointBias final : public AttentionBias<T> {
  public:
   using Arrays = PointArrays<T>;
 
@@ -105,19 +106,19 @@ class PointBias {
         row_gradient_(backward ? kRows : 0),
         channel_gradient_(backward ? Channels * kTile : 0) {}
 
-  void begin_unit(const AttentionUnit& unit) {
+  void begin_unit(const AttentionUnit& unit) override {
     unit_ = unit;
     if (!to_) return;
     const Block keys{unit.k_begin, unit.k_end - unit.k_begin, 0, 3};
     xs_sums_.begin(keys, to_->xs_grad, partial());
     ms_sums_.begin(keys, to_->ms_grad, partial());
   }
-  void end_unit() {
+  void end_unit() override {
     xs_sums_.end(to_->xs_grad);
     ms_sums_.end(to_->ms_grad);
   }
 
-  void begin_block(int64_t first_query, int64_t rows) {
+  void begin_block(int64_t first_query, int64_t rows) override {
     first_query_ = first_query;
     rows_ = rows;
     padded_ = padded_rows<T>(rows);
@@ -127,7 +128,7 @@ class PointBias {
     if (to_) std::fill_n(row_gradient_.get(), kRows, T(0));
   }
 
-  void begin_tile(int64_t first_key, int64_t keys) {
+  void begin_tile(int64_t first_key, int64_t keys) override {
     first_key_ = first_key;
     keys_ = keys;
     xs_ = read_block(in_.xs, {first_key, keys, 0, 3}, wide_xs_.get()).data;
@@ -155,7 +156,7 @@ class PointBias {
     for (int ch = 0; ch < Channels; ++ch) std::fill_n(channel_gradient_.get() + ch * kTile, keys * kQueryBlock, T(0));
   }
 
-  BiasTile<T> fill(int64_t head) {
+  BiasTile<T> fill(int64_t head) override {
     const Linear mul = linear(in_.weights.w_mul, in_.weights.b_mul, head);
     const Linear add = linear(in_.weights.w_add, in_.weights.b_add, head);
     softplus_of_tile(keys_, padded_,
@@ -163,7 +164,7 @@ class PointBias {
     return {mul_.get(), add_.get()};
   }
 
-  void backward(int64_t head, T* add_grad, T* raw) {
+  void backward(int64_t head, T* add_grad, T* raw) override {
     const Tag<T> d;
     const Linear mul = linear(in_.weights.w_mul, in_.weights.b_mul, head);
     const Linear add = linear(in_.weights.w_add, in_.weights.b_add, head);
@@ -195,7 +196,7 @@ class PointBias {
     }
   }
 
-  void end_tile() {
+  void end_tile() override {
     if (!tracked_) return;
     T* const xs_to = xs_sums_.at(first_key_, 0);
     T* const ms_to = ms_sums_.at(first_key_, 0);
@@ -212,7 +213,7 @@ class PointBias {
     }
   }
 
-  void end_block() {
+  void end_block() override {
     const Block block{first_query_, rows_, 0, 3};
     if (to_->x_grad.defined()) unpack_block(row_gradient_.get(), to_->x_grad.rows(unit_.split), block, wide_.get());
     if (to_->m_grad.defined()) {
@@ -389,15 +390,21 @@ class PointBias {
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };
 
-template <typename T, class F>
-void with_bias(const PointArrays<T>& arrays, const F& f) {
-  if (arrays.channels == 5) return f(TypeOf<PointBias<T, 5>>());
-  if (arrays.channels == 4) return f(TypeOf<PointBias<T, 4>>());
-  if (arrays.channels == 2) return f(TypeOf<PointBias<T, 2>>());
-  f(TypeOf<PointBias<T, 1>>());
+template <typename T>
+std::unique_ptr<AttentionBias<T>> make_bias_any(const PointArrays<T>& arrays, int64_t heads, bool backward) {
+  switch (arrays.channels) {
+    case 1:
+      return std::make_unique<PointBias<T, 1>>(arrays, heads, backward);
+    case 2:
+      return std::make_unique<PointBias<T, 2>>(arrays, heads, backward);
+    case 4:
+      return std::make_unique<PointBias<T, 4>>(arrays, heads, backward);
+    default:
+      return std::make_unique<PointBias<T, 5>>(arrays, heads, backward);
+  }
 }
 
-GEOSFT_ATTENTION_KERNELS(PointArrays)
+GEOSFT_SIMD_KERNEL(make_bias)
 
 GEOSFT_SIMD_END();
 

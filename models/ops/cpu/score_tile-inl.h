@@ -7,33 +7,10 @@
 #define GEOSFT_SCORE_TILE_INL_H_
 #endif
 
+#include "models/ops/cpu/attention_kernels.h"
 #include "models/ops/cpu/register_tiles-inl.h"
 
 GEOSFT_SIMD_BEGIN();
-// The attention bias for one tile and head, [keys][kQueryBlock]; null for mul = 1 or add = 0.
-template <typename T>
-struct BiasTile {
-  const T* mul = nullptr;
-  const T* add = nullptr;
-};
-
-// The bias of maxout_attention without r_mul and r_add, and the interface of every bias.
-template <typename T>
-class NoBias {
- public:
-  template <class Arrays>  // inputs and, in the backward pass, gradients
-  NoBias(const Arrays&, int64_t /*heads*/, bool /*backward*/) {}
-  void begin_unit(const AttentionUnit&) {}                        // gradients begin at zero
-  void begin_block(int64_t /*first_query*/, int64_t /*rows*/) {}  // rows <= kQueryBlock
-  void begin_tile(int64_t /*first_key*/, int64_t /*keys*/) {}     // keys <= kKeyTile
-  BiasTile<T> fill(int64_t /*head*/) { return {}; }
-  // add_grad is the gradient of add; that of mul is add_grad * raw. Both tiles may be overwritten.
-  void backward(int64_t /*head*/, T* /*add_grad*/, T* /*raw*/) {}
-  void end_tile() {}
-  void end_block() {}
-  void end_unit() {}
-};
-
 // Writes relu(S) of a tile to `positive`, adds its sum over the keys to row_sum, and writes sum_t max(q, k) / sqrt(c)
 // to `raw` if that is not null.
 template <typename T>

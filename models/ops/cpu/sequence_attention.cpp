@@ -11,7 +11,10 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "models/ops/cpu/attention_driver-inl.h"
+#include "models/ops/cpu/gradient_tiles-inl.h"
+#include "models/ops/cpu/row_accessor-inl.h"
+#include "models/ops/cpu/score_tile-inl.h"
+#include "models/ops/cpu/softplus-inl.h"
 
 #ifndef GEOSFT_SEQUENCE_ATTENTION_ONCE
 #define GEOSFT_SEQUENCE_ATTENTION_ONCE
@@ -96,7 +99,7 @@ struct AffineTile {
 };
 
 template <typename T>
-class SequenceBias {
+class SequenceBias final : public AttentionBias<T> {
  public:
   using Arrays = SequenceArrays<T>;
 
@@ -115,13 +118,13 @@ class SequenceBias {
         row_gradient_(backward ? arrays.depth * kQueryBlock : 0),
         key_products_(backward ? kKeyTile * arrays.depth : 0) {}
 
-  void begin_unit(const AttentionUnit& unit) {
+  void begin_unit(const AttentionUnit& unit) override {
     unit_ = unit;
     if (to_) ss_sums_.begin({unit.k_begin, unit.k_end - unit.k_begin, 0, in_.depth}, to_->ss_grad, partial());
   }
-  void end_unit() { ss_sums_.end(to_->ss_grad); }
+  void end_unit() override { ss_sums_.end(to_->ss_grad); }
 
-  void begin_block(int64_t first_query, int64_t rows) {
+  void begin_block(int64_t first_query, int64_t rows) override {
     first_query_ = first_query;
     rows_ = rows;
     padded_ = padded_rows<T>(rows);
@@ -129,13 +132,13 @@ class SequenceBias {
     if (rows_need_grad()) std::fill_n(row_gradient_.get(), in_.depth * kQueryBlock, T(0));
   }
 
-  void begin_tile(int64_t first_key, int64_t keys) {
+  void begin_tile(int64_t first_key, int64_t keys) override {
     first_key_ = first_key;
     keys_ = keys;
     ss_ = read_block(in_.ss, {first_key, keys, 0, in_.depth}, wide_keys_.get()).data;
   }
 
-  BiasTile<T> fill(int64_t head) {
+  BiasTile<T> fill(int64_t head) override {
     affine(in_.weights.w_mul, in_.weights.b_mul[head], head, mul_keys_.get(), mul_.get());
     affine(in_.weights.w_add, in_.weights.b_add[head], head, add_keys_.get(), add_.get());
     softplus_of_tile(keys_, padded_,
@@ -143,7 +146,7 @@ class SequenceBias {
     return {mul_.get(), add_.get()};
   }
 
-  void backward(int64_t head, T* add_grad, T* raw) {
+  void backward(int64_t head, T* add_grad, T* raw) override {
     const Tag<T> d;
     Vector<T> mul_bias = hn::Zero(d), add_bias = hn::Zero(d);
     for (int64_t j = 0; j < keys_; ++j) {
@@ -163,8 +166,7 @@ class SequenceBias {
     back_through(add_grad, in_.weights.w_add + head, add_keys_.get(), add_to);
   }
 
-  void end_tile() {}
-  void end_block() {
+  void end_block() override {
     if (!rows_need_grad()) return;
     unpack_block(row_gradient_.get(), to_->s_grad.rows(unit_.split), {first_query_, rows_, 0, in_.depth}, wide_.get());
   }
@@ -212,7 +214,12 @@ class SequenceBias {
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };
 
-GEOSFT_ATTENTION_BIAS(SequenceArrays, SequenceBias)
+template <typename T>
+std::unique_ptr<AttentionBias<T>> make_bias_any(const SequenceArrays<T>& arrays, int64_t heads, bool backward) {
+  return std::make_unique<SequenceBias<T>>(arrays, heads, backward);
+}
+
+GEOSFT_SIMD_KERNEL(make_bias)
 
 GEOSFT_SIMD_END();
 
