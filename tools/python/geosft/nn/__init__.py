@@ -3,7 +3,8 @@
 
 Modules take tokens [N, dim] packed by ``ptr`` (int64 [B + 1], or a sequence of B + 1 integers), or dense tokens
 [B, N, dim] with an optional ``mask``. Parameters have the names and shapes of the C++ modules, so a state_dict of one
-loads into the other, and in evaluation mode both compute the same bits in float32 on a CPU.
+loads into the other. In evaluation mode both compute the same bits in float32 on a CPU where gradients are enabled, and the same up to
+rounding without: C++ then computes linear maps by oneDNN.
 
 What holds for all of them:
 
