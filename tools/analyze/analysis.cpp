@@ -29,12 +29,12 @@ CLI::Option* add_integers(CLI::App& subcommand, const std::string& option, std::
 }
 
 void AnalysisOutput::add_to(CLI::App& subcommand) {
-  subcommand
-      .add_option("--out", out,
-                  "what to write: OUT.png, OUT.svg and OUT.csv; an OUT that ends in .png, .svg or .pdf is the "
-                  "picture alone")
-      ->required()
-      ->check(unwritable);
+  as_output_file(
+      subcommand
+          .add_option("--out", out,
+                      "what to write: OUT.png, OUT.svg and OUT.csv; an OUT that ends in .png, .svg or .pdf is "
+                      "the picture alone")
+          ->required());
 }
 
 std::string AnalysisOutput::csv() const {

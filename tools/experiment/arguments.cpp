@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/experiment/key_names.h"
+#include "tools/experiment/output_files.h"
 
 namespace geosft {
 namespace {
@@ -120,6 +121,7 @@ bool parse_arguments(CLI::App& app, int argc, const char* const* argv, std::ostr
     std::vector<const char*> pointers;
     for (const std::string& word : words) pointers.push_back(word.c_str());
     app.parse(static_cast<int>(pointers.size()), pointers.data());
+    refuse_overwritten_inputs(app);
     return true;
   } catch (const CLI::CallForAllHelp&) {
     out << app.help("", CLI::AppFormatMode::All);

@@ -17,7 +17,7 @@ void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help, con
       ->required();
   check_run_first(subcommand, {program, "chair.obj", has_shape_extension});
   add_json_to(subcommand, "print one JSON object a file");
-  subcommand.add_option("--csv", csv, help.csv)->check(unwritable);
+  as_output_file(subcommand.add_option("--csv", csv, help.csv));
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first file that cannot be read");
   subcommand.add_option("--picture", picture, help.picture);
   subcommand.add_option("--ply", ply, help.ply);
@@ -91,7 +91,8 @@ void print_shape_file(const std::filesystem::path& file, const FileOptions& opti
 
 void ReportArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
   subcommand.add_option("RUN", run, "RUN folder, or the name of a pretrained model")->required();
-  subcommand.add_option("--out", out, "HTML file to write (default: RUN/report.html; a pretrained model needs it)");
+  as_output_file(subcommand.add_option("--out", out,
+                                       "HTML file to write (default: RUN/report.html; a pretrained model needs it)"));
   subcommand.add_option("--split", split, "which clouds")->check(CLI::IsMember(splits))->capture_default_str();
   subcommand.add_option("--mistakes", mistakes, "how many of the worst predictions are drawn")
       ->check(CLI::Range(0, 1000))

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <numeric>
+#include <sstream>
 
 #include "models/ops/monomials.h"
 #include "tools/experiment/arguments.h"
@@ -216,8 +218,20 @@ std::string TrainSettings::warmup_text(int64_t steps_per_epoch, int64_t all_epoc
                            ? optimization.warmup_epochs * static_cast<double>(steps_per_epoch)
                            : 2.0 / (1.0 - optimization.beta2);
   if (4 * steps <= static_cast<double>(all)) return "";
-  return ", the learning rate rises over the first " + std::to_string(std::min<int64_t>(std::llround(steps), all)) +
-         " of " + std::to_string(all) + " steps (fewer by --warmup-epochs, or train for more epochs)";
+  OptimizationOptions run = optimization;
+  run.epochs = all_epochs;
+  int64_t rising = 0;
+  double peak = 0;
+  for (int64_t step = 0; step < all; ++step) {
+    const double rate = scheduled_rate(run, step, static_cast<double>(step) / static_cast<double>(steps_per_epoch));
+    if (rate <= peak) continue;
+    peak = rate;
+    rising = step + 1;
+  }
+  std::ostringstream text;
+  text << ", the learning rate rises for " << rising << " of " << all << " steps, to " << std::setprecision(2) << peak
+       << " of " << run.learning_rate << " (a shorter warm-up by --warmup-epochs, or train for more epochs)";
+  return text.str();
 }
 
 TrainingOptions TrainSettings::options(uint64_t seed) const {

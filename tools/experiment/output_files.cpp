@@ -3,8 +3,10 @@
 
 #include <c10/util/StringUtil.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -12,18 +14,25 @@
 #include <system_error>
 
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/run_folder.h"
 
 namespace geosft {
 namespace fs = std::filesystem;
 
 namespace {
 
-void refuse_input(const std::string& option, const fs::path& output, const std::vector<std::string>& files) {
+constexpr const char* output_check = "output file";  // the name of the check of as_output_file
+
+bool is_same_file(const fs::path& output, const fs::path& file) {
+  std::error_code absent;  // an absent output overwrites nothing
+  return fs::is_regular_file(output, absent) && fs::equivalent(output, file, absent);
+}
+
+void refuse_input(const std::string& option, const fs::path& output, const std::vector<std::string>& files,
+                  const char* instead) {
   for (const std::string& file : files) {
-    std::error_code absent;  // an absent output overwrites nothing
-    if (fs::equivalent(output, file, absent)) {
-      throw UsageError(option + ": " + output.string() + " is one of the files that are read: name another folder");
-    }
+    if (!is_same_file(output, file)) continue;
+    throw UsageError(option + ": " + output.string() + " is one of the files that are read: name another " + instead);
   }
 }
 
@@ -53,7 +62,49 @@ fs::path common_folder(const std::vector<std::string>& files) {
   return common;
 }
 
+bool is_output_file(const CLI::Option& option) {
+  try {
+    return const_cast<CLI::Option&>(option).get_validator(output_check) != nullptr;
+  } catch (const CLI::OptionNotFound&) {
+    return false;
+  }
+}
+
+// Returns whether `folder`, a dataset to read, has the file already, as one of its own it seems.
+bool holds_input(const fs::path& folder, const fs::path& file) {
+  constexpr std::array<const char*, 7> never_read = {".png", ".svg", ".html", ".json", ".gif", ".webm", ".mp4"};
+  std::error_code absent;
+  if (!fs::is_directory(folder, absent) || RunFolder::holds_run(folder) || !fs::is_regular_file(file, absent))
+    return false;
+  if (std::find(never_read.begin(), never_read.end(), file.extension()) != never_read.end()) return false;
+  return is_below(fs::canonical(file).parent_path(), fs::canonical(folder));
+}
+
 }  // namespace
+
+CLI::Option* as_output_file(CLI::Option* option) {
+  return option->check(CLI::Validator([](const std::string& file) { return unwritable(file); }, "", output_check));
+}
+
+void refuse_overwritten_inputs(const CLI::App& app) {
+  const std::vector<const CLI::Option*> options = app.get_options();
+  for (const CLI::Option* option : options) {
+    if (option->empty() || !is_output_file(*option)) continue;
+    const std::string name = option->get_name(), file = option->results().front();
+    for (const CLI::Option* other : options) {
+      if (other == option) continue;
+      for (const std::string& argument : other->results()) {
+        if (is_same_file(file, argument)) {
+          throw UsageError(name + ": " + file + " is one of the files that are read: name another file");
+        }
+        if (holds_input(argument, file)) {
+          throw UsageError(name + ": " + file + " is a file of " + argument + ", which is read: name another file");
+        }
+      }
+    }
+  }
+  for (const CLI::App* subcommand : app.get_subcommands()) refuse_overwritten_inputs(*subcommand);
+}
 
 std::string unwritable(const std::string& file) {
   const fs::path folder = fs::path(file).has_parent_path() ? fs::path(file).parent_path() : fs::path(".");
@@ -67,6 +118,7 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
                          const std::vector<std::string>& files, const std::string& extension, bool several) {
   if (option_value.empty()) return;
   if (files.size() == 1 && !several) {
+    refuse_input(option, option_value, files, "file");
     paths_ = {option_value};
     return;
   }
@@ -84,7 +136,7 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
     const fs::path name = (alone ? fs::path(file).stem() : fs::path(file).filename()).string() + extension;
     const fs::path below = top.empty() ? fs::path() : absolute_folder(file).lexically_relative(top);
     const fs::path output = (below.empty() || below == "." ? fs::path(option_value) : option_value / below) / name;
-    refuse_input(option, output, files);
+    refuse_input(option, output, files, "folder");
     const auto [owner, is_new] = owners.emplace(output, file);
     if (!is_new) {
       throw UsageError(c10::str(option, ": ", owner->second, " and ", file, " would both leave ", output.string()));

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derives output paths from input files.
+// Names output files: options of the command line, and paths that are derived from input files.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
 namespace geosft {
 
-// Returns why the file cannot be written, judged by its folder; empty if it can. Used as a check of CLI11, so that a
-// long computation does not fail at its end.
+// Returns why the file cannot be written, judged by its folder; empty if it can.
 std::string unwritable(const std::string& file);
+
+// Says that the value of an option is a file to write: one that cannot be written is an error before a long computation
+// begins, and refuse_overwritten_inputs knows the option.
+CLI::Option* as_output_file(CLI::Option* option);
+
+// Throws UsageError where an output file of a parsed command line is one of its other arguments, in whatever spelling,
+// or is already there in a folder among these that is no RUN, unless it is a picture, a page or JSON.
+void refuse_overwritten_inputs(const CLI::App& app);
 
 // An option with one output per input file. For one input it names the output file; for several it names a folder,
 // which is created and holds STEM + `extension` per input; where two files have one STEM, below the folders that they

@@ -73,7 +73,7 @@ Command add_encode_command(CLI::App& subcommand) {
   const auto size = CLI::Range(0, 1000000);
   subcommand.add_option("DATA", command->data, "graph dataset, or one graph: a list of edges, or Matrix Market")
       ->required();
-  subcommand.add_option("--out", command->out, "HDF5 file to write")->required()->check(unwritable);
+  as_output_file(subcommand.add_option("--out", command->out, "HDF5 file to write")->required());
   subcommand.add_option("--steps", command->steps, "steps of random walks; 0: none")
       ->check(size)
       ->capture_default_str();

@@ -13,6 +13,7 @@
 #include "tools/experiment/graph_presets.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/plots.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft {
 namespace {
@@ -68,8 +69,9 @@ std::string class_table(const at::Tensor& confusion, const std::vector<std::stri
   for (size_t label = 0; label < names.size(); ++label) {
     const at::Tensor row = confusion[static_cast<int64_t>(label)];
     const int64_t total = row.sum().item<int64_t>(), right = row[static_cast<int64_t>(label)].item<int64_t>();
-    out << std::left << std::setw(24) << names[label] << std::right << std::setw(8) << total << std::setw(8)
-        << std::fixed << std::setprecision(1) << (total > 0 ? 100.0 * double(right) / double(total) : 0.0) << " %\n";
+    const std::string share = total > 0 ? percent(static_cast<double>(right) / static_cast<double>(total)) : "-";
+    out << std::left << std::setw(24) << names[label] << std::right << std::setw(8) << total << std::setw(10) << share
+        << '\n';
   }
   return out.str();
 }

@@ -314,10 +314,8 @@ void GraphPredictOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   add_json_to(subcommand, "print one JSON object a " + name);
-  subcommand
-      .add_option("--csv", csv,
-                  "write the predictions to this file, a row for each " + name + (words.edges ? " or node" : ""))
-      ->check(unwritable);
+  as_output_file(subcommand.add_option(
+      "--csv", csv, "write the predictions to this file, a row for each " + name + (words.edges ? " or node" : "")));
 }
 
 void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& words) {

@@ -10,6 +10,8 @@
 #include "data/atomic_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/main_guard.h"
+#include "tools/experiment/published_sets.h"
+#include "tools/experiment/training_run.h"
 #include "tools/graph/graph_experiment.h"
 #include "tools/graph/sweep.h"
 
@@ -65,9 +67,18 @@ struct SweepCommand {
     }
     std::cerr << "\nconfiguration " << variation.name << '\n';
     try {
-      return run_experiment(settings, folder, begun, device);
+      std::vector<RunResult> results;
+      train_or_clean(folder, one_process(), [&] {
+        results = run_experiment(settings, folder, begun, device);
+        return true;
+      });
+      return results;
     } catch (const Interrupted& stop) {
       throw Interrupted(std::string(stop.what()) + ": run the same command again to continue");
+    } catch (...) {
+      std::error_code kept;  // a folder with other runs
+      std::filesystem::remove(out, kept);
+      throw;
     }
   }
 
@@ -80,6 +91,8 @@ struct SweepCommand {
     for (const Variation& variation : all) {
       const GraphSettings& settings = variation.settings;
       if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
+      const std::string hint = fetch_hint("geosft-graph", settings.data);
+      if (!hint.empty()) throw DataError(settings.data, "a dataset", "nothing of this name" + hint);
       check_replay(settings.train, settings.model, device, one_process());
       if (!folders.insert(folder_name(variation.name)).second) {
         throw UsageError("two configurations are called " + variation.name);

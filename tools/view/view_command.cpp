@@ -135,15 +135,16 @@ void add_how(CLI::App& app, ViewOptions& options) {
 }
 
 void add_output(CLI::App& app, ViewOptions& options) {
-  app.add_option("--screenshot", options.screenshot, "draw to this PNG file, without a window")->check(unwritable);
-  app.add_option("--html", options.html, "write a page for a browser, with all colourings, layers and heads")
-      ->check(unwritable);
+  as_output_file(app.add_option("--screenshot", options.screenshot, "draw to this PNG file, without a window"));
+  as_output_file(
+      app.add_option("--html", options.html, "write a page for a browser, with all colourings, layers and heads"));
   app.add_option("--turntable", options.turntable_folder,
                  "draw a turn to this folder, animated if ImageMagick is there");
   app.add_option("--frames", options.frames, "of the turn")->check(CLI::Range(1, 10000))->capture_default_str();
-  app.add_option("--animation", options.animation,
-                 "draw layer after layer of --colour samples, importance, attention or diversity: .gif, .webm or .mp4")
-      ->check(unwritable)
+  as_output_file(
+      app.add_option(
+          "--animation", options.animation,
+          "draw layer after layer of --colour samples, importance, attention or diversity: .gif, .webm or .mp4"))
       ->check(CLI::Validator(
           [](const std::string& file) {
             const std::string ending = std::filesystem::path(file).extension().string();
@@ -155,8 +156,7 @@ void add_output(CLI::App& app, ViewOptions& options) {
   app.add_option("--grid", options.grid,
                  "COLUMNSxROWS: a contact sheet of the items from --item on, for --screenshot and --html");
   app.add_flag("--frame-rate", options.frame_rate, "measure how fast the scene turns");
-  app.add_option("--ply", options.ply, "write the coloured points, and the edges, for other viewers")
-      ->check(unwritable);
+  as_output_file(app.add_option("--ply", options.ply, "write the coloured points, and the edges, for other viewers"));
 }
 
 void ViewOptions::add_to(CLI::App& app) {

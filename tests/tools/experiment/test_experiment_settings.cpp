@@ -233,16 +233,24 @@ TEST_CASE("the keys of the training are its options, and some may change later")
   CHECK(settings.optimization.learning_rate == TrainSettings().optimization.learning_rate);
 }
 
-TEST_CASE("a warm-up of more than a quarter of the steps is said, with its length") {
+TEST_CASE("a warm-up of more than a quarter of the steps is said, with its length and the peak of the learning rate") {
   TrainSettings settings;
   settings.optimization.beta2 = 0.98;
   CHECK(settings.warmup_text(10, 40).empty());
-  const std::string advice = " (fewer by --warmup-epochs, or train for more epochs)";
-  CHECK(settings.warmup_text(13, 30) == ", the learning rate rises over the first 100 of 390 steps" + advice);
-  CHECK(settings.warmup_text(5, 2) == ", the learning rate rises over the first 10 of 10 steps" + advice);
+  const auto expected = [](const std::string& numbers) {
+    return ", the learning rate rises for " + numbers +
+           " (a shorter warm-up by --warmup-epochs, or train for more epochs)";
+  };
+  settings.optimization.learning_rate = 0.002;
+  settings.optimization.schedule = Schedule::step;
+  CHECK(settings.warmup_text(13, 30) == expected("100 of 390 steps, to 0.002 of 0.002"));
+  CHECK(settings.warmup_text(5, 2) == expected("10 of 10 steps, to 0.0002 of 0.002"));
+  // The cosine falls at the same time: the largest product is at step 23, 0.23 (1 + cos(22 pi / 55)) / 2.
+  settings.optimization.schedule = Schedule::cosine;
+  CHECK(settings.warmup_text(11, 5) == expected("23 of 55 steps, to 0.0003 of 0.002"));
   settings.optimization.warmup_epochs = 2;
   CHECK(settings.warmup_text(13, 30).empty());
-  CHECK(settings.warmup_text(13, 6) == ", the learning rate rises over the first 26 of 78 steps" + advice);
+  CHECK(settings.warmup_text(13, 6) == expected("27 of 78 steps, to 0.002 of 0.002"));
 }
 
 TEST_CASE("the evaluation decides how samplers sample") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/output_files.h"
 
+#include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -61,6 +63,46 @@ TEST_CASE("no output replaces another one or what is read") {
   CHECK_FALSE(fs::exists(folder / "out"));
   refused(folder.path().string(), {folder / "a.ply", "b.obj"}, {"--ply", "a.ply", "another folder"});
   refused(folder / "a.ply", {"b.obj", "c.obj"}, {"--ply", "a.ply", "folder"});
+  refused(folder / "./a.ply", {folder / "a.ply"}, {"--ply", "a.ply", "another file"});
+}
+
+TEST_CASE("an output file of the command line is none of its arguments, nor a file of a folder among them") {
+  const TemporaryFolder folder;
+  const auto path = [&](const char* name) { return folder / name; };
+  for (const char* name : {"table.csv", "set/set_A.txt", "set/old.png", "run/config.toml", "run/predictions.csv"}) {
+    fs::create_directories(fs::path(path(name)).parent_path());
+    write_text(path(name), "as before");
+  }
+  fs::create_symlink(path("table.csv"), path("link.csv"));
+  const auto parse = [](const std::string& data, const std::string& file, const std::string& out) {
+    CLI::App app;
+    std::string csv, from;
+    std::vector<std::string> files;
+    CLI::App* const predict = app.add_subcommand("predict");
+    as_output_file(predict->add_option("--csv", csv));
+    predict->add_option("--data", from);
+    predict->add_option("FILE", files);
+    const std::vector<const char*> words = {"tool",  "predict",   "RUN",    file.c_str(),
+                                            "--csv", out.c_str(), "--data", data.c_str()};
+    std::ostringstream help;
+    REQUIRE(parse_arguments(app, static_cast<int>(words.size()), words.data(), help));
+  };
+  const auto refused = [&](const std::string& data, const std::string& file, const std::string& out,
+                           const std::string& word) {
+    CHECK_THROWS_AS(parse(data, file, out), UsageError);
+    require_error([&] { parse(data, file, out); }, {"--csv: " + out, word, "name another file"});
+  };
+  refused("-", path("table.csv"), path("table.csv"), "read");
+  refused("-", path("table.csv"), path("./set/../table.csv"), "read");
+  refused("-", path("table.csv"), path("link.csv"), "read");
+  refused(path("link.csv"), "x.csv", path("table.csv"), "read");
+  refused(path("set"), "x.csv", path("set/set_A.txt"), path("set"));
+  refused("-", folder.path().string(), path("set/set_A.txt"), folder.path().string());
+  parse("-", path("table.csv"), path("other.csv"));
+  parse(path("set"), path("table.csv"), path("set/new.txt"));
+  parse(path("set"), path("table.csv"), path("set/old.png"));
+  parse(path("run"), path("table.csv"), path("run/predictions.csv"));
+  parse("-", path("table.csv"), "/dev/null");
 }
 
 }  // namespace geosft::test::test_output_files

@@ -50,6 +50,16 @@ TEST_CASE("the confusion counts every graph of the part") {
   CHECK(report.confusion.diagonal().sum().item<double>() / 3 == Approx(value_of(report.metrics, "accuracy")));
 }
 
+TEST_CASE("a class without items has a dash, not a share") {
+  GraphReport report = report_of(GraphTask::classification);
+  const int64_t classes = report.confusion.size(0);
+  report.confusion = at::zeros({classes, classes}, at::kLong);
+  report.confusion[0][0] = 3;
+  report.confusion[0][1] = 1;
+  const std::string text = report_text(report, outputs);
+  CHECK_THAT(text, Catch::Contains("       4    75.0 %\n") && Catch::Contains("       0         -\n"));
+}
+
 TEST_CASE("renumberings are compared with the graphs as they are") {
   const GraphReport plain = report_of(GraphTask::classification), moved = report_of(GraphTask::classification, 4);
   CHECK(plain.max_logit_difference == 0.0);

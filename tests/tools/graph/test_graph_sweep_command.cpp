@@ -134,6 +134,9 @@ TEST_CASE("sweep refuses wrong use in a line") {
   shop.refuses({"sweep", "--data", data, "--out", out, "--list", (shop / "none.toml").string()}, 2, {"none.toml"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--list", (shop / "epochs.toml").string(), "--seconds", "9"}, 2,
                {"--seconds", "epochs"});
+  shop.refuses({"sweep", "--data", (shop / "MUTAG").string(), "--out", out}, 1,
+               {"MUTAG", "nothing of this name", "geosft-graph fetch MUTAG"});
+  shop.refuses({"sweep", "--data", data, "--out", out, "--set", "folds=500"}, 2, {"folds"});
   CHECK_FALSE(fs::exists(out));
 }
 

@@ -497,9 +497,11 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         it is missing; the result is on the device of the model. Raises a ValueError or TypeError that names the argument or
         the field."""
         if not isinstance(graphs, FeaturedGraphs):
-            from .pyg import from_data
+            if isinstance(graphs, tuple) and any(isinstance(one, FeaturedGraphs) for one in graphs):
+                raise TypeError("graphs must be FeaturedGraphs, got a tuple: read() and read_graphs() return the graphs and their names")
             if isinstance(graphs, (list, tuple)):
                 raise TypeError("graphs must be one batch, torch_geometric.data.Batch.from_data_list(graphs), got a list")
+            from .pyg import from_data
             graphs = from_data(graphs)
         graphs = FeaturedGraphs(*(tensor_of(value, name, NUMBERS) for name, value in graphs._asdict().items()))
         return self.encode(graphs).to(self.numbers.weight.device)
