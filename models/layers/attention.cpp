@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/attention.h"
 
+#include <ATen/autocast_mode.h>
 #include <torch/nn/init.h>
 
 #include <array>
@@ -33,11 +34,14 @@ const char* kind_name(RelativeEncodingKind kind) {
   return names.at(static_cast<size_t>(kind));
 }
 
-void check_relative(const AttentionOptions& options, const RelativeEncoding& relative, const at::Tensor& x) {
+void check_inputs(const AttentionOptions& options, const RelativeEncoding& relative, const at::Tensor& x,
+                  const at::Tensor& weight) {
   TORCH_CHECK(relative.kind == options.relative, "relative must be of the kind that this attention was built for, ",
               kind_name(options.relative), ", got ", kind_name(relative.kind));
   TORCH_CHECK(x.dim() == 2 && x.size(1) == options.width, "x must have shape [N, ", options.width, "], got ",
               x.sizes());
+  TORCH_CHECK(x.scalar_type() == weight.scalar_type() || at::autocast::is_autocast_enabled(x.device().type()),
+              "x must have the dtype of the weights, ", weight.scalar_type(), ", got ", x.scalar_type());
   const auto check_rows = [&](const at::Tensor& rows, const char* name) {
     if (!rows.defined()) return;
     TORCH_CHECK(rows.dim() == 2 && rows.size(0) == x.size(0), name,
@@ -47,11 +51,22 @@ void check_relative(const AttentionOptions& options, const RelativeEncoding& rel
                 x.scalar_type(), ", got ", rows.scalar_type());
   };
   if (options.relative == RelativeEncodingKind::points) {
+    TORCH_CHECK(relative.coordinates.defined(),
+                "coordinates of the relative encoding must be a tensor [N, 3], got none");
     check_rows(relative.coordinates, "coordinates");
     check_rows(relative.normals, "normals");
     TORCH_CHECK(relative.normals.defined() == (options.relative_channels > 1), "normals must be given exactly when ",
                 "relative_channels is above 1, it is ", options.relative_channels);
   }
+}
+
+AttentionOptions checked(const AttentionOptions& options) {
+  TORCH_CHECK(options.width >= 1, "width must be at least 1, got ", options.width);
+  TORCH_CHECK(options.heads >= 1 && options.width % options.heads == 0, "heads must divide width ", options.width,
+              ", got ", options.heads);
+  TORCH_CHECK(options.score_dropout >= 0 && options.score_dropout < 1, "score_dropout must lie in [0, 1), got ",
+              options.score_dropout);
+  return options;
 }
 
 RelativeWeights weights_of(const SamplingAttentionImpl& attention) {
@@ -65,15 +80,13 @@ ComposedAttention rule_of(const AttentionOptions& options) {
 }  // namespace
 
 SamplingAttentionImpl::SamplingAttentionImpl(const AttentionOptions& attention_options)
-    : options(attention_options),
+    : options(checked(attention_options)),
       sampler(register_module("sampler", Sampler(options.width, options.sampler))),
       query(register_module("query", torch::nn::Linear(options.width, options.width))),
       key(register_module("key", torch::nn::Linear(options.width, options.width))),
       value(register_module("value", torch::nn::Linear(options.width, options.width))),
       leak(register_module("leak", torch::nn::Linear(options.width, options.heads))),
       output(register_module("output", torch::nn::Linear(options.width, options.width))) {
-  TORCH_CHECK(options.heads >= 1 && options.width % options.heads == 0, "heads must divide width ", options.width,
-              ", got ", options.heads);
   if (options.relative != RelativeEncodingKind::none) {
     TORCH_CHECK(options.relative_channels >= 1, "relative_channels must be at least 1, got ",
                 options.relative_channels);
@@ -178,7 +191,7 @@ at::Tensor SamplingAttentionImpl::mix(const Projections& p, const RelativeEncodi
 
 at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const RelativeEncoding& relative,
                                           const std::optional<at::Tensor>& ptr, SamplingContext& context) {
-  check_relative(options, relative, x);
+  check_inputs(options, relative, x, query->weight);
   const Pairs pairs = sampler->forward(x, ptr, context);
   const Projections p = project(x, pairs, ptr, context);
   if (context.trace() != nullptr) {

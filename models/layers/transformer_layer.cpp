@@ -90,6 +90,11 @@ void choose_attention(LayerOptions& options, const std::string& name) {
 TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : options(layer_options) {
   const int64_t width = options.attention.width, inner = options.expansion * width;
   const bool convolves = options.local.kind != LocalKind::none;
+  TORCH_CHECK(options.expansion >= 0, "expansion must be at least 0, got ", options.expansion);
+  for (const auto& [name, probability] : {std::pair("token_dropout", options.token_dropout),
+                                          std::pair("feed_forward_dropout", options.feed_forward_dropout)}) {
+    TORCH_CHECK(probability >= 0 && probability < 1, name, " must lie in [0, 1), got ", probability);
+  }
   TORCH_CHECK(options.drop_path >= 0 && options.drop_path < 1, "drop_path must lie in [0, 1), got ", options.drop_path);
   TORCH_CHECK(options.drop_path == 0 || (options.residual && !convolves),
               "drop_path must be 0 without residual connections, and with a local branch");

@@ -24,7 +24,7 @@ namespace geosft {
 //
 // One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in all
 // floating arguments. O(Nq + Nk) memory. The result has the same bits on any number of threads. Wrong shapes, dtypes or
-// ptr: an error naming the argument.
+// ptr: an error naming the argument. Numbers are not checked: a NaN among the keys of an item reaches all of its rows.
 at::Tensor point_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
                            const at::Tensor& x, const at::Tensor& xs, const std::optional<at::Tensor>& m,
                            const std::optional<at::Tensor>& ms, const at::Tensor& w_mul, const at::Tensor& b_mul,

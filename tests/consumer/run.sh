@@ -39,6 +39,17 @@ for wanted in 0.2 1.0 "0.1 COMPONENTS models nonsense"; do
   grep -qE 'requested version|no component .nonsense. here, but geometry, .* wait_policy' <(tr -s '\n ' ' ' <"$folder/other.log") || { cat "$folder/other.log" && exit 1; }
 done
 
+say "a LibTorch of another minor version is refused"
+torch=$(sed -n 's/^ *set(GEOSFT_TORCH_DIR "\(.*\)").*/\1/p' "$prefix/lib/cmake/geosft/geosftConfig.cmake")
+mkdir -p -- "$folder/libtorch/lib" "$folder/libtorch/include/torch/headeronly"
+ln -s -- "$torch"/lib/lib*.so* "$folder/libtorch/lib"
+sed 's/\(define TORCH_VERSION_MINOR\) .*/\1 99/' "$torch/include/torch/headeronly/version.h" >"$folder/libtorch/include/torch/headeronly/version.h"
+if cmake -S "$here" -B "$folder/other/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" "-DGEOSFT_TORCH_DIR=$folder/libtorch" >"$folder/other.log" 2>&1; then
+  say "find_package(geosft) took it" && exit 1
+fi
+grep -qE 'holds LibTorch [0-9]+\.99\.[0-9]+, *but this project needs [0-9]+\.[0-9]+$' <(tr -s '\n ' ' ' <"$folder/other.log" | grep -oE 'holds LibTorch [^,]*, but this project needs [0-9.;]*[0-9]') ||
+  { cat "$folder/other.log" && exit 1; }
+
 say "the caller's policies change nothing, and are left alone"
 mkdir -p -- "$folder/policies/.venv/lib/python3.11/site-packages/torch" # not ours
 current=$(cmake --version | sed -n '1s/.* //p')

@@ -58,6 +58,8 @@ if(GEOSFT_TOOLS)
   install(DIRECTORY tools/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/geosft)
 endif()
 
+# C++ libraries have no ABI across minor versions of LibTorch: what is installed takes the one that it was compiled for.
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" geosft_built_for "${GEOSFT_TORCH_VERSION}")
 configure_package_config_file(tools/cmake/install/geosftConfig.cmake.in geosftConfig.cmake INSTALL_DESTINATION ${folder})
 write_basic_package_version_file(geosftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/geosftConfig.cmake" "${PROJECT_BINARY_DIR}/geosftConfigVersion.cmake"

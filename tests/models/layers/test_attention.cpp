@@ -250,9 +250,21 @@ TEST_CASE("errors of attention name the argument", "[attention]") {
                 {"normals of", "6 rows of x", "[5, 3]"});
   require_error(forward(x, RelativeEncoding::points(points.to(at::kFloat), points)),
                 {"coordinates", "dtype of x", "Float"});
+  require_error(forward(x, RelativeEncoding::points({}, points)), {"coordinates", "none"});
+  const at::Tensor single = points.to(at::kFloat);
+  require_error(forward(x.to(at::kFloat), RelativeEncoding::points(single, single)),
+                {"x must have the dtype of the weights", "Double", "Float"});
   options.heads = 3;
   require_error([&] { SamplingAttention{options}; }, {"heads", "3"});
   options.heads = 2;
+  for (const int64_t width : {0, -64}) {
+    options.width = width;
+    require_error([&] { SamplingAttention{options}; }, {"width must be at least 1", std::to_string(width)});
+  }
+  options.width = 8;
+  options.score_dropout = 1.5;
+  require_error([&] { SamplingAttention{options}; }, {"score_dropout", "1.5"});
+  options.score_dropout = 0.0;
   options.relative_channels = 0;
   require_error([&] { SamplingAttention{options}; }, {"relative_channels", "0"});
   options.relative_channels = 3;

@@ -306,6 +306,15 @@ TEST_CASE("a layer names what it lacks", "[layer]") {
   require_error([&] { layer->forward(c.x, RelativeEncoding::none(), c.ptr, context); }, {"graph", "local branch"});
   c.options.local = {};
   require_error([&] { TransformerLayer{c.options}; }, {"kind", "local branch"});
+  LayerOptions options = c.options;
+  options.expansion = -1;
+  require_error([&] { TransformerLayer{options}; }, {"expansion", "-1"});
+  options = c.options;
+  options.token_dropout = 2;
+  require_error([&] { TransformerLayer{options}; }, {"token_dropout", "2"});
+  options = c.options;
+  options.feed_forward_dropout = -0.5;
+  require_error([&] { TransformerLayer{options}; }, {"feed_forward_dropout", "-0.5"});
 }
 
 }  // namespace geosft::test::test_transformer_layer
