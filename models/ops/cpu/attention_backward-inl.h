@@ -71,7 +71,9 @@ class BackwardWorker {
         if (bias_) bias_->begin_tile(j, keys);
         k_ = read_block(p_.k, {j, keys, h0 * p_.c, count * p_.c}, wide_keys_.get());
         v_ = read_block(p_.v, {j, keys, h0 * p_.cv, count * p_.cv}, wide_values_.get());
-        for (int64_t h = h0; h < unit.head_end; ++h) tile(j, keys, h, h - h0);
+        for (int64_t h = h0; h < unit.head_end; ++h) {
+          bias_ ? tile<true>(j, keys, h, h - h0) : tile<false>(j, keys, h, h - h0);
+        }
         if (bias_) bias_->end_tile();
       }
       end_block(unit, i, to);
@@ -118,24 +120,26 @@ class BackwardWorker {
   }
 
   // `place` is the index of head h among those of the unit.
+  template <bool kBiased>
   void tile(int64_t j, int64_t keys, int64_t h, int64_t place) {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>())), vectors = padded_ / lanes;
     const T* k = k_.data + place * p_.c;
     const T* v = v_.data + place * p_.cv;
     const T* q = queries_.get() + h * p_.c * kQueryBlock;
     const T* e = grad_output_.get() + h * p_.cv * kQueryBlock;
-    T* const raw = bias_ ? raw_.get() : nullptr;
-    T* const ds = bias_ ? ds_.get() : nullptr;
-    const BiasTile<T> bias = bias_ ? bias_->fill(h) : BiasTile<T>();
-    for_tiles(keys, vectors, lanes, ScoreTile<T>{q, k, k_.stride, p_.c, scale_, bias, positive_.get(), nullptr, raw});
+    BiasTile<T> bias;
+    if constexpr (kBiased) bias = bias_->fill(h);
     for_tiles(keys, vectors, lanes,
-              ScoreGradient<T>{e, v, v_.stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
-                               bias.mul, ds, dr_.get(), dr_sum_.get() + h * kQueryBlock});
+              ScoreTile<T, kBiased, /*kForward=*/false>{q, k, k_.stride, p_.c, scale_, bias, positive_.get(), nullptr,
+                                                        raw_.get()});
+    for_tiles(keys, vectors, lanes,
+              ScoreGradient<T, kBiased>{e, v, v_.stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
+                                        bias.mul, ds_.get(), dr_.get(), dr_sum_.get() + h * kQueryBlock});
     for_column_tiles(keys, p_.cv, ValueGradient<T>{e, positive_.get(), padded_, dv_.at(j, h * p_.cv), dv_.stride()});
     for_column_tiles(keys, p_.c,
                      MaxGradient<T>{q, k, k_.stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock,
                                     dk_.at(j, h * p_.c), dk_.stride()});
-    if (bias_) bias_->backward(h, ds, raw);
+    if constexpr (kBiased) bias_->backward(h, ds_.get(), raw_.get());
   }
 
   void end_block(const AttentionUnit& unit, int64_t i, const BackwardTargets<T>& to) {

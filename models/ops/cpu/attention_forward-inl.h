@@ -57,7 +57,7 @@ class ForwardWorker {
       if (bias_) bias_->begin_tile(j, keys);
       k_ = read_block(p_.k, {j, keys, 0, p_.heads * p_.c}, wide_keys_.get());
       v_ = read_block(p_.v, {j, keys, 0, p_.heads * p_.cv}, wide_values_.get());
-      for (int64_t h = 0; h < p_.heads; ++h) tile(keys, h);
+      for (int64_t h = 0; h < p_.heads; ++h) bias_ ? tile<true>(keys, h) : tile<false>(keys, h);
     }
     finish(unit.q_begin);
   }
@@ -77,12 +77,15 @@ class ForwardWorker {
     }
   }
 
+  template <bool kBiased>
   void tile(int64_t keys, int64_t h) {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>())), vectors = padded_ / lanes;
-    for_tiles(
-        keys, vectors, lanes,
-        ScoreTile<T>{queries_.get() + h * p_.c * kQueryBlock, k_.data + h * p_.c, k_.stride, p_.c, scale_,
-                     bias_ ? bias_->fill(h) : BiasTile<T>(), tile_.get(), sums_.get() + h * kQueryBlock, nullptr});
+    BiasTile<T> bias;
+    if constexpr (kBiased) bias = bias_->fill(h);
+    for_tiles(keys, vectors, lanes,
+              ScoreTile<T, kBiased, /*kForward=*/true>{queries_.get() + h * p_.c * kQueryBlock, k_.data + h * p_.c,
+                                                       k_.stride, p_.c, scale_, bias, tile_.get(),
+                                                       sums_.get() + h * kQueryBlock, nullptr});
     for_tiles(
         p_.cv, vectors, lanes,
         WeightedValues<T>{tile_.get(), v_.data + h * p_.cv, v_.stride, keys, values_.get() + h * p_.cv * kQueryBlock});

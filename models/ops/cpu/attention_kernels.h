@@ -10,7 +10,7 @@
 
 namespace geosft {
 
-// The attention bias of one head for a tile of keys x queries, [keys][kQueryBlock]; null for mul = 1 or add = 0.
+// The attention bias of one head for a tile of keys x queries, [keys][kQueryBlock].
 template <typename T>
 struct BiasTile {
   const T* mul = nullptr;

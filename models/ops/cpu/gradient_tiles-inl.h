@@ -11,8 +11,8 @@
 #include "models/ops/cpu/register_tiles-inl.h"
 
 GEOSFT_SIMD_BEGIN();
-// Computes the gradient of S, and from it those of add (ds) and of sum_t max(q, k) (dr).
-template <typename T>
+// Computes the gradient of S, and from it those of sum_t max(q, k) (dr) and, with a bias, of add (ds).
+template <typename T, bool kBiased>
 struct ScoreGradient {
   const T* HWY_RESTRICT grad_output;  // e [cv][kQueryBlock]
   const T* HWY_RESTRICT v;
@@ -21,7 +21,7 @@ struct ScoreGradient {
   const T* HWY_RESTRICT delta;
   const T* HWY_RESTRICT positive;
   const T* HWY_RESTRICT mul;
-  T* HWY_RESTRICT ds;  // may be null
+  T* HWY_RESTRICT ds;
   T* HWY_RESTRICT dr;
   T* HWY_RESTRICT dr_sum;
 
@@ -31,16 +31,19 @@ struct ScoreGradient {
     Vector<T> sum[J][I];
     product<J, I>(grad_output + i0, v + j0 * stride, stride, cv, MulPlus(), sum);
     const Vector<T> by = hn::Set(d, scale);
+    // Not unrolled in full, these loops make GCC keep the sums in memory.
+#pragma GCC unroll 4
     for (int i = 0; i < I; ++i) {
       const Vector<T> mean = hn::Load(d, delta + i0 + i * kLanes<T>);
       Vector<T> total = hn::Load(d, dr_sum + i0 + i * kLanes<T>);
+#pragma GCC unroll 4
       for (int j = 0; j < J; ++j) {
         const int64_t at = (j0 + j) * kQueryBlock + i0 + i * kLanes<T>;
         const auto active = hn::Gt(hn::Load(d, positive + at), hn::Zero(d));
         Vector<T> g = hn::IfThenElseZero(active, hn::Sub(sum[j][i], mean));
-        if (ds) hn::Store(g, d, ds + at);
+        if constexpr (kBiased) hn::Store(g, d, ds + at);
         g = hn::Mul(g, by);
-        if (mul) g = hn::Mul(g, hn::Load(d, mul + at));
+        if constexpr (kBiased) g = hn::Mul(g, hn::Load(d, mul + at));
         hn::Store(g, d, dr + at);
         total = hn::Add(total, g);
       }

@@ -88,7 +88,10 @@ class DenseBias final : public AttentionBias<T> {
         add_to_(writable_rows<T>(arrays.add_grad, heads)),
         heads_(heads),
         mul_(kKeyTile * kQueryBlock),
-        add_(kKeyTile * kQueryBlock) {}
+        add_(kKeyTile * kQueryBlock) {
+    std::fill_n(mul_.get(), kKeyTile * kQueryBlock, T(1));
+    std::fill_n(add_.get(), kKeyTile * kQueryBlock, T(0));
+  }
 
   void begin_unit(const AttentionUnit& unit) override { unit_ = unit; }
   void begin_block(int64_t first_query, int64_t rows) override {
@@ -104,7 +107,7 @@ class DenseBias final : public AttentionBias<T> {
   BiasTile<T> fill(int64_t head) override {
     if (in_.mul) gather(in_.mul, head, mul_.get());
     if (in_.add) gather(in_.add, head, add_.get());
-    return {in_.mul ? mul_.get() : nullptr, in_.add ? add_.get() : nullptr};
+    return {mul_.get(), add_.get()};
   }
 
   void backward(int64_t head, T* add_grad, T* raw) override {

@@ -11,9 +11,10 @@
 #include "models/ops/cpu/register_tiles-inl.h"
 
 GEOSFT_SIMD_BEGIN();
-// Writes relu(S) of a tile to `positive`, adds its sum over the keys to row_sum, and writes sum_t max(q, k) / sqrt(c)
-// to `raw` if that is not null.
-template <typename T>
+// Writes relu(S) of a tile to `positive`. In the forward pass adds its sum over the keys to row_sum; in the backward
+// pass with a bias writes sum_t max(q, k) / sqrt(c) to `raw`. What is absent is known at compile time: branches in the
+// loop over a register tile would keep its sums in memory.
+template <typename T, bool kBiased, bool kForward>
 struct ScoreTile {
   const T* HWY_RESTRICT q;
   const T* HWY_RESTRICT k;
@@ -31,18 +32,19 @@ struct ScoreTile {
     const MaxPlus<Vector<T>> combine{hn::Set(d, scale)};
     product<J, I>(q + i0, k + j0 * stride, stride, c, combine, sum);
     for (int i = 0; i < I; ++i) {
-      Vector<T> total = row_sum ? hn::Load(d, row_sum + i0 + i * kLanes<T>) : hn::Zero(d);
+      Vector<T> total = kForward ? hn::Load(d, row_sum + i0 + i * kLanes<T>) : hn::Zero(d);
       for (int j = 0; j < J; ++j) {
         const int64_t at = (j0 + j) * kQueryBlock + i0 + i * kLanes<T>;
         Vector<T> s = combine.finish(sum[j][i]);
-        if (raw) hn::Store(s, d, raw + at);
-        if (bias.mul) s = hn::Mul(s, hn::Load(d, bias.mul + at));
-        if (bias.add) s = hn::Add(s, hn::Load(d, bias.add + at));
+        if constexpr (kBiased) {
+          if constexpr (!kForward) hn::Store(s, d, raw + at);
+          s = hn::Add(hn::Mul(s, hn::Load(d, bias.mul + at)), hn::Load(d, bias.add + at));
+        }
         s = positive_part(d, s);
         hn::Store(s, d, positive + at);
         total = hn::Add(total, s);
       }
-      if (row_sum) hn::Store(total, d, row_sum + i0 + i * kLanes<T>);
+      if constexpr (kForward) hn::Store(total, d, row_sum + i0 + i * kLanes<T>);
     }
   }
 };
