@@ -7,8 +7,8 @@
 #include <vector>
 
 namespace CLI {
-class App;
 class Option;
+class App;
 }  // namespace CLI
 
 namespace geosft {

@@ -116,6 +116,14 @@ struct AttentionDevice {
 
 }  // namespace geosft
 
+// Use in the namespace of a target: make_bias of an operator with one type of bias.
+#define GEOSFT_ATTENTION_BIAS(Arrays, Bias)                                                                \
+  template <typename T>                                                                                    \
+  std::unique_ptr<AttentionBias<T>> make_bias_any(const Arrays<T>& arrays, int64_t heads, bool backward) { \
+    return std::make_unique<Bias<T>>(arrays, heads, backward);                                             \
+  }                                                                                                        \
+  GEOSFT_SIMD_KERNEL(make_bias)
+
 // Use once per source, after GEOSFT_SIMD_KERNEL(make_bias): registers an Operator with this bias.
 #define GEOSFT_REGISTER_ATTENTION(Operator)                    \
   namespace geosft {                                           \

@@ -257,12 +257,7 @@ class GraphBias final : public AttentionBias<T> {
   size_t first_pair_ = 0, last_pair_ = 0;
 };
 
-template <typename T>
-std::unique_ptr<AttentionBias<T>> make_bias_any(const GraphArrays<T>& arrays, int64_t heads, bool backward) {
-  return std::make_unique<GraphBias<T>>(arrays, heads, backward);
-}
-
-GEOSFT_SIMD_KERNEL(make_bias)
+GEOSFT_ATTENTION_BIAS(GraphArrays, GraphBias)
 
 GEOSFT_SIMD_END();
 

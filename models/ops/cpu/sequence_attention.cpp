@@ -214,12 +214,7 @@ class SequenceBias final : public AttentionBias<T> {
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };
 
-template <typename T>
-std::unique_ptr<AttentionBias<T>> make_bias_any(const SequenceArrays<T>& arrays, int64_t heads, bool backward) {
-  return std::make_unique<SequenceBias<T>>(arrays, heads, backward);
-}
-
-GEOSFT_SIMD_KERNEL(make_bias)
+GEOSFT_ATTENTION_BIAS(SequenceArrays, SequenceBias)
 
 GEOSFT_SIMD_END();
 
