@@ -386,6 +386,14 @@ std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const
   return warnings;
 }
 
+std::string few_items_warning(const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split) {
+  const size_t count = items_of_split(splits, split).size();
+  if (graphs.node_split.defined() || count >= 5) return "";
+  return c10::str("the ", name_of(split), " split has ", count, ' ',
+                  count == 1 ? graphs.schema.items.substr(0, graphs.schema.items.size() - 1) : graphs.schema.items,
+                  ", too few for a figure");
+}
+
 const std::vector<int64_t>& items_of_split(const DatasetSplit& splits, GraphSplit split) {
   return split == GraphSplit::train ? splits.train
                                     : (split == GraphSplit::validation ? splits.validation : splits.test);
