@@ -39,6 +39,11 @@ UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema, con
     throw DataError(folder.string(), "*_A.txt and *_graph_indicator.txt (a set in TU's form)", "neither");
   }
   check_links(folder);
+  if (schema.node_vocabulary == atom_vocabulary && schema.node_labels.empty()) {
+    throw DataError(folder.string(),
+                    "molecules, as the model was trained on: SMILES in a file *.smi, or in a table *.csv",
+                    "a set in TU's form, whose labels of nodes are others");
+  }
   const auto unknown = [](const std::vector<int64_t>& vocabulary, const std::vector<int64_t>& labels) {
     return !vocabulary.empty() && labels.empty();
   };
