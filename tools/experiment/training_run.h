@@ -115,9 +115,11 @@ void TrainArguments::load_resumed(Settings& settings, Config& config, const RunF
   take_determined(settings, before);
   Settings after = settings;
   // Fewer than the run has are refused when its checkpoint is read.
-  const bool enough = !std::filesystem::exists(folder.last_checkpoint()) ||
-                      chosen_checkpoint(folder.last_checkpoint()).epoch <= after.train.epochs;
-  if (after.train.epochs != before.train.epochs && enough && processes().is_root()) {
+  const auto enough = [&] {
+    return !std::filesystem::exists(folder.last_checkpoint()) ||
+           chosen_checkpoint(folder.last_checkpoint()).epoch <= after.train.epochs;
+  };
+  if (after.train.epochs != before.train.epochs && processes().is_root() && enough()) {
     std::cerr << "--epochs: " << after.train.epochs << " in place of " << before.train.epochs
               << ", to which a schedule of the learning rate is adapted from here on\n";
   }
