@@ -50,8 +50,7 @@ UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema, con
   if (unknown(schema.node_vocabulary, schema.node_labels) || unknown(schema.edge_vocabulary, schema.edge_labels)) {
     throw DataError(folder.string(),
                     "graphs in the form that the model was trained on: it was not TU's, or an earlier version trained "
-                    "the model and "
-                    "did not keep the labels",
+                    "the model and did not keep the labels",
                     "a set in TU's form");
   }
   const TuLabelNumbers known = {schema.node_labels, schema.edge_labels};
