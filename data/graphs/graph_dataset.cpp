@@ -64,11 +64,12 @@ PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphR
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a graph dataset", "nothing of this name");
   if (!std::filesystem::is_directory(source)) {
     if (is_molecule_table(source, options)) return read_molecule_table(source, options);
-    const GraphFileFormat& format = graph_file_format(source);
-    if (format.kind == GraphFileFormat::packed_graphs) return read_packed_graphs(source);
+    const GraphFileFormat* const format = find_graph_file_format(source);
+    if (format != nullptr && format->kind == GraphFileFormat::packed_graphs) return read_packed_graphs(source);
     throw DataError(source.string(),
-                    "a graph dataset: a folder, packed graphs in HDF5, or a CSV table with a column of SMILES",
-                    format.name);
+                    "a graph dataset: a folder, such as one in TU's form, packed graphs in HDF5, or a CSV table with a "
+                    "column of SMILES",
+                    format == nullptr ? "another format" : format->name);
   }
   if (!options.split.empty() && !is_ogb_dataset(source)) {
     throw DataError(source.string(), "several published splits, one of them \"" + options.split + "\"",

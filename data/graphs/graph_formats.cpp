@@ -160,7 +160,8 @@ const GraphFileFormat* find_graph_file_format(const fs::path& file) {
 
 const GraphFileFormat& graph_file_format(const fs::path& file) {
   const GraphFileFormat* format = find_graph_file_format(file);
-  if (format == nullptr) throw DataError(file.string(), graph_file_formats_text(), "another format");
+  if (format == nullptr)
+    throw DataError(file.string(), graph_file_formats_text() + ", or a folder in TU's form", "another format");
   return *format;
 }
 

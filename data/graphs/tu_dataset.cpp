@@ -206,7 +206,8 @@ void complete_edges(CsrGraph& graph, const std::string& file, std::string& note)
     note = file + ": every edge is listed in one direction; the other one is added (--directed leaves edges as listed)";
   } else {
     note = file + ": " + std::to_string(alone) + " of " + std::to_string(edges) +
-           " edges have no reverse, and stay directed: undirected edges are listed in both directions";
+           (alone == 1 ? " edges has no reverse, and stays" : " edges have no reverse, and stay") +
+           " directed: undirected edges are listed in both directions";
   }
 }
 

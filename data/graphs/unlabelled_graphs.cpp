@@ -39,11 +39,18 @@ UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema, con
     throw DataError(folder.string(), "*_A.txt and *_graph_indicator.txt (a set in TU's form)", "neither");
   }
   check_links(folder);
+  if (schema.node_vocabulary == atom_vocabulary && schema.node_labels.empty()) {
+    throw DataError(folder.string(),
+                    "molecules, as the model was trained on: SMILES in a file *.smi, or in a table *.csv",
+                    "a set in TU's form, whose labels of nodes are others");
+  }
   const auto unknown = [](const std::vector<int64_t>& vocabulary, const std::vector<int64_t>& labels) {
     return !vocabulary.empty() && labels.empty();
   };
   if (unknown(schema.node_vocabulary, schema.node_labels) || unknown(schema.edge_vocabulary, schema.edge_labels)) {
-    throw DataError(folder.string(), "graphs as the model was trained on, not in TU's form or before labels were kept",
+    throw DataError(folder.string(),
+                    "graphs in the form that the model was trained on: it was not TU's, or an earlier version trained "
+                    "the model and did not keep the labels",
                     "a set in TU's form");
   }
   const TuLabelNumbers known = {schema.node_labels, schema.edge_labels};

@@ -12,6 +12,7 @@
 #include "data/formats/point_columns.h"
 #include "data/seeds.h"
 #include "tools/classify/classify_experiment.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {
@@ -56,6 +57,10 @@ struct ExportCommand {
   int execute() {
     runtime.apply();
     const std::filesystem::path folder = out;
+    std::error_code absent;
+    if (std::filesystem::equivalent(folder, settings.data, absent)) {
+      throw UsageError("--out: " + out + " is the dataset that is read: name another folder");
+    }
     std::filesystem::create_directories(folder);
     std::string names;
     for (const Split split : {Split::train, Split::test}) {

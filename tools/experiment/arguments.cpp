@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
+#include "tools/experiment/enum_names.h"
 #include "tools/experiment/key_names.h"
 #include "tools/experiment/output_files.h"
 
@@ -74,10 +76,40 @@ std::string meaning_of_missing(const CLI::App& app, const std::string& message) 
   return option == nullptr || option->get_description().empty() ? "" : ": " + option->get_description();
 }
 
+// Returns "--split: expected all, train or test, found 'tset'" for "--split: tset not in {all,train,test}", as CLI11
+// says of an enumeration; other messages as they are.
+std::string with_choices(const std::string& message) {
+  constexpr std::string_view before = ": ", middle = " not in {";
+  const size_t value = message.find(before), set = message.find(middle);
+  if (value == std::string::npos || set == std::string::npos || value > set || !message.ends_with('}')) return message;
+  std::vector<std::string> choices;
+  std::istringstream names(message.substr(set + middle.size(), message.size() - set - middle.size() - 1));
+  for (std::string name; std::getline(names, name, ',');) choices.push_back(name);
+  const size_t begin = value + before.size();
+  return message.substr(0, begin) + "expected " + listed(choices, " or ") + ", found '" +
+         message.substr(begin, set - begin) + "'";
+}
+
+// Returns what an option of another tool is called here, with its value: "--device cuda" for "--gpu", and in a sweep
+// "--set epochs=VALUE" for "--epochs"; empty for others.
+std::string meant_setting(const CLI::App& app, const std::string& name) {
+  const std::string plain = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  const bool gpu = plain == "gpu" || plain == "cuda", has_device = app.get_option_no_throw("--device") != nullptr;
+  if (has_device && (gpu || plain == "cpu")) return gpu ? "--device cuda" : "--device cpu";
+  if (app.get_option_no_throw("--set") == nullptr || !nearest_name(name, option_names(app)).empty()) return "";
+  std::string key = plain;
+  std::replace(key.begin(), key.end(), '-', '_');
+  return "--set " + key + "=VALUE";
+}
+
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   const std::string message = first_line(error.what());
-  if (extras.empty()) return message + meaning_of_missing(app, message);
+  if (extras.empty()) return with_choices(message) + meaning_of_missing(app, message);
+  // What follows an unknown command are options of it.
+  if (!subcommand_names(chosen(app)).empty() && !extras.front().starts_with('-')) {
+    return unknown_option_message(chosen(app), extras.front());
+  }
   const auto option =
       std::find_if(extras.begin(), extras.end(), [](const auto& text) { return text.rfind('-', 0) == 0; });
   return unknown_option_message(chosen(app), option == extras.end() ? extras.front() : *option);
@@ -96,8 +128,10 @@ std::string unknown_option_message(const CLI::App& app, const std::string& argum
     return "unexpected argument '" + name + "'" +
            (meant ? std::string("; did you mean ") + meant + " " + name + "?" : "");
   }
+  const std::string meant = is_option ? meant_setting(app, name) : "";
   return std::string("unknown ") + (is_option ? "option" : "command") + " '" + name + "'" +
-         nearest_hint(name, is_option ? option_names(app) : subcommands);
+         (meant.empty() ? nearest_hint(name, is_option ? option_names(app) : subcommands)
+                        : "; did you mean " + meant + "?");
 }
 
 std::string first_line(const std::string& message) {

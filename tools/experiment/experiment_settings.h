@@ -114,8 +114,8 @@ struct TrainSettings {
   // `items` names the elements of a batch, for example "clouds".
   void add_keys(Config& config, const std::string& items);
   TrainingOptions options(uint64_t seed) const;
-  // Returns ", the learning rate rises for 95 of 390 steps, to 0.0008 of 0.001" and what to do if the warm-up takes more
-  // than a quarter of all steps; otherwise an empty text.
+  // Returns ", the learning rate rises for 95 of 390 steps, to 0.0008 of 0.001" and what to do if the warm-up takes
+  // more than a quarter of all steps; otherwise an empty text.
   std::string warmup_text(int64_t steps_per_epoch, int64_t all_epochs) const;
   BatchLimit batch_limit() const { return {batch_size}; }
   // Sets the size of batch_limit().

@@ -386,6 +386,17 @@ std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const
   return warnings;
 }
 
+std::string counted_items(int64_t count, const std::string& items) {
+  return std::to_string(count) + ' ' + (count == 1 ? items.substr(0, items.size() - 1) : items);
+}
+
+std::string few_items_warning(const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split) {
+  const auto count = static_cast<int64_t>(items_of_split(splits, split).size());
+  if (graphs.node_split.defined() || count >= 5) return "";
+  return "the " + std::string(name_of(split)) + " split has " + counted_items(count, graphs.schema.items) +
+         ", too few for a figure";
+}
+
 const std::vector<int64_t>& items_of_split(const DatasetSplit& splits, GraphSplit split) {
   return split == GraphSplit::train ? splits.train
                                     : (split == GraphSplit::validation ? splits.validation : splits.test);

@@ -71,6 +71,11 @@ TrainingGraphs open_training_graphs(GraphSettings settings);
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings);
 // Returns a warning for each of the training and the test split in which some classes have no graph, or node.
 std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const DatasetSplit& splits);
+// Returns "3 graphs" or "1 graph".
+std::string counted_items(int64_t count, const std::string& items);
+// Returns "the test split has 3 graphs, too few for a figure" for fewer than five items; otherwise, and for splits of
+// nodes, an empty text.
+std::string few_items_warning(const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split);
 
 const std::vector<int64_t>& items_of_split(const DatasetSplit& splits, GraphSplit split);
 

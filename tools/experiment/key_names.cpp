@@ -53,6 +53,7 @@ constexpr NamePair synonyms[] = {
     {"clip_grad", "clip_grad_norm"},
     {"grad_clip", "clip_grad_norm"},
     {"gradient_clip_val", "clip_grad_norm"},
+    {"hidden", "dim"},
     {"hidden_dim", "dim"},
     {"hidden_size", "dim"},
     {"hidden_channels", "dim"},

@@ -147,9 +147,11 @@ void RunObserver::on_epoch(const EpochReport& report) {
     const char* split = run_.held_out ? "validation" : "test";
     append(report, split, *report.validation, 0.0, 0.0);
     const double score = run_.score.value(report.validation->mean_score());
-    validation_text_ =
-        std::string("  ") + split + " " + (run_.score.share ? fixed(100 * score, 1) + " %" : fixed(score, 4));
     score_text_ = run_.score.text(score);
+    const std::string number = run_.score.share ? fixed(100 * score, 1) + " %" : fixed(score, 4);
+    // The training's own score, if there is one, has the name of the metric.
+    const bool named = !std::isnan(report.training.mean_score());
+    validation_text_ = std::string("  ") + split + " " + (named ? number : score_text_);
   }
   if (run_.tensorboard) write_events(report);
   ++epochs_seen_;

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "tools/experiment/config.h"
 #include "tools/experiment/experiment_settings.h"
 #include "tools/experiment/processes.h"
+#include "tools/experiment/run_checkpoint.h"
 #include "tools/experiment/run_observer.h"
 #include "tools/experiment/subcommand.h"
 
@@ -112,7 +114,12 @@ void TrainArguments::load_resumed(Settings& settings, Config& config, const RunF
   config.apply_options();
   take_determined(settings, before);
   Settings after = settings;
-  if (after.train.epochs != before.train.epochs && processes().is_root()) {
+  // Fewer than the run has are refused when its checkpoint is read.
+  const auto enough = [&] {
+    return !std::filesystem::exists(folder.last_checkpoint()) ||
+           chosen_checkpoint(folder.last_checkpoint()).epoch <= after.train.epochs;
+  };
+  if (after.train.epochs != before.train.epochs && processes().is_root() && enough()) {
     std::cerr << "--epochs: " << after.train.epochs << " in place of " << before.train.epochs
               << ", to which a schedule of the learning rate is adapted from here on\n";
   }

@@ -8,6 +8,7 @@
 #include "data/graphs/molecule_table.h"
 #include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
+#include "tools/experiment/run_folder.h"
 #include "tools/graph/graph_experiment.h"
 #include "tools/graph/label_counts.h"
 
@@ -193,8 +194,23 @@ nlohmann::json dataset_json(const std::string& source, const PackedItems& graphs
 
 }  // namespace
 
+std::filesystem::path GraphExperiment::sweep_table(const std::filesystem::path& folder) {
+  std::error_code error;
+  const std::filesystem::path table = folder / "table.md";
+  if (!std::filesystem::exists(table, error) || !std::filesystem::exists(folder / "table.csv", error)) return {};
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (RunFolder::holds_run(entry.path())) return table;
+  }
+  return {};
+}
+
 void GraphExperiment::print_data(const std::filesystem::path& data, const Reading& reading, bool json) {
   const std::string source = data.string();
+  if (const std::filesystem::path table = sweep_table(data); !table.empty()) {
+    if (json) return print({{"kind", "sweep"}, {"file", source}, {"table", table.string()}});
+    std::cout << source << ": a sweep, whose results are in " << table.string() << '\n';
+    return;
+  }
   const GraphReadOptions& options = reading.options;
   if (is_single_graph(source, options)) return describe_single_graph(source, options, json);
   const PackedItems graphs = open_graphs(source, options);
@@ -203,7 +219,7 @@ void GraphExperiment::print_data(const std::filesystem::path& data, const Readin
   if (json) return print(dataset_json(source, graphs, sequences));
   const std::string part = sequences ? "step" : "node";
   const at::Tensor sizes = graphs.graphs.ptr.diff();
-  std::cout << source << ": " << graphs.size() << " " << graphs.schema.items << ", "
+  std::cout << source << ": " << counted_items(graphs.size(), graphs.schema.items) << ", "
             << (sequences ? std::to_string(graphs.graphs.graph.nodes()) + " steps" : counts_text(graphs.graphs.graph))
             << "; " << sizes.min().item<int64_t>() << " to " << sizes.max().item<int64_t>() << " " << part
             << "s each\n";

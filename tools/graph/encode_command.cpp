@@ -49,7 +49,7 @@ struct EncodeCommand {
     add_walks(file, graphs);
     add_vectors(file, graphs);
     write_hdf5(out, file);
-    std::cout << out << ": " << graphs.items() << " graphs, " << graphs.graph.nodes() << " nodes";
+    std::cout << out << ": " << counted_items(graphs.items(), "graphs") << ", " << graphs.graph.nodes() << " nodes";
     for (const auto& [name, tensor] : file) {
       if (tensor.dim() == 2) std::cout << ", " << name << ' ' << tensor.size(1);
     }

@@ -174,10 +174,8 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   }
   DatasetSplit split = checked_split(graphs, planned.settings.splits);
   if (processes.is_root()) {
-    if (!graphs.node_split.defined() && split.test.size() < 5) {
-      std::cerr << planned.settings.data << ": the test split has " << split.test.size() << ' ' << graphs.schema.items
-                << ", too few for a figure\n";
-    }
+    const std::string few = few_items_warning(graphs, split, GraphSplit::test);
+    if (!few.empty()) std::cerr << planned.settings.data << ": " << few << '\n';
     for (const std::string& warning : empty_classes_warnings(graphs, split)) {
       std::cerr << planned.settings.data << ": " << warning << '\n';
     }

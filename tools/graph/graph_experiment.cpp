@@ -290,6 +290,8 @@ GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& option
                      model.attention + " with heads " + std::to_string(model.num_heads));
   }
   if (all) return evaluate_all_graphs(trained, std::move(graphs), options.renumber);
+  const std::string few = few_items_warning(graphs, splits, split);
+  if (!few.empty()) std::cerr << trained.settings.data << ": " << few << '\n';
   return evaluate_graphs(trained, graphs, splits, split, options.renumber);
 }
 

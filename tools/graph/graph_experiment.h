@@ -172,6 +172,8 @@ struct GraphExperiment {
                                  const ItemOutputs& outputs, int64_t parameters);
   static bool holds_data(const std::filesystem::path&) { return false; }
   static void print_data(const std::filesystem::path& data, const Reading& reading, bool json);
+  // Returns the table of the results that `sweep` left in a folder, beside its runs; empty for other folders.
+  static std::filesystem::path sweep_table(const std::filesystem::path& folder);
 };
 
 // Sequences are graphs without edges whose nodes stand in their order.
@@ -194,7 +196,7 @@ struct SequenceExperiment : GraphExperiment {
 
   static std::string info_help() { return "RUN folder, checkpoint (*.ckpt), or a dataset of sequences"; }
   static void print_data(const std::filesystem::path& data, const Reading& reading, bool json) {
-    require_sequences(data.string());
+    if (sweep_table(data).empty()) require_sequences(data.string());
     GraphExperiment::print_data(data, reading, json);
   }
 };

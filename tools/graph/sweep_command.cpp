@@ -43,7 +43,15 @@ struct SweepCommand {
     const std::filesystem::path trial = out / (folder_name(variation.name) + ".trial");
     std::filesystem::remove_all(trial);
     std::cerr << "\nthe time of an epoch of " << variation.name << '\n';
-    const double one = seconds_of_an_epoch(variation.settings, RunFolder::create(trial), device);
+    double one = 0;
+    try {
+      one = seconds_of_an_epoch(variation.settings, RunFolder::create(trial), device);
+    } catch (...) {
+      std::error_code kept;  // a folder with other runs
+      std::filesystem::remove_all(trial, kept);
+      std::filesystem::remove(out, kept);
+      throw;
+    }
     std::filesystem::remove_all(trial);
     return std::max<int64_t>(1, std::llround(*seconds / one));
   }

@@ -94,7 +94,9 @@ TEST_CASE("labels of a set in TU's form keep the classes of the set trained on")
   ItemSchema older = labelled_schema();
   older.node_labels.clear();
   require_error([&] { read_unlabelled_graphs(folder.path(), older); },
-                {folder.path().string(), "before labels were kept"});
+                {folder.path().string(), "did not keep the labels"});
+  older.node_vocabulary = atom_vocabulary;
+  require_error([&] { read_unlabelled_graphs(folder.path(), older); }, {folder.path().string(), "SMILES", "TU's form"});
   write_text(folder / "empty/text", "");
   require_error([&] { read_unlabelled_graphs(folder / "empty", labelled_schema()); }, {"empty", "*_A.txt", "neither"});
 }

@@ -36,6 +36,7 @@ TEST_CASE("export writes the points that training samples, in a form that traini
     }
   }
   CHECK(Hdf5File(shop / "arrays" / "ply_data_train0.h5").read_int("label").sizes() == at::IntArrayRef({15, 1}));
+  shop.refuses({"export", out, "--out", (shop / "arrays" / ".").string()}, 2, {"--out", "is the dataset", "another"});
   shop.run_well(Words{"train", "--data", out, "--out", (shop / "run").string()} + shop.small_training());
 }
 

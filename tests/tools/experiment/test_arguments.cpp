@@ -42,6 +42,31 @@ void require_refused(const std::vector<const char*>& words, const std::vector<st
 
 }  // namespace
 
+TEST_CASE("an unknown command is what is wrong, also with options after it") {
+  require_refused({"trian", "--data", "x"}, {"unknown command 'trian'", "'train'"});
+}
+
+TEST_CASE("an enumeration is refused with its names") {
+  CLI::App app;
+  std::string split;
+  app.add_option("--split", split)->check(CLI::IsMember({"all", "train", "test"}));
+  const std::vector<const char*> words = {"tool", "--split", "tset"};
+  std::ostringstream out;
+  test::require_error([&] { parse_arguments(app, 3, words.data(), out); },
+                      {"--split: expected all, train or test, found 'tset'"});
+}
+
+TEST_CASE("options of other tools are hinted at with their value here") {
+  CLI::App app;
+  std::string device, setting;
+  app.add_option("--device", device);
+  CHECK_THAT(unknown_option_message(app, "--gpu"), Catch::Contains("'--gpu'; did you mean --device cuda?"));
+  CHECK_THAT(unknown_option_message(app, "--epochs"), !Catch::Contains("--set"));
+  app.add_option("--set", setting);
+  CHECK_THAT(unknown_option_message(app, "--batch-size=5"), Catch::Contains("did you mean --set batch_size=VALUE?"));
+  CHECK_THAT(unknown_option_message(app, "--devise"), Catch::Contains("'--device'"));
+}
+
 TEST_CASE("arguments reach their targets") {
   std::ostringstream out;
   Tool tool;

@@ -42,6 +42,7 @@ TEST_CASE("hints know the words of other libraries, and former names") {
                                   {"dropout", "token_dropout"},
                                   {"clip", "clip_grad_norm"},
                                   {"hidden_dim", "dim"},
+                                  {"hidden", "dim"},
                                   {"num_layers", "depth"},
                                   {"learning_rte", "lr"}}) {
     require_error([&, word = word] { config.assign(word, "1"); }, {"unknown key", std::string("'") + key + "'"});

@@ -31,7 +31,7 @@ class Regression : public TrainingTask {
   Step step(at::Generator& generator) override {
     x = at::randn({8, 4}, generator);
     const at::Tensor loss = linear->forward(x).square().mean() * factor;
-    return {loss, {8 * loss.item<double>(), 4, 8}};
+    return {loss, {8 * loss.item<double>(), right, 8}};
   }
   std::optional<MetricSum> validate() override {
     if (scores.empty()) return std::nullopt;
@@ -43,7 +43,7 @@ class Regression : public TrainingTask {
   torch::nn::Linear linear{4, 1};
   at::Tensor x;
   std::vector<double> scores;
-  double factor = 1.0;
+  double factor = 1.0, right = 4;  // of the loss; of the 8 rows of a step
   size_t validations = 0;
 };
 
@@ -265,6 +265,18 @@ TEST_CASE("the last line of the bar has the validation of the last epoch") {
   observer.finish(loop.run(observer));
   const std::string text = shown.text(), last = text.substr(text.rfind("training 100 %"));
   CHECK_THAT(last, Catch::Contains("6/6  epoch 3/3") && Catch::Contains("test 75.0 %"));
+}
+
+TEST_CASE("the validation names its metric where the training has no score") {
+  Run run(1);
+  run.task.scores = {0.75};
+  run.task.right = std::numeric_limits<double>::quiet_NaN();
+  CapturedStderr shown;
+  TrainingLoop loop(run.task, run.settings.training());
+  RunObserver observer(loop, *run.task.linear, run.folder, run.description());
+  observer.finish(loop.run(observer));
+  CHECK_THAT(shown.text(), Catch::Contains("  test accuracy 75.0 %  "));
+  CHECK_THAT(read_text(run.folder.log().string()), Catch::Contains("  test accuracy 75.0 %  "));
 }
 
 TEST_CASE("a signal stops the run, which is then saved where it is") {

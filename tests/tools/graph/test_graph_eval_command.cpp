@@ -27,6 +27,15 @@ TEST_CASE("eval measures every split of the data of a graph run") {
                        Catch::Contains("macro_f1"));
 }
 
+TEST_CASE("eval says that a split is too small for a figure, as train does") {
+  const GraphShop shop;
+  const std::string warning = ": the test split has 2 graphs, too few for a figure";
+  CHECK_THAT(shop.run_well(shop.train("few", {"--folds", "12", "--epochs", "1"})).err, Catch::Contains(warning));
+  const std::string run = (shop / "few").string();
+  CHECK_THAT(shop.run_well({"eval", run}).err, Catch::Contains(warning));
+  CHECK_THAT(shop.run_well({"eval", run, "--split", "train"}).err, !Catch::Contains("too few"));
+}
+
 TEST_CASE("eval measures all labelled graphs of another set than the one of the training") {
   const GraphShop shop;
   const std::string run = shop.trained();

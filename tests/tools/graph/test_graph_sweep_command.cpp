@@ -42,6 +42,8 @@ TEST_CASE("sweep trains every configuration, tabulates them, and goes on where i
   CHECK_THAT(table[3], !Catch::EndsWith("| |"));
   CHECK(lines_of(read_text(out / "table.md")) == table);
   CHECK(fs::exists(out / "tiny_score=dot" / "seed_1" / "best.ckpt"));
+  CHECK_THAT(shop.run_well({"info", out.string()}).out,
+             Catch::Contains(": a sweep") && Catch::Contains((out / "table.md").string()));
   fs::remove_all(out / "tiny_score=dot" / "seed_1");
   CHECK(without_seconds(lines_of(shop.run_well(words).out)) == without_seconds(table));
   CHECK(lines_of(shop.run_well(words + Words{"--csv"}).out)[0] == lines_of(read_text(out / "table.csv"))[0]);
@@ -136,7 +138,9 @@ TEST_CASE("sweep refuses wrong use in a line") {
                {"--seconds", "epochs"});
   shop.refuses({"sweep", "--data", (shop / "MUTAG").string(), "--out", out}, 1,
                {"MUTAG", "nothing of this name", "geosft-graph fetch MUTAG"});
-  shop.refuses({"sweep", "--data", data, "--out", out, "--set", "folds=500"}, 2, {"folds"});
+  for (const Words& more : {Words{}, Words{"--seconds", "1"}}) {
+    shop.refuses(Words{"sweep", "--data", data, "--out", out, "--set", "folds=500"} + more, 2, {"folds"});
+  }
   CHECK_FALSE(fs::exists(out));
 }
 

@@ -235,9 +235,10 @@ class Classifiers(InFolder):
         self.assertEqual(points.tolist(), [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
         self.assertIsNone(normals)
         self.close(model.predict_file(cloud), torch.classes.geosft.Classifier(str(self.run_)).predict(points, None))
-        for bad, words in ((self.folder / "none.off", "none.off"), (self.run_ / "config.toml", "config.toml")):
-            with self.assertRaisesRegex(RuntimeError, words):
-                geosft.read_cloud(bad)
+        with self.assertRaisesRegex(RuntimeError, "config.toml"):
+            geosft.read_cloud(self.run_ / "config.toml")
+        with self.assertRaisesRegex(FileNotFoundError, "none.off: there is nothing"):
+            model.predict_file(self.folder / "none.off")
 
     def test_a_run_that_was_written_is_read_by_the_tool(self):
         model = geosft.load(self.run_)
@@ -484,8 +485,10 @@ class Graphs(InFolder):
             lines = run(GRAPH, "predict", self.folder / name, self.data, "--json", "--top=2").splitlines()
             expected = [[dict(json.loads(line)["top"])[label] for label in model.output_names] for line in lines]
             self.close(model.predict_file(self.data).double(), torch.tensor(expected, dtype=torch.double))
-        with self.assertRaisesRegex(RuntimeError, "nowhere"):
+        with self.assertRaisesRegex(FileNotFoundError, "nowhere"):
             model.predict_file(self.folder / "nowhere")
+        with self.assertRaisesRegex(TypeError, "got a tuple"):
+            model.predict(model.read(self.data))
         with self.assertRaisesRegex(TypeError, "source"):
             model.predict_file([])
 
@@ -711,7 +714,9 @@ class Sequences(InFolder):
             model.predict_file(self.data / "line" / "W_TEST.ts")
         with self.assertRaisesRegex(ValueError, "source.*grid_height 2"):
             images.predict_file(self.data / "line" / "W_TEST.ts")
-        for source in (self.folder / "none.ts", self.folder, self.data / "waves" / "W_TEST.csv"):
+        with self.assertRaisesRegex(FileNotFoundError, "none.ts"):
+            model.predict_file(self.folder / "none.ts")
+        for source in (self.folder, self.data / "waves" / "W_TEST.csv"):
             with self.assertRaisesRegex(RuntimeError, str(source)):
                 model.predict_file(source)
         with self.assertRaisesRegex(TypeError, "source"):

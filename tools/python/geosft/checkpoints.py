@@ -34,6 +34,14 @@ def as_path(value: str | os.PathLike, name: str) -> pathlib.Path:
     return pathlib.Path(value)
 
 
+def as_existing_path(value: str | os.PathLike, name: str) -> pathlib.Path:
+    """A path to read that was given as the argument `name`. Raises a FileNotFoundError that names it if nothing is there."""
+    path = as_path(value, name)
+    if not path.exists():
+        raise FileNotFoundError(f"{name} {path}: there is nothing of this name")
+    return path
+
+
 def check_folder_of(path: pathlib.Path) -> None:
     """Raises a FileNotFoundError that names `path`, a file to write, where its folder is missing."""
     if not path.parent.is_dir():

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from ._kernel_ridge import KernelRidge
-from .checkpoints import as_path, load_checkpoint, load_safetensors, output_path, save_checkpoint, save_safetensors, write_atomically
+from .checkpoints import as_existing_path, as_path, load_checkpoint, load_safetensors, output_path, save_checkpoint, save_safetensors, write_atomically
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 from .nn.checks import NUMBERS, check_integer, check_sizes, tensor_of
 
@@ -47,10 +47,10 @@ def read_cloud(
         columns: of tables of text, such as "x,y,z,r,g,b"; empty: they are found by header and values.
         drop_invalid: leave out points without finite coordinates, which are an error otherwise.
 
-    Points are float64 where float32 does not hold the coordinates. Raises a RuntimeError that names a broken file; warns
-    of what a file lacks.
+    Points are float64 where float32 does not hold the coordinates. Raises a FileNotFoundError for one
+    that is not there, and a RuntimeError that names a broken one; warns of what a file lacks.
     """
-    path = as_path(file, "file")
+    path = as_existing_path(file, "file")
     _load_readers()
     points, normals, said = torch.ops.geosft._read_cloud(str(path), points_per_mesh, seed, columns, drop_invalid)
     for sentence in said:
@@ -73,7 +73,8 @@ def read_graphs(
         directed, coalesce, smiles_column: as the options of geosft-graph.
         fingerprint, fingerprint_bits, descriptors: features of whole molecules.
 
-    Raises a RuntimeError that names a broken file, or one with other features; warns of what is left out.
+    Raises a FileNotFoundError for a path where nothing is, and a RuntimeError that names a broken file, or one with other
+    features; warns of what is left out.
     """
     _load_readers()
     labels = labels or {"nodes": [], "edges": []}
@@ -87,7 +88,7 @@ def read_graphs(
             raise TypeError(f"{name} must be a text, got {type(text).__name__}")
     numbers = [schema["node_values"], schema["edge_values"], int(schema["coordinates"]), schema.get("graph_features", 0)]
     tensors, names, said = torch.ops.geosft._read_graphs(
-        "source" if smiles else str(as_path(source, "source")), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
+        "source" if smiles else str(as_existing_path(source, "source")), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
         labels["edges"], directed, coalesce, smiles_column, fingerprint, fingerprint_bits, descriptors)
     for sentence in said:
         warnings.warn(sentence, stacklevel=2)
@@ -111,10 +112,10 @@ def read_sequences(
         patch_size: steps of a series, or side of a square of pixels, that become one node.
         max_length: steps that are kept, from the beginning; 0: all.
 
-    Raises a RuntimeError that names a broken file; a ValueError for sequences of other features than those of `schema`;
+    Raises a FileNotFoundError for a path where nothing is, a RuntimeError that names a broken file, and a ValueError for sequences of other features than those of `schema`;
     warns of what is read otherwise than it stands there.
     """
-    path = as_path(source, "source")
+    path = as_existing_path(source, "source")
     if not isinstance(schema, Mapping):
         raise TypeError(f"schema must be a mapping, as in a checkpoint, got {type(schema).__name__}")
     for name, minimum, value in (("patch_size", 1, patch_size), ("max_length", 0, max_length)):
