@@ -139,7 +139,10 @@ TEST_CASE("sweep refuses wrong use in a line") {
   shop.refuses({"sweep", "--data", (shop / "MUTAG").string(), "--out", out}, 1,
                {"MUTAG", "nothing of this name", "geosft-graph fetch MUTAG"});
   for (const Words& more : {Words{}, Words{"--seconds", "1"}}) {
-    shop.refuses(Words{"sweep", "--data", data, "--out", out, "--set", "folds=500"} + more, 2, {"folds"});
+    // After the line that names the configuration.
+    const ProcessResult refused = shop.run(Words{"sweep", "--data", data, "--out", out, "--set", "folds=500"} + more);
+    shop.require_failure(refused, 2, {"folds"});
+    CHECK_FALSE(fs::exists(out));
   }
   CHECK_FALSE(fs::exists(out));
 }

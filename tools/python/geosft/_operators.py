@@ -144,7 +144,7 @@ def point_attention(q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, q_p
 
     One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in all
     floating arguments. O(Nq + Nk) memory. The result has the same bits on any number of threads. Wrong shapes, dtypes or
-    ptr: an error naming the argument.
+    ptr: an error naming the argument. Numbers are not checked: a NaN among the keys of an item reaches all of its rows.
     """
     return ops.point_attention(
         q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps

@@ -112,8 +112,8 @@ def read_sequences(
         patch_size: steps of a series, or side of a square of pixels, that become one node.
         max_length: steps that are kept, from the beginning; 0: all.
 
-    Raises a FileNotFoundError for a path where nothing is, a RuntimeError that names a broken file, and a ValueError for sequences of other features than those of `schema`;
-    warns of what is read otherwise than it stands there.
+    Raises a FileNotFoundError for a path where nothing is, a RuntimeError that names a broken file, and a ValueError for
+    sequences of other features than those of `schema`; warns of what is read otherwise than it stands there.
     """
     path = as_existing_path(source, "source")
     if not isinstance(schema, Mapping):
