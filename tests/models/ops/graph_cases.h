@@ -4,7 +4,6 @@
 
 #include "models/ops/graph_attention.h"
 #include "tests/models/ops/attention_cases.h"
-#include "tests/models/ops/reference.h"
 
 namespace geosft::test::graph_cases {
 
@@ -21,7 +20,7 @@ inline at::Tensor fused(const Arguments& a) {
 inline at::Tensor slow(const Arguments& a) {
   return reference_graph(a["q"], a["k"], a["v"], a["leak"], a["rowptr"], a["col"], a["edge_attr"], a["top"],
                          a["partner"], a["weight"], a["w_mul"], a["b_mul"], a["w_add"], a["b_add"], a.optional("q_ptr"),
-                         a.optional("k_ptr"), a.eps);
+                         a.optional("k_ptr"), a.eps, a.pass);
 }
 
 // `degree` random edges a node, within its item or (every seventh) anywhere; keys of an item without nodes are left

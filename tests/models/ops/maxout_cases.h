@@ -7,7 +7,6 @@
 
 #include "models/ops/maxout_attention.h"
 #include "tests/models/ops/attention_cases.h"
-#include "tests/models/ops/reference.h"
 
 namespace geosft::test::maxout_cases {
 
@@ -20,7 +19,7 @@ inline at::Tensor fused(const Arguments& a) {
 
 inline at::Tensor slow(const Arguments& a) {
   return reference_maxout(a["q"], a["k"], a["v"], a["leak"], a.optional("r_mul"), a.optional("r_add"),
-                          a.optional("q_ptr"), a.optional("k_ptr"), a.eps);
+                          a.optional("q_ptr"), a.optional("k_ptr"), a.eps, a.pass);
 }
 
 inline Arguments with_relative(const Sizes& sizes, uint64_t seed, bool mul = true, bool add = true) {

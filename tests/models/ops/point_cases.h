@@ -4,7 +4,6 @@
 
 #include "models/ops/point_attention.h"
 #include "tests/models/ops/attention_cases.h"
-#include "tests/models/ops/reference.h"
 
 namespace geosft::test::point_cases {
 
@@ -20,7 +19,7 @@ inline at::Tensor fused(const Arguments& a) {
 inline at::Tensor slow(const Arguments& a) {
   return reference_point(a["q"], a["k"], a["v"], a["leak"], a["x"], a["xs"], a.optional("m"), a.optional("ms"),
                          a["w_mul"], a["b_mul"], a["w_add"], a["b_add"], a.optional("q_ptr"), a.optional("k_ptr"),
-                         a.eps);
+                         a.eps, a.pass);
 }
 
 // channels: 1 without normals; 2, 4 or 5 with them.

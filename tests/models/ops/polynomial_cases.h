@@ -39,12 +39,16 @@ inline at::Tensor taylor(const at::Tensor& x, int64_t degree) {
 }
 
 inline at::Tensor slow_polynomial_item(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& v,
-                                       const PolynomialNumbers& n) {
+                                       const PolynomialNumbers& n, const at::Tensor& out) {
   if (keys.size(0) == 0) return q.new_zeros({q.size(0), q.size(1), v.size(2)});
   const at::Tensor k = n.center ? keys - keys.mean(0, true) : keys;
   at::Tensor a = taylor(at::einsum("ihc,jhc->hij", {q, k}) * n.scale, n.degree);
   if (n.causal) a = a.tril();
-  return at::einsum("hij,jhc->ihc", {a / a.sum(-1, true), v});
+  const at::Tensor sum = a.sum(-1, true);
+  if (!out.defined()) return at::einsum("hij,jhc->ihc", {a / sum, v});
+  // The same value; its gradient by the sum is -out / sum.
+  const at::Tensor fixed = sum.detach();
+  return at::einsum("hij,jhc->ihc", {a / fixed, v}) - out * (sum / fixed - 1).transpose(0, 1);
 }
 
 inline Attention slow_polynomial(const PolynomialNumbers& n) {
@@ -53,9 +57,11 @@ inline Attention slow_polynomial(const PolynomialNumbers& n) {
         packed_offset_pair(a.optional("q_ptr"), a["q"].size(0), "q_ptr", a.optional("k_ptr"), a["k"].size(0), "k_ptr");
     std::vector<at::Tensor> items;
     for (int64_t b = 0; b < offsets.items(); ++b) {
+      const auto queries = [&](const at::Tensor& rows) {
+        return rows.defined() ? rows.slice(0, offsets.first[b], offsets.first[b + 1]) : rows;
+      };
       const auto keys = [&](const char* name) { return a[name].slice(0, offsets.second[b], offsets.second[b + 1]); };
-      items.push_back(
-          slow_polynomial_item(a["q"].slice(0, offsets.first[b], offsets.first[b + 1]), keys("k"), keys("v"), n));
+      items.push_back(slow_polynomial_item(queries(a["q"]), keys("k"), keys("v"), n, queries(a.pass.out)));
     }
     return at::cat(items, 0);
   };

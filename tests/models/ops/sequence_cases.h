@@ -4,7 +4,6 @@
 
 #include "models/ops/sequence_attention.h"
 #include "tests/models/ops/attention_cases.h"
-#include "tests/models/ops/reference.h"
 
 namespace geosft::test::sequence_cases {
 
@@ -18,7 +17,7 @@ inline at::Tensor fused(const Arguments& a) {
 
 inline at::Tensor slow(const Arguments& a) {
   return reference_sequence(a["q"], a["k"], a["v"], a["leak"], a["s"], a["ss"], a["w_mul"], a["b_mul"], a["w_add"],
-                            a["b_add"], a.optional("q_ptr"), a.optional("k_ptr"), a.eps);
+                            a["b_add"], a.optional("q_ptr"), a.optional("k_ptr"), a.eps, a.pass);
 }
 
 inline Arguments random_sequence(const Sizes& sizes, uint64_t seed, int64_t depth) {

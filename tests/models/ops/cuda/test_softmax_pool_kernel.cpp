@@ -6,6 +6,7 @@
 #include "models/ops/cuda/softmax_pool_host.h"
 #include "models/ops/softmax_pool.h"
 #include "tests/geometry/cuda/emulated_block.h"
+#include "tests/models/ops/softmax_pool_bounds.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_softmax_pool_kernel {
@@ -35,16 +36,18 @@ std::vector<at::Tensor> expected(const at::Tensor& x, const at::Tensor& u, const
 void require_pool(const std::vector<int64_t>& ptr, int64_t width, const std::string& what) {
   const at::Tensor offsets = at::tensor(ptr, at::kLong);
   const auto options = at::TensorOptions().dtype(at::kDouble);
-  const at::Tensor x = at::randn({ptr.back(), width}, generator(1), options),
-                   u = at::randn({width}, generator(2), options);
-  const at::Tensor grad_output = at::randn({offsets.size(0) - 1, width}, generator(3), options);
-  for (const auto& [type, tolerance] : {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 2e-5)}) {
-    const auto as = [&](const at::Tensor& tensor) { return tensor.to(type); };
-    const auto actual = emulated<ThreadOrder::kAscending>(as(x), as(u), offsets, as(grad_output));
-    const auto turned = emulated<ThreadOrder::kDescending>(as(x), as(u), offsets, as(grad_output));
+  const at::Tensor x_wide = at::randn({ptr.back(), width}, generator(1), options),
+                   u_wide = at::randn({width}, generator(2), options);
+  const at::Tensor grad_wide = at::randn({offsets.size(0) - 1, width}, generator(3), options);
+  for (const auto& [type, unit] : {std::pair(at::kDouble, 0x1p-53), std::pair(at::kFloat, 0x1p-24)}) {
+    const at::Tensor x = x_wide.to(type), u = u_wide.to(type), grad_output = grad_wide.to(type);
+    const auto actual = emulated<ThreadOrder::kAscending>(x, u, offsets, grad_output);
+    const auto turned = emulated<ThreadOrder::kDescending>(x, u, offsets, grad_output);
     const auto reference = expected(x, u, offsets, grad_output);
+    const auto wide = [](const at::Tensor& tensor) { return tensor.to(at::kDouble); };
+    const auto bounds = softmax_pool_bounds(wide(x), wide(u), offsets, wide(grad_output), unit + 0x1p-53);
     for (size_t i = 0; i < reference.size(); ++i) {
-      require_close(actual[i], reference[i], tolerance, what);
+      require_within(actual[i], reference[i], bounds[i], what);
       require_equal(turned[i], actual[i], what + " other order");
     }
   }
