@@ -85,7 +85,8 @@ TEST_CASE("an output file of the command line is none of its arguments, nor a fi
     const std::vector<const char*> words = {"tool",  "predict",   "RUN",    file.c_str(),
                                             "--csv", out.c_str(), "--data", data.c_str()};
     std::ostringstream help;
-    REQUIRE(parse_arguments(app, static_cast<int>(words.size()), words.data(), help));
+    const bool parsed = parse_arguments(app, static_cast<int>(words.size()), words.data(), help);
+    REQUIRE(parsed);
   };
   const auto refused = [&](const std::string& data, const std::string& file, const std::string& out,
                            const std::string& word) {
