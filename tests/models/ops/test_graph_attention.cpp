@@ -45,6 +45,7 @@ TEST_CASE("graph_attention does not depend on the number of threads", "[graph_at
 
 TEST_CASE("graph_attention never looks up edges between items", "[graph_attention]") {
   Arguments a = random_graph({{6, 5}, {3, 2}, 2, 3, 3}, 72, 1, 2);
+  a.tensors["col"][0] = 10;  // from the first node of the first item to the last one of the second
   const at::Tensor rows = at::repeat_interleave(at::arange(11, at::kLong), 2, 0);
   const at::Tensor across = (rows < 6) != (a["col"] < 6);
   REQUIRE(across.any().item<bool>());
