@@ -21,13 +21,11 @@ namespace geosft::test {
 // * A result is a sum of N weighted rows, divided by a sum of N weights: it is off by (2 d + 8) M + 2 N + 19 units of
 //   W_c = sum_i w_i |x_ic|.
 // * log_sum is off by (d + 4) M + N + 9 from its sum, by 32 from the logarithm, which is at most 8 here, and by M + 8
-// from
-//   its addition. A weight of the backward pass, e^(l - log_sum), is then relatively off by (2 d + 7) M + N + 61. This
-//   and the number of the result are at most K = (2 d + 8) M + 2 N + 61.
+//   from its addition. A weight of the backward pass, e^(l - log_sum), is then relatively off by
+//   (2 d + 7) M + N + 61. This and the number of the result are at most K = (2 d + 8) M + 2 N + 61.
 // * s_i = w_i (g . x_i - g . out) is off by 2 K + d + 3 units of w_i A_i, where A_i = sum_c |g_c| (|x_ic| + W_c).
-// * d x_i = w_i g + s_i u is off by 2 K + d + 5 units of w_i (|g| + A_i |u|), and d u = sum_i s_i x_i by 2 K + d + N +
-// 4
-//   units of sum_i w_i A_i |x_i|.
+// * d x_i = w_i g + s_i u is off by 2 K + d + 5 units of w_i (|g| + A_i |u|), and d u = sum_i s_i x_i by
+//   2 K + d + N + 4 units of sum_i w_i A_i |x_i|.
 // A weight below the smallest normal number of float32 is off by that number instead.
 inline std::vector<at::Tensor> softmax_pool_bounds(const at::Tensor& x, const at::Tensor& u, const at::Tensor& ptr,
                                                    const at::Tensor& grad_output, double unit) {
