@@ -44,7 +44,7 @@ torch=$(sed -n 's/^ *set(GEOSFT_TORCH_DIR "\(.*\)").*/\1/p' "$prefix/lib/cmake/g
 mkdir -p -- "$folder/libtorch/lib" "$folder/libtorch/include/torch/headeronly"
 ln -s -- "$torch"/lib/lib*.so* "$folder/libtorch/lib"
 sed 's/\(define TORCH_VERSION_MINOR\) .*/\1 99/' "$torch/include/torch/headeronly/version.h" >"$folder/libtorch/include/torch/headeronly/version.h"
-if cmake -S "$here" -B "$folder/other/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" "-DGEOSFT_TORCH_DIR=$folder/libtorch" >"$folder/other.log" 2>&1; then
+if cmake -S "$here" -B "$folder/libtorch/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" "-DGEOSFT_TORCH_DIR=$folder/libtorch" >"$folder/other.log" 2>&1; then
   say "find_package(geosft) took it" && exit 1
 fi
 grep -qE 'holds LibTorch [0-9]+\.99\.[0-9]+, *but this project needs [0-9]+\.[0-9]+$' <(tr -s '\n ' ' ' <"$folder/other.log" | grep -oE 'holds LibTorch [^,]*, but this project needs [0-9.;]*[0-9]') ||
