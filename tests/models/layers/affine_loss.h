@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer that mixes tokens must fall below to have learned more than a map of single tokens.
+// Computes the loss that a layer must fall below to have learned more than a map of single tokens.
 #pragma once
 
 #include <ATen/ATen.h>

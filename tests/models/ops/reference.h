@@ -16,7 +16,7 @@ namespace geosft::test {
 
 using Optional = std::optional<at::Tensor>;
 
-// What else a reference computes.
+// Says what else a reference computes.
 struct ReferencePass {
   // The result that the backward pass reads, where it is not that of the reference: an operator saves its own result,
   // rounded to the type of the arguments.
