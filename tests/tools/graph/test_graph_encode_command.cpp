@@ -49,7 +49,7 @@ TEST_CASE("a single graph is encoded from a list of edges or a matrix, with the 
   const auto encoded = [&](const char* file, const Words& more = {}) {
     return shop.run_well(Words{"encode", (shop / file).string(), "--out", out, "--steps", "6"} + more).out;
   };
-  CHECK_THAT(encoded("g.txt", {"--vectors", "1"}), Catch::Contains("1 graphs, 3 nodes"));
+  CHECK_THAT(encoded("g.txt", {"--vectors", "1"}), Catch::Contains("1 graph, 3 nodes"));
   const Hdf5File listed(out);
   require_equal(listed.read_int("ids"), at::tensor({3, 7, 90}, at::kLong), "ids");
   require_equal(listed.read_int("ptr"), at::tensor({0, 3}, at::kLong), "ptr");

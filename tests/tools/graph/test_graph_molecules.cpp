@@ -225,7 +225,7 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   REQUIRE_THAT(shop.run_well({"info", data}).out, Catch::Contains("100 graphs") && Catch::Contains("nitrogen"));
   shop.refuses({"info", text}, 1, {"other.txt:1", "--smiles-column", "drug,nitrogen,id"});
   REQUIRE_THAT(shop.run_well({"info", text, "--smiles-column", "drug", "--label-columns", "nitrogen"}).out,
-               Catch::Contains("1 graphs"));
+               Catch::Contains("1 graph,"));
   const nlohmann::json regression =
       nlohmann::json::parse(shop.run_well(shop.train("sizes", Words{"--data", (shop / "numbers.csv").string(),
                                                                     "--regression-loss", "mse", "--max-steps", "20"} +

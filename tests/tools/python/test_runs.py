@@ -716,7 +716,9 @@ class Sequences(InFolder):
             images.predict_file(self.data / "line" / "W_TEST.ts")
         with self.assertRaisesRegex(FileNotFoundError, "none.ts"):
             model.predict_file(self.folder / "none.ts")
-        for source in (self.folder, self.data / "waves" / "W_TEST.csv"):
+        table = self.folder / "table.csv"
+        table.write_text("a,b\n1,2\n")
+        for source in (self.folder, table):
             with self.assertRaisesRegex(RuntimeError, str(source)):
                 model.predict_file(source)
         with self.assertRaisesRegex(TypeError, "source"):
