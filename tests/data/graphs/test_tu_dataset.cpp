@@ -130,6 +130,8 @@ TEST_CASE("TU dataset: edges that are all listed once get their other direction"
                           ": 2 of 4 edges have no reverse, and stay directed: undirected edges are listed in both "
                           "directions");
   texts["A"] = "1,2\n2,1\n3,2\n";
+  texts["edge_labels"] = "5\n6\n7\n";
+  texts["edge_attributes"] = "1\n2\n3\n";
   write_set(folder, texts);
   CHECK_THAT(read_tu_dataset(folder.path()).note, Catch::Contains(": 1 of 3 edges has no reverse, and stays directed"));
   CHECK(read_with("A", small_set.at("A")).note.empty());
