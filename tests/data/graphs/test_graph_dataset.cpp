@@ -57,7 +57,8 @@ TEST_CASE("every form of graph dataset is recognised") {
   write_packed_graphs(folder / "set.h5", small_graphs());
   CHECK(open_graph_dataset(folder / "set.h5").size() == 7);
   write_text(folder / "text", "text");
-  require_error([&] { open_graph_dataset(folder / "text"); }, {"text", "HDF5", "TU's form", "SMILES", "another format"});
+  require_error([&] { open_graph_dataset(folder / "text"); },
+                {"text", "HDF5", "TU's form", "SMILES", "another format"});
   write_text(folder / "m.smi", "C\n");
   require_error([&] { open_graph_dataset(folder / "m.smi"); }, {"m.smi", "a folder, packed graphs", "SMILES"});
   write_text(folder / "peptides/peptide_multi_class_dataset.csv", "smiles,label\n");
