@@ -60,7 +60,8 @@ TEST_CASE("every form of graph dataset is recognised") {
   require_error([&] { open_graph_dataset(folder / "text"); },
                 {"text", "HDF5", "TU's form", "SMILES", "another format"});
   write_text(folder / "m.smi", "C\n");
-  require_error([&] { open_graph_dataset(folder / "m.smi"); }, {"m.smi", "a folder, packed graphs", "SMILES"});
+  require_error([&] { open_graph_dataset(folder / "m.smi"); },
+                {"m.smi", "a folder, such as one in TU's form, packed graphs", "SMILES"});
   write_text(folder / "peptides/peptide_multi_class_dataset.csv", "smiles,label\n");
   require_error([&] { open_graph_dataset(folder / "peptides", {folder / "cache"}); },
                 {"peptide_multi_class_dataset.csv:1", "labels"});
