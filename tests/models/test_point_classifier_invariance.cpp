@@ -21,7 +21,7 @@ struct Outputs {
   }
 };
 
-// Whether the head's sampler scores two tokens of a cloud exactly alike.
+// Returns whether the head's sampler scores two tokens of a cloud exactly alike.
 bool scores_tie(PointClassifier& model, const Clouds& clouds, SamplingContext context) {
   at::NoGradGuard guard;
   const at::Tensor normals = model->options.normals ? clouds.normals : at::Tensor();

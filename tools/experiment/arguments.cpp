@@ -106,7 +106,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   const std::string message = first_line(error.what());
   if (extras.empty()) return with_choices(message) + meaning_of_missing(app, message);
-  // What follows an unknown command are options of it.
+  // The options that follow an unknown command are its own.
   if (!subcommand_names(chosen(app)).empty() && !extras.front().starts_with('-')) {
     return unknown_option_message(chosen(app), extras.front());
   }

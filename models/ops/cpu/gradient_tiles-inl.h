@@ -31,7 +31,7 @@ struct ScoreGradient {
     Vector<T> sum[J][I];
     product<J, I>(grad_output + i0, v + j0 * stride, stride, cv, MulPlus(), sum);
     const Vector<T> by = hn::Set(d, scale);
-    // Not unrolled in full, these loops make GCC keep the sums in memory.
+    // GCC keeps the sums in memory unless it unrolls these loops in full.
 #pragma GCC unroll 4
     for (int i = 0; i < I; ++i) {
       const Vector<T> mean = hn::Load(d, delta + i0 + i * kLanes<T>);
