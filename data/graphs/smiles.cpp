@@ -273,12 +273,11 @@ SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptio
   }
   PackedItems& packed = out.packed;
   packed.warnings = warnings_of(column, parsed);
-  if (parsed.size() == 1 && out.rows.empty()) {  // the error is of its line, which need not be named twice
-    throw DataError(column.file + ":" + std::to_string(column.lines[0]), "a valid SMILES",
-                    "\"" + column.smiles[0] + "\": " + parsed[0].error);
-  }
   if (out.rows.empty()) {
-    throw DataError(column.file, "a valid SMILES", packed.warnings.empty() ? "no rows" : packed.warnings.at(1));
+    if (parsed.empty()) throw DataError(column.file, "a valid SMILES", "no rows");
+    const std::string others = parsed.size() == 1 ? "" : " (all " + std::to_string(parsed.size()) + " are invalid)";
+    throw DataError(column.file + ":" + std::to_string(column.lines[0]), "a valid SMILES",
+                    "\"" + column.smiles[0] + "\": " + parsed[0].error + others);
   }
   packed.schema.node_vocabulary = atom_vocabulary;
   packed.schema.edge_vocabulary = bond_vocabulary;

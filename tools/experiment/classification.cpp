@@ -121,6 +121,7 @@ Shape read_prepared(const ClassifySettings& settings, const std::filesystem::pat
 }
 
 ShapeExplanation explain_shape(RunModel& trained, const Shape& input_shape, Rotation rotation, uint64_t seed) {
+  TORCH_CHECK(!trained.model.is_empty(), "trained has no model: load_run_model() makes one");
   at::NoGradGuard guard;
   if (trained.model->is_training()) trained.model->eval();  // threads may share a loaded model
   Shape shape = input_shape;

@@ -111,6 +111,11 @@ TEST_CASE("a prediction shows the points that the model saw and their importance
   }
 }
 
+TEST_CASE("a run without a model is refused by name") {
+  RunModel none;
+  require_error([&] { predict(none, at::ones({30, 3}), at::ones({30, 3})); }, {"trained has no model"});
+}
+
 TEST_CASE("a chair in UTM coordinates is predicted as it is at the origin") {
   const TemporaryFolder folder;
   ClassifySettings settings = small_settings();
