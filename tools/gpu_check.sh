@@ -82,6 +82,9 @@ build() {
   library=$root/build/gpu/lib/libgeosft_ops.so
 }
 
+# Prints the minor version, such as 2.15, of that Python's PyTorch, for which alone a compiled library is.
+minor_version() { "$python" -c 'import importlib.metadata as m; print(*m.version("torch").split(".")[:2], sep=".")'; }
+
 # Shared libraries that a file needs beside those of LibTorch and of the C and C++ runtimes, which are the other machine's.
 libraries_of() {
   ldd "$1" | awk -v own="$root/build/gpu/lib/" '$2 == "=>" && ($3 ~ /^\/(usr\/)?lib/ || index($3, own) == 1) { print $3 }' |
@@ -105,6 +108,7 @@ pack_into() {
     cp "$root/build/gpu/lib/libgeosft_cuda_graph.so" "$1/programs"
   fi
   for file in "$1"/*.so* "$1"/programs/*.so* "${programs[@]/#/$1/programs/}"; do strip --strip-unneeded "$file"; done
+  minor_version >"$1/torch-version"
   for file in "$1"/programs/libgeosft_ops.so*; do ln -sf ../libgeosft_ops.so "$file"; done # with its kernels it is large
   say "packed into $1: $(du -sh "$1" | cut -f1)"
 }
@@ -122,6 +126,9 @@ mkdir -p "$(dirname -- "$out")"
 
 torch=$("$python" -c 'import os, torch; print(os.path.join(os.path.dirname(torch.__file__), "lib"))' 2>/dev/null) ||
   { say "$python does not import torch: --python names one that does"; exit 1; }
+built=$(cat -- "$here/torch-version" 2>/dev/null || minor_version)
+[[ $built == "$(minor_version)" ]] ||
+  { say "packed with PyTorch $built, but $python has $(minor_version): pack with tools/setup.sh --torch-version $(minor_version)"; exit 1; }
 beside=$(cd -- "$(dirname -- "$library")" && pwd)
 aliases=$(mktemp -d)
 trap 'rm -rf -- "$aliases"' EXIT

@@ -10,7 +10,7 @@
 #   --nvcc         compile the CUDA kernels also where no GPU is, and install CUDA's compiler for it where the system has
 #                  none of 13.0 or later (332 MB in .venv)
 #   --torch DIR    use the LibTorch or PyTorch in DIR, the folder that holds include/ and lib/, and install none
-#   --torch-version X  install LibTorch X, 2.11 to 2.15, or X.Y.Z (default: the one that is there, else 2.11)
+#   --torch-version X  install LibTorch X, 2.11 to 2.15, or X.Y.Z (default: the one that is there, else 2.15)
 #   --viewer       also what geosft-view draws with (tools/packages_viewer.txt: Open3D, 0.4 GB on disk)
 #   --jobs N       compile and test N at a time (default: one a core, fewer where memory is short)
 #   --preset NAME  release (default), debug, asan or tsan: a preset of CMakePresets.json, built in build/NAME (fuzz: tools/fuzz.sh)
@@ -19,7 +19,7 @@ set -euo pipefail
 
 geosft_root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 geosft_torch_versions=(2.11.0 2.12.1 2.13.0 2.14.1 2.15.0) # that --torch-version takes, one for each minor version
-geosft_torch_version=${geosft_torch_versions[0]}           # with which every test passes
+geosft_torch_version=${geosft_torch_versions[-1]}          # the newest with which every test passes
 # What `import torch` needs besides the two CUDA packages of geosft_cuda_pins, with stubs in place of the rest of CUDA
 # (geosft_install_stubs).
 geosft_torch_cpu=(typing_extensions==4.16.0 sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 Jinja2==3.1.6 MarkupSafe==3.0.4

@@ -135,7 +135,7 @@ TEST_CASE("without a network setup.sh ends with what it could not install") {
   const Checkout packages("no-such-package\n");
   require_end(packages.set_up({}), 1, "setup.sh", {"no package no-such-package", "no network"});
   const Checkout torch("");
-  require_end(torch.set_up({}), 1, "setup.sh", {"pip could not install torch 2.11.0", "no network"});
+  require_end(torch.set_up({}), 1, "setup.sh", {"pip could not install torch 2.15.0", "no network"});
   require_end(torch.set_up({"--torch-version", "2.15"}), 1, "setup.sh", {"pip could not install torch 2.15.0"});
   CHECK_FALSE(fs::exists(torch / "build" / "release"));
 }
