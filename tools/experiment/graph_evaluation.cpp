@@ -28,7 +28,7 @@ at::Tensor one_vote(GraphModel& model, const LabelledItems& batch, const Evaluat
   const auto outputs_of = [&](const FeaturedGraphs& graphs) {
     const FeaturedGraphs there = on_device(graphs, device);
     const Autocast autocast(device.type(), settings.autocast());
-    return out_of_autocast(model->forward(there, context, there.graph_features)).cpu();
+    return out_of_autocast(model->forward(there, context, model->head_features(there))).cpu();
   };
   if (!renumbering) return outputs_of(batch);
   const uint64_t seed = combine_seeds({*renumbering, static_cast<uint64_t>(batch.items.front())});

@@ -241,6 +241,10 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
   opened.settings.graph_model(graphs.schema);              // validates the model before training
   const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
   const DatasetSplit split = checked_split(graphs, planned.front().settings.splits);
+  if (!opened.settings.molecules.head_features) {
+    const std::string obstacle = kernel_obstacle(graphs, static_cast<int64_t>(split.train.size()));
+    if (!obstacle.empty()) throw UsageError("head_features = false needs a kernel ridge regression: " + obstacle);
+  }
   for (const std::string& said : {note, opened.derived}) {
     if (!said.empty() && processes.is_root()) std::cerr << said << '\n';
   }

@@ -52,6 +52,23 @@ TEST_CASE("a kernel regression is averaged with networks: values, and probabilit
   }
 }
 
+TEST_CASE("a regression sees features that the head of the network does not") {
+  PackedItems graphs = small_graphs(GraphTask::multi_label);
+  GraphSettings settings = small_graph_settings();
+  settings.molecules.head_features = false;
+  const std::vector<int64_t> some = {4, 1, 2};
+  GraphRun without = small_graph_run(graphs.schema);
+  const at::Tensor expected = run_outputs(without, graphs, some, GraphSplit::test).outputs;
+  graphs.graph_features = example_features(graphs.size());
+  graphs.schema.graph_features = graphs.graph_features.size(1);
+  GraphRun run = small_graph_run(graphs.schema, settings);
+  require_equal(run_outputs(run, graphs, some, GraphSplit::test).outputs, expected, "the network");
+  run.companion = example_kernel(graphs, 1);
+  const at::Tensor of_kernel =
+      run.companion.regression->predict(graphs.graph_features.index_select(0, at::tensor(some, at::kLong)));
+  require_close(run_outputs(run, graphs, some, GraphSplit::test).outputs, of_kernel, 1e-5, "the regression");
+}
+
 TEST_CASE("a kernel regression comes back from its RUN folder, and damage is named") {
   const TemporaryFolder folder;
   const PackedItems graphs = small_graphs(GraphTask::regression);

@@ -560,13 +560,14 @@ class Molecules(InFolder):
         torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
 
     def test_kernel_regressions(self):
-        for column in ("weight", "oxygen"):
-            place = self.folder / f"kernel_{column}"
+        for column, seen in (("weight", ()), ("oxygen", ()), ("oxygen", ("--no-head-features",))):
+            place = self.folder / f"kernel_{column}{'_unseen' * len(seen)}"
             run(GRAPH, "train", f"--data={self.folder / 'molecules.csv'}", f"--out={place}", "--split=folds", "--folds=3", *SMALL, "--head=sum",
                 "--fingerprint=ecfp2,torsion", "--fingerprint-bits=16", "--descriptors", "--kernel-ridge", f"--label-columns={column}",
-                "--head-layers=2", "--num-samples=3")
+                "--head-layers=2", "--num-samples=3", *seen)
             model = geosft.load(place)
             self.assertIsNotNone(model.kernel)
+            self.assertEqual(model.graph_features > 0, not seen)
             key = "values" if column == "weight" else "probabilities"
             file = self.folder / "all.csv"
             write(file, ["smiles", *self.SMILES])
