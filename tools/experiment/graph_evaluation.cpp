@@ -207,7 +207,8 @@ GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std
   if (trained.companion.regression) {
     TORCH_CHECK(graphs.graph_features.defined(), "graphs must have the graph_features that the run was trained with");
     const at::Tensor features = graphs.graph_features.index_select(0, at::tensor(items, at::kLong));
-    mean.outputs = trained.companion.averaged(trained.model, trained.schema.task, mean.outputs, features);
+    mean.outputs = trained.companion.averaged(trained.model, trained.schema.task, mean.outputs,
+                                              trained.companion.regression->predict(features));
   }
   return mean;
 }

@@ -95,8 +95,8 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
     const at::Tensor predictions = kernel.regression->predict(features);
     const GraphTask task = graphs.schema.task;
     const auto loss_with = [&](double weight) {
-      const GraphOutputs both{averaged_outputs(networks.model, task, outputs.outputs, predictions, weight),
-                              outputs.targets};
+      kernel.weight = weight;
+      const GraphOutputs both{kernel.averaged(networks.model, task, outputs.outputs, predictions), outputs.targets};
       return evaluation_loss(networks.model, task, both, planned.settings.train.evaluation_loss());
     };
     kernel.weight = chosen_weight(loss_with, static_cast<int64_t>(split.validation.size()), text);

@@ -530,8 +530,15 @@ class TrainedGraphModel(GraphModel, TrainedRun):
                 found = outputs.sigmoid() if self.task in ("multi_label", "node_multi_label") else outputs.softmax(1)
             if self.kernel is None:
                 return found
-            more = self.kernel.predict(graphs.graph_features).to(found)
-            return torch.lerp(found, more if self.task == "regression" else more.sigmoid(), self.kernel.weight)
+            features, expected = graphs.graph_features, [len(found), self.kernel.columns]
+            if features is None or list(features.shape) != expected:
+                raise ValueError(f"graph_features must be {expected}, got {None if features is None else list(features.shape)}")
+            more = self.kernel.predict(features).to(found)
+            if self.task == "regression":
+                return torch.lerp(found, more, self.kernel.weight)
+            if self.kernel.average_logits:
+                return torch.lerp(outputs, more, self.kernel.weight).sigmoid()
+            return torch.lerp(found, more.sigmoid(), self.kernel.weight)
 
     def _outputs(self, graphs: FeaturedGraphs) -> Tensor:
         """Logits or standardised targets, averaged over the votes."""
