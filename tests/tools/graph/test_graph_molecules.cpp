@@ -262,10 +262,14 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
 TEST_CASE("with head_features false, only the regression sees fingerprints, and the network trains as without them") {
   if (!has_rdkit()) return;
   const GraphShop shop;
-  std::string table = "smiles,nitrogen\n";
+  std::string table = "smiles,nitrogen\n", classes = "smiles,kind\n";
   const std::vector<std::string> smiles = hundred_smiles();
-  for (const std::string& one : smiles) table += one + "," + std::to_string(labels_of(one)[0]) + "\n";
+  for (const std::string& one : smiles) {
+    table += one + "," + std::to_string(labels_of(one)[0]) + "\n";
+    classes += one + ",kind " + std::to_string(labels_of(one)[0] + labels_of(one)[1]) + "\n";
+  }
   write_text(shop / "labels.csv", table);
+  write_text(shop / "classes.csv", classes);
   const Words given = {"--data", (shop / "labels.csv").string(), "--split", "random", "--epochs", "2", "--json"};
   const Words none = {"--fingerprint", "none", "--no-descriptors"}, outside = {"--kernel-ridge", "--no-head-features"};
   shop.run_well(shop.train("plain", given + none));
@@ -285,7 +289,9 @@ TEST_CASE("with head_features false, only the regression sees fingerprints, and 
         nlohmann::json::parse(trained.out).at("metrics"));
   shop.run_well({"train", "--resume", "--out", run, "--epochs", "3"});
   shop.refuses(shop.train("none", given + Words{"--no-head-features"}), 2, {"head_features", "kernel_ridge = true"});
-  shop.refuses(shop.train("none", given + none + outside), 2, {"head_features", "fingerprints or descriptors"});
+  const Words of_classes = {"--data", (shop / "classes.csv").string(), "--split", "random"};
+  shop.refuses(shop.train("none", of_classes + outside), 2,
+               {"head_features", "kernel ridge regression", "classification"});
 }
 
 TEST_CASE("a table of molecules that was sorted anew is not what a run was trained on, one that moved is") {
