@@ -271,8 +271,8 @@ TEST_CASE("with head_features false, only the regression sees fingerprints, and 
   write_text(shop / "labels.csv", table);
   write_text(shop / "classes.csv", classes);
   const Words given = {"--data", (shop / "labels.csv").string(), "--split", "random", "--epochs", "2", "--json"};
-  const Words none = {"--fingerprint", "none", "--no-descriptors"}, outside = {"--kernel-ridge", "--no-head-features"};
-  shop.run_well(shop.train("plain", given + none));
+  const Words outside = {"--kernel-ridge", "--no-head-features", "--fingerprint", "ecfp2", "--descriptors"};
+  shop.run_well(shop.train("plain", given));
   const auto trained = shop.run_well(shop.train("run", given + outside));
   CHECK_THAT(trained.err, Catch::Contains("kernel ridge regression"));
   const std::string run = (shop / "run").string(), network = run + "/best.ckpt";
@@ -288,10 +288,14 @@ TEST_CASE("with head_features false, only the regression sees fingerprints, and 
   CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out).at("metrics") ==
         nlohmann::json::parse(trained.out).at("metrics"));
   shop.run_well({"train", "--resume", "--out", run, "--epochs", "3"});
-  shop.refuses(shop.train("none", given + Words{"--no-head-features"}), 2, {"head_features", "kernel_ridge = true"});
-  const Words of_classes = {"--data", (shop / "classes.csv").string(), "--split", "random"};
-  shop.refuses(shop.train("none", of_classes + outside), 2,
-               {"head_features", "kernel ridge regression", "classification"});
+  shop.refuses(shop.train("none", given + Words{"--fingerprint", "ecfp2", "--no-head-features"}), 2,
+               {"head_features", "kernel_ridge = true"});
+  const Words of_classes = {"--data", (shop / "classes.csv").string(), "--label-columns", "kind", "--split", "random"};
+  const auto refused = shop.run(shop.train("none", of_classes + outside));
+  CHECK(refused.exit == 2);
+  CHECK_THAT(refused.err, Catch::Contains("head_features = false needs a kernel ridge regression: ") &&
+                              Catch::Contains("found classification"));
+  CHECK_FALSE(std::filesystem::exists(shop / "none"));
 }
 
 TEST_CASE("a table of molecules that was sorted anew is not what a run was trained on, one that moved is") {
