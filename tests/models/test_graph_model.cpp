@@ -394,6 +394,15 @@ TEST_CASE("features of graphs are refused by a model without them", "[graph_mode
   require_error([&] { model->forward(graphs, context, at::ones({2, 3})); }, {"graph_features", "0 columns", "3"});
 }
 
+TEST_CASE("the head sees the features of graphs only if the model has columns for them", "[graph_model]") {
+  FeaturedGraphs graphs = featured_graphs({7, 4}, 3);
+  graphs.graph_features = at::ones({2, 3});
+  GraphModelOptions options = small_options();
+  REQUIRE_FALSE(model_of(options)->head_features(graphs).defined());
+  options.graph_features = 3;
+  REQUIRE(model_of(options)->head_features(graphs).is_same(graphs.graph_features));
+}
+
 namespace {
 
 // Models with a convolution: beside attention and instead of it, with every normalisation and the other new parts.

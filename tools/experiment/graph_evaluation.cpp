@@ -28,7 +28,7 @@ at::Tensor one_vote(GraphModel& model, const LabelledItems& batch, const Evaluat
   const auto outputs_of = [&](const FeaturedGraphs& graphs) {
     const FeaturedGraphs there = on_device(graphs, device);
     const Autocast autocast(device.type(), settings.autocast());
-    return out_of_autocast(model->forward(there, context, there.graph_features)).cpu();
+    return out_of_autocast(model->forward(there, context, model->head_features(there))).cpu();
   };
   if (!renumbering) return outputs_of(batch);
   const uint64_t seed = combine_seeds({*renumbering, static_cast<uint64_t>(batch.items.front())});
@@ -207,7 +207,8 @@ GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std
   if (trained.companion.regression) {
     TORCH_CHECK(graphs.graph_features.defined(), "graphs must have the graph_features that the run was trained with");
     const at::Tensor features = graphs.graph_features.index_select(0, at::tensor(items, at::kLong));
-    mean.outputs = trained.companion.averaged(trained.model, trained.schema.task, mean.outputs, features);
+    mean.outputs = trained.companion.averaged(trained.model, trained.schema.task, mean.outputs,
+                                              trained.companion.regression->predict(features));
   }
   return mean;
 }

@@ -16,17 +16,13 @@ constexpr int64_t max_training_labels = 200000;  // of such sets
 }  // namespace
 
 at::Tensor GraphKernel::averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
-                                 const at::Tensor& graph_features) const {
-  return averaged_outputs(model, task, outputs, regression->predict(graph_features), weight);
-}
-
-at::Tensor averaged_outputs(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
-                            const at::Tensor& predictions, double weight) {
+                                 const at::Tensor& predictions) const {
   const at::Tensor own = outputs.to(at::kDouble);
   if (task == GraphTask::regression) {
     const at::Tensor mean = model->target_mean.cpu(), deviation = model->target_deviation.cpu();
-    return ((1 - weight) * own + weight * (predictions - mean) / deviation).to(outputs.scalar_type());
+    return own.lerp((predictions - mean) / deviation, weight).to(outputs.scalar_type());
   }
+  if (average_logits) return own.lerp(predictions, weight).to(outputs.scalar_type());
   const at::Tensor probability = (1 - weight) * own.sigmoid() + weight * predictions.sigmoid();
   return at::logit(probability, 1e-9).to(outputs.scalar_type());
 }

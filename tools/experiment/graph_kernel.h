@@ -15,17 +15,13 @@
 namespace geosft {
 
 struct GraphKernel : RunKernel {
-  GraphKernel() : RunKernel("geosft-graph", 0.5) {}
+  GraphKernel() : RunKernel("geosft-graph", 0.5) { average_logits = true; }
 
-  // Averages the predictions with `outputs` [n, outputs], those of networks for items with these graph_features.
+  // Averages the outputs of networks with the predictions of the regression, [n, outputs] each: standardised targets,
+  // or logits of labels; without average_logits, their probabilities. Returns outputs of the same kind.
   at::Tensor averaged(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
-                      const at::Tensor& graph_features) const;
+                      const at::Tensor& predictions) const;
 };
-
-// Averages the outputs of networks with the predictions of a regression, [n, outputs] each: probabilities of labels, or
-// standardised targets. Returns outputs of the same kind.
-at::Tensor averaged_outputs(const GraphModel& model, GraphTask task, const at::Tensor& outputs,
-                            const at::Tensor& predictions, double weight);
 
 // Says why a kernel regression is not fitted to such data; empty if it is. It has a training for each target, and
 // classes have none.

@@ -38,10 +38,12 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
       .add("molecules", "label_columns", &molecules.label_columns,
            "of a CSV table, separated by commas; by default every other column of numbers")
       .add("molecules", "fingerprint", &molecules.fingerprint,
-           "count fingerprints that the head gets, separated by commas: none, " + listed(fingerprint_names()))
+           "count fingerprints, separated by commas: none, " + listed(fingerprint_names()))
       .add("molecules", "fingerprint_bits", &molecules.fingerprint_bits, "columns of each fingerprint",
            {.low = 1, .high = 1 << 20})
-      .add("molecules", "descriptors", &molecules.descriptors, "let the head see RDKit's 2-D descriptors")
+      .add("molecules", "descriptors", &molecules.descriptors, "RDKit's 2-D descriptors of whole molecules")
+      .add("molecules", "head_features", &molecules.head_features,
+           "let the head see the fingerprints and descriptors; false: only the kernel ridge regression does")
       .add("molecules", "kernel_ridge", &molecules.kernel_ridge,
            "average the predictions with those of a kernel ridge regression on the fingerprints and descriptors");
 }
@@ -294,6 +296,10 @@ void GraphSettings::check() const {
   check_walks(model);
   molecules.vector();
   molecules.labels();
+  if (!molecules.head_features && !molecules.kernel_ridge) {
+    throw UsageError(
+        "head_features = false needs kernel_ridge = true: otherwise nothing uses the fingerprints and descriptors");
+  }
   check_metric(train.metric);
   if (train.replay_steps) check_replayable(model);
   if (model.positions == NodePositions::learned && train.drop_token_rate > 0) {
@@ -322,7 +328,7 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
   // Missing data are reported when they are opened.
   const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
-  uses.push_back({{"kernel_ridge"},
+  uses.push_back({{"kernel_ridge", "head_features"},
                   molecules.fingerprint != "none" || molecules.descriptors,
                   "fingerprints or descriptors",
                   "neither"});
@@ -367,8 +373,8 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.node_values = schema.node_values;
   options.edge_vocabulary = schema.edge_vocabulary;
   options.edge_values = schema.edge_values;
-  options.graph_features = schema.graph_features;
-  if (schema.graph_features > 0) options.graph_counts = molecules.vector().count_columns();
+  options.graph_features = molecules.head_features ? schema.graph_features : 0;
+  if (options.graph_features > 0) options.graph_counts = molecules.vector().count_columns();
   options.encoding = model.encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.sign_invariant =
       model.encoding == NodeEncoding::laplacian && model.encoding_signs == EncodingSigns::invariant;

@@ -93,6 +93,7 @@ struct MoleculeSettings {
   std::string fingerprint = "none";          // names separated by commas
   int64_t fingerprint_bits = 2048;
   bool descriptors = false;
+  bool head_features = true;  // the head of the network sees them
   bool kernel_ridge = false;  // average with a kernel regression on them
 
   // Throws UsageError for unknown fingerprints and unclosed quotes.

@@ -22,7 +22,7 @@ struct RunKernel {
   std::shared_ptr<const KernelRidge> regression;  // nullptr: the networks predict alone
   double weight;                                  // of its predictions, from 0 to 1
   std::string program;
-  bool average_logits = false;  // of classes, not their probabilities; false in files of earlier versions
+  bool average_logits = false;  // of classes or labels, not their probabilities; false in files of earlier versions
 
   // Stores the regression in the RUN folder, and loads it from there if there is one. Throw DataError for a file that
   // cannot be written, is damaged, or is of another program.

@@ -95,8 +95,8 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
     const at::Tensor predictions = kernel.regression->predict(features);
     const GraphTask task = graphs.schema.task;
     const auto loss_with = [&](double weight) {
-      const GraphOutputs both{averaged_outputs(networks.model, task, outputs.outputs, predictions, weight),
-                              outputs.targets};
+      kernel.weight = weight;
+      const GraphOutputs both{kernel.averaged(networks.model, task, outputs.outputs, predictions), outputs.targets};
       return evaluation_loss(networks.model, task, both, planned.settings.train.evaluation_loss());
     };
     kernel.weight = chosen_weight(loss_with, static_cast<int64_t>(split.validation.size()), text);
@@ -241,6 +241,10 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
   opened.settings.graph_model(graphs.schema);              // validates the model before training
   const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
   const DatasetSplit split = checked_split(graphs, planned.front().settings.splits);
+  if (!opened.settings.molecules.head_features) {
+    const std::string obstacle = kernel_obstacle(graphs, static_cast<int64_t>(split.train.size()));
+    if (!obstacle.empty()) throw UsageError("head_features = false needs a kernel ridge regression: " + obstacle);
+  }
   for (const std::string& said : {note, opened.derived}) {
     if (!said.empty() && processes.is_root()) std::cerr << said << '\n';
   }

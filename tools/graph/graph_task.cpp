@@ -137,7 +137,7 @@ TrainingTask::Step GraphTraining::compute_part(int64_t part, int64_t parts, RngB
 // Tells the other processes if this one cannot end the pass, so that they do not wait for its statistics.
 at::Tensor GraphTraining::forward(const FeaturedGraphs& graphs, SamplingContext& context) {
   try {
-    return model_->forward(graphs, context, graphs.graph_features);
+    return model_->forward(graphs, context, model_->head_features(graphs));
   } catch (const NonFiniteError&) {
     if (context.statistics()) context.statistics()->abandon();
     throw;

@@ -100,7 +100,7 @@ void GraphGallery::explain(const FeaturedGraphs& one, int64_t item, Subject& sub
   for (int64_t vote = 0; vote < evaluation.checked_votes(); ++vote) {
     SamplingContext context = evaluation.context(static_cast<uint64_t>(vote));
     if (vote == 0) context.trace_into(trace);
-    const at::Tensor outputs = trained_->model->forward(there, context, there.graph_features).cpu();
+    const at::Tensor outputs = trained_->model->forward(there, context, trained_->model->head_features(there)).cpu();
     sum = vote == 0 ? outputs : sum + outputs;
   }
   subject.trace = on_host(std::move(trace));

@@ -28,28 +28,57 @@ GraphKernel example_kernel(const PackedItems& graphs, double weight) {
 
 }  // namespace
 
-TEST_CASE("a kernel regression is averaged with networks: values, and probabilities of labels") {
-  for (const GraphTask task : {GraphTask::regression, GraphTask::multi_label}) {
-    PackedItems graphs = small_graphs(task);
+TEST_CASE("a kernel regression is averaged with networks: values, and logits of labels, as earlier probabilities") {
+  struct Case {
+    GraphTask task;
+    bool earlier;
+  };
+  for (const Case& one :
+       {Case{GraphTask::regression, false}, {GraphTask::multi_label, false}, {GraphTask::multi_label, true}}) {
+    PackedItems graphs = small_graphs(one.task);
     graphs.graph_features = example_features(graphs.size());
     graphs.schema.graph_features = graphs.graph_features.size(1);
     GraphRun run = small_graph_run(graphs.schema);
-    if (task == GraphTask::regression) run.model->standardize(graphs, graphs.target);
+    const bool values = one.task == GraphTask::regression;
+    if (values) run.model->standardize(graphs, graphs.target);
     const std::vector<int64_t> some = {4, 1, 2};
     const at::Tensor alone = run_outputs(run, graphs, some, GraphSplit::test).outputs;
     run.companion = example_kernel(graphs, 0.25);
+    if (one.earlier) {
+      std::map<std::string, at::Tensor> tensors = run.companion.tensors();
+      REQUIRE(tensors.erase("average_logits") == 1);
+      run.companion.take(tensors);
+      CHECK(run.companion.tensors().size() == tensors.size());
+    }
     const at::Tensor both = run_outputs(run, graphs, some, GraphSplit::test).outputs;
     const at::Tensor of_kernel =
         run.companion.regression->predict(graphs.graph_features.index_select(0, at::tensor(some, at::kLong)));
     const auto meant = [&](const at::Tensor& outputs) {
-      return task == GraphTask::regression ? in_units(run.model, task, outputs) : outputs.to(at::kDouble).sigmoid();
+      if (values) return in_units(run.model, one.task, outputs);
+      return one.earlier ? outputs.to(at::kDouble).sigmoid() : outputs.to(at::kDouble);
     };
-    const at::Tensor expected =
-        0.75 * meant(alone) + 0.25 * (task == GraphTask::regression ? of_kernel : of_kernel.sigmoid());
+    const at::Tensor expected = 0.75 * meant(alone) + 0.25 * (values ? of_kernel : meant(of_kernel));
     require_close(meant(both), expected, 1e-5, "average");
     graphs.graph_features = at::Tensor();
     require_error([&] { run_outputs(run, graphs, some, GraphSplit::test); }, {"graph_features"});
   }
+}
+
+TEST_CASE("a regression sees features that the head of the network does not") {
+  PackedItems graphs = small_graphs(GraphTask::multi_label);
+  GraphSettings settings = small_graph_settings();
+  settings.molecules.head_features = false;
+  const std::vector<int64_t> some = {4, 1, 2};
+  GraphRun without = small_graph_run(graphs.schema);
+  const at::Tensor expected = run_outputs(without, graphs, some, GraphSplit::test).outputs;
+  graphs.graph_features = example_features(graphs.size());
+  graphs.schema.graph_features = graphs.graph_features.size(1);
+  GraphRun run = small_graph_run(graphs.schema, settings);
+  require_equal(run_outputs(run, graphs, some, GraphSplit::test).outputs, expected, "the network");
+  run.companion = example_kernel(graphs, 1);
+  const at::Tensor of_kernel =
+      run.companion.regression->predict(graphs.graph_features.index_select(0, at::tensor(some, at::kLong)));
+  require_close(run_outputs(run, graphs, some, GraphSplit::test).outputs, of_kernel, 1e-5, "the regression");
 }
 
 TEST_CASE("a kernel regression comes back from its RUN folder, and damage is named") {

@@ -313,6 +313,13 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   schema.graph_features = 1100;
   REQUIRE(settings.graph_model(schema).graph_features == 1100);
   REQUIRE(settings.graph_model(schema).graph_counts == 1024);
+  settings.molecules.head_features = false;
+  settings.check();
+  REQUIRE(settings.graph_model(schema).graph_features == 0);
+  REQUIRE(settings.graph_model(schema).graph_counts == 0);
+  settings.molecules.kernel_ridge = false;
+  require_error([&] { settings.check(); }, {"head_features", "kernel_ridge = true"});
+  settings.molecules.head_features = true;
   settings.model.atom_references = true;
   settings.model.local = LocalKind::gine;
   settings.model.edge_cutoff = 4.0;

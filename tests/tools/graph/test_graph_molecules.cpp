@@ -259,6 +259,45 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   shop.refuses(shop.train("none", {"--fingerprint", "ecfp5"}), 2, {"fingerprint", "ecfp4", "\"ecfp5\""});
 }
 
+TEST_CASE("with head_features false, only the regression sees fingerprints, and the network trains as without them") {
+  if (!has_rdkit()) return;
+  const GraphShop shop;
+  std::string table = "smiles,nitrogen\n", classes = "smiles,kind\n";
+  const std::vector<std::string> smiles = hundred_smiles();
+  for (const std::string& one : smiles) {
+    table += one + "," + std::to_string(labels_of(one)[0]) + "\n";
+    classes += one + ",kind " + std::to_string(labels_of(one)[0] + labels_of(one)[1]) + "\n";
+  }
+  write_text(shop / "labels.csv", table);
+  write_text(shop / "classes.csv", classes);
+  const Words given = {"--data", (shop / "labels.csv").string(), "--split", "random", "--epochs", "2", "--json"};
+  const Words outside = {"--kernel-ridge", "--no-head-features", "--fingerprint", "ecfp2", "--descriptors"};
+  shop.run_well(shop.train("plain", given));
+  const auto trained = shop.run_well(shop.train("run", given + outside));
+  CHECK_THAT(trained.err, Catch::Contains("kernel ridge regression"));
+  const std::string run = (shop / "run").string(), network = run + "/best.ckpt";
+  const auto probability = [&](const std::string& of) {
+    return nlohmann::json::parse(shop.run_well({"predict", of, "--smiles", smiles[4], "--json"}).out)
+        .at("probabilities")
+        .at("nitrogen")
+        .get<double>();
+  };
+  const double of_network = probability(network);
+  CHECK(of_network == Approx(probability((shop / "plain").string())).margin(1e-6));
+  CHECK(of_network != Approx(probability(run)).margin(1e-4));
+  CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out).at("metrics") ==
+        nlohmann::json::parse(trained.out).at("metrics"));
+  shop.run_well({"train", "--resume", "--out", run, "--epochs", "3"});
+  shop.refuses(shop.train("none", given + Words{"--fingerprint", "ecfp2", "--no-head-features"}), 2,
+               {"head_features", "kernel_ridge = true"});
+  const Words of_classes = {"--data", (shop / "classes.csv").string(), "--label-columns", "kind", "--split", "random"};
+  const auto refused = shop.run(shop.train("none", of_classes + outside));
+  CHECK(refused.exit == 2);
+  CHECK_THAT(refused.err, Catch::Contains("head_features = false needs a kernel ridge regression: ") &&
+                              Catch::Contains("found classification"));
+  CHECK_FALSE(std::filesystem::exists(shop / "none"));
+}
+
 TEST_CASE("a table of molecules that was sorted anew is not what a run was trained on, one that moved is") {
   if (!has_rdkit()) return;
   const GraphShop shop;

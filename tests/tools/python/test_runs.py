@@ -560,21 +560,40 @@ class Molecules(InFolder):
         torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
 
     def test_kernel_regressions(self):
-        for column in ("weight", "oxygen"):
-            place = self.folder / f"kernel_{column}"
+        for column, seen in (("weight", ()), ("oxygen", ()), ("oxygen", ("--no-head-features",))):
+            place = self.folder / f"kernel_{column}{'_unseen' * len(seen)}"
             run(GRAPH, "train", f"--data={self.folder / 'molecules.csv'}", f"--out={place}", "--split=folds", "--folds=3", *SMALL, "--head=sum",
                 "--fingerprint=ecfp2,torsion", "--fingerprint-bits=16", "--descriptors", "--kernel-ridge", f"--label-columns={column}",
-                "--head-layers=2", "--num-samples=3")
+                "--head-layers=2", "--num-samples=3", *seen)
             model = geosft.load(place)
             self.assertIsNotNone(model.kernel)
+            self.assertEqual(model.graph_features > 0, not seen)
             key = "values" if column == "weight" else "probabilities"
             file = self.folder / "all.csv"
             write(file, ["smiles", *self.SMILES])
             lines = [json.loads(line)[key][column] for line in run(GRAPH, "predict", place, file, "--json").splitlines()]
             torch.testing.assert_close(model.predict_file(file).flatten().double(), torch.tensor(lines, dtype=torch.double), rtol=1e-4, atol=1e-4)
-            model.save(self.folder / f"kernel_{column}_again")
-            torch.testing.assert_close(geosft.load(self.folder / f"kernel_{column}_again").predict_file(file), model.predict_file(file))
-            self.assertFalse(torch.equal(geosft.load(place / "best.ckpt").predict_file(file), model.predict_file(file)))
+            graphs = model.read(file)[0]
+            self.assertEqual(model(model.prepare(graphs)).shape, (len(self.SMILES), 1))
+            self.assertEqual(model.prepare(graphs).graph_features is None, bool(seen))
+            for bad in (None, graphs.graph_features[:1], graphs.graph_features[:, 1:]):
+                with self.assertRaisesRegex(ValueError, "graph_features"):
+                    model.predict(graphs._replace(graph_features=bad))
+            again = self.folder / f"{place.name}_again"
+            model.save(again)
+            torch.testing.assert_close(geosft.load(again).predict_file(file), model.predict_file(file))
+            alone = geosft.load(place / "best.ckpt").predict_file(file)
+            self.assertFalse(torch.equal(alone, model.predict_file(file)))
+            if column == "weight":
+                continue
+            del model.kernel.state["average_logits"]  # as earlier versions: with averages of probabilities
+            model.save(again)
+            earlier = geosft.load(again)
+            found, weight, more = earlier.predict_file(file), earlier.kernel.weight, earlier.kernel.predict(graphs.graph_features)
+            torch.testing.assert_close(found, ((1 - weight) * alone + weight * more.sigmoid()).float())
+            lines = [json.loads(line)[key][column] for line in run(GRAPH, "predict", again, file, "--json").splitlines()]
+            torch.testing.assert_close(found.flatten().double(), torch.tensor(lines, dtype=torch.double), rtol=1e-4, atol=1e-4)
+            self.assertFalse(torch.equal(found, model.predict_file(file)))
 
 
 class Energies(InFolder):

@@ -495,8 +495,12 @@ class TrainedGraphModel(GraphModel, TrainedRun):
     def prepare(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """Graphs as :meth:`predict` gives them to the model: ``model(model.prepare(graphs))``. Takes a batch of PyTorch Geometric,
         too; the fields of the graphs may be NumPy arrays of int32, int64, float32 or float64. Computes the node encoding where
-        it is missing; the result is on the device of the model. Raises a ValueError or TypeError that names the argument or
-        the field."""
+        it is missing, and leaves out `graph_features` that only the kernel regression uses; the result is on the device of the
+        model. Raises a ValueError or TypeError that names the argument or the field."""
+        return self._for_head(self._complete(graphs))
+
+    def _complete(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
+        """Checked graphs with their node encoding, on the device of the model."""
         if not isinstance(graphs, FeaturedGraphs):
             if isinstance(graphs, tuple) and any(isinstance(one, FeaturedGraphs) for one in graphs):
                 raise TypeError("graphs must be FeaturedGraphs, got a tuple: read() and read_graphs() return the graphs and their names")
@@ -507,13 +511,18 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         graphs = FeaturedGraphs(*(tensor_of(value, name, NUMBERS) for name, value in graphs._asdict().items()))
         return self.encode(graphs).to(self.numbers.weight.device)
 
+    def _for_head(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
+        """The graphs without features that only the regression uses."""
+        return graphs if _head_features(self.config) else graphs._replace(graph_features=None)
+
     def predict(self, graphs: FeaturedGraphs) -> Tensor:
         """Predictions [B, outputs] of graphs, or [N, outputs] of their nodes, as those of the tool: probabilities of
         classes or labels, or targets in the unit of the data; averaged over the votes of the configuration. The node
         encoding is computed where it is missing. Takes what :meth:`prepare` takes, a batch of PyTorch Geometric, too
         (:func:`geosft.pyg.from_data`)."""
-        graphs = self.prepare(graphs)
-        outputs = torch.stack([model._outputs(graphs) for model in (self, *self.more_models)]).mean(0)
+        graphs = self._complete(graphs)
+        seen = self._for_head(graphs)
+        outputs = torch.stack([model._outputs(seen) for model in (self, *self.more_models)]).mean(0)
         with torch.no_grad():
             if self.task == "regression":
                 found = outputs.double() * self.target_deviation + self.target_mean
@@ -521,8 +530,15 @@ class TrainedGraphModel(GraphModel, TrainedRun):
                 found = outputs.sigmoid() if self.task in ("multi_label", "node_multi_label") else outputs.softmax(1)
             if self.kernel is None:
                 return found
-            more = self.kernel.predict(graphs.graph_features).to(found)
-            return torch.lerp(found, more if self.task == "regression" else more.sigmoid(), self.kernel.weight)
+            features, expected = graphs.graph_features, [len(found), self.kernel.columns]
+            if features is None or list(features.shape) != expected:
+                raise ValueError(f"graph_features must be {expected}, got {None if features is None else list(features.shape)}")
+            more = self.kernel.predict(features).to(found)
+            if self.task == "regression":
+                return torch.lerp(found, more, self.kernel.weight)
+            if self.kernel.average_logits:
+                return torch.lerp(outputs, more, self.kernel.weight).sigmoid()
+            return torch.lerp(found, more.sigmoid(), self.kernel.weight)
 
     def _outputs(self, graphs: FeaturedGraphs) -> Tensor:
         """Logits or standardised targets, averaged over the votes."""
@@ -639,13 +655,19 @@ def _count_columns(config: dict[str, Any]) -> int:
     return sum(name not in ("", "none") for name in names) * molecules.get("fingerprint_bits", 2048)
 
 
+def _head_features(config: dict[str, Any]) -> bool:
+    """Whether the head sees the features of molecules; files of earlier versions do not say so, and theirs do."""
+    return config.get("molecules", {}).get("head_features", True)
+
+
 def _load_graph_model(config, texts, file) -> TrainedGraphModel:
     model, schema = config["model"], json.loads(texts["schema"])
     documents, vocabulary = schema.get("documents", False), schema["node_vocabulary"]
     of_nodes = schema["task"].startswith("node_")
     sees = model["attention"] == "sampling" or "sparse" in model["attention"] and model["mask"] in ("nearest", "neighbours")
     relative = model["relative"] and sees
-    encoding, local, features = model["encoding"], model.get("local", "none"), schema.get("graph_features", 0)
+    encoding, local = model["encoding"], model.get("local", "none")
+    features = schema.get("graph_features", 0) if _head_features(config) else 0
     invariant = encoding == "lappe" and model.get("encoding_signs", "random") == "invariant"
     loaded = TrainedGraphModel(
         len(schema["output_names"]), **_encoder(config, schema, file), **_head(model),
