@@ -3,9 +3,9 @@
 #
 # usage: tools/flaky.sh [--rounds N] [--from N] [--keep-free] [options] [BINARY…]
 # Runs the test programs of build/PRESET, or those that are named (test_models, …), N times each, to find tests that fail
-# now and then. Each run has its cases in another random order, other numbers from LibTorch's default generator, in turns 1
-# and 2 threads, and one core that something else keeps busy. Prints a table of the failures, with the command that repeats
-# each; fails when there is one. What each failed run printed is in build/PRESET/flaky.
+# now and then. Each run has its cases in another random order, other random numbers, in turns 1 and 2 threads, and one
+# core that something else keeps busy. Prints a table of the failures, with the command that repeats each; fails when
+# there is one. What each failed run printed is in build/PRESET/flaky.
 #
 #   --rounds N     runs of each program (default 50)
 #   --from N       number of the first round (default 1); seeds follow from the numbers, so that 50 rounds can be run in
@@ -52,8 +52,9 @@ for ((round = first; round <= last; ++round)); do
   threads=$((2 - round % 2))
   for program in "${programs[@]}"; do
     log=$logs/$program.$round.log
-    command="GEOSFT_TEST_SEED=$round OMP_NUM_THREADS=$threads $program --order rand --rng-seed $round"
-    if (cd -- "$logs" && env GEOSFT_TEST_SEED="$round" OMP_NUM_THREADS="$threads" MKL_NUM_THREADS=1 timeout 3600 \
+    seeds=(GEOSFT_TEST_SEED="$round" GEOSFT_GENERATOR_SEED="$round")
+    command="${seeds[*]} OMP_NUM_THREADS=$threads $program --order rand --rng-seed $round"
+    if (cd -- "$logs" && env "${seeds[@]}" OMP_NUM_THREADS="$threads" MKL_NUM_THREADS=1 timeout 3600 \
       "$bin/$program" --order rand --rng-seed "$round" >"$log" 2>&1); then
       rm -- "$log"
     else
@@ -67,8 +68,8 @@ for ((round = first; round <= last; ++round)); do
 done
 
 if ((${#failures[@]})); then
-  printf '%-90s %s\n' "failed run" cases
-  for failure in "${failures[@]}"; do printf '%-90s %s\n' "${failure%%$'\t'*}" "${failure#*$'\t'}"; done
+  printf '%-115s %s\n' "failed run" cases
+  for failure in "${failures[@]}"; do printf '%-115s %s\n' "${failure%%$'\t'*}" "${failure#*$'\t'}"; done
   exit 1
 fi
 echo "flaky.sh: no failure in rounds $first to $last of ${#programs[@]} programs"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -151,15 +152,26 @@ TEST_CASE("pair_histogram: the neighbourhoods of a line are linear, and those of
 }
 
 TEST_CASE("pair_histogram: other samples of a shape are described alike, another shape is not") {
-  const auto described = [](const Example& cloud) { return pair_histogram(cloud.points, cloud.normals).expm1(); };
-  const at::Tensor first = described(ellipsoid(3000, 4)), second = described(ellipsoid(5000, 5));
-  Example ball = ellipsoid(3000, 6);
-  ball.points = ball.normals;
+  // Counts of one cloud are noisy: neighbourhoods are few, and the sign of an axis is that of a third moment near 0.
+  // Shapes are described by the mean over 8 clouds. Measured over 101 seeds: ratios of at least 9.4 where more than 5
+  // is asked, and at most 781 where 1,500 is allowed.
+  const auto described = [](const std::function<Example(uint64_t)>& sample) {
+    std::vector<at::Tensor> counts;
+    for (uint64_t i = 0; i < 8; ++i) {
+      const Example cloud = sample(3 * i);
+      counts.push_back(pair_histogram(cloud.points, cloud.normals).expm1());
+    }
+    return at::stack(counts).mean(0);
+  };
+  const at::Tensor first = described([](uint64_t i) { return ellipsoid(3000, 100 + i); });
+  const at::Tensor second = described([](uint64_t i) { return ellipsoid(5000, 101 + i); });
+  const at::Tensor ball = described([](uint64_t i) {
+    const at::Tensor normals = ellipsoid(3000, 102 + i).normals;
+    return Example{normals, normals};
+  });
   const auto change = (first - second).abs().split(pair_histogram_bins);
-  const auto of_ball = (first - described(ball)).abs().split(pair_histogram_bins);
+  const auto of_ball = (first - ball).abs().split(pair_histogram_bins);
   double of_pairs_and_axes = 0;
-  // With these seeds; over 1,000 others the ratio of each part is at least 2.5, and pairs and axes differ by at most
-  // 0.19 of their sum. The sign of an axis may flip, and neighbourhoods are few.
   for (size_t part = 0; part < change.size(); ++part) {
     INFO("part " << part);
     const double alike = change[part].sum().item<double>(), ratio = of_ball[part].sum().item<double>() / alike;

@@ -15,7 +15,7 @@ namespace {
 
 // Fails in round 3, as Catch2 says it.
 constexpr const char* program = R"(#!/bin/bash
-echo "seed $GEOSFT_TEST_SEED, threads $OMP_NUM_THREADS, $*" >>"${0%/*}/../calls"
+echo "seeds $GEOSFT_TEST_SEED and $GEOSFT_GENERATOR_SEED, threads $OMP_NUM_THREADS, $*" >>"${0%/*}/../calls"
 ((GEOSFT_TEST_SEED == 3)) || exit 0
 rule=$(printf -- '-%.0s' {1..79})
 printf '%s\na case that fails\n%s\nfile.cpp:1: FAILED:\n' "$rule" "$rule"
@@ -53,7 +53,7 @@ class Rounds {
 };
 
 std::string call(int round) {
-  return c10::str("seed ", round, ", threads ", 2 - round % 2, ", --order rand --rng-seed ", round);
+  return c10::str("seeds ", round, " and ", round, ", threads ", 2 - round % 2, ", --order rand --rng-seed ", round);
 }
 
 }  // namespace
@@ -73,8 +73,10 @@ TEST_CASE("a round that fails is named with its case and how to repeat it") {
   const Rounds rounds;
   const ProcessResult result = rounds({"--from", "3", "--rounds", "1", "--keep-free", "test_stand_in"});
   CHECK(result.exit == 1);
-  CHECK_THAT(result.out, Catch::Contains("GEOSFT_TEST_SEED=3 OMP_NUM_THREADS=1 test_stand_in --order rand") &&
-                             Catch::Contains("a case that fails"));
+  CHECK_THAT(
+      result.out,
+      Catch::Contains("GEOSFT_TEST_SEED=3 GEOSFT_GENERATOR_SEED=3 OMP_NUM_THREADS=1 test_stand_in --order rand") &&
+          Catch::Contains("a case that fails"));
   CHECK(rounds.has_log(3));
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -74,14 +75,35 @@ int64_t rank_after(int64_t depth, ProbabilityKind probability) {
   return rank(x);
 }
 
-// Every parameter has a gradient, but for the leak, which only the leaky relu has.
-void require_gradients_of_what_is_used(const SamplingAttention& attention) {
+// Every parameter has a gradient, but for the leak, which only the leaky relu has. Along its gradient the loss rises by
+// its length. Central differences with a step of 1e-7 are off by a rounding of the loss divided by the step, 2e-9, and
+// by the pairs whose score changes its sign within the step.
+void require_right_gradients(const SamplingAttention& attention, const std::function<at::Tensor()>& loss) {
+  loss().backward();
+  const at::NoGradGuard guard;
+  constexpr double step = 1e-7;
   for (const auto& parameter : attention->named_parameters()) {
     INFO(parameter.key());
     const bool leak = parameter.key().rfind("leak.", 0) == 0;
-    const at::Tensor gradient = parameter.value().grad();
-    REQUIRE(gradient.defined() == (!leak || attention->options.probability == ProbabilityKind::leaky_relu));
-    REQUIRE((!gradient.defined() || gradient.abs().max().item<double>() > 0));
+    const bool softmax = attention->options.probability == ProbabilityKind::softmax;
+    at::Tensor value = parameter.value();
+    REQUIRE(value.grad().defined() == !(leak && softmax));
+    if (!value.grad().defined()) continue;
+    const at::Tensor gradient = value.grad().clone(), before = value.clone();
+    const double length = gradient.norm().item<double>();
+    if (softmax && parameter.key() == "b_add") {  // softmax does not see what is added to all scores of a row
+      REQUIRE(length < 1e-12);
+      continue;
+    }
+    REQUIRE(length > 0);
+    const auto along = [&](double distance) {
+      value.copy_(before + gradient * (distance / length));
+      return loss().item<double>();
+    };
+    const double slope = (along(step) - along(-step)) / (2 * step);
+    value.copy_(before);
+    INFO("slope " << slope << ", length of the gradient " << length);
+    REQUIRE(std::abs(slope - length) <= 1e-3 * length + 2e-8);
   }
 }
 
@@ -128,27 +150,42 @@ TEST_CASE("attention projects, samples, mixes and projects", "[attention]") {
 }
 
 TEST_CASE("every score and probability learns", "[attention]") {
+  // A head without a pair of positive score attends to nothing, and has no gradient. With so few tokens that is one
+  // head in two at the initialisation for clouds. At that of the paper it is one in 75 with the maxout score and one in
+  // 11 with the dot product, and over 1,000 seeds at least 4 of 8 heads attend.
   AttentionOptions options = options_of(RelativeEncodingKind::points, 2);
-  const at::Tensor x = normal({15, 8}, 5), points = normal({15, 3}, 6), normals = normal({15, 3}, 7);
-  const at::Tensor target = normal({15, 8}, 15);
+  options.width = 16;
+  options.heads = 8;
+  options.initialization = Initialization::paper;
+  const at::Tensor x = normal({15, 16}, 5), target = normal({15, 16}, 15), normals = unit(normal({15, 3}, 7));
+  const at::Tensor cloud = normal({15, 3}, 6), centred = cloud - cloud.mean(0, true);
+  const at::Tensor points = centred / centred.norm(2, -1).max();
   for (const auto score : {ScoreKind::maxout, ScoreKind::dot}) {
     for (const auto probability : {ProbabilityKind::leaky_relu, ProbabilityKind::softmax}) {
+      INFO("score " << static_cast<int>(score) << ", probability " << static_cast<int>(probability));
       options.score = score;
       options.probability = probability;
       SamplingAttention attention = attention_of(options);
-      torch::optim::Adam optimizer(attention->parameters(), torch::optim::AdamOptions(0.02));
-      std::vector<double> losses;
-      for (int step = 0; step < 100; ++step) {
+      const auto loss = [&] {
         SamplingContext context = SamplingContext::seeded();
         const at::Tensor out = attention->forward(x, RelativeEncoding::points(points, normals), std::nullopt, context);
-        const at::Tensor loss = (out - target).square().mean();
-        losses.push_back(loss.item<double>());
-        optimizer.zero_grad();
-        loss.backward();
-        if (step == 0) require_gradients_of_what_is_used(attention);
+        return (out - target).square().mean();
+      };
+      require_right_gradients(attention, loss);
+      std::vector<at::Tensor> learned;  // without the sampler: where the samples change, the loss jumps
+      for (const auto& parameter : attention->named_parameters()) {
+        if (parameter.key().rfind("sampler.", 0) != 0) learned.push_back(parameter.value());
+      }
+      torch::optim::Adam optimizer(learned, torch::optim::AdamOptions(0.02));
+      const double first = loss().item<double>();
+      for (int step = 0; step < 100; ++step) {
+        attention->zero_grad();
+        loss().backward();
         optimizer.step();
       }
-      REQUIRE(losses.back() < 0.3 * losses.front());  // 0.90 to 0.95 fell to 0.08 to 0.17
+      const double last = loss().item<double>();  // over 60 seeds at most 0.08 of the first was measured
+      INFO("relative: " << last / first << " where 0.3 is allowed");
+      REQUIRE(last < 0.3 * first);
     }
   }
 }

@@ -78,7 +78,9 @@ TEST_CASE("softmax_pool of huge logits and of empty items", "[softmax_pool]") {
 }
 
 TEST_CASE("softmax_pool agrees with the reference on every vector target", "[softmax_pool]") {
-  // Each element is held to the bounds of its rounding and of the reference's.
+  // Each element is held to the bounds of its rounding and of the reference's, and to a tenth of them: over 1,000 seeds
+  // at most 0.045 of the bounds was measured in float32, and 0.025 in float64, so that there is a factor of two left.
+  constexpr double measured = 0.1;
   for (const auto& [width, ptr] : {std::pair(1, longs({0, 3})), std::pair(17, longs({0, 0, 1, 9, 9})),
                                    std::pair(64, longs({0, 1300, 1812, 1813})), std::pair(33, longs({0, 512, 1025}))}) {
     for (const auto& [type, unit] : {std::pair(at::kDouble, 0x1p-53), std::pair(at::kFloat, 0x1p-24)}) {
@@ -90,9 +92,9 @@ TEST_CASE("softmax_pool agrees with the reference on every vector target", "[sof
         force_simd_target(target);
         const Outcome actual = evaluate([&](auto& x, auto& u) { return softmax_pool(x, u, ptr); }, c, type);
         const std::string what = target + (type == at::kFloat ? " float32" : " float64");
-        require_within(actual.out, expected.out, bounds[0], what + " out");
-        require_within(actual.x_grad, expected.x_grad, bounds[1], what + " gradient of x");
-        require_within(actual.u_grad, expected.u_grad, bounds[2], what + " gradient of u");
+        require_within(actual.out, expected.out, bounds[0], what + " out", measured);
+        require_within(actual.x_grad, expected.x_grad, bounds[1], what + " gradient of x", measured);
+        require_within(actual.u_grad, expected.u_grad, bounds[2], what + " gradient of u", measured);
       }
       force_simd_target("");
     }

@@ -2,6 +2,8 @@
 // What the tests of measurements share.
 #pragma once
 
+#include <ATen/CPUGeneratorImpl.h>
+
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -13,6 +15,11 @@ namespace geosft::bench::test {
 // Small, with sizes that are no multiples of the kernels' tiles.
 inline Sizes small_sizes() {
   return {.batch = 2, .tokens = 37, .width = 12, .heads = 3, .keys = {9, 5}, .seed = 1};
+}
+
+// Returns the generator that benchmarks of these sizes make. Unlike geosft::test::generator it follows nothing else.
+inline at::Generator generator_of(const Sizes& sizes) {
+  return at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
 }
 
 // Every benchmark of `entries` can be made, and those implementations that compute the same agree with ours much better

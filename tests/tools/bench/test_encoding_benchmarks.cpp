@@ -59,7 +59,7 @@ TEST_CASE("tokens of points are those of their neighbourhoods, point by point", 
   const at::Tensor found = benchmark.implementations[0].run()[0];
   REQUIRE(found.sizes() == at::IntArrayRef({74, 19}));
   // The benchmark's points, unit vectors that are their own normals.
-  const at::Tensor normals = normal({74, 3}, geosft::test::generator(small_sizes().seed)).to(at::kDouble);
+  const at::Tensor normals = normal({74, 3}, generator_of(small_sizes())).to(at::kDouble);
   const at::Tensor points = normals / normals.norm(2, 1, true);
   for (const int64_t point : {0, 36, 37, 73}) {
     INFO("point " << point);

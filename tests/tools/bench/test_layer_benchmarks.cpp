@@ -35,7 +35,7 @@ TEST_CASE("the layer that is measured samples, attends and feeds forward", "[ben
   const at::Tensor found = layer_entries(sizes).front().make().implementations[0].run()[0].detach();
   // The same weights, tokens and samples, with attention as the operators' reference has it.
   torch::manual_seed(sizes.seed);
-  auto generator = geosft::test::generator(sizes.seed);
+  auto generator = generator_of(sizes);
   const at::Tensor x = normal({74, 12}, generator), ptr = equal_offsets(2, 37);
   normal({74, 12}, generator);  // the gradient of the result
   LayerOptions options;

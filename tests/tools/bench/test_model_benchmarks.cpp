@@ -35,7 +35,7 @@ TEST_CASE("the plain encoder that is measured is one of four layers with fixed s
   const Sizes sizes = small_sizes();
   const at::Tensor found = model_entries(sizes).front().make().implementations[0].run()[0];
   torch::manual_seed(sizes.seed);
-  const at::Tensor x = normal({74, 12}, geosft::test::generator(sizes.seed));
+  const at::Tensor x = normal({74, 12}, generator_of(sizes));
   LayerOptions options;
   options.attention.width = 12;
   options.attention.heads = 3;

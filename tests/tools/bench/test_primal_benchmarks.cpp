@@ -56,7 +56,7 @@ TEST_CASE("layers of the primal-dual family give the tokens and gradients of the
       REQUIRE(results.size() == (backward ? 10 : 1));
       // The same weights and tokens, in double precision.
       torch::manual_seed(sizes.seed);
-      auto generator = geosft::test::generator(sizes.seed);
+      auto generator = generator_of(sizes);
       PrimalSelfAttention layer(12, 3, primal_options(i == 0 ? member : "softmax", 3));
       layer->to(at::kDouble);
       const at::Tensor x = normal({74, 12}, generator).to(at::kDouble).requires_grad_(true);
