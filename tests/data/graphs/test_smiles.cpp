@@ -102,8 +102,11 @@ TEST_CASE("SMILES become packed graphs, invalid ones are counted and named by li
 TEST_CASE("a column without a valid SMILES is refused") {
   if (!test::has_rdkit()) return;
   require_error([] { graphs_from_smiles({"m.csv", {"C(C"}, {4}}); }, {"m.csv", "a valid SMILES", "m.csv:4"});
-  require_error([] { graphs_from_smiles({"m.csv", {"C(C", "CC)"}, {4, 5}}); },
-                {"m.csv:4: expected a valid SMILES, found \"C(C\"", "all 2 are invalid"});
+  require_error(
+      [] {
+        graphs_from_smiles({"m.csv", {"C(C", "CC)"}, {4, 5}});
+      },
+      {"m.csv:4: expected a valid SMILES, found \"C(C\"", "all 2 are invalid"});
   require_error([] { graphs_from_smiles({"m.csv", {}, {}}); }, {"m.csv", "a valid SMILES", "no rows"});
 }
 
