@@ -26,7 +26,8 @@ at::Tensor divided(const at::Tensor& x, const at::Tensor& y) {
 }
 
 at::Tensor linear_features(const at::Tensor& x) {
-  return at::where(x > 0, x + 1, x.clamp_max(0).exp());
+  const at::Tensor positive = x > 0;
+  return at::where(positive, x + 1, x.masked_fill(positive, 0).exp());  // a clamp may have no gradient at 0
 }
 
 // Computes rows [n, h, c] of one item.

@@ -149,7 +149,7 @@ struct SlowPrimalHead {
 
   at::Tensor weight(const at::Tensor& q, const at::Tensor& k) const {
     if (!layer.options.linear) return ((q * k).sum() / std::sqrt(static_cast<double>(channels()))).exp();
-    const auto phi = [](const at::Tensor& u) { return at::where(u > 0, u + 1, u.clamp_max(0).exp()); };
+    const auto phi = [](const at::Tensor& u) { return at::where(u > 0, u + 1, u.masked_fill(u > 0, 0).exp()); };
     return (phi(q) * phi(k)).sum();
   }
 

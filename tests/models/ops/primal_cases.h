@@ -69,12 +69,13 @@ inline at::Tensor slow_pooling(const at::Tensor& x, int64_t factor) {
 // Weights [nq, nk] of one item and head before they are divided by their sum.
 inline at::Tensor slow_weights(const at::Tensor& q, const at::Tensor& k, const at::Tensor& seen,
                                const PrimalNumbers& n) {
-  const auto phi = [](const at::Tensor& x) { return at::where(x > 0, x + 1, x.clamp_max(0).exp()); };
+  // Not by clamps, whose gradient at the bound depends on the version of LibTorch.
+  const auto phi = [](const at::Tensor& x) { return at::where(x > 0, x + 1, x.masked_fill(x > 0, 0).exp()); };
   if (n.linear) return at::matmul(phi(q), phi(k).t());
   const double scale = n.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(1))));
   const at::Tensor logits = at::matmul(q, k.t()) * scale;
   const at::Tensor largest = logits.detach().masked_fill(seen.logical_not(), -1e30).amax(1, true);
-  return (logits - largest).clamp_max(0).exp() * seen;
+  return (logits - largest).masked_fill(seen.logical_not(), 0).exp() * seen;
 }
 
 // Rows [nq, cv] of item b and head s.
