@@ -234,7 +234,11 @@ std::optional<size_t> find_smiles_column(const TextTable& table) {
 
 size_t smiles_column(const TextTable& table, const std::string& name) {
   if (!name.empty()) return column_named(table, name);
-  if (const std::optional<size_t> found = find_smiles_column(table)) return *found;
+  if (const std::optional<size_t> found = find_smiles_column(table)) {
+    const std::string& header = table.names[*found];
+    if (lower_case(header) == "smiles" || !holds_smiles({header})) return *found;
+    throw DataError(table.file + ":1", "a header with the names of the columns", "the SMILES \"" + header + "\"");
+  }
   throw DataError(table.file + ":1", "a column \"smiles\", or one of SMILES", "the columns " + column_list(table));
 }
 

@@ -99,6 +99,14 @@ TEST_CASE("SMILES become packed graphs, invalid ones are counted and named by li
   CHECK_THAT(packed.warnings[2], Catch::Contains("m.csv:6") && Catch::Contains("valence"));
 }
 
+TEST_CASE("a table without a header is refused, where its first row has a SMILES") {
+  if (!test::has_rdkit()) return;
+  const TextTable table{"m.csv", {"c1ccccc1O", "3.5"}, {{"CCO", "CCN", "CO"}, {"1", "2", "3"}}, {2, 3, 4}};
+  require_error([&] { smiles_column(table, ""); },
+                {"m.csv:1: expected a header with the names of the columns", "the SMILES \"c1ccccc1O\""});
+  CHECK(smiles_column(table, "c1ccccc1O") == 0);
+}
+
 TEST_CASE("a column without a valid SMILES is refused") {
   if (!test::has_rdkit()) return;
   require_error([] { graphs_from_smiles({"m.csv", {"C(C"}, {4}}); }, {"m.csv", "a valid SMILES", "m.csv:4"});
