@@ -31,7 +31,9 @@ std::string kernel_obstacle(const PackedItems& graphs, int64_t training_items) {
   const ItemSchema& schema = graphs.schema;
   if (!graphs.graph_features.defined()) return "it needs fingerprints or descriptors";
   if (schema.task != GraphTask::regression && schema.task != GraphTask::multi_label) {
-    return std::string("it is for labels and regression of whole molecules, found ") + task_name(schema.task);
+    const bool texts = schema.task == GraphTask::classification;
+    return std::string("it is for labels 0 and 1 and for numbers of whole molecules, found ") + task_name(schema.task) +
+           (texts ? " (write two classes as 0 and 1)" : "");
   }
   const int64_t targets = schema.outputs();
   if (targets > max_targets || (training_items > many_items && targets * training_items > max_training_labels)) {

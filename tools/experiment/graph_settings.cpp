@@ -331,14 +331,17 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   uses.push_back({{"kernel_ridge", "head_features"},
                   molecules.fingerprint != "none" || molecules.descriptors,
                   "fingerprints or descriptors",
-                  "neither"});
+                  "a run without them (--fingerprint ecfp4 or --descriptors adds some)"});
   uses.push_back({{"fingerprint_bits"}, molecules.fingerprint != "none", "fingerprints", "fingerprint none"});
   const bool no_pictures = std::filesystem::exists(data) && !is_picture_folders(data);
   uses.push_back({{"image_size", "interpolation", "crop_fraction", "min_crop_area", "flip"},
                   !no_pictures,
                   "folders of pictures",
                   "other data in " + data});
-  uses.push_back({{"fold"}, !cross_validation, "a run of one fold", "--cross-validation, which runs every fold"});
+  uses.push_back({{"fold"},
+                  !cross_validation,
+                  "a run of one fold",
+                  "cross_validation = true, which runs every fold (--no-cross-validation runs one)"});
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   return uses;
 }

@@ -81,7 +81,10 @@ std::string TrainArguments::program() const {
 }
 
 std::string TrainArguments::resume_command() const {
-  return program() + " train --resume --out " + shell_word(out);
+  std::string command = program() + " train --resume --out " + shell_word(out);
+  if (runtime.threads > 0) command += " --threads " + std::to_string(runtime.threads);
+  if (runtime.device != RuntimeOptions().device) command += " --device " + runtime.device;
+  return command;
 }
 
 at::Device TrainArguments::begin() {

@@ -39,7 +39,7 @@ struct TrainArguments {
   void add_preset_option(CLI::App& subcommand);
   // Returns the name of the program as called, for messages.
   std::string program() const;
-  // Returns the command that goes on with this training.
+  // Returns the command that goes on with this training, with the threads and the device that were given.
   std::string resume_command() const;
 
   // Joins the processes started together with this one.

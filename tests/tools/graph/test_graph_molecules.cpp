@@ -157,6 +157,7 @@ TEST_CASE("a hundred molecules are trained on, evaluated and predicted from thei
   const Words typed = lines_of(shop.run({"predict", run, "--smiles", smiles[3], "--smiles", smiles[5], file}).out);
   REQUIRE(typed.size() == 102);
   CHECK_THAT(typed[1], Catch::StartsWith(smiles[5] + ":  antifungal "));
+  shop.refuses({"predict", run, "--smiles", smiles[3], "CCN"}, 2, {"no file 'CCN'", "--smiles comes before each"});
   shop.refuses({"predict", run, "--smiles", "C(C"}, 1, {"--smiles:1: expected a valid SMILES, found \"C(C\": "});
 }
 
