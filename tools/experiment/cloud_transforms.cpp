@@ -109,7 +109,7 @@ at::Tensor estimated_normals(const Shape& shape, NormalOrientation orientation) 
 }
 
 void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::vector<std::string>& warnings) {
-  if (shape.normals.defined()) {
+  if (shape.normals.defined() && shape.normals.any().item<bool>()) {
     const int64_t filled = fill_missing_normals(shape);
     if (filled > 0) warnings.push_back(cloud_name(shape) + ": " + missing_normals_text(shape, filled));
     return;

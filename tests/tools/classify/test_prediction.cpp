@@ -164,6 +164,9 @@ TEST_CASE("normals that some points lack are estimated, said once, and nothing t
   const Prediction splats = predict(with, folder / "none.ply", 3);
   REQUIRE(splats.warnings.size() == 1);
   CHECK_THAT(splats.warnings[0], Catch::Contains("has no normals: they are estimated"));
+  const at::Tensor points = at::randn({30, 3}, generator(6)), zeros = at::zeros_like(points);
+  REQUIRE(settings.clouds.normal_orientation == NormalOrientation::outward);
+  CHECK(predict(with, points, zeros, 3).ranking == predict(with, points, {}, 3).ranking);
   settings.clouds.normals = false;
   RunModel without = small_run(settings);
   for (const char* file : {"some.ply", "none.ply"}) CHECK(predict(without, folder / file, 3).warnings.empty());

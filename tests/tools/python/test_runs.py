@@ -187,6 +187,7 @@ class Classifiers(InFolder):
         some[:4] = 0
         for call, words in ((lambda model: model.predict(points), "normals are missing: they are estimated"),
                             (lambda model: model.prepare(points, some), "normals of 4 points are missing"),
+                            (lambda model: model.predict(points, torch.zeros(30, 3)), "normals are missing: they are estimated"),
                             (lambda model: model.predict_file(cloud), "normals are missing: they are estimated")):
             model = geosft.load(self.run_)
             with warnings.catch_warnings(record=True) as said:
@@ -197,6 +198,13 @@ class Classifiers(InFolder):
                     call(model)
             found = [one for one in said if words in str(one.message)]
             self.assertEqual([os.path.basename(one.filename) for one in found], [os.path.basename(__file__)])
+
+    def test_normals_that_are_all_zero_are_none(self):
+        model, points = geosft.load(self.run_), torch.rand(30, 3, generator=torch.Generator().manual_seed(15))
+        self.assertIn('normal_orientation = "outward"', model.texts["config"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.assertTrue(torch.equal(model.predict(points, torch.zeros(30, 3)), model.predict(points)))
 
     def test_farthest_points_are_those_of_the_tool(self):
         model = geosft.load(self.run_)

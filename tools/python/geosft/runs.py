@@ -171,7 +171,7 @@ class TrainedRun(nn.Module):
         if estimated > 0 and not self._said_normals:
             self._said_normals = True
             what = "the model was trained on estimated normals alone: normals are estimated" if alone and normals is not None else \
-                    "normals are missing: they are estimated" if normals is None else f"normals of {estimated} points are missing: they are estimated"
+                    "normals are missing: they are estimated" if estimated == len(points) else f"normals of {estimated} points are missing: they are estimated"
             warnings.warn(f"{what} (said once per model)", stacklevel=_stack_level())
         return found
 
@@ -276,6 +276,8 @@ def _with_normals(points: Tensor, normals: Tensor | None, clouds: dict) -> tuple
         missing = (normals == 0).all(1, keepdim=True)
         if not missing.any():
             return normals, 0
+        if missing.all():
+            normals = None
     # A RUN of an earlier version does not have the key.
     outward = normals is None and clouds.get("normal_orientation", "consistent") == "outward"
     estimated = torch.ops.geosft._estimate_normals(_centred(points), outward=outward)
