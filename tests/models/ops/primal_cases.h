@@ -69,7 +69,7 @@ inline at::Tensor slow_pooling(const at::Tensor& x, int64_t factor) {
 // Weights [nq, nk] of one item and head before they are divided by their sum.
 inline at::Tensor slow_weights(const at::Tensor& q, const at::Tensor& k, const at::Tensor& seen,
                                const PrimalNumbers& n) {
-  // Not by clamps, whose gradient at the bound depends on the version of LibTorch.
+  // Clamps would not do: their gradient at the bound depends on the version of LibTorch.
   const auto phi = [](const at::Tensor& x) { return at::where(x > 0, x + 1, x.masked_fill(x > 0, 0).exp()); };
   if (n.linear) return at::matmul(phi(q), phi(k).t());
   const double scale = n.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(1))));
