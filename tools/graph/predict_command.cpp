@@ -342,15 +342,15 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
 
 int GraphPredictOptions::predict(GraphRun& trained, const char* program, const ItemWords& words) const {
   Predictor predictor{*this, trained, words};
-  for (const std::string& file : files) {
-    if (smiles.empty() || std::filesystem::exists(file) || file.find('*') != std::string::npos) continue;
-    throw UsageError("there is no file '" + file + "'; --smiles comes before each of several molecules");
-  }
   const InputFiles inputs = input_files(
       files, words.edges ? InputKind{graph_endings(), has_graph_ending, is_graph_folder}
                          : InputKind{".ts, .arff, .tsv, .jpg, .jpeg or .png", SequenceExperiment::is_input});
   if (takes_dataset()) predictor.predict_dataset();
   if (!smiles.empty()) {
+    for (const std::string& file : inputs.files) {
+      if (std::filesystem::exists(file)) continue;
+      throw UsageError("there is no file '" + file + "'; --smiles comes before each of several molecules");
+    }
     predictor.require_smiles("--smiles");
     predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
   }
