@@ -46,7 +46,7 @@ An unknown key or a value that is not allowed is an error. It names the file, th
 RUN folder holds every key with the value of that run. `auto` stands for a value that the program derives from the data and prints.
 
 The defaults in the tables are those without a file, which fit the data (`--preset small`). Keys that a file leaves out have the
-values of the paper instead, unless `--preset small` is given. `train --config FILE --list-keys` shows those.
+values of the paper instead, unless `--preset small` is given. `train --config FILE --list-keys` shows the values that a training has.
 `geosft-sequence` has the same defaults with a file and without.
 
 Former names of keys work for one release, with a notice.

@@ -113,8 +113,16 @@ Command info_command(CLI::App& subcommand, const std::string& what_help, bool& j
 std::string checkpoint_note(const std::filesystem::path& run, int64_t epochs) {
   const fs::path file = checkpoint_file(run);
   const std::string choice = chosen_checkpoint(file).choice(epochs);
-  const std::string more = fs::is_regular_file(run) ? "" : RunKernel::stored_in(file.parent_path());
-  return (choice.empty() ? "" : ", " + choice) + (more.empty() ? "" : ", averaged with a " + more);
+  std::string others;
+  if (!fs::is_regular_file(run)) {
+    const fs::path folder = file.parent_path();
+    int64_t more = 0;
+    while (RunFolder::holds_run(ensemble_folder(folder, more + 1))) ++more;
+    if (more > 0) others = std::to_string(more) + (more == 1 ? " more model" : " more models");
+    const std::string regression = RunKernel::stored_in(folder);
+    if (!regression.empty()) others += (others.empty() ? "a " : " and a ") + regression;
+  }
+  return (choice.empty() ? "" : ", " + choice) + (others.empty() ? "" : ", averaged with " + others);
 }
 
 std::string evaluated_text(const std::filesystem::path& run, int64_t epochs) {

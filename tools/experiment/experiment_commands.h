@@ -106,7 +106,7 @@ nlohmann::json leave_report(const RunFolder& folder, const Report& report, const
 }
 
 // Returns what an evaluation of a run is of, after the name of its checkpoint: ", epoch 7 of 10, the best on the
-// validation split, averaged with a kernel ridge regression"; a checkpoint alone has no regression.
+// validation split, averaged with 4 more models and a kernel ridge regression"; a checkpoint alone has neither.
 std::string checkpoint_note(const std::filesystem::path& run, int64_t epochs);
 
 // Returns a line that says which file and epoch of a run an evaluation is of: "evaluated: RUN/best.ckpt, epoch 7 of 10,
@@ -148,12 +148,11 @@ Command add_eval_command(CLI::App& subcommand) {
     if (RunFolder::holds_run(given->run)) Experiment::draw(report, trained, RunFolder::open(given->run));
     if (given->json) {
       nlohmann::json json = report_json(report, trained);
-      if constexpr (requires { report.note; }) json["checkpoint"] = checkpoint_json(checkpoint_file(given->run));
+      json["checkpoint"] = checkpoint_json(checkpoint_file(given->run));
       std::cout << json.dump() << '\n';
       return 0;
     }
-    std::cout << report_text(report, trained);
-    if constexpr (requires { report.note; }) std::cout << evaluated_text(given->run, trained.settings.train.epochs);
+    std::cout << report_text(report, trained) << evaluated_text(given->run, trained.settings.train.epochs);
     return 0;
   };
 }

@@ -347,8 +347,9 @@ TrainingGraphs open_training_graphs(GraphSettings settings) {
   if (!derived.empty()) {
     settings.check();
     const DataSizes sizes = data_sizes(graphs, settings.splits);
-    derived = "automatic, for " + std::to_string(sizes.items) + " training " + graphs.schema.items + " of at most " +
-              std::to_string(sizes.longest) + (graphs.schema.items == "graphs" ? " nodes: " : " steps: ") + derived;
+    derived = "automatic, for " + std::to_string(sizes.items) + " training " + graphs.schema.items +
+              ", before any are held out, of at most " + std::to_string(sizes.longest) +
+              (graphs.schema.items == "graphs" ? " nodes: " : " steps: ") + derived;
   }
   graphs = encoded(std::move(graphs), settings);
   return {std::move(settings), std::move(graphs), std::move(derived)};
@@ -395,6 +396,12 @@ std::string few_items_warning(const PackedItems& graphs, const DatasetSplit& spl
   if (graphs.node_split.defined() || count >= 5) return "";
   return "the " + std::string(name_of(split)) + " split has " + counted_items(count, graphs.schema.items) +
          ", too few for a figure";
+}
+
+std::string name_of_item(const PackedItems& items, int64_t item) {
+  const auto at = static_cast<size_t>(item);
+  if (items.pictures) return items.pictures->files.at(at);
+  return items.smiles.empty() ? "" : items.smiles.at(at);
 }
 
 const std::vector<int64_t>& items_of_split(const DatasetSplit& splits, GraphSplit split) {

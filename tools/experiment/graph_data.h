@@ -77,6 +77,9 @@ std::string counted_items(int64_t count, const std::string& items);
 // nodes, an empty text.
 std::string few_items_warning(const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split);
 
+// Returns the SMILES of a molecule, or the file of a picture; empty for other items.
+std::string name_of_item(const PackedItems& items, int64_t item);
+
 const std::vector<int64_t>& items_of_split(const DatasetSplit& splits, GraphSplit split);
 
 // Marks targets of nodes outside the split as missing (-1 for classes, NaN for labels); unchanged without a node_split.

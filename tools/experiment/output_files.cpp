@@ -107,8 +107,12 @@ void refuse_overwritten_inputs(const CLI::App& app) {
 }
 
 std::string unwritable(const std::string& file) {
+  if (file == "-") return "'-' is not the standard output here: name a file";
   const fs::path folder = fs::path(file).has_parent_path() ? fs::path(file).parent_path() : fs::path(".");
   std::error_code error;
+  if (RunFolder::holds_run(folder) && RunFolder::open(folder).keeps(fs::path(file).filename())) {
+    return "'" + file + "' is a file of the RUN itself: name another file";
+  }
   if (!fs::is_directory(folder, error)) return "there is no folder '" + folder.string() + "' for '" + file + "'";
   if (::access(folder.c_str(), W_OK) == 0) return "";
   return "the folder '" + folder.string() + "' cannot be written to: " + std::strerror(errno);

@@ -6,6 +6,7 @@
 #include <torch/headeronly/version.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <ctime>
@@ -65,6 +66,12 @@ RunFolder RunFolder::create(const std::filesystem::path& folder) {
 bool RunFolder::holds_run(const std::filesystem::path& folder) {
   std::error_code error;
   return std::filesystem::exists(RunFolder(folder).config(), error);
+}
+
+bool RunFolder::keeps(const std::filesystem::path& name) const {
+  const auto files = {config(), classes(), split(), metrics(), log(), result(), version()};
+  return name.extension() == ".ckpt" ||
+         std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.filename() == name; });
 }
 
 RunFolder RunFolder::open(const std::filesystem::path& folder) {

@@ -46,6 +46,9 @@ class RunFolder {
   std::filesystem::path learning_curves() const { return path_ / "learning_curves"; }
   std::filesystem::path confusion(const std::string& rotation) const { return path_ / ("confusion_" + rotation); }
 
+  // Returns whether the commands need the file of this name, or keep their records in it.
+  bool keeps(const std::filesystem::path& name) const;
+
   // Each replaces the file atomically or keeps the old one. Throws DataError on failure.
   void write_config(const std::string& toml) const;
   // Throws std::invalid_argument for a name that is empty, contains a line break, or begins or ends with a blank.

@@ -123,6 +123,7 @@ template <class Settings>
 int TrainCommand<Settings>::run() {
   if (list_keys) {
     load_preset();
+    TrainArguments::load_new(config_);
     std::cout << (json ? config_.json_lines() : config_.help());
     return 0;
   }

@@ -42,13 +42,9 @@ std::string GraphTrainingData::text() const {
 std::vector<SplitRow> GraphTrainingData::split_rows() const {
   std::vector<SplitRow> rows;
   if (graphs.node_split.defined()) return rows;
-  const auto name = [&](int64_t item) {
-    const auto at = static_cast<size_t>(item);
-    if (graphs.pictures) return graphs.pictures->files.at(at);
-    return graphs.smiles.empty() ? std::string() : graphs.smiles.at(at);
-  };
   for (const GraphSplit one : {GraphSplit::train, GraphSplit::validation, GraphSplit::test}) {
-    for (const int64_t item : items_of_split(split, one)) rows.push_back({name_of(one), item, name(item)});
+    for (const int64_t item : items_of_split(split, one))
+      rows.push_back({name_of(one), item, name_of_item(graphs, item)});
   }
   return rows;
 }

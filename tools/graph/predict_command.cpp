@@ -274,7 +274,9 @@ struct Predictor {
     if (items.empty()) throw UsageError("--split " + options.split + ": the data have no such split");
     const std::string& data = trained.settings.data;
     predict(graphs, items, [&](int64_t item, const ItemPrediction& outputs) {
-      ItemTitle title{std::to_string(item), {{"file", data}, {words.item, item}}};
+      const std::string name = name_of_item(graphs, item);
+      ItemTitle title{std::to_string(item) + (name.empty() ? "" : " " + name), {{"file", data}, {words.item, item}}};
+      if (!name.empty()) title.fields["name"] = name;
       if (!graphs.smiles.empty()) title.fields["smiles"] = graphs.smiles[static_cast<size_t>(item)];
       if (!graphs.lines.empty()) title.fields["line"] = graphs.lines[static_cast<size_t>(item)];
       print(outputs, title);

@@ -49,6 +49,17 @@ TEST_CASE("a file can be written where its folder is") {
   CHECK_THAT(unwritable(folder / "no/x.png"), Catch::Contains("no folder") && Catch::Contains("no/x.png"));
   write_text(folder / "file", "no folder");
   CHECK_THAT(unwritable(folder / "file/x.png"), Catch::Contains("no folder"));
+  CHECK_THAT(unwritable("-"), Catch::Contains("standard output"));
+}
+
+TEST_CASE("no output replaces what a RUN consists of") {
+  const TemporaryFolder folder;
+  CHECK(unwritable(folder / "config.toml").empty());
+  write_text(folder / "config.toml", "seed = 1\n");
+  for (const char* name : {"config.toml", "split.csv", "result.json", "best.ckpt", "kernel.ckpt"}) {
+    CHECK_THAT(unwritable(folder / name), Catch::Contains("of the RUN itself") && Catch::Contains(name));
+  }
+  for (const char* name : {"predicted.csv", "report.html"}) CHECK(unwritable(folder / name).empty());
 }
 
 TEST_CASE("no output replaces another one or what is read") {

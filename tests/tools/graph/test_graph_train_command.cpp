@@ -32,9 +32,12 @@ TEST_CASE("a training of graphs without a configuration has sizes that fit its d
   write_tiny_graphs(large, "TINY", 12);
   const Words words = {"train", "--data", large.string(), "--out", (shop / "run").string(), "--epochs", "1"};
   const ProcessResult small = shop.run_well(words + Words{"--validation-fraction", "0.2"});
-  CHECK_THAT(small.err, Catch::Contains("without --config: a small model that fits the data; --preset paper") &&
-                            Catch::Contains("automatic, for 22 training graphs of at most 17 nodes: dim 32, num_heads "
-                                            "4, depth 3, num_samples 8, batch_size 16, ema_decay 0.0"));
+  CHECK_THAT(
+      small.err,
+      Catch::Contains("without --config: a small model that fits the data; --preset paper") &&
+          Catch::Contains(
+              "automatic, for 22 training graphs, before any are held out, of at most 17 nodes: dim 32, num_heads "
+              "4, depth 3, num_samples 8, batch_size 16, ema_decay 0.0"));
   CHECK_THAT(small.out,
              Catch::Contains(" on the test split\ntest figures are of best.ckpt: epoch 1 of 1, the best on"));
   CHECK_THAT(read_text(shop / "run/config.toml"),
@@ -54,7 +57,8 @@ TEST_CASE("the small preset fits what a configuration file names") {
     return shop.run_well({"train", "--list-keys", "--preset", "small", "--config", (shop / file).string()}).out;
   };
   CHECK_THAT(keys("molecules.toml"), Catch::Contains("--dim 128"));
-  CHECK_THAT(keys("sampling.toml"), Catch::Contains("--dim \"auto\""));
+  CHECK_THAT(keys("sampling.toml"), Catch::Contains("--dim \"auto\"") && Catch::Contains("--attention \"sampling\""));
+  CHECK_THAT(shop.run_well({"train", "--list-keys", "--epochs", "7"}).out, Catch::Contains("--epochs 7 "));
 }
 
 TEST_CASE("training on graphs learns what tells them apart") {

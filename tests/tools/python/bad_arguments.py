@@ -14,7 +14,6 @@ import os
 import pathlib
 import re
 import resource
-import subprocess
 import sys
 import tempfile
 
@@ -369,27 +368,18 @@ def check(case):
     return operators_.report(case, count, failures)
 
 
-def check_apart(case):
-    """In a process of its own: whether all is well."""
+def is_well_apart(case):
     with tempfile.TemporaryDirectory() as folder:  # a process that crashes leaves its files
-        try:
-            done = subprocess.run([sys.executable, __file__, case], capture_output=True, text=True, timeout=SECONDS_A_CASE,
-                                  env={**os.environ, "TMPDIR": folder})
-        except subprocess.TimeoutExpired:
-            print(f"FAILED {case}: not done in {SECONDS_A_CASE} s")
-            return False
-    print(done.stdout, end="", flush=True)
-    if done.returncode not in (0, 1) or not done.stdout:
-        last = [line for line in done.stderr.splitlines() if line.startswith("at ")]
-        print(f"FAILED {case}: process ended with {done.returncode} {last[-1:] or done.stderr[-500:]}")
-    return done.returncode == 0
+
+        def check_there():
+            os.environ["TMPDIR"] = tempfile.tempdir = folder
+            return check(case)
+
+        return operators_.is_well_apart(case, SECONDS_A_CASE, check_there)
 
 
 if __name__ == "__main__":
-    cases = sys.argv[1:]
     torch.set_num_threads(1)
     if missing_cases():
         sys.exit(f"no case for {', '.join(missing_cases())}")
-    if len(cases) == 1:
-        sys.exit(check(cases[0]))
-    sys.exit(0 if all([check_apart(case) for case in cases or [*MODULES, *FUNCTIONS]]) else 1)
+    sys.exit(0 if all([is_well_apart(case) for case in sys.argv[1:] or [*MODULES, *FUNCTIONS]]) else 1)

@@ -231,7 +231,13 @@ class Exports(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 file = f"{folder}/own.onnx"
                 export.onnx(module, file, example, max_tokens=64)
-                self.assertEqual({node.domain for node in onnx.load(file).graph.node}, {""})
+                graph = onnx.load(file).graph
+                self.assertEqual({node.domain for node in graph.node}, {""})
+                self.assertEqual([one.name for one in graph.output], ["output"])
+                sizes = [size for one in graph.input for size in one.type.tensor_type.shape.dim]
+                self.assertFalse([size.dim_param for size in sizes if size.dim_param.isdecimal()])
+                if name != "masked":
+                    self.assertEqual(graph.input[0].type.tensor_type.shape.dim[-1].dim_value, example[0].shape[-1])
                 session = onnxruntime.InferenceSession(file)
             for given in others:
                 with self.subTest(module=name, shapes=[list(one.shape) for one in given]), torch.no_grad():
@@ -262,6 +268,7 @@ class Exports(unittest.TestCase):
         layer = nn.TransformerLayer(16, 2, 5)
         for error, words, call in ((TypeError, "args must be a tuple", lambda: export.onnx(layer, "never.onnx", x, max_tokens=20)),
                                    (TypeError, "args must be given", lambda: export.onnx(layer, "never.onnx", max_tokens=20)),
+                                   (ValueError, "max_tokens is 19", lambda: export.onnx(layer.eval(), "never.onnx", (x[None],), max_tokens=19)),
                                    (TypeError, "max_tokens must be given", lambda: export.onnx(layer, "never.onnx", (x,))),
                                    (TypeError, "model must be a torch.nn.Module", lambda: export.standard("layer", max_tokens=20))):
             with self.assertRaisesRegex(error, words):

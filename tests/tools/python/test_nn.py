@@ -867,6 +867,7 @@ class BadInput(unittest.TestCase):
     def test_graphs_name_the_argument(self):
         edges, ptr = torch.tensor([[0, 1, 3], [1, 0, 4]]), torch.tensor([0, 3, 5])
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges + 1, ptr), "edge_index", "4")
+        self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, x=torch.rand(5, 2)), "x is no field", "node_values", error=TypeError)
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges.T, ptr), "edge_index", "[3, 2]")
         between = torch.tensor([[0, 1, 2], [1, 3, 4]])
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(between, [0, 3, 3, 5]), "edge_index must join", "edge 1, [1, 3], joins graphs 0 and 2", error=ValueError)

@@ -236,10 +236,12 @@ TEST_CASE("the configuration for any set derives its values, says them and store
                        "1"};
   const Words out = {"--out", (shop / "run").string()};
   const ProcessResult trained = shop.run_well(words + out + Words{"--epochs", "10", "--json"});
-  CHECK_THAT(trained.err, Catch::Contains("automatic, for 40 training sequences of at most 18 steps: patch_size 1") &&
-                              Catch::Contains("validation_fraction 0.2") && Catch::Contains("beta 0.5") &&
-                              !Catch::Contains("epochs 200") && Catch::Contains("training on 32 sequences") &&
-                              Catch::Contains("training on 40 sequences, validation on 0"));
+  CHECK_THAT(trained.err,
+             Catch::Contains(
+                 "automatic, for 40 training sequences, before any are held out, of at most 18 steps: patch_size 1") &&
+                 Catch::Contains("validation_fraction 0.2") && Catch::Contains("beta 0.5") &&
+                 !Catch::Contains("epochs 200") && Catch::Contains("training on 32 sequences") &&
+                 Catch::Contains("training on 40 sequences, validation on 0"));
   CHECK(nlohmann::json::parse(trained.out).at("count") == 20);
   const std::string config = read_text(shop / "run" / "config.toml");
   CHECK_THAT(config, Catch::Contains("patch_size = 1\n") && Catch::Contains("beta = 0.5\n") &&

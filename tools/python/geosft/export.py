@@ -579,6 +579,14 @@ def _export_module(module: nn.Module, args: tuple, dynamic_shapes) -> torch.expo
         return torch.export.export(module, args, dynamic_shapes=dynamic_shapes, strict=False)
 
 
+def _fix_constant_sizes(graph) -> None:
+    """Sizes that are a number are written as one: the exporter leaves them symbols of that name."""
+    for value in (*graph.inputs, *graph.outputs):
+        for axis, size in enumerate(value.shape or ()):
+            if not isinstance(size, int) and str(size.value).isdecimal():
+                value.shape[axis] = int(size.value)
+
+
 def onnx(
     model: nn.Module, file: str | pathlib.Path, args: tuple | None = None, *, max_tokens: int | None = None, vote: int | None = 0,
     canonical_order: bool | None = None, dynamic_shapes=None
@@ -592,7 +600,7 @@ def onnx(
         geosft.export.onnx(model, "model.onnx", (x, mask), max_tokens=1024)
 
     `args` are examples of the positional arguments of its forward, which give the inputs of the file their names: tensors of at least 2
-    items and tokens. Every size that the module does not fix is dynamic, the numbers of items and of tokens of packed (`ptr`) and dense
+    items and tokens. The outputs are `output`, or `output_0`, `output_1`, … of several. Every size that the module does not fix is dynamic, the numbers of items and of tokens of packed (`ptr`) and dense
     tokens too; `dynamic_shapes` names sizes, or fixes them, as that of :func:`torch.export.export` does.
 
     `file` ends with .onnx. Another ending, a missing folder and a missing package are errors before the work."""
@@ -608,9 +616,13 @@ def onnx(
         function = _function_of(made)
         program, names = _export(function), dict(input_names=function.names, output_names=["logits"])
     else:
-        program, names = _export_module(made, args, dynamic_shapes), {}
+        with torch.no_grad():
+            outputs = torch.utils._pytree.tree_leaves(made(*args))  # says what is wrong with the examples, such as too many tokens
+        program = _export_module(made, args, dynamic_shapes)
+        names = dict(output_names=["output"] if len(outputs) == 1 else [f"output_{i}" for i in range(len(outputs))])
     for node in program.graph.nodes:
         if node.op == "call_function" and getattr(node.target, "namespace", "") == "geosft":
             raise CannotExport(f"the operator {node.target}, which the model calls: it has no decomposition into standard operators")
     written = torch.onnx.export(program, (), dynamo=True, verbose=False, custom_translation_table=_translations(), **names)
+    _fix_constant_sizes(written.model.graph)
     written.save(str(path))

@@ -75,6 +75,8 @@ class FeaturedGraphs(NamedTuple):
         """
         edge_index, ptr, edge_categories, edge_values, weight = (tensor_of(value, name, NUMBERS) for name, value in (
             ("edge_index", edge_index), ("ptr", ptr), ("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)))
+        for name in nodes.keys() - set(FeaturedGraphs._fields):
+            raise TypeError(f"{name} is no field of FeaturedGraphs: features of nodes are node_categories (integers) and node_values (numbers)")
         nodes = {name: tensor_of(value, name, NUMBERS) for name, value in nodes.items()}
         for name, index in (("ptr", ptr), ("edge_index", edge_index)):
             if isinstance(index, Tensor) and (index.layout != torch.strided or index.is_meta):
