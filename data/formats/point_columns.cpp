@@ -93,16 +93,20 @@ bool PointRows::are_normals() {
   if (!columns_.normals_assumed) return columns_.has_normals;
   constexpr double unit_tolerance = 0.02;  // two decimals in the file
   bool any = false, are_unit = true, are_colours = true;
-  size_t first_of_neither = 0;
+  size_t unit_rows = 0, colour_rows = 0, first_not_unit = 0, first_not_colour = 0;
   for (size_t i = 0; i < directions_.size(); i += 3) {
     const double* value = directions_.data() + i;
     const double length = std::hypot(value[0], value[1], value[2]);
     if (column_count_ > 6 && !std::isfinite(length)) are_unit = false;  // words
     if (length == 0 || !std::isfinite(length)) continue;
     any = true;
-    are_unit = are_unit && std::abs(length - 1) < unit_tolerance;
+    const bool is_unit = std::abs(length - 1) < unit_tolerance;
     const bool is_colour = std::all_of(value, value + 3, is_channel);
-    if (are_colours && !is_colour) first_of_neither = i;
+    if (is_unit) ++unit_rows;
+    if (is_colour) ++colour_rows;
+    if (are_unit && !is_unit) first_not_unit = i;
+    if (are_colours && !is_colour) first_not_colour = i;
+    are_unit = are_unit && is_unit;
     are_colours = are_colours && is_colour;
   }
   if (!any || are_unit) return any;
@@ -111,7 +115,10 @@ bool PointRows::are_normals() {
                          " are ignored; --columns tells of normals among them");
     return false;
   }
-  if (!are_colours) fail_between(directions_.data() + first_of_neither, first_of_neither / 3 + 1);
+  if (!are_colours) {  // the row that is unlike most others
+    const size_t first = unit_rows > colour_rows ? first_not_unit : first_not_colour;
+    fail_between(directions_.data() + first, first / 3 + 1);
+  }
   builder_.add_warning("columns 4 to 6 are taken as colours, not as normals");
   return false;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "data/formats/compression.h"
@@ -105,6 +106,30 @@ bool has_shape_extension(const std::filesystem::path& file) {
 bool has_columns(const std::filesystem::path& file) {
   const ShapeFormat* const format = find_shape_format(file);
   return format != nullptr && format->read_table != nullptr;
+}
+
+bool is_text_of_words(const std::filesystem::path& file) {
+  if (!has_columns(file)) return false;
+  std::string head;
+  try {
+    constexpr size_t enough = size_t{1} << 16;
+    head = gz_file_head(file, enough);
+  } catch (const DataError&) {
+    return false;
+  }
+  if (head.find('\0') != std::string::npos) return false;  // no text
+  std::istringstream lines(head);
+  bool any = false;
+  for (std::string line; std::getline(lines, line);) {
+    std::replace_if(
+        line.begin(), line.end(), [](char letter) { return letter == ',' || letter == ';'; }, ' ');
+    std::istringstream row(line);
+    std::string first;
+    any = any || (row >> first);
+    row = std::istringstream(line);
+    if (double x = 0, y = 0, z = 0; row >> x >> y >> z) return false;
+  }
+  return any;
 }
 
 std::vector<std::filesystem::path> take_companions(std::vector<std::filesystem::path>& files) {

@@ -38,6 +38,11 @@ std::string without_numbers(const std::string& text) {
   return kind;
 }
 
+PointDatasetOptions with_columns(PointDatasetOptions options, const std::string& columns) {
+  if (options.columns.empty()) options.columns = columns;
+  return options;
+}
+
 // Returns the name of an item in messages.
 std::string place_of(const DatasetItem& item) {
   return item.member.empty() ? item.file.string() : item.file.string() + ":" + item.member;
@@ -47,7 +52,7 @@ std::string place_of(const DatasetItem& item) {
 
 FileDataset::FileDataset(DatasetListing listing, const PointDatasetOptions& options)
     : listing_(std::move(listing)),
-      options_(options),
+      options_(with_columns(options, listing_.columns)),
       cache_(options.cache.empty() ? default_cache_folder() : options.cache),
       in_memory_(listing_.items.size()) {
   TORCH_CHECK(options.points_per_mesh >= 1, "points_per_mesh must be at least 1, got ", options.points_per_mesh);

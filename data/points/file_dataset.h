@@ -22,6 +22,7 @@ struct DatasetListing {
   std::vector<DatasetItem> items;
   std::vector<std::string> class_names;
   std::vector<std::string> warnings;
+  std::string columns = {};  // of the tables of this form, where the options name none
 };
 
 // Reads and samples all uncached items in parallel; if nothing can be cached, the samples stay in memory. Items are

@@ -81,6 +81,7 @@ DatasetListing list_normal_resampled(const fs::path& source, Split split, bool a
   const fs::path class_list = folder / (prefix + "shape_names.txt");
   const fs::path list = folder / (prefix + (split == Split::train ? "train.txt" : "test.txt"));
   DatasetListing listing;
+  listing.columns = "x,y,z,nx,ny,nz";  // some of the published normals have no unit length
   listing.class_names = read_lines(class_list);
   check_class_names(listing.class_names, class_list);
   const std::vector<std::string> shapes = read_lines(list);
@@ -90,7 +91,7 @@ DatasetListing list_normal_resampled(const fs::path& source, Split split, bool a
   if (!absent.files.empty() && !allow_missing) {
     throw DataError(absent.files[0].string(), "a shape that " + list.filename().string() + " lists",
                     "no such file; " + std::to_string(absent.files.size()) + of_listed +
-                        " are absent though their class has a folder (allow_missing leaves them out)");
+                        " are absent though their class has a folder (train --allow-missing leaves them out)");
   }
   if (listing.items.empty())
     throw DataError(folder.string(), "shapes that " + list.string() + " lists", "none of them");

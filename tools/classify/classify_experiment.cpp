@@ -10,6 +10,7 @@
 #include "tools/experiment/class_subset.h"
 #include "tools/experiment/colour_map.h"
 #include "tools/experiment/estimated_normals.h"
+#include "tools/experiment/key_names.h"
 #include "tools/experiment/plots.h"
 #include "tools/experiment/shape_folders.h"
 #include "tools/scene/cloud_gallery.h"
@@ -137,7 +138,8 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& tra
     if (const std::vector<std::string> unknown = unknown_classes(names, trained.class_names); !unknown.empty()) {
       throw DataError(settings.data, "some of the " + known + " classes of the trained model (info RUN lists them)",
                       std::to_string(names.size()) + " classes, of which it does not know " +
-                          std::to_string(unknown.size()) + ", such as " + unknown.front());
+                          std::to_string(unknown.size()) + ", such as " + unknown.front() +
+                          nearest_hint(unknown.front(), trained.class_names));
     }
     stderr_notes().print(settings.data + ": its " + std::to_string(names.size()) + " classes are among the " + known +
                          " of the model, by name; the model may predict any of them");
@@ -269,6 +271,7 @@ std::string ClassifyExperiment::outputs_text(const ClassNames& outputs) {
 
 void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json) {
   PointDatasetOptions options;
+  options.allow_missing = true;  // its warnings say how many are absent
   reading.options.apply(options);
   const PointDatasetSummary found = summarize_point_dataset(data, options);
   std::optional<ShapeFilesCheck> check;
@@ -306,7 +309,7 @@ void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const 
     for (const auto* messages : {&check->warnings, &check->broken}) {
       for (const std::string& message : *messages) std::cout << message << '\n';
     }
-    std::cout << check->files << " files were read, " << check->broken.size() << " broken\n";
+    std::cout << check->files << " files, " << check->broken.size() << " broken\n";
     refuse_broken(check);
   } else if (!found.normals && !holds_data(data)) {
     std::cerr << "the files were counted, not read: --check reads them, and names the broken ones\n";

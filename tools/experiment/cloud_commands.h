@@ -30,6 +30,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -290,6 +291,7 @@ struct CloudExperiment {
 };
 struct ReportArguments {
   std::string run, split = "test", out;
+  Rotation rotation = Rotation::none;
   int64_t mistakes = 12;
 
   void add_to(CLI::App& subcommand, const std::vector<std::string>& splits);
@@ -313,7 +315,7 @@ struct CloudReportCommand {
         given.out.empty() ? folder.path() / "report.html" : std::filesystem::path(given.out);
     TrainedRun<Task> trained = overrides.load(given.run);
     overrides.require_data(trained, given.run);
-    const auto report = evaluate<Experiment>(trained, given.split, Rotation::none, 1);
+    const auto report = evaluate<Experiment>(trained, given.split, given.rotation, 1);
     if (!shipped) {
       Experiment::draw(report, trained, folder);
       draw_curves(folder, Task::score(trained.settings, trained));
@@ -328,8 +330,12 @@ struct CloudReportCommand {
       if (!value.empty()) page.facts.emplace_back(name, value);
     };
     add_fact("clouds of the splits", split_counts_text(split_counts(folder.split())));
-    add_fact(std::to_string(report.count) + " clouds of the " + report.split + " set",
+    const bool rotated = given.rotation != Rotation::none;
+    add_fact(std::to_string(report.count) + " clouds of the " + report.split + " set" +
+                 (rotated ? std::string(", ") + rotation_text(given.rotation) : ""),
              with_commas(Experiment::metrics_text(report.evaluation)));
+    std::istringstream invariance(invariance_text(report.evaluation.invariance));
+    for (std::string line; std::getline(invariance, line);) add_fact("invariance", line);
     add_measures(page, report, trained);
     add_fact("the figures are of", "best.ckpt" + checkpoint_note(folder.path(), trained.settings.train.epochs));
     if (!report.broken.empty()) page.facts.emplace_back("data", broken_files_text(report.broken.size()));

@@ -19,21 +19,24 @@ namespace {
 
 constexpr double jitter_clip = 5.0;  // in standard deviations
 
-// Adds a warning if most normals of a shape point inward. Those of a closed surface that point outward have a positive
-// mean product with the offset from the centroid, 3 V / A by the divergence theorem, however many faces a cavity has.
+// Adds a warning if the normals of a shape point inward on the whole. Those of a closed surface that point outward have
+// a positive mean product with the offset from the centroid, 3 V / A by the divergence theorem, however many faces a
+// cavity has. Of the 429 shapes of furniture 2 are warned of as they are, and 343 with all signs turned.
 void warn_of_inward_normals(const Shape& shape, std::vector<std::string>& warnings) {
-  if (!shape.normals.defined()) return;
-  // Half of random signs do, with a standard deviation of 0.5 / √n. In a plane the products are rounding.
-  const double many = 0.5 + std::max(0.1, 1.5 / std::sqrt(static_cast<double>(shape.points.size(0))));
-  constexpr double little = 1e-4;  // of the mean distance from the centroid
+  if (!shape.normals.defined() || shape.points.size(0) < 2) return;
+  constexpr double many = 4.0;     // standard errors of the mean product, which random signs hardly ever have
+  constexpr double little = 1e-4;  // of the mean distance from the centroid: the products of a plane are rounding
   const at::Tensor points = shape.points.to(at::kDouble), offset = points - points.mean(0);
   const at::Tensor product = (offset * shape.normals.to(at::kDouble)).sum(1);
-  const double inward = (product < 0).to(at::kDouble).mean().item<double>();
+  const double mean = product.mean().item<double>();
+  const double error = product.std().item<double>() / std::sqrt(static_cast<double>(product.numel()));
   const double least = little * offset.norm(2, 1).mean().item<double>();
-  if (product.mean().item<double>() >= -least || inward <= many) return;
-  warnings.push_back(cloud_name(shape) + ": " + std::to_string(std::lround(100 * inward)) +
-                     " % of its normals point inward, and may mislead a model that learned from outward ones "
-                     "(predict --estimated-normals does not use them)");
+  if (mean >= -least || mean >= -many * error) return;
+  const double inward = (product < 0).to(at::kDouble).mean().item<double>();
+  warnings.push_back(cloud_name(shape) + ": its normals point inward on the whole, " +
+                     std::to_string(std::lround(100 * inward)) +
+                     " % of them, and may mislead a model that learned from outward ones (predict --estimated-normals "
+                     "does not use them)");
 }
 
 }  // namespace

@@ -36,11 +36,24 @@ std::vector<std::string> sorted_names(std::vector<fs::path> files, const InputKi
   return names;
 }
 
-// RUN folders that a search left out.
-using LeftOutRuns = std::set<std::string>;
+// What a search left out.
+struct LeftOut {
+  std::set<std::string> runs, others;
 
-std::vector<std::string> files_below(const fs::path& folder, const InputKind& kind, LeftOutRuns& runs) {
+  void say() const {
+    const auto say_of = [](const std::set<std::string>& paths, const char* what) {
+      if (paths.empty()) return;
+      std::cerr << *paths.begin() << ": " << what << ", left out"
+                << (paths.size() > 1 ? " (and " + std::to_string(paths.size() - 1) + " more)" : "") << '\n';
+    };
+    say_of(runs, "a RUN folder");
+    say_of(others, "a text without rows of numbers");
+  }
+};
+
+std::vector<std::string> files_below(const fs::path& folder, const InputKind& kind, LeftOut& left_out) {
   const auto is_set = [&](const fs::path& path) { return kind.is_set && kind.is_set(path); };
+  const auto is_other = [&](const fs::path& file) { return kind.is_other && kind.is_other(file); };
   if (is_set(folder)) return {folder.string()};
   std::vector<fs::path> files;
   std::error_code error;
@@ -49,15 +62,19 @@ std::vector<std::string> files_below(const fs::path& folder, const InputKind& ki
     const bool is_folder = at->is_directory(unknown), hidden = at->path().filename().string().starts_with('.');
     const bool is_run = is_folder && !hidden && RunFolder::holds_run(at->path());
     const bool found = !hidden && !is_run && (is_folder ? is_set(at->path()) : kind.is_file(at->path()));
-    if (found) files.push_back(at->path());
-    if (is_run) runs.insert(at->path().string());
+    if (found && !is_folder && is_other(at->path())) {
+      left_out.others.insert(at->path().string());
+    } else if (found) {
+      files.push_back(at->path());
+    }
+    if (is_run) left_out.runs.insert(at->path().string());
     if (is_folder && (hidden || is_run || found)) at.disable_recursion_pending();
   }
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
   return sorted_names(std::move(files), kind);
 }
 
-std::vector<std::string> matches_of(const std::string& pattern, const InputKind& kind, LeftOutRuns& runs) {
+std::vector<std::string> matches_of(const std::string& pattern, const InputKind& kind, LeftOut& left_out) {
   glob_t found{};
   const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
   std::vector<fs::path> files;
@@ -65,10 +82,12 @@ std::vector<std::string> matches_of(const std::string& pattern, const InputKind&
     for (size_t i = 0; i < found.gl_pathc; ++i) {
       const std::string path = found.gl_pathv[i];
       if (RunFolder::holds_run(path)) {
-        runs.insert(path);
+        left_out.runs.insert(path);
       } else if (fs::is_directory(path)) {
-        const std::vector<std::string> below = files_below(path, kind, runs);
+        const std::vector<std::string> below = files_below(path, kind, left_out);
         files.insert(files.end(), below.begin(), below.end());
+      } else if (kind.is_file(path) && kind.is_other && kind.is_other(path)) {
+        left_out.others.insert(path);
       } else if (kind.is_file(path)) {
         files.push_back(path);
       }
@@ -108,7 +127,7 @@ bool is_smaller(const std::string& number, const std::string& than) {
 InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind) {
   InputFiles inputs{{}, given.size() > 1};
   std::set<std::string> known;
-  LeftOutRuns runs;
+  LeftOut left_out;
   const auto add = [&](const std::vector<std::string>& files) {
     inputs.several = true;
     for (const std::string& file : files) {
@@ -119,31 +138,28 @@ InputFiles input_files(const std::vector<std::string>& given, const InputKind& k
     std::error_code error;
     const bool folder = fs::is_directory(name, error);
     if (folder && !(kind.is_set && kind.is_set(name))) {
-      const size_t before = runs.size();
-      const std::vector<std::string> below = files_below(name, kind, runs);
+      const size_t before = left_out.runs.size();
+      const std::vector<std::string> below = files_below(name, kind, left_out);
       if (below.empty()) {
         throw DataError(
             name, "files that end in " + kind.endings,
-            runs.size() > before ? "none in this folder outside of its RUN folders" : "none in this folder");
+            left_out.runs.size() > before ? "none in this folder outside of its RUN folders" : "none in this folder");
       }
       add(below);
     } else if (!folder && !fs::exists(name, error) && name.find_first_of("*?[") != std::string::npos) {
-      add(matches_of(name, kind, runs));
+      add(matches_of(name, kind, left_out));
     } else {
       known.insert(name);
       inputs.files.push_back(name);
     }
   }
-  if (!runs.empty()) {
-    std::cerr << *runs.begin() << ": a RUN folder, left out"
-              << (runs.size() > 1 ? " (and " + std::to_string(runs.size() - 1) + " more)" : "") << '\n';
-  }
+  left_out.say();
   return inputs;
 }
 
 InputFiles input_shape_files(const std::vector<std::string>& given) {
   const auto is_cloud = [](const fs::path& file) { return has_shape_extension(file) || has_converted_extension(file); };
-  return input_files(given, {shape_extensions(), is_cloud, nullptr, take_companions});
+  return input_files(given, {shape_extensions(), is_cloud, nullptr, take_companions, is_text_of_words});
 }
 
 int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each,

@@ -28,13 +28,15 @@ struct InputKind {
   bool (*is_set)(const std::filesystem::path& folder) = nullptr;  // nullptr: none
   // Removes and returns files that belong to others; nullptr: there are none.
   std::vector<std::filesystem::path> (*take_companions)(std::vector<std::filesystem::path>& files) = nullptr;
+  // Returns whether a file with such an ending is something else, which a search leaves out; nullptr: none is.
+  bool (*is_other)(const std::filesystem::path& file) = nullptr;
 };
 
 // Replaces each folder by the files of this kind below it at any depth, and each pattern (*, ? or [...], where no file
 // has this name) by the files and folders that match it; both sorted, without hidden files, repetitions and files that
-// belong to others. RUN folders below a folder, or that match a pattern, are left out, and a line on
-// stderr says so. Folders that are one input, and other names, are kept, whether or not there is such a file. Throws
-// DataError naming a folder or pattern without a file of this kind.
+// belong to others. RUN folders and files that are something else, below a folder or of a pattern, are left
+// out, and a line on stderr says so. Folders that are one input, and other names, are kept, whether or not there is
+// such a file. Throws DataError naming a folder or pattern without a file of this kind.
 InputFiles input_files(const std::vector<std::string>& given, const InputKind& kind);
 
 // Returns the same, of shape files, and of files in formats that must be converted first: reading them says by what.

@@ -123,6 +123,11 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
     throw DataError("the path of the model", "a RUN folder, a checkpoint or a pretrained model", "an empty path");
   }
   const std::filesystem::path found = resolve_run(run);
+  if (found != run && !tool.empty() && zoo_card(run.string()).at("tool") != tool) {
+    throw DataError(
+        run.string(), "a run or a pretrained model of " + tool,
+        "one of " + zoo_card(run.string()).at("tool").get<std::string>() + " (" + tool + " list shows its own)");
+  }
   if (!std::filesystem::exists(found)) {
     const std::vector<std::string> known = zoo_models(tool);
     const std::string none = known.empty() && !tool.empty() ? "; " + tool + " has no pretrained models" : "";

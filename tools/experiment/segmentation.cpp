@@ -15,6 +15,7 @@
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/colour_map.h"
 #include "tools/experiment/input_cloud.h"
+#include "tools/experiment/key_names.h"
 
 namespace geosft {
 namespace {
@@ -143,7 +144,7 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
   for (const std::string& one : known) names += " " + one;
   throw UsageError((name.empty() ? "--category is required: the model is told the class of a shape, one of"
                                  : "unknown class '" + name + "' for --category; the model knows") +
-                   names + " (in a program: the argument category)");
+                   names + " (in a program: the argument category)" + (name.empty() ? "" : nearest_hint(name, known)));
 }
 
 void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings, bool estimated_normals) {

@@ -31,7 +31,7 @@ std::optional<DatasetListing> list_shapes(const std::filesystem::path& source, S
 // Returns the error of reading an item; empty if it can be read. A readable one is then in the cache.
 std::string error_of(const DatasetItem& item, const DatasetListing& listing, const PointDatasetOptions& options) {
   try {
-    const FileDataset one({{item}, listing.class_names, {}}, options);
+    const FileDataset one({{item}, listing.class_names, {}, listing.columns}, options);
     return {};
   } catch (const DataError& error) {
     return error.what();
@@ -113,7 +113,7 @@ std::string split_rule_note(const std::filesystem::path& source, const PointData
   }
 }
 
-ShapeFilesCheck check_shape_files(const std::filesystem::path& source, const PointDatasetOptions& options) {
+ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointDatasetOptions options) {
   std::set<std::filesystem::path> files;
   for (const Split split : {Split::train, Split::test}) {
     std::optional<DatasetListing> listing;
@@ -125,6 +125,7 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, const Poi
     }
     if (!listing) throw DataError(source.string(), "a folder with a file for each shape", "arrays of shapes");
     for (const DatasetItem& item : listing->items) files.insert(item.file);
+    if (options.columns.empty()) options.columns = listing->columns;
   }
   const std::vector<std::filesystem::path> all(files.begin(), files.end());
   std::vector<std::string> errors(all.size());

@@ -35,6 +35,6 @@ struct ShapeFilesCheck {
   std::vector<std::string> warnings;  // what is left out or assumed of the other files
 };
 // Reads all files of both splits, in parallel. Throws DataError if the dataset has no file per shape.
-ShapeFilesCheck check_shape_files(const std::filesystem::path& source, const PointDatasetOptions& options);
+ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointDatasetOptions options);
 
 }  // namespace geosft

@@ -74,6 +74,12 @@ TEST_CASE("six columns without names are normals by their length, or colours by 
       },
       {"scan.xyz", "--columns x,y,z,nx,ny,nz", "--columns x,y,z,r,g,b", "(0, 0, -3) at point 2"});
   require_error([] { table_of({{0, 0, 0, 300.5, 0, 1}}); }, {"(300.5, 0, 1) at point 1"});
+  // The row that is unlike most others is named.
+  require_error(
+      [] {
+        table_of({{0, 0, 0, -0.6, 0, 0.8}, {0, 0, 0, 0.6, 0, -0.8}, {0, 0, 0, 1, 1, 1}});
+      },
+      {"(1, 1, 1) at point 3"});
 }
 
 TEST_CASE("columns of which nothing is known are ignored", "[point_columns]") {

@@ -42,11 +42,22 @@ TEST_CASE("normal_resampled: listed shapes, a class without a folder is a warnin
   CHECK(list_normal_resampled(folder.path(), Split::test, false).items.size() == 1);
 }
 
+TEST_CASE("normal_resampled: columns 4 to 6 are normals, also where some have another length") {
+  const test::TemporaryFolder folder, cache;
+  write_lists(folder, "bed_0001\n");
+  test::write_text(folder / "bed/bed_0001.txt", "0,0,0,0,0,1\n1,0,0,1,1,1\n");
+  PointDatasetOptions options;
+  options.cache = cache.path();
+  const auto clouds = open_point_dataset(folder.path(), Split::train, options);
+  REQUIRE(clouds->has_normals());
+  test::require_close(clouds->get(0).normals[1], at::full({3}, 1 / std::sqrt(3.0), at::kFloat), 1e-6, "normal");
+}
+
 TEST_CASE("normal_resampled: an absent shape is an error that says how to allow it") {
   const test::TemporaryFolder folder;
   write_lists(folder, "bed_0001\nbed_0009\n");
   test::require_error([&] { list_normal_resampled(folder.path(), Split::train, false); },
-                      {"bed_0009.txt", "1 of the 2 shapes", "allow_missing"});
+                      {"bed_0009.txt", "1 of the 2 shapes", "--allow-missing"});
   const DatasetListing train = list_normal_resampled(folder.path(), Split::train, true);
   CHECK(train.items.size() == 1);
   CHECK_THAT(train.warnings.at(0), Catch::Contains("1 of the 2 shapes"));

@@ -84,7 +84,7 @@ TEST_CASE("info --check reads all files, names the broken ones and fails; withou
   const std::string data = shop.data().string();
   CHECK_THAT(shop.run_well({"info", data}).err, Catch::Contains("--check reads them"));
   const ProcessResult sound = shop.run_well({"info", data, "--check"});
-  CHECK_THAT(sound.out, Catch::EndsWith("21 files were read, 0 broken\n"));
+  CHECK_THAT(sound.out, Catch::EndsWith("21 files, 0 broken\n"));
   CHECK(sound.err.empty());
   write_text(shop.data() / "train" / "cube" / "cube_1.off", "OFF\n");
   const ProcessResult broken = shop.run({"info", data, "--check"});

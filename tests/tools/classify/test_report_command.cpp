@@ -32,11 +32,17 @@ TEST_CASE("the report of a run is one page with its worst mistakes") {
   const fs::path other = shop / "other.html";
   shop.run_well({"report", (shop / "run").string(), "--out", other.string(), "--mistakes", "1", "--split", "train"});
   CHECK(count_of(read_text(other), "<section ") == 1);
+  CHECK_THAT(read_text(other), !Catch::Contains("compared with the upright clouds"));
+  shop.run_well({"report", (shop / "run").string(), "--out", other.string(), "--rotate", "so3"});
+  CHECK_THAT(read_text(other), Catch::Contains("compared with the upright clouds: same prediction for") &&
+                                   Catch::Contains("set, rotated at random"));
   shop.refuses({"report", (shop / "nothing").string()}, 2, {"no run folder", "nothing"});
   const fs::path shipped = shop / "zoo" / "tiny";
   fs::create_directories(shop / "zoo");
   fs::copy(shop / "run", shipped, fs::copy_options::recursive);
-  write_text(shipped / "card.json", "{}");
+  write_text(shipped / "card.json", R"({"name": "tiny", "tool": "geosft-classify", "summary": "", "command": "",
+    "data": {"licence": "CC0"}, "scores": [{"metric": "accuracy", "unit": "%", "metrics": {"accuracy": 0.5}}],
+    "sha256": {}})");
   const EnvironmentVariable zoo("GEOSFT_ZOO", (shop / "zoo").string());
   const auto before = fs::last_write_time(shipped / "best.ckpt");
   fs::remove(shipped / "report.html");

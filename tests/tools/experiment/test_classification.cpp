@@ -133,7 +133,7 @@ TEST_CASE("what a dataset leaves out is said") {
   write_text(place.folder / "data/modelnet40_shape_names.txt", "bed\nsofa\n");
   write_text(place.folder / "data/modelnet40_train.txt", "bed_0001\nbed_0002\nsofa_0001\n");
   write_text(place.folder / "data/bed/bed_0001.txt", "0,0,0,0,0,1\n");
-  require_error([&] { open_dataset(place.settings, Split::train); }, {"bed_0002", "allow_missing"});
+  require_error([&] { open_dataset(place.settings, Split::train); }, {"bed_0002", "--allow-missing"});
   place.settings.clouds.allow_missing = true;
   const CapturedStderr shown;
   CHECK(open_dataset(place.settings, Split::train)->size() == 1);

@@ -184,8 +184,20 @@ TEST_CASE("normals that point inward are said, and none are used where all are t
   CHECK(of_plane.empty());
   const std::vector<std::string> inward = warnings_of(-outward);
   REQUIRE(inward.size() == 1);
-  CHECK_THAT(inward[0],
-             Catch::StartsWith("example: 100 % of its normals point inward") && Catch::Contains("--estimated-normals"));
+  CHECK_THAT(inward[0], Catch::StartsWith("example: its normals point inward on the whole, 100 % of them") &&
+                            Catch::Contains("--estimated-normals"));
+  // Of a hollow ball, whose cavity has almost the area of its outside, little more than half of them do.
+  at::Tensor hollow = at::randn({4000, 3}, test::generator(5));
+  hollow = hollow / hollow.norm(2, 1, true);
+  for (const int sign : {1, -1}) {
+    Shape ball = example(false);
+    const at::Tensor inside = (at::arange(4000) % 20 < 9).unsqueeze(1);
+    ball.points = hollow * at::where(inside, 0.9F, 1.0F);
+    ball.normals = hollow * at::where(inside, -1.0F, 1.0F) * sign;
+    std::vector<std::string> of_ball;
+    complete_normals(ball, clouds, augment, of_ball);
+    CHECK(of_ball.empty() == (sign > 0));
+  }
   CHECK(warnings_of(-outward, /*all=*/true) ==
         std::vector<std::string>{"example: its own normals are not used, but estimated ones"});
 }

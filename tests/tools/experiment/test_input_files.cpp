@@ -67,6 +67,23 @@ TEST_CASE("a folder that is one input is kept, wherever it is found") {
   require_error([&] { input_files({at("*.off")}, kind); }, {"*.off", "*.mtx", "no such file"});
 }
 
+TEST_CASE("texts of words are left out of folders and patterns, with a line that says so") {
+  const TemporaryFolder folder;
+  const auto at = [&](const std::string& file) { return (folder / file).string(); };
+  write_text(folder / "a.xyz", "# scanned\nx y z\n0 0 1\n");
+  write_text(folder / "broken.txt", "0,0,1\nand words\n");
+  write_text(folder / "empty.txt", "");
+  write_text(folder / "notes.txt", "Scans of 3 May\n12 chairs\n");
+  write_text(folder / "predicted.csv", "file,class\n/a.xyz,chair\n");
+  const CapturedStderr said;
+  for (const std::string& given : {folder.path().string(), at("*")}) {
+    CHECK(input_shape_files({given}).files == Names{at("a.xyz"), at("broken.txt"), at("empty.txt")});
+  }
+  CHECK_THAT(said.text(),
+             Catch::StartsWith(at("notes.txt") + ": a text without rows of numbers, left out (and 1 more)\n"));
+  CHECK(input_shape_files({at("notes.txt")}).files == Names{at("notes.txt")});
+}
+
 TEST_CASE("RUN folders are left out of folders and patterns, with a line that says so") {
   const TemporaryFolder folder;
   for (const std::string file : {"a.off", "runs/one/config.toml", "runs/one/metrics.csv", "runs/one/model_1/a.csv"}) {

@@ -77,6 +77,15 @@ TEST_CASE("a name of the zoo stands for its folder, and what is there stands for
   require_error([&] { load_run_checkpoint("", file); }, {"the path of the model", "a RUN folder", "an empty path"});
 }
 
+TEST_CASE("a pretrained model of another tool is refused by its name") {
+  const SmallZoo zoo;
+  fs::path file;
+  load_run_checkpoint("a", file, "geosft-classify");
+  CHECK(file == zoo / "a/best.ckpt");
+  require_error([&] { load_run_checkpoint("a", file, "geosft-segment"); },
+                {"a: expected a run or a pretrained model of geosft-segment", "one of geosft-classify", "list"});
+}
+
 TEST_CASE("a card that is damaged or lacks a field is refused by name") {
   const SmallZoo zoo;
   REQUIRE(zoo_card("a").at("data").at("licence") == "CC0");

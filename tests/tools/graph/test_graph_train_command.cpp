@@ -316,6 +316,8 @@ TEST_CASE("an ensemble predicts the mean of its models, each a run of its own") 
   const double first = log_odds(run + "/best.ckpt"), second = log_odds(run + "/model_1");
   REQUIRE(first != second);
   REQUIRE(log_odds(run) == Approx((first + second) / 2).margin(1e-4));
+  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("evaluated: " + run + "/best.ckpt, epoch ") &&
+                                                   Catch::EndsWith(", averaged with 1 more model\n"));
   CHECK_THAT(shop.run_well({"eval", run + "/best.ckpt"}).err,
              Catch::Contains("best.ckpt: one network, without the other network of its run: give " + run));
   CHECK_THAT(shop.run_well({"eval", run + "/model_1/best.ckpt"}).err, !Catch::Contains("one network"));
