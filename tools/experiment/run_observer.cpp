@@ -142,6 +142,10 @@ void RunObserver::on_epoch(const EpochReport& report) {
   const double elapsed = training_seconds();
   const double rate = static_cast<double>(report.training.items - items_before_) / elapsed;
   append(report, "train", report.training, rate, report.seconds_waited / elapsed);
+  // Of an epoch in which the run was resumed, only what was trained since.
+  epochs_seen_ += report.training.items > 0 ? static_cast<double>(report.training.items - items_before_) /
+                                                  static_cast<double>(report.training.items)
+                                            : 1.0;
   items_before_ = 0;
   if (report.validation.has_value()) {
     const char* split = run_.held_out ? "validation" : "test";
@@ -154,7 +158,6 @@ void RunObserver::on_epoch(const EpochReport& report) {
     validation_text_ = std::string("  ") + split + " " + (named ? number : score_text_);
   }
   if (run_.tensorboard) write_events(report);
-  ++epochs_seen_;
   const std::string line = epoch_text(report, rate);
   if (terminal_ || !bar_) {
     folder_.append_log(line);
@@ -179,7 +182,7 @@ std::string RunObserver::epoch_text(const EpochReport& report, double items_per_
   text += rates;
   const double done = std::chrono::duration<double>(Clock::now() - start_).count();
   const auto left = static_cast<double>(run_.epochs - report.epoch - 1);
-  return text + "  " + duration_text(done / static_cast<double>(epochs_seen_) * left) + " left";
+  return text + "  " + duration_text(done / epochs_seen_ * left) + " left";
 }
 
 // One scalar per metric and split, by the number of epochs.

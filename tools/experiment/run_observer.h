@@ -83,7 +83,7 @@ class RunObserver : public TrainingObserver {
   std::unique_ptr<EventFile> events_;
   std::unique_ptr<ProgressBar> bar_;
   const bool terminal_;                                // stderr
-  int64_t epochs_seen_ = 0;                            // since the run was started or resumed
+  double epochs_seen_ = 0;                             // since the run was started or resumed
   Clock::time_point start_, epoch_start_, last_step_;  // last_step_: when the last step ended
   double training_seconds() const;                     // of this epoch so far
   double seconds_before_ = 0.0;                        // of the run before it was resumed

@@ -203,14 +203,17 @@ struct SequenceExperiment : GraphExperiment {
 
 // Further subcommands: node encodings of a dataset, and several configurations with a table of their results.
 Command add_encode_command(CLI::App& subcommand);
-Command add_graph_sweep_command(CLI::App& subcommand, const std::string& example);
+// `has_preset`: without a configuration a sweep begins as train does (small_preset).
+Command add_graph_sweep_command(CLI::App& subcommand, const std::string& example, bool has_preset);
 template <class Experiment>
 inline constexpr Subcommand sweep_subcommand{
     "sweep", "train several configurations and tabulate their results", [](CLI::App& subcommand) {
-      return add_graph_sweep_command(subcommand, Experiment::items.edges
-                                                     ? "--vary score=maxout,dot --vary probability=leaky_relu,softmax "
-                                                       "--set num_seeds=3"
-                                                     : "--vary attention=softmax,bn,sh,bn_sh --set num_seeds=5");
+      return add_graph_sweep_command(subcommand,
+                                     Experiment::items.edges
+                                         ? "--vary score=maxout,dot --vary probability=leaky_relu,softmax "
+                                           "--set num_seeds=3"
+                                         : "--vary attention=softmax,bn,sh,bn_sh --set num_seeds=5",
+                                     Experiment::items.edges);
     }};
 
 }  // namespace geosft

@@ -152,10 +152,14 @@ void assign(GraphSettings& settings, const std::string& key, const std::string& 
   }
 }
 
-std::vector<Variation> configured(const std::vector<std::filesystem::path>& files) {
-  if (files.empty()) return {{"", {}}};
+std::vector<Variation> configured(const SweepList& list) {
+  if (list.configs.empty()) {
+    Variation one;
+    if (!list.preset.empty()) one.settings.config().set_text(list.preset);
+    return {one};
+  }
   std::vector<Variation> all;
-  for (const std::filesystem::path& file : files) {
+  for (const std::filesystem::path& file : list.configs) {
     Variation variation{file.stem().string(), {}};
     variation.settings.config().load_toml(file);
     all.push_back(variation);
@@ -206,7 +210,7 @@ std::vector<Variation> varied(const std::vector<Variation>& before, const Assign
 }  // namespace
 
 std::vector<Variation> variations(const SweepList& list) {
-  std::vector<Variation> all = configured(list.configs);
+  std::vector<Variation> all = configured(list);
   for (Variation& variation : all) set_all(variation.settings, list.set);
   if (!list.variations.empty()) all = changed(all, list.variations);
   for (const std::string& entry : list.vary) all = varied(all, assignment_of(entry));

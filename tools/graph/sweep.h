@@ -25,7 +25,8 @@ struct NamedChange {
 };
 
 struct SweepList {
-  std::vector<std::filesystem::path> configs = {};  // empty: one configuration, with the defaults
+  std::vector<std::filesystem::path> configs = {};  // empty: one configuration, with the defaults and `preset`
+  std::string preset = {};                          // TOML
   std::vector<std::string> set = {};                // entries "key=value"
   std::vector<NamedChange> variations = {};         // empty: unchanged configurations
   std::vector<std::string> vary = {};               // entries "key=value,value"

@@ -6,9 +6,12 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
+#include <utility>
 
 #include "data/atomic_file.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/graph_presets.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/published_sets.h"
 #include "tools/experiment/training_run.h"
@@ -18,13 +21,37 @@
 namespace geosft {
 namespace {
 
+// Returns the configuration that `train` begins with where it gets no file (GraphTrainCommand::small_preset).
+std::string small_preset(const SweepList& plan) {
+  std::string data;
+  bool attends = false;
+  const auto take = [&](const std::vector<std::string>& entries) {
+    for (const std::string& entry : entries) {
+      if (entry.starts_with("data=")) data = entry.substr(5);
+      attends = attends || entry.starts_with("attention=");
+    }
+  };
+  take(plan.set);
+  take(plan.vary);
+  for (const NamedChange& change : plan.variations) take(change.set);
+  return !attends && !data.empty() && names_molecules(data, {}) ? small_molecule_preset() : small_graph_preset();
+}
+
+// Returns the first line in which two configurations with the same keys differ.
+std::pair<std::string, std::string> first_different_lines(const std::string& first, const std::string& second) {
+  std::istringstream lines(first), others(second);
+  std::string line, other;
+  while (std::getline(lines, line) && std::getline(others, other) && line == other) continue;
+  return {line, other};
+}
+
 struct SweepCommand {
   SweepList given;  // from the command line
   std::filesystem::path list, out;
   std::string data;
   std::optional<uint64_t> seed;
   std::optional<double> seconds;
-  bool csv = false, json = false;
+  bool csv = false, json = false, has_preset = false;
   RuntimeOptions runtime;
 
   // Merges the file with the command line; named changes are applied after `set`.
@@ -35,6 +62,7 @@ struct SweepCommand {
     plan.vary.insert(plan.vary.end(), given.vary.begin(), given.vary.end());
     if (!data.empty()) plan.set.push_back("data=" + data);
     if (seed) plan.set.push_back("seed=" + std::to_string(*seed));
+    if (has_preset && plan.configs.empty()) plan.preset = small_preset(plan);
     return plan;
   }
 
@@ -69,8 +97,11 @@ struct SweepCommand {
       before.config().load_run_toml(folder.config());
       if (seconds) settings.train.epochs = before.train.epochs;
       settings.config().take_automatic(before.config());
-      if (before.config().to_toml() != settings.config().to_toml()) {
-        throw UsageError(path.string() + " holds a run of another configuration: name another folder");
+      const std::string then = before.config().to_toml(), now = settings.config().to_toml();
+      if (then != now) {
+        const auto [one, other] = first_different_lines(then, now);
+        throw UsageError(path.string() + " holds a run of another configuration (\"" + one + "\", asked for is \"" +
+                         other + "\"): name another folder");
       }
     }
     std::cerr << "\nconfiguration " << variation.name << '\n';
@@ -172,17 +203,21 @@ struct SweepCommand {
 
 }  // namespace
 
-Command add_graph_sweep_command(CLI::App& subcommand, const std::string& example) {
+Command add_graph_sweep_command(CLI::App& subcommand, const std::string& example, bool has_preset) {
   auto command = std::make_shared<SweepCommand>();
+  command->has_preset = has_preset;
   subcommand.add_option("CONFIG", command->given.configs,
-                        "TOML files, an experiment each (default: one, with the defaults)");
+                        "TOML files, an experiment each (default: one, as train has it without --config)");
   subcommand.add_option("--list", command->list,
                         "TOML file of what is compared (configs, set, vary, variations), to be added to");
   subcommand.add_option("--out", command->out, "folder for the runs and the table; one that is there is continued")
       ->required();
   subcommand.add_option("--data", command->data, "dataset: a folder (default: the configuration's)");
   subcommand.add_option("--set", command->given.set, "KEY=VALUE for all configurations; may be repeated")->take_all();
-  subcommand.add_option("--vary", command->given.vary, "KEY=VALUE,VALUE: every combination is run; may be repeated")
+  subcommand
+      .add_option("--vary", command->given.vary,
+                  "KEY=VALUE,VALUE: every combination is run; may be repeated; a value may bring others along, as in "
+                  "attention=sampling,none+local=gcn")
       ->take_all();
   subcommand
       .add_option("--seed", command->seed, "of the first run of every configuration (default: the configuration's)")

@@ -65,7 +65,7 @@ TEST_CASE("sweep trains every configuration, tabulates them, and goes on where i
   }
   CHECK(second.at("differences").at("accuracy").get<double>() == Approx(difference).margin(1e-12));
   CHECK(second.at("difference_deviations").at("accuracy").is_number());
-  shop.refuses(words + Words{"--seed", "5"}, 2, {"another configuration"});
+  shop.refuses(words + Words{"--seed", "5"}, 2, {"another configuration (\"seed = 0\", asked for is \"seed = 5\")"});
   shop.refuses(words + Words{"--set", "epochs=2"}, 2, {"another configuration"});
 }
 
@@ -115,6 +115,14 @@ TEST_CASE("sweep compares what a list says, with what the command line adds") {
     CHECK_THAT(config, Catch::Contains(std::string("\n") + line));
   }
   CHECK(without_seconds(lines_of(shop.run_well(words).out)) == without_seconds(table));
+}
+
+TEST_CASE("a sweep without a configuration begins as a training without one") {
+  const GraphShop shop;
+  const fs::path out = shop / "sweep";
+  shop.run_well({"sweep", "--data", shop.data().string(), "--out", out.string(), "--set", "epochs=1"});
+  shop.run_well({"train", "--data", shop.data().string(), "--out", (shop / "run").string(), "--epochs", "1"});
+  CHECK(read_text(out / "run/config.toml") == read_text(shop / "run/config.toml"));
 }
 
 TEST_CASE("sweep refuses wrong use in a line") {

@@ -134,7 +134,7 @@ TEST_CASE("geosft-sequence lists its models, and says whose a pretrained model o
   CHECK_THAT(list.err, Catch::Contains("no pretrained model of geosft-sequence is shipped"));
   CHECK(nlohmann::json::parse(shop.run_well({"list", "--json"}).out).at("models").empty());
   shop.require_failure(shop.run({"info", "furniture"}), 1,
-                       {"a checkpoint of geosft-sequence", "one of geosft-classify"});
+                       {"a pretrained model of geosft-sequence", "one of geosft-classify"});
 }
 
 TEST_CASE("predict takes series without classes") {
