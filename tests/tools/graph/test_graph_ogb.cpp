@@ -147,11 +147,11 @@ TEST_CASE("nodes of one graph are trained on, evaluated part by part, and predic
   CHECK(evaluated({"--split", "validation"}).at("metrics").at("accuracy") > 0.6);
   CHECK_THAT(read_text(shop / "run" / "metrics.csv"),
              Catch::StartsWith("step,epoch,split,loss,macro_f1,") && Catch::Contains(",validation,"));
-  // Nodes of the test split by class; those without one count for none.
+  // Nodes of the test split by class, before a line on the checkpoint; those without one count for none.
   const Words lines = lines_of(shop.run_well({"eval", run}).out);
-  REQUIRE(lines.size() >= 3);
+  REQUIRE(lines.size() >= 4);
   const auto count_of = [&](size_t label) {
-    std::istringstream words(lines[lines.size() - 3 + label]);
+    std::istringstream words(lines[lines.size() - 4 + label]);
     int64_t name = -1, count = -1;
     words >> name >> count;
     CHECK(name == static_cast<int64_t>(label));
