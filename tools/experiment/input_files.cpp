@@ -36,7 +36,7 @@ std::vector<std::string> sorted_names(std::vector<fs::path> files, const InputKi
   return names;
 }
 
-// What a search left out.
+// Collects what a search left out.
 struct LeftOut {
   std::set<std::string> runs, others;
 

@@ -142,7 +142,7 @@ void RunObserver::on_epoch(const EpochReport& report) {
   const double elapsed = training_seconds();
   const double rate = static_cast<double>(report.training.items - items_before_) / elapsed;
   append(report, "train", report.training, rate, report.seconds_waited / elapsed);
-  // Of an epoch in which the run was resumed, only what was trained since.
+  // An epoch in which the run was resumed counts with what was trained since.
   epochs_seen_ += report.training.items > 0 ? static_cast<double>(report.training.items - items_before_) /
                                                   static_cast<double>(report.training.items)
                                             : 1.0;

@@ -186,7 +186,7 @@ TEST_CASE("normals that point inward are said, and none are used where all are t
   REQUIRE(inward.size() == 1);
   CHECK_THAT(inward[0], Catch::StartsWith("example: its normals point inward on the whole, 100 % of them") &&
                             Catch::Contains("--estimated-normals"));
-  // Of a hollow ball, whose cavity has almost the area of its outside, little more than half of them do.
+  // Little more than half of them do in a hollow ball, whose cavity has almost the area of its outside.
   at::Tensor hollow = at::randn({4000, 3}, test::generator(5));
   hollow = hollow / hollow.norm(2, 1, true);
   for (const int sign : {1, -1}) {
