@@ -123,10 +123,8 @@ bool is_text_of_words(const std::filesystem::path& file) {
   for (std::string line; std::getline(lines, line);) {
     std::replace_if(
         line.begin(), line.end(), [](char letter) { return letter == ',' || letter == ';'; }, ' ');
+    any = any || line.find_first_not_of(" \t\r") != std::string::npos;
     std::istringstream row(line);
-    std::string first;
-    any = any || (row >> first);
-    row = std::istringstream(line);
     if (double x = 0, y = 0, z = 0; row >> x >> y >> z) return false;
   }
   return any;

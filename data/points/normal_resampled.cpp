@@ -81,7 +81,7 @@ DatasetListing list_normal_resampled(const fs::path& source, Split split, bool a
   const fs::path class_list = folder / (prefix + "shape_names.txt");
   const fs::path list = folder / (prefix + (split == Split::train ? "train.txt" : "test.txt"));
   DatasetListing listing;
-  listing.columns = "x,y,z,nx,ny,nz";  // some of the published normals have no unit length
+  listing.columns = "x,y,z,nx,ny,nz";  // in some rows of the set these are 1,1,1
   listing.class_names = read_lines(class_list);
   check_class_names(listing.class_names, class_list);
   const std::vector<std::string> shapes = read_lines(list);

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/graph_presets.h"
 
+#include <algorithm>
+
 #include "data/graphs/molecule_table.h"
 
 namespace geosft {
+namespace {
+
+constexpr const char* attention_keys[] = {
+    "attention", "num_heads",         "num_samples", "score", "probability", "weighting",     "tau",       "degree",
+    "tolerance", "distance_channels", "encoding",    "mask",  "mlp_ratio",   "score_dropout", "positions", "init_from"};
+
+}  // namespace
 
 bool names_molecules(const std::string& data, const GraphReadOptions& options) {
   namespace fs = std::filesystem;
@@ -31,6 +40,12 @@ std::string small_molecule_preset() {
          "clip_grad_norm = 1.0\nschedule = 'cosine'\nema_decay = 0.99\nregression_loss = 'mse'\n"
          "metric = 'roc_auc,rmse'\nvalidate_every = 1\n"
          "[evaluation]\nevaluation_batch = 256\n";
+}
+
+std::string small_preset(const std::string& data, const GraphReadOptions& reading, const std::set<std::string>& keys) {
+  const bool attends = std::any_of(std::begin(attention_keys), std::end(attention_keys),
+                                   [&](const char* key) { return keys.contains(key); });
+  return !attends && !data.empty() && names_molecules(data, reading) ? small_molecule_preset() : small_graph_preset();
 }
 
 }  // namespace geosft

@@ -2,6 +2,7 @@
 // The values of a training of graphs without a configuration file: small models that fit the data.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "data/graphs/graph_cache.h"
@@ -19,5 +20,9 @@ std::string small_graph_preset();
 // Returns, as TOML, one model of the ensemble of tools/configs/graph/molecules.toml: a graph network whose head also
 // gets fingerprints and descriptors.
 std::string small_molecule_preset();
+
+// Returns the one of the two for a dataset, beside which these keys are set: a table of molecules has the second,
+// unless one of the keys asks for attention.
+std::string small_preset(const std::string& data, const GraphReadOptions& reading, const std::set<std::string>& keys);
 
 }  // namespace geosft

@@ -18,11 +18,6 @@
 namespace geosft {
 namespace {
 
-// Options that ask for a model with attention.
-constexpr const char* attention_keys[] = {
-    "attention", "num_heads",         "num_samples", "score", "probability", "weighting",     "tau",       "degree",
-    "tolerance", "distance_channels", "encoding",    "mask",  "mlp_ratio",   "score_dropout", "positions", "init_from"};
-
 constexpr size_t max_classes = 40;  // more do not fit in a table or picture
 
 // Returns the items of which a target is known.
@@ -184,10 +179,7 @@ std::string GraphTrainCommand::small_preset(const Config& options) const {
   }
   GraphReadOptions reading;
   reading.smiles_column = options.option_text("smiles_column").value_or(asked.molecules.smiles_column);
-  const bool attends = std::any_of(std::begin(attention_keys), std::end(attention_keys),
-                                   [&](const char* key) { return keys.contains(key); });
-  const std::string data = options.option_text("data").value_or(asked.data);
-  return !attends && !data.empty() && names_molecules(data, reading) ? small_molecule_preset() : small_graph_preset();
+  return geosft::small_preset(options.option_text("data").value_or(asked.data), reading, keys);
 }
 
 bool GraphTrainCommand::train(const RunFolder& folder) {

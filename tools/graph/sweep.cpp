@@ -209,6 +209,22 @@ std::vector<Variation> varied(const std::vector<Variation>& before, const Assign
 
 }  // namespace
 
+std::set<std::string> keys_of(const SweepList& list) {
+  std::vector<std::string> entries = list.set;
+  entries.insert(entries.end(), list.vary.begin(), list.vary.end());
+  for (const NamedChange& change : list.variations) entries.insert(entries.end(), change.set.begin(), change.set.end());
+  std::set<std::string> keys;
+  for (const std::string& entry : entries) {
+    const Assignment assignment = assignment_of(entry);
+    keys.insert(assignment.key);
+    for (const std::string& value : assignment.values) {
+      const std::vector<std::string> parts = parts_of(value);
+      for (size_t i = 1; i < parts.size(); ++i) keys.insert(parts[i].substr(0, parts[i].find('=')));
+    }
+  }
+  return keys;
+}
+
 std::vector<Variation> variations(const SweepList& list) {
   std::vector<Variation> all = configured(list);
   for (Variation& variation : all) set_all(variation.settings, list.set);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct SweepList {
 // Throws UsageError naming file and line for an unknown key (with the nearest known one), a value of the wrong form, a
 // variation without a name, invalid TOML, and a file that cannot be read.
 SweepList read_sweep_list(const std::filesystem::path& file);
+
+// Returns the keys that a list sets or varies.
+std::set<std::string> keys_of(const SweepList& list);
 
 struct Variation {
   std::string name;  // "mutag score=dot relative=false"

@@ -21,22 +21,6 @@
 namespace geosft {
 namespace {
 
-// Returns the configuration that `train` begins with where it gets no file (GraphTrainCommand::small_preset).
-std::string small_preset(const SweepList& plan) {
-  std::string data;
-  bool attends = false;
-  const auto take = [&](const std::vector<std::string>& entries) {
-    for (const std::string& entry : entries) {
-      if (entry.starts_with("data=")) data = entry.substr(5);
-      attends = attends || entry.starts_with("attention=");
-    }
-  };
-  take(plan.set);
-  take(plan.vary);
-  for (const NamedChange& change : plan.variations) take(change.set);
-  return !attends && !data.empty() && names_molecules(data, {}) ? small_molecule_preset() : small_graph_preset();
-}
-
 // Returns the first line in which two configurations with the same keys differ.
 std::pair<std::string, std::string> first_different_lines(const std::string& first, const std::string& second) {
   std::istringstream lines(first), others(second);
@@ -62,8 +46,19 @@ struct SweepCommand {
     plan.vary.insert(plan.vary.end(), given.vary.begin(), given.vary.end());
     if (!data.empty()) plan.set.push_back("data=" + data);
     if (seed) plan.set.push_back("seed=" + std::to_string(*seed));
-    if (has_preset && plan.configs.empty()) plan.preset = small_preset(plan);
+    if (has_preset && plan.configs.empty()) plan.preset = preset_of(plan);
     return plan;
+  }
+
+  // Returns what `train` begins with where it gets no configuration.
+  static std::string preset_of(const SweepList& plan) {
+    GraphReadOptions reading;
+    std::string data;
+    for (const std::string& entry : plan.set) {
+      if (entry.starts_with("data=")) data = entry.substr(5);
+      if (entry.starts_with("smiles_column=")) reading.smiles_column = entry.substr(14);
+    }
+    return small_preset(data, reading, keys_of(plan));
   }
 
   // Returns the number of epochs that take the given seconds, extrapolated from a trial epoch that is discarded.

@@ -218,4 +218,12 @@ TEST_CASE("curves are left as a table and as a picture", "[sweep_curves]") {
   REQUIRE(folder.svg().find("best so far") != std::string::npos);
 }
 
+TEST_CASE("the keys of a sweep are those of its values, too") {
+  SweepList list;
+  list.set = {"epochs=2", "pool=[1,2]"};
+  list.vary = {"attention=sampling,none+local=gcn+dim=8", "lr=1e+3"};
+  list.variations = {{"whole", {"relative=false"}}};
+  CHECK(keys_of(list) == std::set<std::string>{"attention", "dim", "epochs", "local", "lr", "pool", "relative"});
+}
+
 }  // namespace geosft::test::test_sweep_curves

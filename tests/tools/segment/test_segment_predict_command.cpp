@@ -51,6 +51,8 @@ TEST_CASE("parts of a file are printed, and written for viewers and programs") {
     CHECK(bytes.substr(row + 19 * i + 15, 4) == raw<int32_t>(std::stoi(lines[i])));
   }
   const std::string picture = (shop / "parts").string();
+  shop.refuses({"predict", run, cloud, "--category", "Lamp"}, 2,
+               {"unknown class 'Lamp'", "the nearest known is 'lamp'"});
   const ProcessResult text = shop.run_well({"predict", run, cloud, "--category", "lamp", "--picture", picture});
   REQUIRE(lines_of(text.out).size() == 1);
   CHECK_THAT(text.out, Catch::StartsWith(cloud + ": 90 points:  lamp/") && Catch::EndsWith(" %\n"));
