@@ -31,9 +31,23 @@ at::Tensor from_eigen(float* columns, int64_t count) {
 }
 
 // sensor_msgs::PointCloud2 with x, y and z as float32 at the offsets 0, 4 and 8; pass message.data.data(), its width
-// times its height, and its point_step, which need not be a multiple of 4. Makes a copy.
+// times its height, and its point_step, which need not be a multiple of 4. Makes a copy, which the callback's message
+// need not outlive: contiguous() would make none where a point has these 12 bytes alone.
 at::Tensor from_ros(uint8_t* bytes, int64_t count, int64_t point_step) {
-  return at::from_blob(bytes, {count, point_step}, at::kByte).slice(1, 0, 12).contiguous().view(at::kFloat);
+  return at::from_blob(bytes, {count, point_step}, at::kByte)
+      .slice(1, 0, 12)
+      .clone(at::MemoryFormat::Contiguous)
+      .view(at::kFloat);
+}
+
+// Returns an argument that is a positive number.
+int positive(const std::string& text, const char* name) try {
+  size_t end = 0;
+  const int value = std::stoi(text, &end);
+  if (value < 1 || end != text.size()) throw std::out_of_range(text);
+  return value;
+} catch (const std::logic_error&) {  // of std::stoi, too
+  throw std::runtime_error(std::string(name) + " must be a number from 1 on, got '" + text + "'");
 }
 
 // A scan of an ellipsoid, with one point that the sensor did not see.
@@ -54,9 +68,9 @@ std::vector<PaddedPoint> scan(int count) {
 int main(int argc, char** argv) try {
   geosft::RunModel run = geosft::load_run_model(argc > 1 ? argv[1] : "");  // once; threads may share it
   // Logits are averaged over so many random subsets of the points and samples (10 by default): 1 is fastest.
-  if (argc > 2) run.settings.evaluation.votes = std::stoi(argv[2]);
+  if (argc > 2) run.settings.evaluation.votes = positive(argv[2], "VOTES");
 
-  std::vector<PaddedPoint> padded = scan(argc > 3 ? std::stoi(argv[3]) : 500);
+  std::vector<PaddedPoint> padded = scan(argc > 3 ? positive(argv[3], "POINTS") : 500);
   const auto count = static_cast<int64_t>(padded.size());
   std::vector<float> columns;
   constexpr size_t point_step = 18;  // x, y, z, and six bytes of other fields

@@ -11,7 +11,7 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t target_tokens = 32, max_patch = 32, max_numbers = 512, target_steps = 600, target_graph_steps = 3000;
+constexpr int64_t target_tokens = 32, max_patch = 32, max_numbers = 512, target_steps = 1200, target_graph_steps = 3000;
 constexpr int64_t some_examples = 400, many_examples = 4000, head_channels = 8;
 
 int64_t ceil_div(int64_t a, int64_t b) {
@@ -32,7 +32,7 @@ int64_t batch_of(const DataSizes& sizes) {
 int64_t epochs_of(const DataSizes& sizes, int64_t batch_size, bool graphs) {
   const int64_t steps = ceil_div(sizes.items, batch_size);
   return graphs ? std::clamp<int64_t>(ceil_div(target_graph_steps, steps), 20, 200)
-                : std::clamp<int64_t>(ceil_div(target_steps, steps), 30, 200);
+                : std::clamp<int64_t>(ceil_div(target_steps, steps), 30, 400);
 }
 
 double validation_of(const DataSizes& sizes, const PackedItems& items) {

@@ -25,7 +25,7 @@ DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits);
 //   patch_size            ceil(longest / 32) steps, so 17 to 32 tokens, but at most 32 steps and at most 512 numbers
 //                         per token (at least one step); 1 for data other than series
 //   batch_size            items / 32, rounded down to a power of two from 16 to 64
-//   epochs                as many as 600 optimiser steps take, from 30 to 200; for graphs 3,000 steps, from 20 to 200
+//   epochs                as many as 1,200 optimiser steps take, from 30 to 400; for graphs 3,000 steps, from 20 to 200
 //   validation_fraction   0.2; 0 if no class has three items, of which one could be held out: the last epoch is taken.
 //                         For graphs 0.1; 0 if that is fewer than 5 graphs, if no class has 5, or if nodes are split
 //   dim, num_heads, depth 32, 8 channels per head, and 3; for more than 400 examples 64 and for more than 4,000 also 4

@@ -101,7 +101,7 @@ ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation 
 void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings,
              bool estimated_normals) {
   repair_cloud(shape);
-  warn_of_little(shape, settings.clouds.points, warnings);
+  warn_of_points(shape, settings.clouds.points, warnings);
   thin(shape, settings, warnings);
   complete_normals(shape, settings.clouds, settings.augment, warnings, estimated_normals);
 }

@@ -7,7 +7,7 @@
 
 #include "geometry/augment.h"
 #include "geometry/canonical_pose.h"
-#include "geometry/degenerate_form.h"
+#include "geometry/cloud_warnings.h"
 #include "geometry/farthest_point_sampling.h"
 #include "geometry/normals.h"
 #include "geometry/rotation.h"
@@ -19,24 +19,9 @@ namespace {
 
 constexpr double jitter_clip = 5.0;  // in standard deviations
 
-// Adds a warning if the normals of a shape point inward on the whole. Those of a closed surface that point outward have
-// a positive mean product with the offset from the centroid, 3 V / A by the divergence theorem, however many faces a
-// cavity has. Of the 429 shapes of furniture 2 are warned of as they are, and 343 with all signs turned.
-void warn_of_inward_normals(const Shape& shape, std::vector<std::string>& warnings) {
-  if (!shape.normals.defined() || shape.points.size(0) < 2) return;
-  constexpr double many = 4.0;     // standard errors of the mean product, which random signs hardly ever have
-  constexpr double little = 1e-4;  // of the mean distance from the centroid: the products of a plane are rounding
-  const at::Tensor points = shape.points.to(at::kDouble), offset = points - points.mean(0);
-  const at::Tensor product = (offset * shape.normals.to(at::kDouble)).sum(1);
-  const double mean = product.mean().item<double>();
-  const double error = product.std().item<double>() / std::sqrt(static_cast<double>(product.numel()));
-  const double least = little * offset.norm(2, 1).mean().item<double>();
-  if (mean >= -least || mean >= -many * error) return;
-  const double inward = (product < 0).to(at::kDouble).mean().item<double>();
-  warnings.push_back(cloud_name(shape) + ": its normals point inward on the whole, " +
-                     std::to_string(std::lround(100 * inward)) +
-                     " % of them, and may mislead a model that learned from outward ones (predict --estimated-normals "
-                     "does not use them)");
+// Adds texts about a shape to `warnings`.
+void add_warnings(const Shape& shape, const std::vector<std::string>& texts, std::vector<std::string>& warnings) {
+  for (const std::string& text : texts) warnings.push_back(cloud_name(shape) + ": " + text);
 }
 
 }  // namespace
@@ -121,14 +106,14 @@ void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::
   warnings.push_back(cloud_name(shape) + ": it has no normals: they are estimated");
 }
 
-void warn_of_little(const Shape& shape, int64_t points, std::vector<std::string>& warnings) {
+void warn_of_points(const Shape& shape, int64_t points, std::vector<std::string>& warnings) {
   constexpr int64_t few = 16;
   const int64_t available = shape.points.size(0);
   if (available * few < points) {
     warnings.push_back(cloud_name(shape) + ": " + std::to_string(available) + (available == 1 ? " point" : " points") +
                        " only, where the model sees " + std::to_string(points) + " of each shape");
-  } else if (const std::string form = degenerate_form(shape.points); !form.empty()) {
-    warnings.push_back(cloud_name(shape) + ": all of its " + std::to_string(available) + " points " + form);
+  } else {
+    add_warnings(shape, point_warnings(shape.points), warnings);
   }
 }
 
@@ -137,7 +122,7 @@ void complete_normals(Shape& shape, const CloudSettings& clouds, const AugmentSe
   if (!clouds.normals) return;
   const bool alone = augment.only_estimated_normals();
   if (!(alone || all) || !shape.normals.defined()) {
-    warn_of_inward_normals(shape, warnings);
+    if (shape.normals.defined()) add_warnings(shape, normal_warnings(shape.points, shape.normals), warnings);
     estimate_missing_normals(shape, clouds.normal_orientation, warnings);
     return;
   }

@@ -41,12 +41,12 @@ at::Tensor estimated_normals(const Shape& shape, NormalOrientation orientation);
 // Estimates normals if the shape, or some of its points, has none, and adds a message to `warnings`. Where others are
 // there, the signs follow those.
 void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::vector<std::string>& warnings);
-// Adds a warning for a cloud whose form a model that sees so many points can hardly know: its points are equal or on a
-// line, or a small part of so many.
-void warn_of_little(const Shape& shape, int64_t points, std::vector<std::string>& warnings);
+// Adds a warning for a cloud whose form a model that sees so many points can hardly know: it has a small part of so
+// many, or point_warnings (geometry/cloud_warnings.h) has something to say.
+void warn_of_points(const Shape& shape, int64_t points, std::vector<std::string>& warnings);
 // Gives the shape the normals that a model of these settings takes, if any: those it has, with estimated ones where
 // they are missing, or estimated ones everywhere if the model was trained on those alone, or with `all`. Adds a message
-// to `warnings` if some are estimated, and if most of the shape's own point inward.
+// to `warnings` if some are estimated, and normal_warnings (geometry/cloud_warnings.h) of the shape's own.
 void complete_normals(Shape& shape, const CloudSettings& clouds, const AugmentSettings& augment,
                       std::vector<std::string>& warnings, bool all = false);
 

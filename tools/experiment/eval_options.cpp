@@ -64,11 +64,10 @@ void check_run_first(CLI::App& subcommand, const PredictedInputs& inputs) {
     const std::string command = subcommand.get_name();
     const std::string form = tool + " " + command + " " + model + " " + inputs.example;
     if (is_run) throw UsageError("FILE is required: what to predict, after the RUN, as in " + form);
-    throw UsageError("'" + first + "' is no RUN: the first argument of " + command +
-                     " is a RUN folder, a checkpoint (*.ckpt) " + "or the name of a pretrained model, as in " + form +
-                     "; " +
-                     (known.empty() ? tool + " has no pretrained models"
-                                    : "pretrained models (" + tool + " list): " + listed(known)));
+    throw UsageError(
+        "'" + first + "' is no RUN: the first argument of " + command + " is a RUN folder, a checkpoint (*.ckpt) " +
+        "or the name of a pretrained model, as in " + form + "; " +
+        (known.empty() ? no_zoo_models_text(tool) : "pretrained models (" + tool + " list): " + listed(known)));
   });
 }
 

@@ -67,7 +67,7 @@ struct ListCommand {
                 << "; " << score_text(card) << "; " << megabytes(RunFolder::open(zoo_folder() / one).best_checkpoint())
                 << "; data: " << card.at("data").at("licence").get<std::string>() << '\n';
     }
-    if (names.empty()) std::cerr << "no pretrained model of " << tool << " is shipped: train one, see train --help\n";
+    if (names.empty()) std::cerr << no_zoo_models_text(tool) << ": train one, see train --help\n";
   }
 
   int execute() const {

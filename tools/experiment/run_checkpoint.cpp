@@ -131,7 +131,7 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
   }
   if (!std::filesystem::exists(found)) {
     const std::vector<std::string> known = zoo_models(tool);
-    const std::string none = known.empty() && !tool.empty() ? "; " + tool + " has no pretrained models" : "";
+    const std::string none = known.empty() && !tool.empty() ? "; " + no_zoo_models_text(tool) : "";
     throw DataError(run.string(), "a RUN folder, a checkpoint or a pretrained model",
                     "nothing of this name" + none + nearest_hint(run.string(), known));
   }

@@ -149,7 +149,7 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
 
 void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings, bool estimated_normals) {
   repair_cloud(shape);
-  warn_of_little(shape, trained.settings.clouds.points, warnings);
+  warn_of_points(shape, trained.settings.clouds.points, warnings);
   complete_normals(shape, trained.settings.clouds, trained.settings.augment, warnings, estimated_normals);
   prepare_normals(shape, trained.settings.clouds.normals);
 }

@@ -55,6 +55,12 @@ std::vector<std::string> zoo_models(const std::string& tool) {
   return names;
 }
 
+std::string no_zoo_models_text(const std::string& tool) {
+  const char* const given = std::getenv("GEOSFT_ZOO");
+  const bool named = given != nullptr && *given != '\0';
+  return tool + " has no pretrained models" + (named ? std::string(" in ") + given + ", which GEOSFT_ZOO names" : "");
+}
+
 nlohmann::json zoo_card(const std::string& name) {
   const fs::path file = zoo_folder() / name / card_file;
   try {

@@ -17,6 +17,8 @@ std::filesystem::path zoo_folder();
 // Returns the names of the models in the zoo, sorted; only those that `tool` ("geosft-classify") made, unless it is
 // empty. Throws DataError for a card that cannot be read.
 std::vector<std::string> zoo_models(const std::string& tool = "");
+// Returns that the zoo has no model of `tool`, and which folder GEOSFT_ZOO names, if it is set.
+std::string no_zoo_models_text(const std::string& tool);
 
 // Returns the card of a model (tools/zoo/README.md lists its fields). Throws DataError if it is absent or invalid.
 nlohmann::json zoo_card(const std::string& name);

@@ -64,10 +64,10 @@ TEST_CASE("batches, epochs and dropout follow the number of training items", "[a
         resolved(series_of(std::vector<int64_t>(static_cast<size_t>(train) + 1, 4), train, 2));
     return std::pair(settings.train.batch_size, settings.train.epochs);
   };
-  REQUIRE(sizes(1) == std::pair<int64_t, int64_t>(16, 200));
-  REQUIRE(sizes(40) == std::pair<int64_t, int64_t>(16, 200));
-  REQUIRE(sizes(120) == std::pair<int64_t, int64_t>(16, 75));
-  REQUIRE(sizes(270) == std::pair<int64_t, int64_t>(16, 36));
+  REQUIRE(sizes(1) == std::pair<int64_t, int64_t>(16, 400));
+  REQUIRE(sizes(40) == std::pair<int64_t, int64_t>(16, 400));
+  REQUIRE(sizes(120) == std::pair<int64_t, int64_t>(16, 150));
+  REQUIRE(sizes(270) == std::pair<int64_t, int64_t>(16, 71));
   REQUIRE(sizes(6599) == std::pair<int64_t, int64_t>(64, 30));
   const auto dropout = [](int64_t values) {
     const GraphModelSettings model = resolved(series_of(std::vector<int64_t>(41, 4), 40, values)).model;
@@ -119,7 +119,7 @@ TEST_CASE("what is derived is said, and what is given stays", "[automatic_settin
   settings.patch_size = 5;
   const std::string text = resolve_automatic(settings, series_of({64, 4}, 1));
   REQUIRE(settings.patch_size == 5);
-  REQUIRE(text.find("batch_size 16, epochs 200, validation_fraction 0.0") == 0);
+  REQUIRE(text.find("batch_size 16, epochs 400, validation_fraction 0.0") == 0);
   REQUIRE(resolve_automatic(settings, series_of({64, 4}, 1)).empty());
 }
 

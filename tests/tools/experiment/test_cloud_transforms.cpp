@@ -207,7 +207,7 @@ TEST_CASE("clouds without a form, or with a small part of the points that a mode
     Shape shape;
     shape.points = points;
     std::vector<std::string> warnings;
-    warn_of_little(shape, seen, warnings);
+    warn_of_points(shape, seen, warnings);
     return warnings.empty() ? "" : warnings.front();
   };
   const at::Tensor points = example().points;
@@ -216,6 +216,8 @@ TEST_CASE("clouds without a form, or with a small part of the points that a mode
   CHECK(warnings_of(points.slice(0, 0, 1).expand({20, 3}), 64) == "the cloud: all of its 20 points are equal");
   CHECK(warnings_of(points.slice(0, 0, 1) * at::arange(20).unsqueeze(1), 64) ==
         "the cloud: all of its 20 points lie on one line");
+  CHECK_THAT(warnings_of(at::cat({points, points.new_zeros({30, 3})}), 64),
+             Catch::StartsWith("the cloud: 30 of its 330 points are at one place, (0, 0, 0)"));
 }
 
 TEST_CASE("clouds are rotated as they are told") {

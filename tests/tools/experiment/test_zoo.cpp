@@ -105,6 +105,8 @@ TEST_CASE("list prints a line for each model of the tool, or one card") {
   const ProcessResult none = run_process(GEOSFT_SEGMENT, {"list"});
   REQUIRE(none.exit == 0);
   REQUIRE(none.out.empty());
+  CHECK_THAT(none.err, Catch::StartsWith("geosft-segment has no pretrained models in /") &&
+                           Catch::Contains(", which GEOSFT_ZOO names: train one"));
   REQUIRE(nlohmann::json::parse(run_process(GEOSFT_CLASSIFY, {"list", "b"}).out) == small_card("b", "geosft-classify"));
   require_one_line_failure("geosft-segment", run_process(GEOSFT_SEGMENT, {"list", "a"}), 2, {"'a'", "geosft-segment"});
 }

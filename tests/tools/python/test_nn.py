@@ -873,6 +873,12 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(between, [0, 3, 3, 5]), "edge_index must join", "edge 1, [1, 3], joins graphs 0 and 2", error=ValueError)
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr.float()), "ptr", "int64")
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, edge_values=torch.ones(2, 1)), "edge_values", "3 edges")
+        batch = torch.tensor([0, 0, 0, 1, 1])
+        for nodes in ({}, {"node_values": torch.rand(5, 2)}):
+            self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, batch, **nodes), "ptr must be the offsets of the graphs", "looks like the graph of each node", "bincount")
+        for name, rows, shape in (("node_values", torch.rand(4, 2), "[5, columns]"), ("node_categories", torch.zeros(5, dtype=torch.int64), "[5, columns]"),
+                                  ("coordinates", torch.rand(5, 2), "[5, 3]"), ("graph_features", torch.rand(5, 1), "[2, columns]")):
+            self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, **{name: rows}), f"{name} must have shape {shape}", error=ValueError)
         graphs = nn.FeaturedGraphs.from_edges(edges, ptr, node_categories=torch.tensor([[0], [1], [2], [1], [0]]), edge_values=torch.rand(3, 1),
                                               node_values=torch.rand(5, 2), coordinates=torch.rand(5, 3))
         model = nn.GraphModel(2, DIM, **LAYER, node_vocabulary=[3], node_values=2, edge_values=1, distance_channels=3)

@@ -140,6 +140,21 @@ class InPyTorchGeometric(unittest.TestCase):
         named = pyg.from_data(batch, node_categories="x", edge_categories="edge_attr")
         self.assertTrue(torch.equal(named.edge_categories, graphs.edge_categories))
 
+    def test_graphs_of_a_batch_without_ptr_stay_apart(self):
+        batch = Batch.from_data_list(self.molecules[:3])
+        by_hand = Data(x=batch.x, edge_index=batch.edge_index, edge_attr=batch.edge_attr, batch=batch.batch)
+        self.assertEqual(pyg.from_data(by_hand).ptr.tolist(), batch.ptr.tolist())
+        x = torch.randn(batch.num_nodes, 8)
+        conv, points = pyg.SamplingConv(8, heads=2, num_samples=4).eval(), pyg.SamplingPointConv(8, heads=2, num_samples=4).eval()
+        self.assertTrue(torch.equal(conv(x, batch.edge_index, batch=batch.batch, ptr=batch.ptr), conv(x, batch.edge_index, ptr=batch.ptr)))
+        other, pos = batch.ptr.clone(), torch.rand(batch.num_nodes, 3)
+        other[1] += 1
+        by_hand.ptr = other
+        for call in (lambda: pyg.from_data(by_hand), lambda: conv(x, batch.edge_index, batch=batch.batch, ptr=other.tolist()),
+                     lambda: points(x, pos, batch.batch, ptr=other)):
+            with self.assertRaisesRegex(ValueError, f"ptr and batch must name the same graphs, but row {other[1] - 1} is of graph 0 by ptr and 1 by batch"):
+                call()
+
     def test_graphs_are_written_as_a_dataset(self):
         with tempfile.TemporaryDirectory() as temporary:
             folder = pathlib.Path(temporary) / "sets" / "MUTAG"

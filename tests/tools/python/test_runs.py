@@ -289,17 +289,29 @@ class Classifiers(InFolder):
     def test_clouds_of_little_form_are_warned_of(self):
         model, generator = geosft.load(self.run_), torch.Generator().manual_seed(6)
         trained = model.config["clouds"]["points"]
-        line = torch.rand(trained, 1, generator=generator)
+        line, cloud = torch.rand(trained, 1, generator=generator), torch.rand(300, 3, generator=generator)
         few = max(1, trained // 16 - 1)
         for points, words in ((torch.rand(few, 3, generator=generator), f"the cloud: {few} points? only, where the model sees {trained} of each shape"),
                               (torch.ones(trained, 3), f"the cloud: all of its {trained} points are equal"),
-                              (line * torch.tensor([1.0, 2.0, 3.0]) + 5, f"the cloud: all of its {trained} points lie on one line")):
+                              (line * torch.tensor([1.0, 2.0, 3.0]) + 5, f"the cloud: all of its {trained} points lie on one line"),
+                              (torch.cat((cloud, torch.zeros(20, 3))), "the cloud: 20 of its 320 points are at one place, .0, 0, 0.: leave them out"),
+                              (torch.cat((cloud, torch.full((1, 3), 50.0))), "the cloud: 1 of its 301 points lies apart from the others")):
             with self.assertWarnsRegex(UserWarning, words) as said:
                 model.predict(points)
             self.assertEqual(said.filename, __file__)
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message="the cloud: ")
             model.predict(torch.rand(trained // 16 + 1, 3, generator=generator))
+
+    def test_normals_that_point_inward_are_warned_of(self):
+        model, generator = geosft.load(self.run_), torch.Generator().manual_seed(6)
+        outward = torch.nn.functional.normalize(torch.randn(500, 3, generator=generator), dim=1)
+        with self.assertWarnsRegex(UserWarning, "the cloud: its normals point inward on the whole, 100 % of them") as said:
+            model.predict(outward, -3 * outward)
+        self.assertEqual(said.filename, __file__)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="the cloud: ")
+            model.predict(outward, outward)
 
     def test_other_classes(self):
         model = geosft.load(self.run_)

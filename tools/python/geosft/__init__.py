@@ -13,7 +13,11 @@ from pathlib import Path as _Path
 
 import torch as _torch
 
-from ._compiled import TORCH_VERSION as _COMPILED_WITH
+try:
+    from ._compiled import TORCH_VERSION as _COMPILED_WITH
+except ModuleNotFoundError:
+    raise ImportError(f"{_Path(__file__).parent} has the sources of geosft without its compiled operators: install it (pip install . in the clone), "
+                      "and keep the folder of the sources off the path") from None
 
 __version__ = _version("geosft")
 

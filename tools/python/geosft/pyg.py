@@ -63,6 +63,21 @@ def ptr_of(batch: Tensor | None, rows: int, items: int | None = None) -> Tensor:
     return nn.functional.pad(count.cumsum(0), (1, 0))
 
 
+def _offsets(batch: Tensor | None, ptr: Tensor | Sequence[int] | None, rows: int) -> Tensor | Sequence[int]:
+    """The offsets of the items of `rows` rows, by `ptr`, or else by `batch`. Raises a ValueError where the two do not agree."""
+    if ptr is None:
+        return ptr_of(batch, rows)
+    if batch is None or torch.compiler.is_compiling():
+        return ptr
+    ptr_of(batch, rows)  # checks it
+    item = PackedLayout.of_ptr(ptr, rows).item_of_row(batch.device)
+    apart = item != batch
+    if apart.any():
+        row = int(apart.nonzero()[0])
+        raise ValueError(f"ptr and batch must name the same graphs, but row {row} is of graph {int(item[row])} by ptr and {int(batch[row])} by batch: give one of them")
+    return ptr
+
+
 def from_data(
     data: Data, *, node_categories: str | Tensor | None = None, node_values: str | Tensor | None = None,
     edge_categories: str | Tensor | None = None, edge_values: str | Tensor | None = None
@@ -70,7 +85,7 @@ def from_data(
     """The packed graphs of a Data or a Batch, for :class:`geosft.nn.GraphModel`.
 
     Args:
-        data: with edge_index; pos become the coordinates, edge_weight the weights of encodings, and `rwpe` or another
+        data: with edge_index; ptr or batch says which nodes are of which graph, without both they are of one. pos become the coordinates, edge_weight the weights of encodings, and `rwpe` or another
             attribute `node_encoding` the encoding.
         node_categories, node_values, edge_categories, edge_values: names of attributes, or tensors of a row per node or
             edge. Without any of the two of nodes, `x` is what its dtype says: integers are categories, floating numbers
@@ -103,8 +118,7 @@ def from_data(
         found = getattr(data, attribute, None)
         if found is not None and (not isinstance(found, Tensor) or found.layout != torch.strided or found.is_quantized or found.dim() == 0):
             raise ValueError(f"{attribute} must be a dense tensor of rows, got {getattr(found, 'layout', type(found).__name__)}")
-    ptr = getattr(data, "ptr", None)
-    ptr = torch.tensor([0, data.num_nodes]) if ptr is None else ptr
+    ptr = _offsets(getattr(data, "batch", None), getattr(data, "ptr", None), data.num_nodes)
     node_categories, node_values = by_type(node_categories, node_values, "x")
     edge_categories, edge_values = by_type(edge_categories, edge_values, "edge_attr")
     encoding = getattr(data, "node_encoding", None)
@@ -228,7 +242,7 @@ class SamplingConv(_SampledConv):
         ptr: Tensor | Sequence[int] | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
         """Nodes x [N, in_channels], edge_index int64 [2, E], edge_attr [E, edge_dim], and the graph of each node `batch`
-        int64 [N], or the offsets of the graphs `ptr`; the random numbers `sampling` of the pass: [N, out_channels]."""
+        int64 [N], or the offsets of the graphs `ptr` (both must agree); the random numbers `sampling` of the pass: [N, out_channels]."""
         x = self._tokens(x)
         if isinstance(edge_index, Tensor) and _names_graphs(edge_attr, x.shape[0]) and (self.edge_dim is None or edge_attr.shape != edge_index.shape[-1:]):
             raise ValueError("edge_attr, the third argument, must hold features of the edges, got an integer per node: give the graph of each node "
@@ -237,8 +251,7 @@ class SamplingConv(_SampledConv):
             raise ValueError(f"edge_attr must be given: the convolution was built with edge_dim={self.edge_dim}")
         if edge_attr is not None and self.edge_dim is None:
             raise ValueError("edge_attr must be None: the convolution was built without edge_dim")
-        if ptr is None:
-            ptr = ptr_of(batch, x.shape[0])
+        ptr = _offsets(batch, ptr, x.shape[0])
         edges = _csr(edge_index, x.shape[0], edge_attr, x, self.edge_dim)
         _check_graphs(edge_index, ptr, x.shape[0])
         return self.mix(x, edges, ptr, sampling=sampling)
@@ -268,13 +281,13 @@ class SamplingPointConv(_SampledConv):
         ptr: Tensor | Sequence[int] | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
         """Points x [N, in_channels] at pos [N, 3], with normals [N, 3], and the cloud of each point `batch` int64 [N], or the
-        offsets of the clouds `ptr`; the random numbers `sampling` of the pass: [N, out_channels]."""
+        offsets of the clouds `ptr` (both must agree); the random numbers `sampling` of the pass: [N, out_channels]."""
         x = self._tokens(x)
         check_like(pos, "pos", x, "x")
         if pos.shape != (x.shape[0], 3):
             raise ValueError(f"pos must have shape [{x.shape[0]}, 3], got {list(pos.shape)}")
         check_finite(pos, "pos", PackedLayout(x.shape[0], None))
-        return self.mix(x, PointEncoding(pos, normals), ptr_of(batch, x.shape[0]) if ptr is None else ptr, sampling=sampling)
+        return self.mix(x, PointEncoding(pos, normals), _offsets(batch, ptr, x.shape[0]), sampling=sampling)
 
 
 class AddRandomWalkPE(BaseTransform):

@@ -166,7 +166,7 @@ class TrainedRun(nn.Module):
         """The normals that the model takes, estimated where they are missing; None for a model without."""
         if not self.normals:
             return None
-        alone = self.config.get("augment", {}).get("estimated_normals", 0.0) >= 1.0  # the model knows no others
+        alone = self._knows_estimated_normals_alone
         found, estimated = _with_normals(points, None if alone else normals, self.config["clouds"])
         if estimated > 0 and not self._said_normals:
             self._said_normals = True
@@ -174,6 +174,17 @@ class TrainedRun(nn.Module):
                     "normals are missing: they are estimated" if estimated == len(points) else f"normals of {estimated} points are missing: they are estimated"
             warnings.warn(f"{what} (said once per model)", stacklevel=_stack_level())
         return found
+
+    @property
+    def _knows_estimated_normals_alone(self) -> bool:
+        return self.config.get("augment", {}).get("estimated_normals", 0.0) >= 1.0
+
+    def _warn_of_normals(self, points: Tensor, normals: Tensor | None) -> None:
+        """Warns, as the tool does, of given normals that point inward, where the model takes them."""
+        if normals is None or not self.normals or self._knows_estimated_normals_alone:
+            return
+        for text in torch.ops.geosft._normal_warnings(_centred(points), _present_normals(normals)):
+            _warn(text)
 
     def save(self, folder: str | pathlib.Path) -> None:
         """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. An
@@ -267,12 +278,17 @@ def _unit_normals(normals: Tensor) -> Tensor:
     return torch.where(length > 0, exact / length, 0.0).to(normals.dtype)
 
 
+def _present_normals(normals: Tensor) -> Tensor:
+    """Given normals as float32 of unit length, on the CPU; those that are not finite become zero, which is missing."""
+    normals = normals.detach().to("cpu", torch.float32)
+    return _unit_normals(torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0))
+
+
 def _with_normals(points: Tensor, normals: Tensor | None, clouds: dict) -> tuple[Tensor, int]:
     """The normals [n, 3], estimated as the settings of clouds say where they are missing: None, zeros, or not finite; and how
     many were."""
     if normals is not None:
-        normals = normals.detach().to("cpu", torch.float32)
-        normals = _unit_normals(torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0))
+        normals = _present_normals(normals)
         missing = (normals == 0).all(1, keepdim=True)
         if not missing.any():
             return normals, 0
@@ -309,13 +325,19 @@ def _model_input(points: Tensor, normals: Tensor | None, model: PointClassifier 
 _FEW = 16  # a model that sees more than so many times as many points hardly knows a cloud
 
 
-def _warn_if_degenerate(points: Tensor, seen: int) -> None:
+def _warn(text: str) -> None:
+    """A warning about a cloud, in the words of the tool, from the function that calls this one."""
+    warnings.warn(f"the cloud: {text}", stacklevel=_stack_level())
+
+
+def _warn_of_points(points: Tensor, seen: int) -> None:
     """Warns, as the tool does, of a cloud whose form a model that sees `seen` points of each shape can hardly know."""
     count, of = len(points), "point" if len(points) == 1 else "points"
     if count * _FEW < seen:
-        warnings.warn(f"the cloud: {count} {of} only, where the model sees {seen} of each shape", stacklevel=_stack_level())
-    elif form := torch.ops.geosft._degenerate_form(points.detach().to("cpu", torch.float64)):
-        warnings.warn(f"the cloud: all of its {count} {of} {form}", stacklevel=_stack_level())
+        _warn(f"{count} {of} only, where the model sees {seen} of each shape")
+        return
+    for text in torch.ops.geosft._point_warnings(points.detach().to("cpu", torch.float64)):
+        _warn(text)
 
 
 class _evaluating:
@@ -343,11 +365,13 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         not, and normals [n, 3] of unit length that point outward, which are estimated where the model needs them and they are missing; the
         first time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
         trained with are sampled; logits are averaged over the votes of the configuration, and with those of a kernel
-        regression if the RUN has one. Warns of a cloud of far fewer points, and of points that are equal or on one line, as the
-        tool does."""
+        regression if the RUN has one. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
+        stray, and of normals that point inward."""
         points, normals = _checked_cloud(points, normals)
-        _warn_if_degenerate(points, self.config["clouds"]["points"])
-        cloud = self._thinned(points, normals)
+        _warn_of_points(points, self.config["clouds"]["points"])
+        points, normals = self._thinned(points, normals)
+        self._warn_of_normals(points, normals)
+        cloud = points, self._directions(points, normals)
         with _evaluating(self):
             logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]
             found = torch.stack(logits).mean(0)
@@ -371,14 +395,13 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         check_integer("vote", vote)
         if vote < 0:
             raise ValueError(f"vote must not be negative, got {vote}")
-        return self._seen_by(self._thinned(*_checked_cloud(points, normals)), vote)
+        points, normals = self._thinned(*_checked_cloud(points, normals))
+        return self._seen_by((points, self._directions(points, normals)), vote)
 
-    def _thinned(self, points: Tensor, normals: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """The points that votes sample, with the normals that the model takes."""
+    def _thinned(self, points: Tensor, normals: Tensor | None) -> list[Tensor | None]:
+        """The points that votes sample, with the given normals of these."""
         clouds = self.config["clouds"]
-        thinned = _subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"])
-        points, normals = _taken(thinned, points, normals)
-        return points, self._directions(points, normals)
+        return _taken(_subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"]), points, normals)
 
     def _seen_by(self, cloud: tuple[Tensor, Tensor | None], vote: int) -> tuple[Tensor, Tensor | None]:
         return _model_input(*_taken(_seen(cloud[0], self.config["clouds"], vote), *cloud), self)
@@ -416,10 +439,11 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
         input), with normals [n, 3] that point outward or None, as those of the tool; tensors, or NumPy arrays of float32 or float64. The first
         time that normals are estimated, a warning says so. Clouds of more points than one block of the configuration are
-        refused: those the tool divides. Warns of a cloud of far fewer points, and of points that are equal or on one line, as the
-        tool does."""
+        refused: those the tool divides. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
+        stray, and of normals that point inward."""
         points, normals = _checked_cloud(points, normals)
-        _warn_if_degenerate(points, self.config["clouds"]["points"])
+        _warn_of_points(points, self.config["clouds"]["points"])
+        self._warn_of_normals(points, normals)
         label = self._category(category)
         given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
         seen, directions = self.prepare(points, normals)

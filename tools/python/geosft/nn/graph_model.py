@@ -27,6 +27,7 @@ _HEADS = {"softmax_pool": ("pool_head", SoftmaxPoolHead), "sample_max": ("sample
 _POSITIONS = ("none", "added", "relative", "learned")
 _TOKEN_DEVIATION = 0.02  # of the class token and of learned positions, as in DeiT
 _MIN_DEVIATION = 1e-6
+_OF_NODES = ("node_categories", "node_values", "coordinates", "node_encoding")
 _MAX_DEVIATIONS = 5.0  # of standardised features of graphs
 
 
@@ -93,9 +94,11 @@ class FeaturedGraphs(NamedTuple):
         count = int(ptr[-1])
         if not 0 <= count < 2**48 or int(ptr[0]) != 0 or bool((ptr.diff() < 0).any()):
             raise ValueError(f"ptr must rise from 0 to the number of nodes, got {ptr[:8].tolist()}")
+        _check_no_batch(ptr, nodes, edge_index)
         if edge_index.numel() > 0 and not (0 <= int(edge_index.min()) and int(edge_index.max()) < count):
             raise ValueError(f"edge_index must name nodes from 0 to {count - 1}, got {int(edge_index.min())} to {int(edge_index.max())}")
         check_edges_in_items(edge_index, ptr)
+        _check_rows_of_graphs(nodes, count, len(ptr) - 1)
         source, order = edge_index[0].sort(stable=True)
         of_edges = {}
         for name, rows in (("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)):
@@ -115,6 +118,23 @@ class FeaturedGraphs(NamedTuple):
             there = tensor.to(*args, **kwargs)
             return there if tensor.is_floating_point() else there.to(tensor.dtype)
         return FeaturedGraphs(*map(moved, self))
+
+
+def _check_no_batch(ptr: Tensor, nodes: dict, edge_index: Tensor) -> None:
+    """Checks that `ptr` [B + 1], which rises from 0, is not the graph of each node, of which there are more than it counts."""
+    seen = [len(rows) for name, rows in nodes.items() if name in _OF_NODES and isinstance(rows, Tensor) and rows.dim() > 0]
+    named = int(edge_index.max()) + 1 if edge_index.numel() > 0 else 0
+    if int(ptr[-1]) < max(seen, default=named) == len(ptr) and int(ptr.diff().max()) <= 1:
+        raise ValueError(f"ptr must be the offsets of the graphs, [B + 1], got {ptr[:8].tolist()}{' …' if len(ptr) > 8 else ''}, which looks like the graph of each "
+                         "node: nn.functional.pad(batch.bincount().cumsum(0), (1, 0)) makes offsets of it")
+
+
+def _check_rows_of_graphs(features: dict, nodes: int, graphs: int) -> None:
+    """Checks that features of nodes and graphs, by the names of their fields, are tables of so many rows."""
+    for name, rows in features.items():
+        count, columns = (graphs if name == "graph_features" else nodes), ("3" if name == "coordinates" else "columns")
+        if isinstance(rows, Tensor) and (rows.dim() != 2 or rows.shape[0] != count or name == "coordinates" and rows.shape[1] != 3):
+            raise ValueError(f"{name} must have shape [{count}, {columns}], by ptr, got {list(rows.shape)}")
 
 
 def _table_rows(categories: Tensor, vocabulary: Sequence[int]) -> Tensor:

@@ -105,12 +105,14 @@ def distance_features(squared_distance: Tensor, channels: int, range_: float) ->
 
 
 def by_name(given) -> str:
-    """What an error adds where a mask or offsets were given at the place of another argument."""
+    """What an error adds where a mask, offsets or plain rows were given at the place of an encoding."""
     if isinstance(given, Tensor) and given.dtype == torch.bool:
         return ": give a mask by its name, mask=…"
     integers = isinstance(given, Tensor) and not given.is_floating_point() and not given.is_complex()
     if integers or isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(one, int) for one in given):
         return ": give the offsets of packed items by their name, ptr=…"
+    if isinstance(given, Tensor):
+        return ": PointEncoding(…) makes an encoding of coordinates, SequenceEncoding(…) of positions"
     return ""
 
 

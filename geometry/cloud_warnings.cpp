@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/cloud_warnings.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "geometry/operators.h"
+#include "geometry/points.h"
+
+namespace geosft {
+namespace {
+
+// For the models in Python.
+GEOSFT_OPERATORS(m) {
+  m.def("_point_warnings(Tensor points) -> str[]");
+  m.def("_normal_warnings(Tensor points, Tensor normals) -> str[]");
+}
+
+GEOSFT_KERNELS(CPU, m) {
+  m.impl("_point_warnings", point_warnings);
+  m.impl("_normal_warnings", normal_warnings);
+}
+
+// Checks an argument and returns it in double precision.
+at::Tensor checked(const at::Tensor& rows, const char* name) {
+  check_points(rows, name);
+  TORCH_CHECK(rows.is_cpu(), name, " must be on the CPU");
+  return rows.detach().to(at::kDouble).contiguous();
+}
+
+std::string percent(double share) {
+  return std::to_string(std::lround(100 * share)) + " %";
+}
+
+// Returns "are equal" or "lie on one line" if the points do.
+std::string degenerate_form(const at::Tensor& points) {
+  constexpr double tolerance = 1e-5;  // float32 rounds more finely
+  const at::Tensor offset = points - points[0], distance = offset.square().sum(1);
+  const at::Tensor farthest = offset[distance.argmax().item<int64_t>()];
+  const double extent = distance.max().item<double>();
+  if (extent == 0) return "are equal";
+  const at::Tensor beside = at::linalg_cross(offset, farthest.expand_as(offset)).norm(2, 1);
+  return beside.max().item<double>() <= tolerance * extent ? "lie on one line" : "";
+}
+
+// Returns a row of `points` at the place that most of them have.
+int64_t most_common_row(const at::Tensor& points) {
+  // Rows are compared by a number of their bits: sorting those is faster than sorting rows. 0.0 is equal to -0.0.
+  const at::Tensor bits = (points + 0.0).view(at::kLong);
+  const at::Tensor key = bits.select(1, 0) * 0x1E3779B97F4A7C15 + bits.select(1, 1) * 0x3F58476D1CE4E5B9 +
+                         bits.select(1, 2) * 0x14D049BB133111EB;
+  const auto [sorted, row] = key.sort();
+  const auto [value, inverse, count] = at::unique_consecutive(sorted, /*return_inverse=*/false, /*return_counts=*/true);
+  const int64_t most = count.argmax().item<int64_t>();
+  return row[count.slice(0, 0, most).sum().item<int64_t>()].item<int64_t>();
+}
+
+std::string repeated_place(const at::Tensor& points) {
+  constexpr int64_t few = 16, one_in = 100;
+  const int64_t available = points.size(0);
+  if (available <= few) return "";
+  const at::Tensor place = points[most_common_row(points)];
+  const int64_t there = (points == place).all(1).sum().item<int64_t>();
+  if (there <= few || there * one_in <= available) return "";
+  const bool origin = !place.any().item<bool>();
+  std::ostringstream text;
+  text << there << " of its " << available << " points are at one place" << (origin ? ", (0, 0, 0)" : "")
+       << ": leave them out if they stand for what a sensor did not see";
+  return text.str();
+}
+
+std::string stray_points(const at::Tensor& points) {
+  constexpr int64_t few = 200;
+  constexpr double inner = 0.99, far = 2.0;
+  const int64_t available = points.size(0);
+  if (available < few) return "";
+  const at::Tensor middle = std::get<0>(points.median(0)), distance = (points - middle).norm(2, 1);
+  const auto rank = static_cast<int64_t>(std::ceil(inner * static_cast<double>(available)));
+  const double usual = std::get<0>(distance.kthvalue(rank)).item<double>();
+  const double largest = distance.max().item<double>();
+  if (largest < far * usual || usual == 0) return "";
+  const int64_t stray = (distance >= far * usual).sum().item<int64_t>();
+  std::ostringstream text;
+  text.precision(2);
+  text << stray << " of its " << available << (stray == 1 ? " points lies" : " points lie")
+       << " apart from the others, up to " << largest / usual << " times as far from the middle as " << percent(inner)
+       << " of them. The farthest point sets the scale, so leave stray points out";
+  return text.str();
+}
+
+}  // namespace
+
+std::vector<std::string> point_warnings(const at::Tensor& points) {
+  const at::Tensor exact = checked(points, "points");
+  if (exact.size(0) < 2) return {};
+  if (const std::string form = degenerate_form(exact); !form.empty()) {
+    return {"all of its " + std::to_string(exact.size(0)) + " points " + form};
+  }
+  if (std::string text = repeated_place(exact); !text.empty()) return {std::move(text)};
+  if (std::string text = stray_points(exact); !text.empty()) return {std::move(text)};
+  return {};
+}
+
+std::vector<std::string> normal_warnings(const at::Tensor& points, const at::Tensor& normals) {
+  const at::Tensor exact = checked(points, "points"), directions = checked(normals, "normals");
+  TORCH_CHECK(directions.sizes() == exact.sizes(), "normals must have the shape of points, ", exact.sizes(), ", got ",
+              directions.sizes());
+  if (exact.size(0) < 2) return {};
+  constexpr double many = 4.0;     // standard errors of the mean product, which random signs hardly ever have
+  constexpr double little = 1e-4;  // of the mean distance from the centroid: the products of a plane are rounding
+  const at::Tensor offset = exact - exact.mean(0), product = (offset * directions).sum(1);
+  const double mean = product.mean().item<double>();
+  const double error = product.std().item<double>() / std::sqrt(static_cast<double>(product.numel()));
+  const double least = little * offset.norm(2, 1).mean().item<double>();
+  if (mean >= -least || mean >= -many * error) return {};
+  const double inward = (product < 0).to(at::kDouble).mean().item<double>();
+  return {"its normals point inward on the whole, " + percent(inward) +
+          " of them, and may mislead a model that learned from outward ones. Estimated ones may serve better (predict "
+          "--estimated-normals, or a call without normals)"};
+}
+
+}  // namespace geosft

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/cloud_warnings.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_cloud_warnings {
+namespace {
+
+std::string of_points(const at::Tensor& points) {
+  const std::vector<std::string> found = point_warnings(points);
+  REQUIRE(found.size() <= 1);
+  return found.empty() ? "" : found.front();
+}
+
+std::string of_normals(const at::Tensor& points, const at::Tensor& normals) {
+  const std::vector<std::string> found = normal_warnings(points, normals);
+  REQUIRE(found.size() <= 1);
+  return found.empty() ? "" : found.front();
+}
+
+// Points on the unit sphere, which are its normals, too.
+at::Tensor sphere(int64_t points, uint64_t seed) {
+  const at::Tensor direction = at::randn({points, 3}, generator(seed)).to(at::kDouble);
+  return direction / direction.norm(2, 1, true);
+}
+
+}  // namespace
+
+TEST_CASE("point_warnings tells equal points and points on one line from others") {
+  const at::Tensor place = at::arange(20, at::kDouble).unsqueeze(1);
+  const at::Tensor line = place * at::tensor({1.0, 2.0, 3.0}) + 5;
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    CHECK(of_points(at::full({20, 3}, 0.3).to(type)) == "all of its 20 points are equal");
+    CHECK(of_points(line.to(type)) == "all of its 20 points lie on one line");
+    CHECK(of_points(at::cat({line, at::tensor({9.0, 0.0, 0.0}).unsqueeze(0)}).to(type)).empty());
+    CHECK(of_points(at::zeros({1, 3}, type)).empty());
+    CHECK(of_points(at::zeros({0, 3}, type)).empty());
+  }
+  // The tolerance is 1e-5 of the largest distance from the first point.
+  at::Tensor bent = place * at::tensor({1.0, 0.0, 0.0});
+  bent[10][1] = 0.9e-5 * 19;
+  CHECK(of_points(bent) == "all of its 20 points lie on one line");
+  bent[10][1] = 1.1e-5 * 19;
+  CHECK(of_points(bent).empty());
+}
+
+TEST_CASE("point_warnings counts the points of the most common place") {
+  const at::Tensor cloud = sphere(1000, 1);
+  const auto repeated = [&](int64_t times, const at::Tensor& place) {
+    at::Tensor points = cloud.clone();
+    points.index_put_({at::randperm(1000, generator(2), at::kLong).slice(0, 0, times)}, place);
+    return of_points(points);
+  };
+  const at::Tensor origin = at::zeros({3}, at::kDouble);
+  CHECK(repeated(16, origin).empty());  // more than 16, and more than 1 %
+  CHECK(
+      repeated(17, origin) ==
+      "17 of its 1000 points are at one place, (0, 0, 0): leave them out if they stand for what a sensor did not see");
+  CHECK_THAT(repeated(200, cloud[3]), Catch::StartsWith("200 of its 1000 points are at one place: "));
+  CHECK_THAT(of_points(at::cat({sphere(3000, 3), at::zeros({30, 3}, at::kDouble)})), Catch::Equals(""));
+  // 0 and -0 are one place, and the places of many pairs are not.
+  const at::Tensor signs = at::cat({at::zeros({10, 3}, at::kDouble), -at::zeros({10, 3}, at::kDouble)});
+  CHECK_THAT(of_points(at::cat({cloud, signs})),
+             Catch::StartsWith("20 of its 1020 points are at one place, (0, 0, 0)"));
+  CHECK(of_points(at::cat({cloud, cloud})).empty());
+}
+
+TEST_CASE("point_warnings finds stray points, which set the scale") {
+  const at::Tensor cloud = sphere(997, 4) + 100;
+  const auto with_stray = [&](double factor) {
+    const at::Tensor far = factor * at::eye(3, at::kDouble) + 100;
+    return of_points(at::cat({cloud, far}));
+  };
+  CHECK(of_points(cloud).empty());
+  // The middle of a sphere of 997 points is its centre to about 0.1.
+  CHECK(with_stray(1.9).empty());
+  CHECK_THAT(with_stray(12.0), Catch::StartsWith("3 of its 1000 points lie apart from the others, up to 1") &&
+                                   Catch::Contains("times as far from the middle as 99 % of them"));
+  CHECK_THAT(of_points(at::cat({cloud, at::full({1, 3}, 110.0, at::kDouble)})),
+             Catch::StartsWith("1 of its 998 points lies apart from the others"));
+  CHECK(of_points(at::cat({cloud.slice(0, 0, 198), at::zeros({1, 3}, at::kDouble)})).empty());  // too few to tell
+}
+
+TEST_CASE("normal_warnings tells inward normals from outward ones") {
+  const at::Tensor cloud = sphere(1000, 5);
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    CHECK(of_normals(cloud.to(type), cloud.to(type)).empty());
+    CHECK_THAT(of_normals(cloud.to(type), -cloud.to(type)),
+               Catch::StartsWith("its normals point inward on the whole, 100 % of them, and may mislead") &&
+                   Catch::Contains("--estimated-normals"));
+  }
+  const at::Tensor third = at::where(at::rand({1000, 1}, generator(7)) < 0.33, -cloud, cloud);
+  CHECK(of_normals(cloud, third).empty());
+  CHECK_THAT(of_normals(cloud, -third), Catch::StartsWith("its normals point inward on the whole, 6"));
+  // A plane has no inside, and its products are rounding.
+  const at::Tensor plane = at::rand({500, 3}, generator(8)).to(at::kDouble) * at::tensor({1.0, 1.0, 0.0}) + 0.3;
+  const at::Tensor up = at::tensor({0.0, 0.0, 1.0}).to(at::kDouble).expand_as(plane);
+  CHECK(of_normals(plane, up).empty());
+  CHECK(of_normals(plane, -up).empty());
+  // Missing ones, and one point.
+  CHECK(of_normals(cloud, at::zeros_like(cloud)).empty());
+  CHECK(of_normals(cloud.slice(0, 0, 1), -cloud.slice(0, 0, 1)).empty());
+}
+
+TEST_CASE("clouds that warnings cannot be found in are refused by name") {
+  require_error([] { point_warnings(at::zeros({3})); }, {"points", "[3]"});
+  require_error([] { point_warnings(at::zeros({4, 3}, at::kLong)); }, {"points"});
+  require_error([] { normal_warnings(at::zeros({4, 3}), at::zeros({4, 2})); }, {"normals", "[4, 2]"});
+  require_error([] { normal_warnings(at::zeros({4, 3}), at::zeros({5, 3})); }, {"normals", "[5, 3]"});
+}
+
+}  // namespace geosft::test::test_cloud_warnings
