@@ -8,7 +8,7 @@ namespace geosft::test::test_series_rule {
 namespace {
 
 ProcessResult series_rule(const Words& words) {
-  return run_process("python3", Words{GEOSFT_SOURCE_DIR "/tools/bench/series_rule.py"} + words);
+  return run_process("/usr/bin/env", Words{"python3", GEOSFT_SOURCE_DIR "/tools/bench/series_rule.py"} + words);
 }
 
 }  // namespace

@@ -268,8 +268,8 @@ TEST_CASE("the configuration for any set takes sets of extreme shapes") {
   for (const Shape& shape :
        {Shape{"two", 2, 2, 1, 30, "patch_size 1, batch_size 16, validation_fraction 0.0"},
         Shape{"step", 12, 3, 2, 1, "patch_size 1, batch_size 16, validation_fraction 0.2"},
-        Shape{"wide", 9, 2, 600, 40, "token_dropout 0.2"}, Shape{"long", 6, 2, 1, 3000, "patch_size 32"},
-        Shape{"classes", 20, 20, 1, 9, "validation_fraction 0.0"}}) {
+        Shape{"wide", 9, 2, 600, 40, "patch_size 1, batch_size 16, validation_fraction 0.2"},
+        Shape{"long", 6, 2, 1, 3000, "patch_size 32"}, Shape{"classes", 20, 20, 1, 9, "validation_fraction 0.0"}}) {
     std::string text = c10::str("@missing true\n@dimensions ", shape.dimensions, "\n@classLabel true");
     for (int label = 0; label < shape.classes; ++label) text += c10::str(" c", label);
     text += "\n@data\n";

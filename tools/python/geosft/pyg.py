@@ -108,6 +108,8 @@ def from_data(
         found = getattr(data, attribute, None)
         if categories is not None or values is not None or found is None:
             return rows(categories), rows(values)
+        if attribute == "x" and (found.dim() > 2 or found.shape[0] != data.num_nodes):
+            raise ValueError(f"x must have a row for each of the {data.num_nodes} nodes, got {list(found.shape)}")
         return (None, rows(found)) if found.is_floating_point() else (rows(found), None)
 
     if data.edge_index is None:
