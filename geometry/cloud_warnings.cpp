@@ -43,23 +43,23 @@ std::string degenerate_form(const at::Tensor& points) {
   return beside.max().item<double>() <= tolerance * extent ? "lie on one line" : "";
 }
 
-// Returns a row of `points` at the place that most of them have.
-int64_t most_common_row(const at::Tensor& points) {
+// Returns a row of `points` with the coordinates that occur most often.
+int64_t modal_row(const at::Tensor& points) {
   // Rows are compared by a number of their bits: sorting those is faster than sorting rows. 0.0 is equal to -0.0.
   const at::Tensor bits = (points + 0.0).view(at::kLong);
   const at::Tensor key = bits.select(1, 0) * 0x1E3779B97F4A7C15 + bits.select(1, 1) * 0x3F58476D1CE4E5B9 +
                          bits.select(1, 2) * 0x14D049BB133111EB;
   const auto [sorted, row] = key.sort();
   const auto [value, inverse, count] = at::unique_consecutive(sorted, /*return_inverse=*/false, /*return_counts=*/true);
-  const int64_t most = count.argmax().item<int64_t>();
-  return row[count.slice(0, 0, most).sum().item<int64_t>()].item<int64_t>();
+  const int64_t largest = count.argmax().item<int64_t>();
+  return row[count.slice(0, 0, largest).sum().item<int64_t>()].item<int64_t>();
 }
 
 std::string repeated_place(const at::Tensor& points) {
   constexpr int64_t few = 16, one_in = 100;
   const int64_t available = points.size(0);
   if (available <= few) return "";
-  const at::Tensor place = points[most_common_row(points)];
+  const at::Tensor place = points[modal_row(points)];
   const int64_t there = (points == place).all(1).sum().item<int64_t>();
   if (there <= few || there * one_in <= available) return "";
   const bool origin = !place.any().item<bool>();

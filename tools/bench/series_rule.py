@@ -19,7 +19,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BATCH, FEWEST_EPOCHS, MOST_EPOCHS = 16, 30, 400  # as tools/experiment/automatic_settings.h has it for sets of less than 1,024 series
+# As tools/experiment/automatic_settings.h has them, for sets of less than 1,024 series.
+BATCH, MIN_EPOCHS, MAX_EPOCHS, MAX_PATCH, MAX_NUMBERS = 16, 30, 400, 32, 512
 
 
 def read_series(folder):
@@ -50,15 +51,15 @@ def write_folds(name, head, series, folds, out):
     return made
 
 
-def accuracy(program, data, training, longest, tokens, steps, dropout, attention, out):
+def accuracy(program, data, training, patch, steps, dropout, attention, out):
     """Of one run on one fold."""
-    patch = max(1, -(-longest // tokens))
-    epochs = min(max(-(-steps // -(-training // BATCH)), FEWEST_EPOCHS), MOST_EPOCHS)
+    epochs = min(max(-(-steps // -(-training // BATCH)), MIN_EPOCHS), MAX_EPOCHS)
     run = out / f"{data.name}_{patch}_{steps}_{dropout}"
     if not (run / "result.json").exists():
-        done = subprocess.run([program, "train", "--config", ROOT / "tools/configs/sequence/uea.toml", "--data", data, "--attention", attention, "--threads", "1",
-                        "--patch-size", str(patch), "--epochs", str(epochs), "--token-dropout", str(dropout),
-                        "--feed-forward-dropout", str(dropout), "--out", run], capture_output=True, text=True)
+        command = [program, "train", "--config", ROOT / "tools/configs/sequence/uea.toml", "--data", data, "--attention", attention, "--threads", "1",
+                   "--patch-size", str(patch), "--epochs", str(epochs), "--token-dropout", str(dropout),
+                   "--feed-forward-dropout", str(dropout), "--out", run]
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"series_rule.py: {run}: {(done.stderr.splitlines() or ['no message'])[-1]}")
     return json.loads((run / "result.json").read_text())["metrics"]["accuracy"]
@@ -81,12 +82,14 @@ def main():
     for folder in options.data:
         name, head, series = read_series(folder)
         longest = max(len(line.split(":")[0].split(",")) for line in series)
-        sets[name] = longest, len(series), write_folds(name, head, series, options.folds, options.out)
+        max_patch = max(1, min(MAX_PATCH, MAX_NUMBERS // series[0].count(":")))  # a part for each dimension, then the class
+        sets[name] = longest, max_patch, len(series), write_folds(name, head, series, options.folds, options.out)
     rows = []
     for tokens, steps, dropout in itertools.product(options.tokens, options.steps, options.dropout):
         means = []
-        for longest, count, folds in sets.values():
-            found = [accuracy(options.bin / "geosft-sequence", folder, count - held, longest, tokens, steps, dropout, options.attention, options.out)
+        for longest, max_patch, count, folds in sets.values():
+            patch = min(-(-longest // tokens), max_patch)
+            found = [accuracy(options.bin / "geosft-sequence", folder, count - held, patch, steps, dropout, options.attention, options.out)
                      for folder, held in folds]
             means.append(100 * sum(found) / len(found))
         rows.append((sum(means) / len(means), tokens, steps, dropout, means))

@@ -85,8 +85,8 @@ def from_data(
     """The packed graphs of a Data or a Batch, for :class:`geosft.nn.GraphModel`.
 
     Args:
-        data: with edge_index; ptr or batch says which nodes are of which graph, without both they are of one. pos become the coordinates, edge_weight the weights of encodings, and `rwpe` or another
-            attribute `node_encoding` the encoding.
+        data: with edge_index. ptr or batch says which nodes are of which graph; without both they are of one. pos become the
+            coordinates, edge_weight the weights of encodings, and `rwpe` or another attribute `node_encoding` the encoding.
         node_categories, node_values, edge_categories, edge_values: names of attributes, or tensors of a row per node or
             edge. Without any of the two of nodes, `x` is what its dtype says: integers are categories, floating numbers
             values; and likewise `edge_attr` for edges.
@@ -108,8 +108,6 @@ def from_data(
         found = getattr(data, attribute, None)
         if categories is not None or values is not None or found is None:
             return rows(categories), rows(values)
-        if attribute == "x" and (found.dim() > 2 or found.shape[0] != data.num_nodes):
-            raise ValueError(f"x must have a row for each of the {data.num_nodes} nodes, got {list(found.shape)}")
         return (None, rows(found)) if found.is_floating_point() else (rows(found), None)
 
     if data.edge_index is None:
@@ -121,6 +119,9 @@ def from_data(
         if found is not None and (not isinstance(found, Tensor) or found.layout != torch.strided or found.is_quantized or found.dim() == 0):
             raise ValueError(f"{attribute} must be a dense tensor of rows, got {getattr(found, 'layout', type(found).__name__)}")
     ptr = _offsets(getattr(data, "batch", None), getattr(data, "ptr", None), data.num_nodes)
+    of_x = node_categories is None and node_values is None and data.x is not None
+    if of_x and (data.x.dim() > 2 or data.x.shape[0] != data.num_nodes):
+        raise ValueError(f"x must have a row for each of the {data.num_nodes} nodes, got {list(data.x.shape)}")
     node_categories, node_values = by_type(node_categories, node_values, "x")
     edge_categories, edge_values = by_type(edge_categories, edge_values, "edge_attr")
     encoding = getattr(data, "node_encoding", None)
