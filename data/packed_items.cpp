@@ -151,6 +151,10 @@ class Checker {
     if (names.empty() || !usable || distinct.size() != names.size()) {
       fail("output_names", "distinct names of one line", std::to_string(names.size()) + " names that are not");
     }
+    const std::vector<float>& values = packed_.schema.label_values;
+    if (!values.empty() && values.size() != 2 * names.size()) {
+      fail("label_values", "two per output, or none", std::to_string(values.size()));
+    }
   }
 
   void check_target() const {

@@ -43,6 +43,9 @@ struct ItemSchema {
   // For TU datasets: the number of each node and edge category in the files, ascending.
   std::vector<int64_t> node_labels = {}, edge_labels = {};
   int64_t graph_features = 0;  // columns of graph_features, which are computed from the SMILES of molecules, not read
+  // For tables of molecules: the numbers that stand for 0 and 1 of each label, two per output; empty if all are 0
+  // and 1.
+  std::vector<float> label_values = {};
 
   int64_t outputs() const { return static_cast<int64_t>(output_names.size()); }
   bool operator==(const ItemSchema&) const = default;

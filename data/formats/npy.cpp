@@ -163,7 +163,7 @@ void make_rows(NpyArray& array) {
 void add_points(const NpyArray& array, bool may_have_normals, const std::string& said, FileShapeBuilder& builder) {
   const auto count = static_cast<size_t>(array.shape[1]);
   PointColumns columns = said.empty() ? numbered_columns(count) : said_columns(said, count, array.name);
-  if (!may_have_normals) columns.has_normals = columns.normals_assumed = false;
+  if (!may_have_normals) columns.has_normals = false;
   if (array.item_size == 8) builder.declare_double();
   PointRows rows(columns, count, builder);
   std::array<double, 6> value{};

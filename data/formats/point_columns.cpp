@@ -12,9 +12,10 @@
 namespace geosft {
 namespace {
 
-// Returns 0 … 5 for the name of a coordinate or of a component of a normal, otherwise 6.
+// Returns 0 … 5 for the name of a coordinate or of a component of a normal, otherwise 6. A unit after it, as in "x
+// [mm]", is no part of the name.
 size_t role_of(std::string_view column) {
-  const std::string name = lower_case(column);
+  const std::string name = lower_case(trimmed(column.substr(0, column.find_first_of("[("))));
   constexpr std::string_view axes = "xyz";
   if (name.size() == 1) return std::min(axes.find(name[0]), size_t{6});
   for (const std::string_view prefix : {"n", "normal_", "normal", "n_"}) {
@@ -80,17 +81,20 @@ std::optional<PointColumns> named_columns(const std::vector<std::string_view>& n
 
 PointColumns numbered_columns(size_t count) {
   PointColumns columns;
-  columns.has_normals = columns.normals_assumed = count >= 6;
+  columns.numbered = true;
+  columns.has_normals = count >= 6;
   return columns;
 }
 
 void PointRows::add(const std::array<double, 6>& value, int64_t place) {
   builder_.add_vertex(value[0], value[1], value[2], place);
+  if (rows_++ > 0 && value[0] == first_coordinate_ + 1) ++counted_;
+  first_coordinate_ = value[0];
   if (columns_.has_normals) directions_.insert(directions_.end(), value.begin() + 3, value.end());
 }
 
 bool PointRows::are_normals() {
-  if (!columns_.normals_assumed) return columns_.has_normals;
+  if (!columns_.numbered) return columns_.has_normals;
   constexpr double unit_tolerance = 0.02;  // two decimals in the file
   bool any = false, are_unit = true, are_colours = true;
   size_t unit_rows = 0, colour_rows = 0, first_not_unit = 0, first_not_colour = 0;
@@ -132,7 +136,15 @@ void PointRows::fail_between(const double* value, size_t point) const {
                   found.str());
 }
 
+void PointRows::warn_of_index() const {
+  constexpr int64_t few = 16;
+  if (!columns_.numbered || column_count_ < 4 || rows_ <= few || counted_ + 1 < rows_) return;
+  builder_.add_warning("column 1 counts the rows, and is taken as x: an index is left out by --columns i,x,y,z" +
+                       std::string(column_count_ == 7 ? ",nx,ny,nz" : ""));
+}
+
 void PointRows::finish() {
+  warn_of_index();
   if (!are_normals()) return;
   for (size_t i = 0; i < directions_.size(); i += 3) {
     builder_.add_normal(directions_[i], directions_[i + 1], directions_[i + 2]);

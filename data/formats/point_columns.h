@@ -17,8 +17,9 @@ namespace geosft {
 struct PointColumns {
   std::array<size_t, 6> at = {0, 1, 2, 3, 4, 5};
   bool has_normals = false;
-  // Tells whether the columns of the normals were assumed from their number only, so that their values decide.
-  bool normals_assumed = false;
+  // Tells whether the columns were assumed from their number alone: values decide what is a normal, and what is
+  // doubtful.
+  bool numbered = false;
 };
 
 // Finds columns by name, in any case: x, y, z and nx, ny, nz or normal_x, normal_y, normal_z. Returns nothing unless x,
@@ -46,19 +47,23 @@ class PointRows {
 
   // `value`: x, y, z and, if there are, the columns of the normal; NaN for what is no number.
   void add(const std::array<double, 6>& value, int64_t place);
-  // Decides what columns 4 to 6 are if only their number is known. They are normals if all have length 1 or 0. In a
+  // Warns of a column without a name that is read as x, and counts the rows: an index before x, y and z. Then decides
+  // what columns 4 to 6 are if only their number is known. They are normals if all have length 1 or 0. In a
   // table of 6 columns they are otherwise colours, with a warning, if they lie in 0 … 255 or are integers in 0 … 65535;
   // anything else throws DataError, naming the option --columns. In a wider table they are ignored, with a warning.
   void finish();
 
  private:
   bool are_normals();
+  void warn_of_index() const;
   [[noreturn]] void fail_between(const double* value, size_t point) const;
 
   PointColumns columns_;
   size_t column_count_;
   FileShapeBuilder& builder_;
   std::vector<double> directions_;
+  int64_t rows_ = 0, counted_ = 0;  // added, and those of them with the first coordinate of the row before, plus 1
+  double first_coordinate_ = 0;     // of the last row
 };
 
 }  // namespace geosft

@@ -6,6 +6,7 @@
 #include "data/data_error.h"
 #include "data/formats/point_columns.h"
 #include "data/formats/text_lines.h"
+#include "data/read_file.h"
 
 namespace geosft {
 namespace {
@@ -40,6 +41,19 @@ bool split_fields(std::string_view line, char delimiter, bool with_comment, std:
     if (ends_open) ++at;
   }
   return ends_open;
+}
+
+// Returns the names between delimiters, which may have blanks, as "x [mm]" has; without quotes around them.
+std::vector<std::string_view> names_between(std::string_view line, char delimiter) {
+  std::vector<std::string_view> names;
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find(delimiter, begin), line.size());
+    std::string_view name = trimmed(line.substr(begin, end - begin));
+    if (name.size() > 1 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+    names.push_back(name);
+    begin = end + 1;
+  }
+  return names;
 }
 
 std::optional<double> number_of(std::string_view field, char delimiter) {
@@ -79,6 +93,10 @@ class PointTable {
     }
     if (!rows_) fail_without_points();
     check_count();
+    if (unannounced_ > 0) {
+      builder_.add_warning("it has " + std::to_string(unannounced_) + (unannounced_ == 1 ? " point" : " points") +
+                           " more than its header tells");
+    }
     rows_->finish();
     return builder_.finish();
   }
@@ -94,15 +112,18 @@ class PointTable {
     return true;
   }
 
-  void check_count() const {
+  // Notes points beyond those announced.
+  void check_count() {
     if (rows_ && since_count_ < count_) lines_.fail(std::to_string(count_) + " points", std::to_string(since_count_));
+    if (rows_ && count_ > 0) unannounced_ += since_count_ - count_;
   }
 
   void take_names(std::string_view line, char delimiter) {
     if (names_are_given_) return;
     while (!line.empty() && (line[0] == '#' || line[0] == '/' || is_blank(line[0]))) line.remove_prefix(1);
-    std::vector<std::string_view> names;
+    std::vector<std::string_view> names, with_blanks = names_between(line, delimiter);
     split_fields(line, delimiter, false, names);
+    if (named_columns(with_blanks)) names = with_blanks;
     if (named_columns(names)) names_ = names;
     if (names_.empty() && line.find(delimiter) != std::string_view::npos) unknown_names_ = {line, names.size()};
   }
@@ -184,6 +205,7 @@ class PointTable {
   size_t column_count_ = 0;
   int64_t header_lines_ = 0, first_line_ = 0;
   int64_t count_ = 0, since_count_ = 0;  // points announced, and read since
+  int64_t unannounced_ = 0;              // points read beyond those
   std::string_view first_word_;
 };
 

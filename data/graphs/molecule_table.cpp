@@ -2,10 +2,12 @@
 #include "data/graphs/molecule_table.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "data/cache_folder.h"
@@ -24,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* molecule_table_version = "molecule table 3";
+constexpr const char* molecule_table_version = "molecule table 4";
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 // Parses a label: NaN if it is unknown, nothing if it is not a number.
@@ -48,8 +50,10 @@ bool resembles_number(const std::string& text) {
   return parse_number(number).has_value();
 }
 
-// A column of numbers, with its distinct known values: at most three of them, which suffice to tell the kinds apart.
+// A column of numbers, with its distinct known values: at most six of them, which suffice to tell the kinds apart.
 struct LabelColumn {
+  static constexpr size_t max_distinct = 6;
+
   std::string name;
   std::vector<float> values;
   std::set<float> distinct;
@@ -58,6 +62,12 @@ struct LabelColumn {
   bool two_valued() const { return distinct.size() <= 2; }
   bool zero_or_one() const {
     return std::all_of(distinct.begin(), distinct.end(), [](float value) { return value == 0 || value == 1; });
+  }
+  // Returns whether the values are three to five whole numbers, each of them, on average, in many rows.
+  bool may_be_classes() const {
+    constexpr size_t rows_of_each = 5;
+    return distinct.size() > 2 && distinct.size() < max_distinct && values.size() >= rows_of_each * distinct.size() &&
+           std::all_of(distinct.begin(), distinct.end(), [](float value) { return value == std::floor(value); });
   }
   // Returns whether every row has the number of the row before plus 1.
   bool running_index() const {
@@ -91,7 +101,7 @@ ReadColumn read_column(const TextTable& table, size_t column) {
       if (!out.text_row) out.text_row = row;
     } else if (!std::isnan(*value)) {
       ++out.known;
-      if (out.numbers.distinct.size() < 3) out.numbers.distinct.insert(*value);
+      if (out.numbers.distinct.size() < LabelColumn::max_distinct) out.numbers.distinct.insert(*value);
     }
   }
   return out;
@@ -117,6 +127,13 @@ std::string shown_field(const std::string& text) {
                   shown_field(table.columns[column][row]));
 }
 
+std::string number_text(float number) {
+  std::ostringstream text;
+  text.precision(std::numeric_limits<float>::max_digits10);
+  text << number;
+  return text.str();
+}
+
 std::string quoted_list(const std::vector<std::string>& names) {
   constexpr size_t shown = 12;
   std::string text;
@@ -136,14 +153,15 @@ std::string names_of(const std::vector<LabelColumn>& columns, bool two_valued) {
 struct TableLabels {
   GraphTask task = GraphTask::multi_label;
   std::vector<std::string> names;
-  std::vector<int64_t> rows;  // of the table
-  at::Tensor target;          // of these rows
+  std::vector<int64_t> rows;       // of the table
+  at::Tensor target;               // of these rows
+  std::vector<float> values = {};  // ItemSchema::label_values
   std::string note;
 };
 
 // Returns 1 for the larger one of two values, 0 for the other one.
-at::Tensor two_values(const at::Tensor& values, const LabelColumn& column) {
-  return at::where(values.isnan(), values, values.eq(*column.distinct.rbegin()).to(at::kFloat));
+at::Tensor two_values(const at::Tensor& values, float one) {
+  return at::where(values.isnan(), values, values.eq(one).to(at::kFloat));
 }
 
 // Returns the labels of columns of numbers. `named` says that the user chose the columns.
@@ -157,13 +175,18 @@ TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>
   }
   const bool classes = two_valued == columns.size();
   out.task = classes ? GraphTask::multi_label : GraphTask::regression;
+  bool all_plain = true;  // 0 and 1
   std::vector<at::Tensor> targets;
   for (const LabelColumn& column : columns) {
     out.names.push_back(column.name);
     at::Tensor values = at::tensor(column.values);
-    if (classes && !column.zero_or_one()) values = two_values(values, column);
-    targets.push_back(values);
+    const bool plain = !classes || column.zero_or_one();
+    out.values.push_back(plain ? 0 : *column.distinct.begin());
+    out.values.push_back(plain ? 1 : *column.distinct.rbegin());
+    all_plain = all_plain && plain;
+    targets.push_back(plain ? values : two_values(values, out.values.back()));
   }
+  if (all_plain) out.values.clear();
   out.target = at::stack(targets, 1);
   for (size_t row = 0; row < table.lines.size(); ++row) out.rows.push_back(static_cast<int64_t>(row));
   out.note = (columns.size() == 1 ? "label " : "labels ") + quoted_list(out.names) +
@@ -171,6 +194,13 @@ TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>
   if (!classes && two_valued > 0) {
     out.note += "; " + names_of(columns, true) + (two_valued == 1 ? " has" : " have") +
                 " two values, learned as numbers because of the others";
+  }
+  for (const LabelColumn& column : columns) {
+    if (classes || !column.may_be_classes()) continue;
+    out.note += "; \"" + column.name + "\" has " + std::to_string(column.distinct.size()) +
+                " values: to learn them as classes, write words in place of the numbers, such as \"class " +
+                std::to_string(static_cast<int64_t>(*column.distinct.begin())) +
+                "\", and name the column by --label-columns";
   }
   return out;
 }
@@ -220,6 +250,27 @@ TableLabels named_labels(const TextTable& table, const std::vector<std::string>&
   return number_labels(table, columns, /*named=*/true);
 }
 
+// Returns the labels of a trained model in its column. They have the numbers that it was trained on; of one that was
+// trained on 0 and 1, or does not tell, two others also stand for these.
+at::Tensor known_labels(const TextTable& table, const LabelColumn& column, const ItemSchema& known) {
+  const at::Tensor values = at::tensor(column.values);
+  const std::string expected = " in column \"" + column.name + "\", as trained on";
+  if (known.label_values.empty()) {
+    if (column.zero_or_one()) return values;
+    if (column.distinct.size() == 2) return two_values(values, *column.distinct.rbegin());
+    throw DataError(table.file, "0 and 1, or two values," + expected,
+                    column.constant() ? "only " + number_text(*column.distinct.begin()) : "more values");
+  }
+  const auto place = std::find(known.output_names.begin(), known.output_names.end(), column.name);
+  const auto first = static_cast<size_t>(2 * (place - known.output_names.begin()));
+  const float zero = known.label_values.at(first), one = known.label_values.at(first + 1);
+  for (const float value : column.distinct) {
+    if (value == zero || value == one) continue;
+    throw DataError(table.file, number_text(zero) + " and " + number_text(one) + expected, number_text(value));
+  }
+  return two_values(values, one);
+}
+
 // Returns the columns of numbers that are the outputs of a trained model; their numbers are unknown where a column is
 // absent.
 TableLabels known_number_labels(const TextTable& table, const ItemSchema& known) {
@@ -237,17 +288,11 @@ TableLabels known_number_labels(const TextTable& table, const ItemSchema& known)
     }
     const ReadColumn read = read_column(table, *column);
     if (read.text_row) refuse_text(table, *column, read);
-    at::Tensor values = at::tensor(read.numbers.values);
-    if (has_labels(known.task) && !read.numbers.zero_or_one()) {
-      if (read.numbers.distinct.size() != 2) {
-        throw DataError(table.file, "0 and 1, or two values, in column \"" + name + "\", as trained on",
-                        read.numbers.constant() ? "one other value" : "more values");
-      }
-      values = two_values(values, read.numbers);
-    }
-    targets.push_back(values);
+    targets.push_back(has_labels(known.task) ? known_labels(table, read.numbers, known)
+                                             : at::tensor(read.numbers.values));
   }
   out.target = at::stack(targets, 1);
+  out.values = known.label_values;
   for (size_t row = 0; row < table.lines.size(); ++row) out.rows.push_back(static_cast<int64_t>(row));
   out.note = "labels of the trained model, " + quoted_list(out.names);
   if (!absent.empty()) out.note += "; no column of this table, and so unknown: " + quoted_list(absent);
@@ -282,7 +327,17 @@ TableLabels known_text_labels(const TextTable& table, size_t column, const ItemS
 bool names_no_label(const std::string& name) {
   static const std::set<std::string> other = {"", "id", "index", "identifier", "unnamed: 0", "date", "split"};
   const std::string word = lower_case(name);
-  return other.contains(word) || word.ends_with("_id") || word.ends_with(" id") || word.ends_with("-id");
+  const bool is_camel = name.size() > 2 && (name.ends_with("ID") || name.ends_with("Id")) &&
+                        std::islower(static_cast<unsigned char>(name[name.size() - 3])) != 0;  // MolID
+  return is_camel || other.contains(word) || word.ends_with("_id") || word.ends_with(" id") || word.ends_with("-id");
+}
+
+// Returns whether texts are two to ten classes, each of them, on average, in many rows.
+bool may_be_classes(const std::vector<std::string>& texts) {
+  constexpr size_t max_classes = 10, rows_of_each = 5;
+  const std::set<std::string> distinct(texts.begin(), texts.end());
+  const size_t classes = distinct.size() - distinct.count("");
+  return classes >= 2 && classes <= max_classes && texts.size() >= rows_of_each * classes;
 }
 
 // Returns why a column is no label: "texts, as \"CHEMBL14\" in line 2"; empty if it is one.
@@ -290,8 +345,9 @@ std::string no_label_reason(const TextTable& table, size_t column, const ReadCol
   if (lower_case(table.names[column]) == "split") return "the split, or none";
   if (names_no_label(table.names[column])) return "by its name";
   if (read.text_row) {
-    return "texts, as " + shown_field(table.columns[column][*read.text_row]) + " in line " +
-           std::to_string(table.lines[*read.text_row]);
+    const std::string texts = "texts, as " + shown_field(table.columns[column][*read.text_row]) + " in line " +
+                              std::to_string(table.lines[*read.text_row]);
+    return may_be_classes(table.columns[column]) ? texts + "; classes to learn by --label-columns" : texts;
   }
   if (read.numbers.distinct.empty()) return "no value";
   if (read.numbers.constant()) return "one value";
@@ -371,6 +427,7 @@ PackedItems make_molecules(const TextTable& table, const GraphReadOptions& optio
   PackedItems& packed = molecules.packed;
   packed.schema.task = labels.task;
   packed.schema.output_names = labels.names;
+  packed.schema.label_values = labels.values;
   packed.target = labels.target.index_select(0, at::tensor(molecules.rows, at::kLong));
   packed.warnings.insert(packed.warnings.begin(),
                          table.file + ": SMILES in column \"" + table.names[smiles] + "\"; " + labels.note);
@@ -419,11 +476,13 @@ PackedItems read_molecule_table(const fs::path& file, const GraphReadOptions& op
     // Most often the training has stored what it found in the table, which is as good where it has the same outputs.
     std::optional<PackedItems> found = stored_graphs(options, id, key);
     if (found && found->schema.task == options.known->task &&
-        found->schema.output_names == options.known->output_names) {
+        found->schema.output_names == options.known->output_names &&
+        found->schema.label_values == options.known->label_values) {
       return std::move(*found);
     }
     id += std::string("\nof a model\n") + task_name(options.known->task);
     for (const std::string& name : options.known->output_names) id += "\n" + name;
+    for (const float value : options.known->label_values) id += "\n" + number_text(value);
     key += "\n" + id;
   }
   return cached_graphs(options, id, key, [&] {

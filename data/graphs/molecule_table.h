@@ -18,15 +18,16 @@ bool is_molecule_table(const std::filesystem::path& file, const GraphReadOptions
 //
 // Labels are the columns that the options name. Without names they are all other columns of numbers, except for a
 // running index, a constant, and columns that their names tell from labels: "id", "index", "identifier", "date",
-// "split" and those that end in "_id". The first warning lists what was left out, and why. true and false are 1 and 0.
-// Empty fields, nan, na, n/a, #n/a, none, null and - are unknown labels, of which a row may have any number.
-//   all columns have two values    multi_label: the larger one is 1
+// "split" and those that end in "_id", or as "MolID" does. The first warning lists what was left out, and why. true and
+// false are 1 and 0. Empty fields, nan, na, n/a, #n/a, none, null and - are unknown labels, of which a row may have any
+// number.
+//   all columns have two values    multi_label: the larger one is 1, which label_values of the schema say
 //   all have more, or a mixture    regression; a mixture only of columns that the options name
 //   one named column of texts      classification; rows without a class are left out
 //
 // The labels are the outputs of options.known if it is there, whatever other columns there are, and every label is
-// unknown where their column is absent. One class of texts has one of its names; a column of two values that are not 0
-// and 1 has both.
+// unknown where their column is absent. One class of texts has one of its names, and a column of numbers those that it
+// was trained on. If these are 0 and 1, or unknown, two others stand for them, of which the column has both.
 //
 // The split is that of the lists in options.split_folder (train.csv, valid.csv and test.csv, plain or .gz, of row
 // numbers from 0, as in OGB's split/), else that of a column "split" of train, valid (or validation, val) and test;

@@ -76,6 +76,13 @@ class PackedFile {
     if (!task) throw DataError(name_ + ":task", "the name of a task", "\"" + name.substr(0, 40) + "\"");
     schema.task = *task;
     schema.output_names = lines("output_names");
+    const at::Tensor values = optional_numbers("label_values");
+    if (values.defined()) {
+      if (values.dim() != 1)
+        throw DataError(name_ + ":label_values", "a list", std::to_string(values.dim()) + " dimensions");
+      const at::Tensor list = values.contiguous();
+      schema.label_values = {list.const_data_ptr<float>(), list.const_data_ptr<float>() + list.numel()};
+    }
   }
 
   void read_features(const std::string& of, std::vector<int64_t>& vocabulary, int64_t& columns, at::Tensor& categories,
@@ -182,6 +189,7 @@ void write_packed_graphs(const std::filesystem::path& file, const PackedItems& p
                                             {"node_split", packed.node_split}};
   if (packed.node_categories.defined()) sets["node_vocabulary"] = at::tensor(schema.node_vocabulary, at::kLong);
   if (packed.edge_categories.defined()) sets["edge_vocabulary"] = at::tensor(schema.edge_vocabulary, at::kLong);
+  if (!schema.label_values.empty()) sets["label_values"] = at::tensor(schema.label_values);
   for (const auto& [name, split] : named_splits) {
     if (packed.split) sets[name] = at::tensor(*packed.split.*split, at::kLong);
   }

@@ -105,6 +105,34 @@ ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_na
   if (!arrays_.normals.defined()) return;
   const at::Tensor length = arrays_.normals.norm(2, 2, true);
   arrays_.normals = at::where(length > 0, arrays_.normals / length, at::zeros({1}));
+  complete_normals(file);
+}
+
+void ArrayDataset::complete_normals(const std::string& file) {
+  const at::Tensor kept = arrays_.keep.defined() ? arrays_.keep : at::ones({1, 1}, at::kBool);
+  const at::Tensor known = (arrays_.normals != 0).any(2);
+  const at::Tensor bare = (known & kept).any(1).logical_not();
+  if (bare.all().item<bool>()) {
+    arrays_.normals = at::Tensor();
+    return;
+  }
+  const at::Tensor partly = (known.logical_not() & kept).any(1).logical_and(bare.logical_not()).nonzero().squeeze(1);
+  for (int64_t place = 0; place < partly.size(0); ++place) {
+    const int64_t cloud = partly[place].item<int64_t>();
+    Shape shape = get(cloud);
+    const int64_t missing = fill_missing_normals(shape);
+    at::Tensor normals = arrays_.normals[cloud];
+    if (arrays_.keep.defined()) {
+      normals.index_copy_(0, arrays_.keep[cloud].nonzero().squeeze(1), shape.normals);
+    } else {
+      normals.copy_(shape.normals);
+    }
+    if (place > 0) continue;
+    const int64_t more = partly.size(0) - 1;
+    arrays_.warnings.push_back(file + ": " + shape.name + ": " + missing_normals_text(shape, missing) +
+                               (more > 0 ? "; " + std::to_string(more) + " more have the like" : ""));
+  }
+  if (bare.any().item<bool>()) bare_ = bare;
 }
 
 int64_t ArrayDataset::label(int64_t index) const {
@@ -122,7 +150,8 @@ Shape ArrayDataset::get(int64_t index) const {
   shape.label = label(index);
   shape.name = name(index);
   shape.points = arrays_.points[index];
-  if (arrays_.normals.defined()) shape.normals = arrays_.normals[index];
+  const bool has_some = arrays_.normals.defined() && !(bare_.defined() && bare_[index].item<bool>());
+  if (has_some) shape.normals = arrays_.normals[index];
   if (arrays_.parts.defined()) shape.parts = arrays_.parts[index];
   if (arrays_.offset.defined() && arrays_.offset[index].any().item<bool>()) shape.offset = arrays_.offset[index];
   if (!arrays_.keep.defined()) return shape;

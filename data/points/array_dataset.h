@@ -35,18 +35,22 @@ std::vector<std::string> numbered_clouds(const std::filesystem::path& file, int6
 
 class ArrayDataset final : public PointDataset {
  public:
-  // Checks the arrays with check_clouds and scales normals to unit length.
+  // Checks the arrays with check_clouds and scales normals to unit length. A normal of length 0 is none: those of a
+  // cloud that has others are estimated, with a warning, and a cloud of such alone has no normals.
   ArrayDataset(CloudArrays arrays, std::vector<std::string> class_names, const std::string& file);
   int64_t size() const override { return arrays_.points.size(0); }
   Shape get(int64_t index) const override;
   int64_t label(int64_t index) const override;
   std::string name(int64_t index) const override;
   const std::vector<std::string>& class_names() const override { return class_names_; }
-  bool has_normals() const override { return arrays_.normals.defined(); }
+  bool has_normals() const override { return arrays_.normals.defined() && !bare_.defined(); }
   std::vector<std::string> warnings() const override { return arrays_.warnings; }
 
  private:
+  void complete_normals(const std::string& file);
+
   CloudArrays arrays_;
+  at::Tensor bare_;  // bool [N]: clouds without normals, where others have some; else undefined
   std::vector<std::string> class_names_;
 };
 

@@ -15,13 +15,14 @@
 #include "data/points/array_dataset.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
+#include "geometry/cloud_warnings.h"
 #include "geometry/threads.h"
 
 namespace geosft {
 namespace {
 
 // Part of every cache key. Increment whenever the points for the same file and options change.
-constexpr const char* sampling_version = "sampled shape 3";
+constexpr const char* sampling_version = "sampled shape 4";
 
 std::string sampling_text(const PointDatasetOptions& options) {
   return "points " + std::to_string(options.points_per_mesh) + "\nseed " + std::to_string(options.seed) +
@@ -49,6 +50,11 @@ std::string place_of(const DatasetItem& item) {
 }
 
 }  // namespace
+
+std::vector<std::string> training_cloud_warnings(const at::Tensor& points) {
+  constexpr int64_t few = 16;
+  return points.size(0) < few ? std::vector<std::string>() : point_warnings(points);
+}
 
 FileDataset::FileDataset(DatasetListing listing, const PointDatasetOptions& options)
     : listing_(std::move(listing)),
@@ -147,6 +153,9 @@ SampledShape FileDataset::sample(const DatasetItem& item) const {
   const uint64_t seed = combine_seeds({options_.seed, text_hash(item.name)});
   const FileShape content = parse_shape(bytes, source, {options_.columns, options_.drop_invalid});
   SampledShape sampled{to_cloud(content, options_.points_per_mesh, seed, source), content.warnings};
+  for (std::string& warning : training_cloud_warnings(sampled.shape.points)) {
+    sampled.warnings.push_back(std::move(warning));
+  }
   sampled.missing_normals = fill_missing_normals(sampled.shape);
   return sampled;
 }

@@ -65,4 +65,8 @@ class FileDataset final : public PointDataset {
   std::string file_without_normals_;
 };
 
+// Returns what the points [n, 3] of a training cloud have that misleads a model of its shape
+// (geometry/cloud_warnings.h). Of fewer than 16, which have no form, nothing is said.
+std::vector<std::string> training_cloud_warnings(const at::Tensor& points);
+
 }  // namespace geosft

@@ -189,10 +189,14 @@ class TreeScan {
                        (count == 1 ? "is left out: " + first : "are left out, such as " + first));
   }
 
-  // Returns whether the name of a folder beside the classes says that it is none, which a warning then says.
+  // Returns whether a folder beside the classes is none, which a warning then says: by its name, or as the RUN of a
+  // training.
   bool leaves_out(const fs::path& folder) {
-    if (!folder.filename().string().starts_with('_')) return false;
-    warnings.push_back(folder.string() + ": no class, for its name begins with _, so it is left out");
+    std::error_code error;
+    const bool named = folder.filename().string().starts_with('_');
+    if (!named && !fs::exists(folder / "config.toml", error)) return false;
+    warnings.push_back(folder.string() + (named ? ": no class, for its name begins with _, so it is left out"
+                                                : ": no class, but a RUN, so it is left out"));
     return true;
   }
 

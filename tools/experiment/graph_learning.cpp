@@ -65,6 +65,7 @@ const SchemaEntry schema_entries[] = {
     {"documents",
      [](const ItemSchema& schema) { return std::string(schema.documents ? "two an item" : "one an item"); }},
     {"features of molecules", [](const ItemSchema& schema) { return std::to_string(schema.graph_features); }},
+    {"numbers of labels", [](const ItemSchema& schema) { return list_text(schema.label_values); }},
     {"labels of nodes", [](const ItemSchema& schema) { return list_text(schema.node_labels); }},
     {"labels of edges", [](const ItemSchema& schema) { return list_text(schema.edge_labels); }},
 };
@@ -89,6 +90,7 @@ std::string schema_text(const ItemSchema& schema) {
                       {"documents", schema.documents}};
   // Runs without such features keep the text of earlier versions, by which they are resumed.
   if (schema.graph_features > 0) json["graph_features"] = schema.graph_features;
+  if (!schema.label_values.empty()) json["label_values"] = schema.label_values;
   return json.dump();
 }
 
@@ -108,7 +110,8 @@ ItemSchema schema_of(const std::string& text, const std::string& file) {
             json.value("documents", false),
             {},
             {},
-            json.value("graph_features", 0)};
+            json.value("graph_features", 0),
+            json.value("label_values", std::vector<float>())};
   } catch (const std::exception& error) {
     throw DataError(file, "the schema of a graph dataset", error.what());
   }
@@ -116,10 +119,11 @@ ItemSchema schema_of(const std::string& text, const std::string& file) {
 
 void ItemOutputs::check_same(const ItemOutputs& other, const std::string& data) const {
   ItemSchema found = other.schema, expected = schema;
-  // Ignores labels that one side lacks: packed graph files and runs of earlier versions have none.
+  // Ignores labels and their numbers that one side lacks: packed graph files and runs of earlier versions have none.
   for (const auto labels : {&ItemSchema::node_labels, &ItemSchema::edge_labels}) {
     if ((found.*labels).empty() || (expected.*labels).empty()) (found.*labels) = (expected.*labels) = {};
   }
+  if (found.label_values.empty() || expected.label_values.empty()) found.label_values = expected.label_values = {};
   if (found == expected) return;
   const auto shortened = [](const std::string& text) {
     constexpr size_t longest = 160;

@@ -29,7 +29,7 @@ TEST_CASE("names of columns are found in any case and order", "[point_columns]")
   REQUIRE(columns);
   CHECK(columns->at == std::array<size_t, 6>{2, 3, 1, 4, 5, 6});
   CHECK(columns->has_normals);
-  CHECK_FALSE(columns->normals_assumed);
+  CHECK_FALSE(columns->numbered);
   const auto colours = named_columns({"x", "y", "z", "r", "g", "b"});
   REQUIRE(colours);
   CHECK_FALSE(colours->has_normals);

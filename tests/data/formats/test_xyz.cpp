@@ -78,6 +78,38 @@ TEST_CASE("XYZ: six columns are normals if they have length 1, colours if they h
   }
 }
 
+TEST_CASE("XYZ: an index before the coordinates is read as x, with a warning") {
+  const auto warnings = [](int first, const std::string& rest, const std::string& columns = {}, int step = 1) {
+    std::string text;
+    for (int row = 0; row < 17; ++row) text += std::to_string(first + row * step) + rest;
+    return read_xyz(text, "a.txt", columns).warnings;
+  };
+  for (const int first : {0, 1, 7}) {
+    REQUIRE(warnings(first, " 0.5 0.25 1.5\n").size() == 1);
+    CHECK_THAT(warnings(first, " 0.5 0.25 1.5\n")[0],
+               Catch::Contains("column 1 counts the rows") && Catch::EndsWith("--columns i,x,y,z"));
+  }
+  CHECK_THAT(warnings(0, " 0.5 0.25 1.5 0 0 1\n").at(0), Catch::EndsWith("--columns i,x,y,z,nx,ny,nz"));
+  CHECK(warnings(0, " 0.5 0.25\n").empty());                 // x, y and z alone
+  CHECK(warnings(0, " 0.5 0.25 1.5\n", "i,x,y,z").empty());  // said
+  CHECK(warnings(0, " 0.5 0.25 1.5\n", "", 2).empty());      // no index
+}
+
+TEST_CASE("XYZ: points that the header does not announce are read, with a warning") {
+  CHECK_THAT(read_xyz("1\n1 2 3\n4 5 6\n", "a.pts").warnings.at(0), Catch::Contains("1 point more than its header"));
+  CHECK_THAT(read_xyz("1\n1 2 3\n4 5 6\n1\n1 2 3\n7 8 9\n", "a.pts").warnings.at(0), Catch::Contains("2 points more"));
+  CHECK(read_xyz("2\n1 2 3\n4 5 6\n", "a.pts").warnings.empty());
+}
+
+TEST_CASE("XYZ: names with units and blanks between commas") {
+  const at::Tensor points = at::arange(1, 7).view({2, 3}).to(at::kDouble);
+  for (const std::string head :
+       {"id,x [mm],y [mm],z [mm]", "\"id\",\"X (m)\",\"Y (m)\",\"Z (m)\"", "# id, x [m], y [m], z [m]"}) {
+    CAPTURE(head);
+    test::require_equal(read_xyz(head + "\n9,1,2,3\n9,4,5,6\n", "a.csv").mesh.vertices, points, "points");
+  }
+}
+
 TEST_CASE("XYZ: columns that are said") {
   const at::Tensor points = at::arange(1, 7).view({2, 3}).to(at::kDouble);
   const at::Tensor normals = at::tensor({0, 0, 1, 0, -1, 0}).view({2, 3}).to(at::kFloat);

@@ -59,6 +59,9 @@ TEST_CASE("two other values are 0 and 1 in their order") {
   if (!has_rdkit()) return;
   require_targets(read("y,smiles\n-1,C\n1,CC\n,CCC\n"), {0, 1, nan});
   require_targets(read("y,smiles\nTrue,C\nFalse,CC\n"), {1, 0});
+  CHECK(read("y,smiles\nTrue,C\nFalse,CC\n").schema.label_values.empty());
+  CHECK(read("y,z,smiles\n-1,0,C\n1,1,CC\n").schema.label_values == std::vector<float>{-1, 1, 0, 1});
+  CHECK(read("y,smiles\n-1,C\n1,CC\n2,CCC\n").schema.label_values.empty());  // a regression
 }
 
 TEST_CASE("columns of more values are a regression") {
@@ -68,6 +71,23 @@ TEST_CASE("columns of more values are a regression") {
   REQUIRE(packed.schema.output_names == Names{"logS"});
   require_targets(packed, {-0.5, 10, nan, 2});
   REQUIRE_THAT(packed.warnings[0], Catch::Contains("label \"logS\", numbers: regression"));
+}
+
+TEST_CASE("a regression of a few whole numbers says how they become classes") {
+  if (!has_rdkit()) return;
+  const auto note_of = [](const std::string& values) {
+    std::string text = "smiles,y\n";
+    for (const char value : values) text += std::string("CO,") + value + "\n";
+    const PackedItems packed = read(text);
+    REQUIRE(packed.schema.task == GraphTask::regression);
+    return packed.warnings.at(0);
+  };
+  REQUIRE_THAT(note_of("012201102210021"), Catch::Contains("\"y\" has 3 values") && Catch::Contains("\"class 0\""));
+  REQUIRE_THAT(note_of("01220110221002"), !Catch::Contains("class"));                  // too few rows
+  REQUIRE_THAT(note_of("012345012345012345012345012345"), !Catch::Contains("class"));  // too many values
+  const PackedItems halves =
+      read("smiles,y\nC,0.5\nC,1\nC,2\nC,1\nC,2\nC,1\nC,2\nC,1\nC,2\nC,1\nC,2\nC,1\nC,2\nC,1\nC,2\nC,1\n");
+  REQUIRE_THAT(halves.warnings.at(0), !Catch::Contains("class"));
 }
 
 TEST_CASE("the column of SMILES is found by its contents, or named") {
@@ -120,6 +140,23 @@ TEST_CASE("columns that are no labels are listed with the reason") {
                 {"m.csv:1", "none beside column \"smiles\"", "\"y\" (texts, as \"a\" in line 2)"});
 }
 
+TEST_CASE("a column of words that may be classes says how it is learned, and names in camel case are no labels") {
+  if (!has_rdkit()) return;
+  const auto note = [](int rows) {
+    std::string text = "MolID,Smiles,Outcome,pAcid,ID\n";
+    for (int row = 0; row < rows; ++row) {
+      text += std::to_string(3 * row) + ",CO," + (row % 2 == 0 ? "active" : "inactive") + "," +
+              std::to_string(row * row) + "," + std::to_string(5 - row) + "\n";
+    }
+    const PackedItems packed = read(text);
+    CHECK(packed.schema.output_names == Names{"pAcid"});
+    return packed.warnings.at(0);
+  };
+  CHECK_THAT(note(10), Catch::Contains("\"MolID\" (by its name)") && Catch::Contains("\"ID\" (by its name)") &&
+                           Catch::Contains("in line 2; classes to learn by --label-columns)"));
+  CHECK_THAT(note(9), Catch::Contains("in line 2)"));
+}
+
 TEST_CASE("words for unknown labels and blanks around numbers are taken") {
   if (!has_rdkit()) return;
   require_targets(read("smiles,y\nC,None\nCC,null\nCCC,-\nCO,#N/A\nCN,\" 3.5 \"\nCCO,1\nCCN,2\n"),
@@ -161,6 +198,7 @@ TEST_CASE("the labels of a trained model are read, whatever the table suggests")
     require_same(read_molecule_table(folder / "m.csv", options), packed);  // from the cache
     CHECK(packed.schema.task == known.task);
     CHECK(packed.schema.output_names == known.output_names);
+    CHECK(packed.schema.label_values == known.label_values);
     return packed;
   };
   // A further column of numbers, two values, and an absent column.
@@ -171,8 +209,14 @@ TEST_CASE("the labels of a trained model are read, whatever the table suggests")
   require_targets(read_known("smiles,name\nC,a\nCC,b\n"), {nan, nan, nan, nan});
   known.task = GraphTask::multi_label;
   require_targets(read_known("lipo,smiles,logS\n0,C,2\n0,CC,1\n"), {0, 1, 0, 0});
-  require_error([&] { read_known("lipo,smiles\n5,C\n5,CC\n"); }, {"m.csv", "\"lipo\"", "one other value"});
+  require_error([&] { read_known("lipo,smiles\n5,C\n5,CC\n"); }, {"m.csv", "\"lipo\"", "found only 5"});
   require_error([&] { read_known("lipo,smiles\n5,C\n6,CC\n7,CCC\n"); }, {"m.csv", "\"lipo\"", "more values"});
+  known.label_values = {-1, 1, 0, 1};
+  require_targets(read_known("lipo,smiles,logS\n-1,C,1\n-1,CC,1\n"), {0, 1, 0, 1});  // one value alone has its meaning
+  require_targets(read_known("lipo,smiles\n1,C\nNA,CC\n"), {1, nan, nan, nan});
+  require_error([&] { read_known("lipo,smiles\n2,C\n3,CC\n"); }, {"m.csv", "-1 and 1 in column \"lipo\"", "found 2"});
+  require_error([&] { read_known("lipo,smiles,logS\n1,C,5\n"); }, {"m.csv", "0 and 1 in column \"logS\"", "found 5"});
+  known.label_values.clear();
   known.task = GraphTask::classification;
   known.output_names = {"active", "inactive"};
   const PackedItems classes = read_known("smiles,act\nC,inactive\nCC,\nCCC,inactive\n", {"act"});

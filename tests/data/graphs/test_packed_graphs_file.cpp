@@ -78,6 +78,14 @@ TEST_CASE("packed graphs: a file that another program has written") {
   require_equal(packed.graphs.graph.col, at::tensor({1, 0, 2}, at::kLong), "col");
 }
 
+TEST_CASE("packed graphs: the numbers that stand for labels are kept") {
+  const TemporaryFolder folder;
+  PackedItems packed = small_graphs(GraphTask::multi_label);
+  packed.schema.label_values = {-1, 1, 0, 1, 0.5f, 2.25f};
+  write_packed_graphs(folder / "set.h5", packed);
+  CHECK(read_packed_graphs(folder / "set.h5").schema == packed.schema);
+}
+
 TEST_CASE("packed graphs: broken files are refused by file and dataset") {
   const auto ints = [](std::vector<int64_t> values) { return at::tensor(values, at::kLong); };
   require_broken("geosft_packed_graphs", {}, {"geosft_packed_graphs", "none"});
@@ -99,6 +107,8 @@ TEST_CASE("packed graphs: broken files are refused by file and dataset") {
   require_broken("edge_values", at::ones({3}), {"edge_values", "a table"});
   require_broken("edge_values", at::ones({2, 1}), {"edge_values", "[3, 1]"});
   require_broken("coordinates", at::ones({3, 2}), {"coordinates", "[3, 3]"});
+  require_broken("label_values", at::ones({2, 2}), {"label_values", "a list"});
+  require_broken("label_values", at::ones({3}), {"label_values", "two per output", "3"});
   require_broken("target", ints({1}), {"target", "[2]"});
   require_broken("target", ints({1, 2}), {"target", "found 2"});
   require_broken("node_split", ints({0, 1, 5}), {"node_split", "found 5"});

@@ -41,6 +41,44 @@ TEST_CASE("an array dataset hands out its clouds") {
   CHECK_THROWS_AS(dataset.label(-1), std::out_of_range);
 }
 
+TEST_CASE("normals of length 0 are none: a cloud of them has no normals, and some are estimated") {
+  CloudArrays arrays = example();
+  arrays.points = at::randn({3, 40, 3}, test::generator(1));
+  arrays.points = arrays.points / arrays.points.norm(2, 2, true);  // of a ball, whose normals they are
+  arrays.normals = arrays.points * 2;
+  arrays.labels = at::tensor({1, 0, 1}, at::kLong);
+  arrays.names = {"a", "b", "c"};
+  arrays.normals[0].zero_();
+  arrays.normals[1].slice(0, 0, 5).zero_();
+  const ArrayDataset dataset(arrays, {"x", "y"}, "f.h5");
+  CHECK_FALSE(dataset.has_normals());
+  CHECK_FALSE(dataset.get(0).normals.defined());
+  const at::Tensor some = dataset.get(1).normals;
+  test::require_close(some.slice(0, 5), arrays.points[1].slice(0, 5), 1e-6, "its own");
+  CHECK((some * arrays.points[1]).sum(1).min().item<double>() > 0.5);  // outward, as its others
+  test::require_close(dataset.get(2).normals, arrays.points[2], 1e-6, "all its own");
+  REQUIRE(dataset.warnings().size() == 1);
+  CHECK_THAT(dataset.warnings()[0], Catch::StartsWith("f.h5: b: 5 of its 40 points have no normals"));
+
+  arrays.normals.zero_();
+  const ArrayDataset without(arrays, {"x", "y"}, "f.h5");
+  CHECK_FALSE(without.has_normals());
+  CHECK_FALSE(without.get(2).normals.defined());
+  CHECK(without.warnings().empty());
+}
+
+TEST_CASE("normals of points that are left out count for nothing") {
+  CloudArrays arrays = example();
+  arrays.points = at::randn({2, 40, 3}, test::generator(1));
+  arrays.normals = at::zeros({2, 40, 3});
+  arrays.normals.select(1, 0).fill_(1.0);
+  arrays.keep = at::ones({2, 40}, at::kBool);
+  arrays.keep.select(0, 0).select(0, 0).fill_(false);
+  const ArrayDataset dataset(arrays, {"x", "y"}, "f.h5");
+  CHECK_FALSE(dataset.get(0).normals.defined());
+  CHECK(dataset.get(1).normals.norm(2, 1).min().item<double>() > 0.99);
+}
+
 TEST_CASE("points that are not kept are left out") {
   CloudArrays arrays = example();
   arrays.keep = at::tensor({1, 0, 1, 1, 0, 0, 0, 1}).view({2, 4}) != 0;

@@ -166,6 +166,33 @@ TEST_CASE("each kind of warning is said of its first file, with the number of th
   CHECK_THAT(warnings[1], Catch::Contains("e.xyz: 1 of its 3 points") && Catch::EndsWith("; 1 more file has the like"));
 }
 
+TEST_CASE("clouds that mislead a model of shapes are named") {
+  Example example;
+  example.listing.items.clear();
+  const auto add = [&](const std::string& name, const at::Tensor& points) {
+    std::string text;
+    for (int64_t row = 0; row < points.size(0); ++row) {
+      for (int64_t axis = 0; axis < 3; ++axis) text += std::to_string(points[row][axis].item<double>()) + " ";
+      text += "\n";
+    }
+    test::write_text(example.folder / ("data/" + name + ".xyz"), text);
+    example.listing.items.push_back({name, 0, example.folder / ("data/" + name + ".xyz"), ""});
+  };
+  const at::Tensor usual = at::randn({300, 3}, test::generator(1));
+  add("line", usual.slice(1, 0, 1).expand({300, 3}));
+  add("usual", usual);
+  add("stray", at::cat({usual, at::full({1, 3}, 50.0)}));
+  add("lines", usual.slice(1, 1, 2).expand({300, 3}));
+  for (const bool cached : {false, true}) {
+    CAPTURE(cached);
+    const std::vector<std::string> warnings = example.open().warnings();
+    REQUIRE(warnings.size() == 2);
+    CHECK_THAT(warnings[0],
+               Catch::Contains("line.xyz: all of its 300 points lie on one line; 1 more file has the like"));
+    CHECK_THAT(warnings[1], Catch::Contains("stray.xyz: 1 of its 301 points lies apart"));
+  }
+}
+
 TEST_CASE("normals that some points lack are estimated, and that is said where they are used") {
   Example example;
   test::write_text(example.folder / "data/d.xyz", "0 0 0 0 0 1\n1 0 0 0 0 0\n0 1 0 0 0 1\n1 1 0 0 0 1\n");

@@ -94,6 +94,15 @@ TEST_CASE("folder tree: the hashed split is fixed, ignores formats, and an added
   }
 }
 
+TEST_CASE("folder tree: the RUN of a training beside the classes is none") {
+  const test::TemporaryFolder folder;
+  write_empty(folder, {"bed/1.off", "mine/config.toml", "mine/classes.txt", "sofa/1.off"});
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
+  CHECK(listing.class_names == std::vector<std::string>{"bed", "sofa"});
+  REQUIRE(listing.warnings.size() == 1);
+  CHECK_THAT(listing.warnings[0], Catch::Contains("mine: no class, but a RUN, so it is left out"));
+}
+
 TEST_CASE("folder tree: folders whose names begin with an underscore are no classes") {
   const test::TemporaryFolder folder;
   write_empty(folder, {"bed/1.off", "_broken/1.off", "sofa/1.off"});

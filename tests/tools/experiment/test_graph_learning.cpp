@@ -57,6 +57,19 @@ TEST_CASE("what is no schema, and data of another one, are refused") {
   require_error([&] { run.check_same({other}, "DATA"); }, {"DATA", "values a node: 2", "found values a node: 3"});
 }
 
+TEST_CASE("a run knows the numbers that its labels had, and one of before they were kept takes any") {
+  ItemSchema schema = small_graphs(GraphTask::multi_label).schema;
+  const std::string before = schema_text(schema);
+  schema.label_values = {-1, 1, 0, 1, 1, 2};
+  CHECK(schema_of(schema_text(schema), "f").label_values == schema.label_values);
+  CHECK(schema_of(before, "f").label_values.empty());
+  const GraphRun run = small_graph_run(schema);
+  run.check_same({small_graphs(GraphTask::multi_label).schema}, "DATA");
+  ItemSchema other = schema;
+  other.label_values[0] = 0;
+  require_error([&] { run.check_same({other}, "DATA"); }, {"DATA", "numbers of labels: 6 (-1, 1", "6 (0, 1"});
+}
+
 TEST_CASE("a run knows the labels that its set had, and one of before they were kept takes any") {
   const TemporaryFolder folder;
   ItemSchema labelled = small_graphs().schema;
