@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <set>
 
 #include "data/cache_folder.h"
 #include "data/data_error.h"
@@ -396,6 +397,18 @@ std::string few_items_warning(const PackedItems& graphs, const DatasetSplit& spl
   if (graphs.node_split.defined() || count >= 5) return "";
   return "the " + std::string(name_of(split)) + " split has " + counted_items(count, graphs.schema.items) +
          ", too few for a figure";
+}
+
+std::string shared_molecules_warning(const PackedItems& graphs, const DatasetSplit& splits) {
+  if (graphs.smiles.empty()) return "";
+  std::set<std::string> trained_on;
+  for (const int64_t item : splits.train) trained_on.insert(graphs.smiles.at(static_cast<size_t>(item)));
+  const auto shared = std::count_if(splits.test.begin(), splits.test.end(), [&](int64_t item) {
+    return trained_on.contains(graphs.smiles.at(static_cast<size_t>(item)));
+  });
+  if (shared == 0) return "";
+  return std::to_string(shared) + " of the " + std::to_string(splits.test.size()) +
+         " test molecules have a SMILES that is also trained on (--split scaffold keeps equal molecules together)";
 }
 
 std::string name_of_item(const PackedItems& items, int64_t item) {

@@ -77,6 +77,9 @@ std::string counted_items(int64_t count, const std::string& items);
 // nodes, an empty text.
 std::string few_items_warning(const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split);
 
+// Returns "3 of the 40 test molecules have a SMILES that is also trained on", with what helps; empty without such.
+std::string shared_molecules_warning(const PackedItems& graphs, const DatasetSplit& splits);
+
 // Returns the SMILES of a molecule, or the file of a picture; empty for other items.
 std::string name_of_item(const PackedItems& items, int64_t item);
 

@@ -88,6 +88,7 @@ constexpr NamePair synonyms[] = {
     {"output_dir", "out"},
     {"work_dir", "out"},
     {"gpus", "device"},
+    {"rotation", "rotate"},
     {"npoints", "points"},
     {"num_point", "points"},
     {"test", "eval"},

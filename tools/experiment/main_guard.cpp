@@ -2,6 +2,7 @@
 #include "tools/experiment/main_guard.h"
 
 #include <c10/util/Exception.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -31,6 +32,25 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 extern "C" void geosft_note_signal(int signal) {
   signal_received.store(true);
   std::signal(signal, SIG_DFL);
+}
+
+// What exit_on_interrupt does: the process it is for (not the children that inherit the handler), texts and paths.
+struct Exit {
+  pid_t process = 0;
+  std::string line;
+  std::vector<std::string> folders;
+};
+Exit planned_exit;
+std::atomic<const Exit*> at_signal{nullptr};  // null while planned_exit changes
+std::string tool_name = "geosft";
+
+extern "C" void geosft_exit_at_signal(int) {
+  const Exit* const planned = at_signal.load();
+  if (planned != nullptr && planned->process == ::getpid()) {
+    for (const std::string& folder : planned->folders) ::rmdir(folder.c_str());
+    static_cast<void>(!::write(STDERR_FILENO, planned->line.data(), planned->line.size()));
+  }
+  ::_exit(stopped);
 }
 
 int report(const char* name, const std::string& message, int code) {
@@ -89,6 +109,17 @@ void install_interrupt_handler() {
   std::signal(SIGTERM, geosft_note_signal);
 }
 
+void exit_on_interrupt(const std::string& message, const std::vector<std::filesystem::path>& folders) {
+  at_signal.store(nullptr);
+  // On a terminal, the line of a progress bar is ended.
+  const std::string begin = ::isatty(STDERR_FILENO) == 1 ? "\n" : "";
+  planned_exit = {::getpid(), begin + tool_name + ": interrupted: " + message + "\n", {}};
+  for (const std::filesystem::path& folder : folders) planned_exit.folders.push_back(folder.string());
+  at_signal.store(&planned_exit);
+  std::signal(SIGINT, geosft_exit_at_signal);
+  std::signal(SIGTERM, geosft_exit_at_signal);
+}
+
 bool interrupted() {
   return signal_received.load();
 }
@@ -102,6 +133,7 @@ void clear_interrupt() {
 int run_tool(const char* name, const std::function<int()>& body) {
   // Makes a closed stdout a stream error instead of a silent end of the process.
   std::signal(SIGPIPE, SIG_IGN);
+  tool_name = name;
   return guarded(name, body);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace geosft {
 
@@ -23,6 +25,10 @@ class Interrupted : public std::runtime_error {
 // Makes SIGINT and SIGTERM set the flag that interrupted() reads. A second signal ends the process immediately, so that
 // a hanging body can be stopped.
 void install_interrupt_handler();
+// Makes SIGINT and SIGTERM end the process at once with exit code 130 and the line "geosft-classify: interrupted:
+// message", after removing those of `folders`, in this order, that are empty. For work that does not ask interrupted(),
+// such as reading a dataset; install_interrupt_handler() takes its place.
+void exit_on_interrupt(const std::string& message, const std::vector<std::filesystem::path>& folders);
 bool interrupted();
 // Throws Interrupted(where) if a signal was received.
 void throw_if_interrupted(const char* where);

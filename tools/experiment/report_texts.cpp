@@ -12,6 +12,7 @@
 
 #include "data/formats/shape_file.h"
 #include "data/read_file.h"
+#include "geometry/cloud_warnings.h"
 #include "geometry/surface_sampling.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/progress.h"
@@ -97,8 +98,20 @@ void draw_curves(const RunFolder& folder, const ScoreStyle& style) {
   warn_unless_drawn(plot_learning_curves(folder.metrics(), folder.learning_curves(), style));
 }
 
+namespace {
+
+// Reads a file, with what is odd about its points among the warnings.
+FileShape described_shape(const std::filesystem::path& file, const std::string& columns) {
+  FileShape shape = parse_shape(read_file(file), file.string(), {columns, /*drop_invalid=*/true});
+  if (shape.is_mesh()) return shape;
+  for (std::string& warning : point_warnings(shape.mesh.vertices)) shape.warnings.push_back(std::move(warning));
+  return shape;
+}
+
+}  // namespace
+
 std::string shape_file_text(const std::filesystem::path& file, const std::string& columns) {
-  const FileShape shape = parse_shape(read_file(file), file.string(), {columns, /*drop_invalid=*/true});
+  const FileShape shape = described_shape(file, columns);
   const at::Tensor& points = shape.mesh.vertices;
   const at::Tensor low = std::get<0>(points.min(0)), high = std::get<0>(points.max(0));
   std::ostringstream out;
@@ -120,7 +133,7 @@ std::string shape_file_text(const std::filesystem::path& file, const std::string
 }
 
 nlohmann::json shape_file_json(const std::filesystem::path& file, const std::string& columns) {
-  const FileShape shape = parse_shape(read_file(file), file.string(), {columns, /*drop_invalid=*/true});
+  const FileShape shape = described_shape(file, columns);
   const at::Tensor& points = shape.mesh.vertices;
   const auto corner = [](const at::Tensor& point) {
     return nlohmann::json{point[0].item<double>(), point[1].item<double>(), point[2].item<double>()};

@@ -32,6 +32,16 @@ bool only_begun(const RunFolder& run, std::error_code& error) {
   return true;
 }
 
+// Returns the folder and those above it that do not exist yet, the innermost first.
+std::vector<std::filesystem::path> missing_folders(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> missing;
+  std::error_code error;
+  for (std::filesystem::path at = folder; !at.empty() && !std::filesystem::exists(at, error); at = at.parent_path()) {
+    if (at.has_filename()) missing.push_back(at);  // not the "a/" of "a/b/"
+  }
+  return missing;
+}
+
 }  // namespace
 
 // Takes a lock that is released when the process ends, in any way.
@@ -51,8 +61,10 @@ RunFolder RunFolder::create(const std::filesystem::path& folder) {
   if (std::filesystem::exists(run.config(), error) || std::filesystem::exists(run.last_checkpoint(), error)) {
     throw UsageError(folder.string() + " holds a run already: resume it, or name another folder");
   }
+  const std::vector<std::filesystem::path> missing = missing_folders(folder);
   std::filesystem::create_directories(folder, error);
   if (error) throw std::runtime_error("cannot make the run folder " + folder.string() + ": " + error.message());
+  run.made_ = missing;
   run.claim();
   remove_abandoned(folder);
   const bool empty = only_begun(run, error);
@@ -61,6 +73,11 @@ RunFolder RunFolder::create(const std::filesystem::path& folder) {
   // Fails now if the folder is not writable, before the data are read.
   const AtomicFile probe(run.config());
   return run;
+}
+
+void RunFolder::discard() const {
+  std::error_code kept;  // folders that hold something are kept
+  for (const std::filesystem::path& folder : made_) std::filesystem::remove(folder, kept);
 }
 
 bool RunFolder::holds_run(const std::filesystem::path& folder) {

@@ -23,6 +23,11 @@ class RunFolder {
   // being written when the run was killed.
   static RunFolder resume(const std::filesystem::path& folder);
 
+  // Returns the folders that create() made, the innermost first: empty for one that was there before.
+  const std::vector<std::filesystem::path>& made() const { return made_; }
+  // Removes those of made() that are empty: for a run that ends before its first file.
+  void discard() const;
+
   // Opens a folder that another process of the same training has created.
   static RunFolder made_by_another(const std::filesystem::path& folder) { return RunFolder(folder); }
   // Returns the path of split() for a folder that need not hold a run, such as that of a single checkpoint.
@@ -65,6 +70,7 @@ class RunFolder {
   void claim();
 
   std::filesystem::path path_;
+  std::vector<std::filesystem::path> made_;
   std::shared_ptr<void> claim_;  // lock held by writers: no other process writes to the folder meanwhile
 };
 

@@ -133,7 +133,10 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
   parallel_items(static_cast<int64_t>(all.size()), at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     try {
-      read_shape(all[at], options, &warnings[at]);
+      const Shape shape = read_shape(all[at], options, &warnings[at]);
+      for (const std::string& warning : training_cloud_warnings(shape.points)) {
+        warnings[at].push_back(all[at].string() + ": " + warning);
+      }
     } catch (const DataError& error) {
       errors[at] = error.what();
     }

@@ -143,6 +143,11 @@ int TrainCommand<Settings>::train_and_report() {
   if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
   device = begin();
   const RunFolder folder = prepare();
+  if (processes().is_root()) {
+    exit_on_interrupt(
+        std::string("before the first step; ") + (resume ? "the run is as it was" : "nothing was trained"),
+        folder.made());
+  }
   const bool done = train_or_clean(folder, processes(), [&] { return train(folder); });
   if (!part()) return 0;
   if (!done) {

@@ -4,9 +4,14 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <sstream>
+#include <vector>
 
+#include "data/checkpoint.h"
+#include "data/read_file.h"
 #include "models/training/distributed/nccl/nccl_communicator.h"
 #include "models/training/step_graph.h"
 #include "tools/experiment/arguments.h"
@@ -50,6 +55,17 @@ bool run_to_end_or_interrupt(TrainingLoop& loop, RunObserver& observer) {
   } catch (const Interrupted&) {
     return false;
   }
+}
+
+// Returns the lines of a configuration that set something.
+std::vector<std::string> settings_of(const std::string& toml) {
+  std::vector<std::string> lines;
+  std::istringstream stream(toml);
+  for (std::string line; std::getline(stream, line);) {
+    const std::string_view text = trimmed(line);
+    if (!text.empty() && text.front() != '#') lines.emplace_back(text);
+  }
+  return lines;
 }
 
 [[noreturn]] void refuse(const std::string& needed) {
@@ -154,8 +170,8 @@ bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const R
     observer.resume();
     check_split(folder, run);
   }
+  install_interrupt_handler();  // first: from here on, a run that a signal stops can be resumed
   if (loop.processes().is_root()) begin_folder(loop, folder, run, start, summary);
-  install_interrupt_handler();
   const bool done = run_to_end_or_interrupt(loop, observer);
   observer.finish(done);
   if (const int64_t replayed = loop.replayed_steps(); replayed > 0) std::cerr << "replayed steps: " << replayed << '\n';
@@ -166,10 +182,21 @@ bool train_or_clean(const RunFolder& folder, const Communicator& processes, cons
   try {
     return train();
   } catch (...) {
-    std::error_code kept;  // non-empty folders are kept
-    if (processes.is_root()) std::filesystem::remove(folder.path(), kept);
+    if (processes.is_root()) folder.discard();
     throw;
   }
+}
+
+void note_edited_config(const RunFolder& folder) {
+  if (!std::filesystem::exists(folder.last_checkpoint())) return;
+  const Checkpoint last = load_checkpoint(folder.last_checkpoint());
+  const auto stored = last.texts.find("config");
+  if (stored == last.texts.end()) return;
+  const std::vector<std::string> now = settings_of(read_file(folder.config())), then = settings_of(stored->second);
+  const auto [changed, former] = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
+  if (changed == now.end() && former == then.end()) return;
+  std::cerr << folder.config().string() << ": \"" << (changed == now.end() ? "" : *changed) << "\" in place of \""
+            << (former == then.end() ? "" : *former) << "\", which the run had: it goes on as the file says\n";
 }
 
 void refuse_changes(const std::string& before, const std::string& after, const std::string& may_change) {

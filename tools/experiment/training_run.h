@@ -91,12 +91,16 @@ enum class RunStart {
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
                      const RunDescription& run, RunStart start, const std::string& summary);
 
-// Calls train(); if it throws before anything was written, rank 0 removes the empty folder.
+// Calls train(); if it throws before anything was written, rank 0 discards the folder.
 bool train_or_clean(const RunFolder& folder, const Communicator& processes, const std::function<bool()>& train);
 
 // A resumed run continues bit for bit. Throws UsageError if the configurations before and after the command line
 // differ; `may_change` names the keys that were made equal beforehand.
 void refuse_changes(const std::string& before, const std::string& after, const std::string& may_change);
+
+// Says on stderr the first setting of the run's config.toml that differs from that of its last checkpoint: somebody has
+// written it there.
+void note_edited_config(const RunFolder& folder);
 
 // Takes from a run what its data determined: that they have no normals, so that all were estimated.
 template <class Settings>
@@ -110,6 +114,7 @@ template <class Settings>
 void TrainArguments::load_resumed(Settings& settings, Config& config, const RunFolder& folder) const {
   if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
   config.load_run_toml(folder.config());
+  if (processes().is_root()) note_edited_config(folder);
   Settings before = settings;
   config.apply_options();
   take_determined(settings, before);

@@ -170,8 +170,10 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   }
   DatasetSplit split = checked_split(graphs, planned.settings.splits);
   if (processes.is_root()) {
-    const std::string few = few_items_warning(graphs, split, GraphSplit::test);
-    if (!few.empty()) std::cerr << planned.settings.data << ": " << few << '\n';
+    for (const std::string& warning :
+         {few_items_warning(graphs, split, GraphSplit::test), shared_molecules_warning(graphs, split)}) {
+      if (!warning.empty()) std::cerr << planned.settings.data << ": " << warning << '\n';
+    }
     for (const std::string& warning : empty_classes_warnings(graphs, split)) {
       std::cerr << planned.settings.data << ": " << warning << '\n';
     }

@@ -2,6 +2,7 @@
 #include "tools/graph/graph_experiment.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <set>
@@ -54,6 +55,18 @@ void compare(GraphReport& report, const at::Tensor& original, const at::Tensor& 
   report.max_logit_difference = std::max(report.max_logit_difference, (moved - original).abs().max().item<double>());
   const double agreeing = (moved.argmax(1) == original.argmax(1)).to(at::kDouble).mean().item<double>();
   report.prediction_agreement += agreeing / static_cast<double>(report.renumberings);
+}
+
+// Says why metrics are NaN; empty if none is.
+std::string undefined_text(const NamedValues& metrics) {
+  std::string text;
+  for (const auto& [name, value] : metrics) {
+    if (!std::isnan(value)) continue;
+    text += name +
+            " is not defined: " + (name == "r2" ? "all targets are the same" : "no label has items of both classes") +
+            "\n";
+  }
+  return text;
 }
 
 std::string class_table(const at::Tensor& confusion, const std::vector<std::string>& names) {
@@ -151,7 +164,7 @@ std::string report_text(const GraphReport& report, const ItemOutputs& outputs) {
   out << (all ? "all " : "") << report.count << " " << report.items
       << (all ? " that have a label\n" : " of the " + report.split + " split\n") << metrics_text(report.metrics)
       << std::fixed << std::setprecision(0) << "  (" << report.items_per_second << " " << report.items << "/s)\n"
-      << calibration_text(report.reliability);
+      << undefined_text(report.metrics) << calibration_text(report.reliability);
   if (report.renumberings > 0) {
     out << std::defaultfloat << std::setprecision(3) << "largest difference of an output when nodes are renumbered "
         << report.max_logit_difference;

@@ -295,6 +295,32 @@ TEST_CASE("a run that diverges says so, and keeps what it had") {
   require_no_leftovers(shop / "run");
 }
 
+TEST_CASE("a signal while the data are read leaves nothing, and says so") {
+  const ClassifyShop shop;
+  const fs::path above = shop / "deep";
+  // Sampling so many points takes seconds.
+  const Words words = shop.train("deep/run", {"--points-per-mesh", "2000000"});
+  Process process(GEOSFT_CLASSIFY, words, shop.process());
+  // Before it is the program, the process catches what the tests do; with its folder it is.
+  for (int tries = 0; !fs::exists(above / "run") || !process.catches(SIGINT); ++tries) {
+    REQUIRE(tries < 60000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  process.send(SIGINT);
+  const ProcessResult stopped = process.wait();
+  CHECK(stopped.exit == 130);
+  CHECK_THAT(stopped.err, Catch::EndsWith("interrupted: before the first step; nothing was trained\n"));
+  CHECK_FALSE(fs::exists(above));
+}
+
+TEST_CASE("a training that its data refuse leaves no folders") {
+  const ClassifyShop shop;
+  write_text(shop.data() / "train" / "cube" / "broken.off", "OFF\n1 0 0\n");
+  const ProcessResult result = shop.run(shop.train("deep/run"));
+  shop.require_failure(result, 1, {"broken.off"});
+  CHECK_FALSE(fs::exists(shop / "deep"));
+}
+
 TEST_CASE("a signal in the final evaluation stops it at once, and the run is complete") {
   const ClassifyShop shop;
   // Checkpoints only at the end, and an evaluation that would take hours.

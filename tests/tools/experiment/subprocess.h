@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -63,6 +64,17 @@ class Process {
 
   pid_t id() const { return child_; }
   void send(int signal) const { ::kill(child_, signal); }
+  // Whether it has a handler of its own for the signal.
+  bool catches(int signal) const {
+    std::ifstream status("/proc/" + std::to_string(child_) + "/status");
+    const std::string field = "SigCgt:";
+    for (std::string line; std::getline(status, line);) {
+      if (!line.starts_with(field)) continue;
+      constexpr int hexadecimal = 16;
+      return ((std::stoull(line.substr(field.size()), nullptr, hexadecimal) >> (signal - 1)) & 1) != 0;
+    }
+    return false;
+  }
   // Whether it has ended; wait() says how.
   bool over() const {
     siginfo_t found = {};

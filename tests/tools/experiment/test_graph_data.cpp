@@ -201,6 +201,16 @@ TEST_CASE("classes without a graph or node in a part are named") {
   CHECK(empty_classes_warnings(small_graphs(GraphTask::regression), {{0}, {}, {1}}).empty());
 }
 
+TEST_CASE("test molecules that are also trained on are counted") {
+  PackedItems molecules = small_graphs();
+  DatasetSplit split{{0, 1, 2}, {3}, {4, 5, 6}};
+  CHECK(shared_molecules_warning(molecules, split).empty());
+  molecules.smiles = {"C", "CC", "CCC", "CO", "C", "CO", "CCC"};
+  CHECK_THAT(shared_molecules_warning(molecules, split), Catch::StartsWith("2 of the 3 test molecules have a SMILES"));
+  molecules.smiles = {"C", "CC", "CCC", "CO", "CN", "CO", "CS"};
+  CHECK(shared_molecules_warning(molecules, split).empty());
+}
+
 TEST_CASE("the encoding that is asked for is there, and that it is estimated is said") {
   const TemporaryFolder folder;
   const EnvironmentVariable cache("XDG_CACHE_HOME", (folder / "cache").string());

@@ -10,12 +10,15 @@
 #include <unistd.h>
 #include <array>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <new>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
+#include "tests/data/files.h"
 #include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_main_guard {
@@ -159,6 +162,60 @@ TEST_CASE("the first signal sets the flag and the second has its usual effect") 
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGTERM);
+}
+
+TEST_CASE("a signal before the first step removes the empty folders that are named, and says so") {
+  const TemporaryFolder temporary;
+  const std::filesystem::path above = temporary.path() / "runs", run = above / "first";
+  std::filesystem::create_directories(run);
+  std::ofstream(temporary.path() / "kept") << "x";
+  const auto stopped = [&](int signal) {
+    return outcome_with_stdout(STDOUT_FILENO, [&, signal] {
+      exit_on_interrupt("in a test", {run, above, temporary.path()});
+      raise(signal);
+      return 0;
+    });
+  };
+  const Outcome first = stopped(SIGINT);
+  CHECK(first.code == 130);
+  CHECK(first.err == "geosft-some: interrupted: in a test\n");
+  CHECK_FALSE(std::filesystem::exists(above));
+  CHECK(std::filesystem::exists(temporary.path() / "kept"));
+
+  std::filesystem::create_directories(run);
+  std::ofstream(run / "config.toml") << "x";
+  CHECK(stopped(SIGTERM).code == 130);
+  CHECK(std::filesystem::exists(run / "config.toml"));
+}
+
+TEST_CASE("children of a process that exits on a signal say nothing, and remove nothing") {
+  const TemporaryFolder temporary;
+  std::filesystem::create_directory(temporary.path() / "run");
+  const Outcome result = outcome_with_stdout(STDOUT_FILENO, [&] {
+    exit_on_interrupt("in a test", {temporary.path() / "run"});
+    const pid_t child = fork();
+    if (child == 0) {
+      raise(SIGINT);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  });
+  CHECK(result.code == 130);
+  CHECK(result.err.empty());
+  CHECK(std::filesystem::exists(temporary.path() / "run"));
+}
+
+TEST_CASE("the flag takes the place of an exit at a signal") {
+  const Outcome result = outcome_with_stdout(STDOUT_FILENO, [] {
+    exit_on_interrupt("in a test", {});
+    install_interrupt_handler();
+    raise(SIGINT);
+    return interrupted() ? 0 : 1;
+  });
+  CHECK(result.code == 0);
+  CHECK(result.err.empty());
 }
 
 }  // namespace geosft::test::test_main_guard

@@ -51,6 +51,27 @@ TEST_CASE("a new run gets its folder with missing parents, an empty one is taken
   CHECK(std::filesystem::is_directory(deep));
 }
 
+TEST_CASE("a run without a file takes the folders away that it made, and no other") {
+  const TemporaryFolder folder;
+  const std::filesystem::path above = folder.path / "runs";
+  std::filesystem::create_directory(above);
+  const RunFolder deep = RunFolder::create(above / "today" / "first" / "");
+  CHECK(deep.made() == std::vector<std::filesystem::path>{above / "today" / "first", above / "today"});
+  std::filesystem::create_directory(above / "today" / "second");
+  deep.discard();
+  CHECK_FALSE(std::filesystem::exists(deep.path()));
+  CHECK(std::filesystem::exists(above / "today"));
+  std::filesystem::remove(above / "today" / "second");
+  deep.discard();
+  CHECK_FALSE(std::filesystem::exists(above / "today"));
+  CHECK(std::filesystem::exists(above));
+
+  const RunFolder there = RunFolder::create(above);
+  CHECK(there.made().empty());
+  there.discard();
+  CHECK(std::filesystem::exists(above));
+}
+
 TEST_CASE("a folder that holds a run or something else is not made a run") {
   const TemporaryFolder folder;
   RunFolder::create(folder.path / "run").write_config("seed = 1\n");

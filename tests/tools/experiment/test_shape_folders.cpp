@@ -106,4 +106,18 @@ TEST_CASE("a check reads every file once, and names the broken ones and what oth
   CHECK(check_shape_files(both.path(), place.options).files == 2);
 }
 
+TEST_CASE("what a check of files finds odd is what a training says") {
+  const TemporaryFolder folder;
+  const auto row_of_points = [](int count) {
+    std::string text;
+    for (int point = 0; point < count; ++point) text += "0.5 0.25 " + std::to_string(point) + "\n";
+    return text;
+  };
+  write_text(folder / "a/few.xyz", row_of_points(15));
+  write_text(folder / "a/line.xyz", row_of_points(16));
+  const ShapeFilesCheck check = check_shape_files(folder.path(), PointDatasetOptions());
+  REQUIRE(check.warnings.size() == 1);
+  CHECK(check.warnings[0] == (folder / "a/line.xyz").string() + ": all of its 16 points lie on one line");
+}
+
 }  // namespace geosft::test::test_shape_folders

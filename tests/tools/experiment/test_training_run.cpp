@@ -11,6 +11,7 @@
 #include "tests/models/training/replayed_runs.h"
 #include "tests/support.h"
 #include "tests/tools/classify/small_classifier.h"
+#include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/experiment/small_graph_model.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/experiment/arguments.h"
@@ -111,6 +112,19 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
   CHECK(resume({"tool", "--epochs", "9"}).train.epochs == 9);
   CHECK(resume({"tool"}).width == 6);
   require_error([&] { resume({"tool", "--dim", "9"}); }, {"only --epochs may change"});
+
+  Checkpoint last;
+  last.texts["config"] = "epochs = 5\ndim = 6\n";
+  save_checkpoint(folder.last_checkpoint(), last);
+  const auto said = [&](const std::string& toml) {
+    folder.write_config(toml);
+    const CapturedStderr captured;
+    resume({"tool"});
+    return captured.text();
+  };
+  CHECK(said("# a comment\nepochs = 5\n\n  dim = 6\n").empty());
+  CHECK_THAT(said("epochs = 5\ndim = 8\n"), Catch::Contains("config.toml: \"dim = 8\" in place of \"dim = 6\""));
+  CHECK_THAT(said("epochs = 5\n"), Catch::Contains("\"\" in place of \"dim = 6\""));
 }
 
 TEST_CASE("a restarted run of an earlier version goes on with the values that it had then") {

@@ -2,6 +2,7 @@
 #include "tools/graph/graph_experiment.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -58,6 +59,14 @@ TEST_CASE("a class without items has a dash, not a share") {
   report.confusion[0][1] = 1;
   const std::string text = report_text(report, outputs);
   CHECK_THAT(text, Catch::Contains("       4    75.0 %\n") && Catch::Contains("       0         -\n"));
+}
+
+TEST_CASE("why a metric is not a number is said") {
+  GraphReport report = report_of(GraphTask::regression);
+  CHECK_THAT(report_text(report, outputs), !Catch::Contains("not defined"));
+  report.metrics = {{"r2", std::nan("")}, {"mae", 0.5}, {"roc_auc", std::nan("")}};
+  CHECK_THAT(report_text(report, outputs), Catch::Contains("\nr2 is not defined: all targets are the same\n") &&
+                                               Catch::Contains("\nroc_auc is not defined: no label has items of both"));
 }
 
 TEST_CASE("renumberings are compared with the graphs as they are") {
