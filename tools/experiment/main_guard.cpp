@@ -34,7 +34,7 @@ extern "C" void geosft_note_signal(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-// What exit_on_interrupt does: the process it is for (not the children that inherit the handler), texts and paths.
+// Describes what exit_on_interrupt does, and for which process: children inherit the handler.
 struct Exit {
   pid_t process = 0;
   std::string line;

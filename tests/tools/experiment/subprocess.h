@@ -64,7 +64,7 @@ class Process {
 
   pid_t id() const { return child_; }
   void send(int signal) const { ::kill(child_, signal); }
-  // Whether it has a handler of its own for the signal.
+  // Returns whether it has a handler of its own for the signal.
   bool catches(int signal) const {
     std::ifstream status("/proc/" + std::to_string(child_) + "/status");
     const std::string field = "SigCgt:";
