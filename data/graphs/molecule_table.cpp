@@ -199,8 +199,7 @@ TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>
     if (classes || !column.may_be_classes()) continue;
     out.note += "; \"" + column.name + "\" has " + std::to_string(column.distinct.size()) +
                 " values: to learn them as classes, write words in place of the numbers, such as \"class " +
-                std::to_string(static_cast<int64_t>(*column.distinct.begin())) +
-                "\", and name the column by --label-columns";
+                number_text(*column.distinct.begin()) + "\", and name the column by --label-columns";
   }
   return out;
 }
