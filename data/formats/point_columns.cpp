@@ -41,11 +41,13 @@ bool is_channel(double value) {
 
 }  // namespace
 
-std::vector<std::string_view> column_names(std::string_view columns) {
+std::vector<std::string_view> column_names(std::string_view columns, char delimiter) {
   std::vector<std::string_view> names;
   for (size_t begin = 0; begin <= columns.size();) {
-    const size_t end = std::min(columns.find(',', begin), columns.size());
-    names.push_back(trimmed(columns.substr(begin, end - begin)));
+    const size_t end = std::min(columns.find(delimiter, begin), columns.size());
+    std::string_view name = trimmed(columns.substr(begin, end - begin));
+    if (name.size() > 1 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+    names.push_back(name);
     begin = end + 1;
   }
   return names;

@@ -26,8 +26,8 @@ struct PointColumns {
 // y and z are there.
 std::optional<PointColumns> named_columns(const std::vector<std::string_view>& names);
 
-// Splits "x,y,z,r,g,b" into names.
-std::vector<std::string_view> column_names(std::string_view columns);
+// Splits "x,y,z,r,g,b" into names, which may have blanks, as "x [mm]" has, or quotes around them.
+std::vector<std::string_view> column_names(std::string_view columns, char delimiter = ',');
 
 // Returns the columns that the option --columns names, for rows of `count` numbers. Throws DataError, naming `file`,
 // for another number of names or without x, y and z.

@@ -6,7 +6,6 @@
 #include "data/data_error.h"
 #include "data/formats/point_columns.h"
 #include "data/formats/text_lines.h"
-#include "data/read_file.h"
 
 namespace geosft {
 namespace {
@@ -41,19 +40,6 @@ bool split_fields(std::string_view line, char delimiter, bool with_comment, std:
     if (ends_open) ++at;
   }
   return ends_open;
-}
-
-// Returns the names between delimiters, which may have blanks, as "x [mm]" has; without quotes around them.
-std::vector<std::string_view> names_between(std::string_view line, char delimiter) {
-  std::vector<std::string_view> names;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find(delimiter, begin), line.size());
-    std::string_view name = trimmed(line.substr(begin, end - begin));
-    if (name.size() > 1 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
-    names.push_back(name);
-    begin = end + 1;
-  }
-  return names;
 }
 
 std::optional<double> number_of(std::string_view field, char delimiter) {
@@ -121,7 +107,7 @@ class PointTable {
   void take_names(std::string_view line, char delimiter) {
     if (names_are_given_) return;
     while (!line.empty() && (line[0] == '#' || line[0] == '/' || is_blank(line[0]))) line.remove_prefix(1);
-    std::vector<std::string_view> names, with_blanks = names_between(line, delimiter);
+    std::vector<std::string_view> names, with_blanks = column_names(line, delimiter);
     split_fields(line, delimiter, false, names);
     if (named_columns(with_blanks)) names = with_blanks;
     if (named_columns(names)) names_ = names;
