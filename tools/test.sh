@@ -16,7 +16,7 @@ geosft_viewer=1 # what the viewer needs is tested, too
 # they are compiled for one architecture: each of the three takes as long, and shows the same errors.
 [[ $geosft_preset == tsan ]] || geosft_nvcc=1
 geosft_has_gpu || geosft_architectures=90
-geosft_install_packages doxygen chromium firefox-esr # the API reference is made without warnings, pages are looked at
+geosft_install_packages doxygen chromium firefox-esr clang-14 # for the API reference, pages, and headers on their own
 geosft_wheel=1 # the Python package is built and tested
 geosft_setup
 [[ $geosft_preset == @(asan|tsan) ]] || geosft_install_test_packages # a sanitizer's build has no tests in Python

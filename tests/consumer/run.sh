@@ -3,7 +3,7 @@
 #
 # usage: run.sh BUILD FOLDER [PYTHON]
 # Installs the build in BUILD below FOLDER, moves the install, and builds and runs tools/examples against it: with CMake,
-# with pkg-config, and from a Python that has PyTorch. FOLDER.headers caches which public headers have been compiled.
+# with pkg-config, and from a Python that has PyTorch.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 examples=$(cd -- "$here/../../tools/examples" && pwd)
@@ -75,9 +75,6 @@ if cmake -S "$folder/policies" -B "$folder/policies/build" -DGEOSFT_TORCH_DIR="$
   say "another copy of LibTorch is not looked at" && cat "$folder/policies.log" && exit 1
 fi
 if PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --exists 'geosft >= 0.2'; then say "pkg-config takes it for 0.2" && exit 1; fi
-
-say "public headers, one by one"
-"$here/headers.sh" "$prefix/include/geosft" "$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --variable=torch geosft)" "$folder.headers"
 
 say "the programs, by CMake"
 cmake -S "$here" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache)" \
