@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support.h"
+#include "tests/places.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
@@ -16,7 +17,7 @@
 namespace geosft::test {
 
 Fixture::Fixture(const std::string& name) : name_(name) {
-  const std::string path = std::string(GEOSFT_TEST_FIXTURES) + "/" + name + ".pt";
+  const std::string path = fixture_path(name + ".pt");
   std::ifstream file(path, std::ios::binary);
   INFO("fixture " << path);
   REQUIRE(file.good());

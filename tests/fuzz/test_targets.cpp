@@ -5,6 +5,7 @@
 #include "data/cache_folder.h"
 #include "tests/environment.h"
 #include "tests/fuzz/target.h"
+#include "tests/places.h"
 
 namespace geosft::fuzz::test_targets {
 
@@ -78,7 +79,7 @@ TEST_CASE("what a fuzzer has found is answered") {
   forget_cache();
   int answered = 0;
   for (const Target& target : targets()) {
-    const std::filesystem::path folder = std::filesystem::path(GEOSFT_FUZZ_FINDINGS) / target.name;
+    const std::filesystem::path folder = test::source_path("tests/fuzz/findings/" + std::string(target.name));
     if (!std::filesystem::is_directory(folder)) continue;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       INFO(entry.path());

@@ -6,6 +6,7 @@
 #include "data/graphs/graph_dataset.h"
 #include "data/graphs/packed_graphs_file.h"
 #include "tests/data/graphs/molecules.h"
+#include "tests/places.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/command_line.h"
 #include "tests/tools/experiment/python.h"
@@ -15,7 +16,7 @@ namespace {
 
 ProcessResult script(const std::string& name, const Words& words) {
   static const std::string interpreter = find_python();
-  return python(interpreter, Words{std::string(GEOSFT_SOURCE_DIR "/tools/") + name} + words);
+  return python(interpreter, Words{source_path("tools/") + name} + words);
 }
 
 void run_script(const std::string& name, const Words& words) {
@@ -27,12 +28,10 @@ void run_script(const std::string& name, const Words& words) {
 // One epoch of a small model by a configuration of the paper's experiments, with two seeds: the table.
 std::string table_of(const std::string& config, const std::string& data, const TemporaryFolder& folder) {
   const Words sizes = {"--set", "epochs=1", "dim=16", "num_heads=2", "depth=1", "num_seeds=2"};
-  const ProcessResult result =
-      run_process(GEOSFT_GRAPH,
-                  Words{"sweep", std::string(GEOSFT_SOURCE_DIR "/tools/configs/graph/") + config, "--data", data,
-                        "--out", folder / "sweep"} +
-                      sizes,
-                  {});
+  const ProcessResult result = run_process(
+      program_path("geosft-graph"),
+      Words{"sweep", source_path("tools/configs/graph/") + config, "--data", data, "--out", folder / "sweep"} + sizes,
+      {});
   INFO(result.err);
   REQUIRE(result.exit == 0);
   return result.out;

@@ -5,6 +5,7 @@
 #include "data/graphs/graph_dataset.h"
 #include "data/graphs/packed_graphs_file.h"
 #include "tests/data/files.h"
+#include "tests/places.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/python.h"
 
@@ -17,7 +18,7 @@ ProcessResult python(std::vector<std::string> arguments) {
 }
 
 ProcessResult convert(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), GEOSFT_SOURCE_DIR "/tools/convert_graphs.py");
+  arguments.insert(arguments.begin(), source_path("tools/convert_graphs.py"));
   return python(std::move(arguments));
 }
 
@@ -153,7 +154,7 @@ TEST_CASE("convert_graphs: pickled superpixels become packed graphs") {
 TEST_CASE("convert_graphs: tensors of pickled superpixels need no PyTorch") {
   if (find_python().empty()) return;
   const TemporaryFolder folder;
-  std::filesystem::copy_file(GEOSFT_TEST_FIXTURES "/superpixels_tensors.pickle", folder / "train.pickle");
+  std::filesystem::copy_file(fixture_path("superpixels_tensors.pickle"), folder / "train.pickle");
   make_pickles(folder, path_graph + tensors +
                            "dump([(tensor((3, 2), (1, 3)), *path[1:])], 'val.pickle')\n"
                            "dump([(tensor((1, 2), (9, 5)), tensor((0, 1), (1, 1), 6), *node[2:])], 'test.pickle')");

@@ -4,6 +4,7 @@
 
 #include "data/points/part_dataset.h"
 #include "tests/data/files.h"
+#include "tests/places.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/experiment/command_line.h"
@@ -13,9 +14,9 @@ namespace geosft::test::test_convert_parts {
 namespace {
 
 ProcessResult convert(const std::string& interpreter, const TemporaryFolder& folder, const Words& more = {}) {
-  return python(interpreter, Words{GEOSFT_SOURCE_DIR "/tools/convert_parts.py", folder / "psb", "--out", folder / "set",
-                                   "--points", "500"} +
-                                 more);
+  return python(
+      interpreter,
+      Words{source_path("tools/convert_parts.py"), folder / "psb", "--out", folder / "set", "--points", "500"} + more);
 }
 
 // Cubes whose second face, z = 1, is the top of a cup; of a fish it has no label, and its numbers are those of faces.
@@ -111,7 +112,7 @@ TEST_CASE("convert_parts: a Python without NumPy is named in one line, with one 
   write_text(folder / "numpy.py", "raise ModuleNotFoundError('no', name='numpy')\n");
   const ProcessResult result = run_process(
       "/usr/bin/env", Words{"PYTHONPATH=" + folder.path().string(), interpreter, "-B",
-                            GEOSFT_SOURCE_DIR "/tools/convert_parts.py", folder / "psb", "--out", folder / "set"});
+                            source_path("tools/convert_parts.py"), folder / "psb", "--out", folder / "set"});
   INFO(result.err);
   CHECK(result.exit == 1);
   REQUIRE(lines_of(result.err).size() == 1);

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/environment.h"
+#include "tests/places.h"
 #include "tests/tools/experiment/command_line.h"
 
 namespace geosft::test::test_flaky_script {
@@ -35,7 +36,7 @@ class Rounds {
  public:
   Rounds() {
     fs::create_directories(folder_ / "tools");
-    fs::copy(fs::path(GEOSFT_SOURCE_DIR) / "tools/flaky.sh", folder_ / "tools/flaky.sh");
+    fs::copy(source_path("tools/flaky.sh"), folder_ / "tools/flaky.sh");
     write_text(folder_ / "tools/setup.sh", setup);
     write_text(folder_ / "build/release/bin/test_stand_in", program);
     fs::permissions(folder_ / "build/release/bin/test_stand_in", fs::perms::owner_all);

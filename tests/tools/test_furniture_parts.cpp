@@ -4,6 +4,7 @@
 
 #include "data/points/part_dataset.h"
 #include "tests/data/points/installed_furniture.h"
+#include "tests/places.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/command_line.h"
 #include "tests/tools/experiment/python.h"
@@ -11,7 +12,7 @@
 namespace geosft::test::test_furniture_parts {
 namespace {
 
-const std::string script = GEOSFT_SOURCE_DIR "/tools/furniture_parts.py";
+const std::string script = source_path("tools/furniture_parts.py");
 
 }  // namespace
 
@@ -23,8 +24,8 @@ TEST_CASE("furniture_parts: the furniture becomes labelled meshes, of which a se
   INFO(labelled.err);
   REQUIRE(labelled.exit == 0);
   CHECK_THAT(labelled.out, Catch::Contains("4 chairs, 4 lamps, 4 tables"));
-  const ProcessResult made = python(interpreter, {GEOSFT_SOURCE_DIR "/tools/convert_parts.py", folder / "labelled",
-                                                  "--out", folder / "set", "--points", "200"});
+  const ProcessResult made = python(interpreter, {source_path("tools/convert_parts.py"), folder / "labelled", "--out",
+                                                  folder / "set", "--points", "200"});
   INFO(made.err);
   REQUIRE(made.exit == 0);
   const auto training = open_part_dataset(folder / "set", PartSplit::train);

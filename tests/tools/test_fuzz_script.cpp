@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/environment.h"
+#include "tests/places.h"
 #include "tests/tools/experiment/command_line.h"
 
 namespace geosft::test::test_fuzz_script {
@@ -42,7 +43,7 @@ class Fuzzing {
   Fuzzing() {
     fs::create_directories(folder_ / "tools/configs");
     fs::create_directories(folder_ / "tests/fixtures");
-    fs::copy(fs::path(GEOSFT_SOURCE_DIR) / "tools/fuzz.sh", folder_ / "tools/fuzz.sh");
+    fs::copy(source_path("tools/fuzz.sh"), folder_ / "tools/fuzz.sh");
     write_text(folder_ / "tools/setup.sh", setup);
     write_text(folder_ / "tools/packages_fuzz.txt", "# none\n");
     write_text(folder_ / "build/fuzz/bin/geosft_fuzz", fuzzer);

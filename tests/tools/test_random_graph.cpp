@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "data/graphs/graph_dataset.h"
+#include "tests/places.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/command_line.h"
 #include "tests/tools/experiment/python.h"
@@ -14,7 +15,7 @@ TEST_CASE("random_graph: one graph whose nodes have classes and a split") {
   if (interpreter.empty()) return;
   const TemporaryFolder folder;
   const std::vector<std::string> line = {
-      GEOSFT_SOURCE_DIR "/tools/random_graph.py", "--out", folder / "made", "--nodes", "500", "--edges", "1000"};
+      source_path("tools/random_graph.py"), "--out", folder / "made", "--nodes", "500", "--edges", "1000"};
   const ProcessResult made = python(interpreter, line);
   INFO(made.err);
   REQUIRE(made.exit == 0);

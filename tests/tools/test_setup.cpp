@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "tests/environment.h"
+#include "tests/places.h"
 #include "tests/tools/experiment/command_line.h"
 
 namespace geosft::test::test_setup {
@@ -12,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path root = GEOSFT_SOURCE_DIR;
+const fs::path root = source_path("");
 
 // A folder that looks like a checkout to setup.sh, with programs of its own in front of the system's.
 class Checkout {

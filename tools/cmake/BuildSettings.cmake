@@ -57,10 +57,16 @@ endif()
 find_program(GEOSFT_CCACHE ccache)
 if(GEOSFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # A precompiled header is cached only when ccache may overlook its time stamps and definitions; depend mode spares
-  # a preprocessor run, which would load the header a second time. The base folder lets another checkout find objects.
+  # a preprocessor run, which would load the header a second time. The base folder lets another checkout find objects, and
+  # a text beside the header (geosft_configure) stands for its bytes, which g++ writes anew each time.
   set(_ccache ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR})
+  if(GEOSFT_FUZZ) # line tables name the sources relative to a folder, whose name may be another checkout's
+    list(APPEND _ccache CCACHE_NOHASHDIR=1)
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER ${_ccache}
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_DEPEND=1 ${GEOSFT_CCACHE})
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_DEPEND=1
+      CCACHE_PCH_EXTSUM=1 ${GEOSFT_CCACHE})
   add_compile_options("$<$<AND:${_host},$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>")
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${_ccache} ${GEOSFT_CCACHE})
 endif()

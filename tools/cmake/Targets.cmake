@@ -6,27 +6,44 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${_rpath}")
 
 option(GEOSFT_UNITY "compile sources that are mostly headers in batches: what they all include is read once" ON)
 
-# Sources that Highway compiles once for every vector target stay alone: their own templates take longer than what they
-# include.
+# What a target's sources are compiled in: files that include a batch of them each, by their paths below the root. CMake's
+# own unity builds name them by where the checkout lies, so that a compiler cache would know no batch of another checkout.
+# Alone stay sources with settings of their own, and those that Highway compiles once for every vector target: their own
+# templates take longer than what they include.
 function(geosft_unite target)
   get_target_property(sources ${target} SOURCES)
+  set(united "")
   foreach(source IN LISTS sources)
-    if(source MATCHES "\\.cpp$" AND NOT source MATCHES "\\$<")
-      file(STRINGS "${source}" alone REGEX "include <hwy/foreach_target.h>" LIMIT_COUNT 1)
-      if(alone)
-        set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    if(NOT source MATCHES "\\.cpp$" OR source MATCHES "\\$<")
+      continue()
+    endif()
+    file(REAL_PATH "${source}" path BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    file(STRINGS "${path}" alone REGEX "include <hwy/foreach_target.h>" LIMIT_COUNT 1)
+    foreach(setting IN ITEMS COMPILE_DEFINITIONS COMPILE_OPTIONS SKIP_PRECOMPILE_HEADERS SKIP_UNITY_BUILD_INCLUSION)
+      get_source_file_property(value "${source}" ${setting})
+      if(value)
+        set(alone ${setting})
       endif()
+    endforeach()
+    if(NOT alone)
+      set_source_files_properties("${source}" PROPERTIES HEADER_FILE_ONLY ON)
+      file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${path}")
+      list(APPEND united "#include \"${path}\"\n")
     endif()
   endforeach()
+  get_target_property(size ${target} GEOSFT_BATCH)
+  list(LENGTH united count)
+  set(first 0)
+  while(first LESS count)
+    list(SUBLIST united ${first} ${size} batch)
+    list(JOIN batch "" batch)
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/batches/${target}_${first}.cpp")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${batch}" @ONLY)
+    target_sources(${target} PRIVATE "${file}")
+    math(EXPR first "${first} + ${size}")
+  endwhile()
   # Beside others a source is no longer the main file, and g++ fears that its types are used elsewhere.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  # Batches of 8 compile in about 0.6 of the time of batches of 4. Tests are compiled more often than they run, so that
-  # their batches are larger.
-  set(batch 8)
-  if(CMAKE_CURRENT_SOURCE_DIR STREQUAL "${PROJECT_SOURCE_DIR}/tests")
-    set(batch 16)
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
 endfunction()
 
 # The target whose precompiled header another one uses: LibTorch's modules are in the second header, and are worth their
@@ -40,6 +57,19 @@ function(geosft_header_owner target result)
   endif()
 endfunction()
 
+# Writes what ccache takes for the contents of a target's precompiled header: what it is made of. Who changes LibTorch's
+# headers in place removes the folder of the build.
+function(geosft_describe_precompiled target)
+  set(text "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, LibTorch ${GEOSFT_TORCH_VERSION}\n")
+  foreach(name IN ITEMS precompiled precompiled_modules parallel_threads)
+    set(file "${PROJECT_SOURCE_DIR}/tools/cmake/${name}.h")
+    file(SHA256 "${file}" sum)
+    string(APPEND text "${sum}\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  endforeach()
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch.sum" CONTENT "${text}" @ONLY)
+endfunction()
+
 # What every target of ours has: the include root, LibTorch, and a precompiled header, which is named relative to the
 # root: then a compiler cache serves every checkout, wherever it lies.
 function(geosft_configure target)
@@ -50,13 +80,22 @@ function(geosft_configure target)
   geosft_header_owner(${target} owner)
   if(target STREQUAL "geosft_geometry")
     target_precompile_headers(${target} PRIVATE <tools/cmake/precompiled.h>)
+    geosft_describe_precompiled(${target})
   elseif(target STREQUAL "geosft_models")
     target_precompile_headers(${target} PRIVATE <tools/cmake/precompiled_modules.h>)
+    geosft_describe_precompiled(${target})
   else()
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
   if(GEOSFT_UNITY)
-    geosft_unite(${target})
+    # Batches of 8 compile in about 0.6 of the time of batches of 4. Tests are compiled more often than they run, so that
+    # their batches are larger. What a folder sets of its sources and targets is known at the end of it.
+    set(batch 8)
+    if(CMAKE_CURRENT_SOURCE_DIR STREQUAL "${PROJECT_SOURCE_DIR}/tests")
+      set(batch 16)
+    endif()
+    set_target_properties(${target} PROPERTIES GEOSFT_BATCH ${batch})
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL geosft_unite ${target})")
   endif()
   # The time of tools and tests is spent in the libraries: their own code is compiled quickly, but for what is measured.
   if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/(tools|tests)" AND NOT target MATCHES "bench")

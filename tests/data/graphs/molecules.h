@@ -8,6 +8,7 @@
 #include "data/graphs/molecule_features.h"
 #include "data/read_file.h"
 #include "tests/environment.h"
+#include "tests/places.h"
 
 namespace geosft::test {
 
@@ -19,7 +20,7 @@ inline bool has_rdkit() {
 
 // The molecules of the golden case molecule_features, in its order.
 inline std::vector<std::string> fixture_smiles() {
-  return read_lines(GEOSFT_TEST_FIXTURES "/molecule_features.smi");
+  return read_lines(fixture_path("molecule_features.smi"));
 }
 
 }  // namespace geosft::test

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/places.h"
 #include "tests/support.h"
 #include "tests/tensors.h"
 
@@ -19,7 +20,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // What scikit-learn said (tests/models/training/metrics_fixture.py).
 nlohmann::json cases(const char* group) {
-  std::ifstream file(std::string(GEOSFT_TEST_FIXTURES) + "/metrics.json");
+  std::ifstream file(fixture_path("metrics.json"));
   REQUIRE(file.good());
   return nlohmann::json::parse(file).at(group);
 }

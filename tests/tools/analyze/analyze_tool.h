@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/places.h"
 #include "tests/tools/classify/classify_tool.h"
 
 namespace geosft::test {
@@ -53,7 +54,7 @@ class AnalysisShop : public ClassifyShop {
   ProcessResult analyze(Words words) const {
     const auto preset = std::find(words.begin(), words.end(), "--preset");
     if (preset != words.end()) words.erase(preset, preset + 2);
-    return run_process(GEOSFT_ANALYZE, words + Words{"--out", out()}, process());
+    return run_process(program_path("geosft-analyze"), words + Words{"--out", out()}, process());
   }
   // Runs well and leaves a CSV file, and pictures where gnuplot is there. What it printed.
   std::string analyze_well(const Words& words) const {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/places.h"
 #include "tools/analyze/analysis.h"
 
 #include <catch2/catch.hpp>
@@ -70,7 +71,7 @@ TEST_CASE("without a picture an analysis fails in one line, after its numbers ar
 TEST_CASE("a folder that is not there is refused before anything is computed") {
   const AnalysisShop shop;
   const std::string out = (shop / "no/such").string();
-  const ProcessResult result = run_process(GEOSFT_ANALYZE, {"rank", "--out", out}, shop.process());
+  const ProcessResult result = run_process(program_path("geosft-analyze"), {"rank", "--out", out}, shop.process());
   require_one_line_failure("geosft-analyze", result, 2, {"--out", "there is no folder"});
 }
 

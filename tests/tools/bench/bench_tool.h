@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/subprocess.h"
 
 namespace geosft::bench::test {
 
 inline geosft::test::ProcessResult run_bench(const std::vector<std::string>& words) {
-  return geosft::test::run_process(GEOSFT_BENCH, words);
+  return geosft::test::run_process(geosft::test::program_path("geosft-bench"), words);
 }
 
 inline geosft::test::ProcessResult run_bench_well(const std::vector<std::string>& words) {

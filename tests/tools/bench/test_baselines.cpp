@@ -2,6 +2,7 @@
 // tools/bench/baselines on tiny data, with a Python that has PyTorch.
 #include <catch2/catch.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/experiment/python.h"
 
@@ -19,9 +20,9 @@ TEST_CASE("the baselines train on exported clouds and are scored beside a run") 
   shop.run_well({"export", shop.data().string(), "--out", arrays, "--points-per-mesh", "64", "--points", "64"});
   shop.run_well(Words{"train", "--data", arrays, "--out", run} + shop.small_training());
   const ProcessResult result =
-      python(interpreter, {GEOSFT_SOURCE_DIR "/tools/bench/baselines/run.py", arrays, "--seconds", "1", "--points",
-                           "32", "--votes", "1", "--threads", "1", "--json", "--ours", run, "--geosft",
-                           std::filesystem::path(GEOSFT_CLASSIFY).parent_path().string()});
+      python(interpreter, {source_path("tools/bench/baselines/run.py"), arrays, "--seconds", "1", "--points", "32",
+                           "--votes", "1", "--threads", "1", "--json", "--ours", run, "--geosft",
+                           std::filesystem::path(program_path("geosft-classify")).parent_path().string()});
   INFO(result.err);
   REQUIRE(result.exit == 0);
   std::vector<std::string> models;

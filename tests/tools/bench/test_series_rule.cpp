@@ -2,13 +2,14 @@
 // tools/bench/series_rule.py, on small series.
 #include <catch2/catch.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/sequence/sequence_tool.h"
 
 namespace geosft::test::test_series_rule {
 namespace {
 
 ProcessResult series_rule(const Words& words) {
-  return run_process("/usr/bin/env", Words{"python3", GEOSFT_SOURCE_DIR "/tools/bench/series_rule.py"} + words);
+  return run_process("/usr/bin/env", Words{"python3", source_path("tools/bench/series_rule.py")} + words);
 }
 
 }  // namespace
@@ -18,7 +19,7 @@ TEST_CASE("series_rule.py: settings are compared on folds of the training series
   const std::string name = "Waves";
   const std::filesystem::path train = shop.data() / "Waves_TRAIN.ts";
   std::filesystem::remove(shop.data() / "Waves_TEST.ts");
-  const std::string bin = std::filesystem::path(GEOSFT_SEQUENCE).parent_path().string();
+  const std::string bin = std::filesystem::path(program_path("geosft-sequence")).parent_path().string();
   const Words words = {shop.data().string(),
                        "--out",
                        (shop / "rule").string(),
@@ -79,7 +80,8 @@ TEST_CASE("series_rule.py: what it cannot run on is one line") {
     CHECK(lines_of(result.err).size() == 1);
     CHECK_THAT(result.err, Catch::StartsWith("series_rule.py: ") && Catch::Contains(expected));
   };
-  const std::string bin = std::filesystem::path(GEOSFT_SEQUENCE).parent_path().string(), out = (shop / "rule").string();
+  const std::string bin = std::filesystem::path(program_path("geosft-sequence")).parent_path().string(),
+                    out = (shop / "rule").string();
   refused({(shop / "absent").string(), "--out", out, "--bin", bin}, "expected one file *_TRAIN.ts, found 0");
   refused({shop.data().string(), "--out", out, "--bin", (shop / "absent").string()}, "no geosft-sequence in");
 }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/experiment/workshop.h"
 
@@ -13,7 +14,7 @@ class ClassifyShop : public Workshop {
  public:
   ClassifyShop()
       : Workshop(
-            "geosft-classify", GEOSFT_CLASSIFY, write_tiny_dataset,
+            "geosft-classify", program_path("geosft-classify"), write_tiny_dataset,
             Words{"--preset", "paper", "--seed", "3", "--points", "64", "--points-per-mesh", "128", "--epochs", "3"} +
                 Words{"--batch-size", "4", "--lr", "3e-3", "--dim", "16", "--num-heads", "2", "--depth", "1"} +
                 Words{"--num-samples", "8", "--head-num-samples", "16"}) {}

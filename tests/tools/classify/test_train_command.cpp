@@ -7,6 +7,7 @@
 
 #include "data/checkpoint.h"
 #include "tests/data/points/installed_furniture.h"
+#include "tests/places.h"
 #include "tests/support.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/experiment/same_runs.h"
@@ -57,7 +58,7 @@ TEST_CASE("train works on the furniture set") {
   const Words model = {"--dim",         "16", "--num-heads",        "2", "--depth", "1",
                        "--num-samples", "16", "--head-num-samples", "32"};
   const ProcessResult result = run_process(
-      GEOSFT_CLASSIFY,
+      program_path("geosft-classify"),
       Words{"train", "--out", (folder / "run").string(), "--epochs", "2", "--points", "64", "--json"} + model);
   INFO(result.err);
   REQUIRE(result.exit == 0);
@@ -205,7 +206,7 @@ TEST_CASE("a full disk ends a run with a line and no half-written file") {
   const ClassifyShop shop;
   ProcessOptions full = shop.process();
   full.file_bytes = 4096;  // room for the configuration, not for a checkpoint
-  const ProcessResult result = run_process(GEOSFT_CLASSIFY, shop.train("run"), full);
+  const ProcessResult result = run_process(program_path("geosft-classify"), shop.train("run"), full);
   shop.require_failure(result, 1, {".ckpt", "room", "File too large"});
   CHECK_FALSE(fs::exists(shop / "run" / "best.ckpt"));
   CHECK_FALSE(fs::exists(shop / "run" / "last.ckpt"));
@@ -222,8 +223,8 @@ TEST_CASE("a dataset that is deleted in the middle ends the run, which goes on w
     fs::rename(shop.data(), away);
     fs::rename(shop / "cache", shop / "cache_away");
   };
-  const ProcessResult ended =
-      train_until(GEOSFT_CLASSIFY, shop.train("run", words), shop.process(), run / "metrics.csv", 5, remove_data);
+  const ProcessResult ended = train_until(program_path("geosft-classify"), shop.train("run", words), shop.process(),
+                                          run / "metrics.csv", 5, remove_data);
   shop.require_failure(ended, 1, {shop.data().string(), "found nothing of this name"});
   CHECK_NOTHROW(load_checkpoint(run / "last.ckpt"));
   require_no_leftovers(run);
@@ -252,7 +253,7 @@ TEST_CASE("a run folder that cannot be made or written to is named before anythi
   bound.bound = true;
   const auto refused = [&](const fs::path& out, const Words& expected) {
     const Words words = {"train", "--data", shop.data().string(), "--out", out.string()};
-    require_one_line_failure(shop.tool(), run_process(GEOSFT_CLASSIFY, words, bound), 1,
+    require_one_line_failure(shop.tool(), run_process(program_path("geosft-classify"), words, bound), 1,
                              Words{out.string()} + expected);
   };
   refused("/dev/null/run", {"cannot make the run folder", "Not a directory"});
@@ -274,12 +275,13 @@ TEST_CASE("the data of a run are found from any folder") {
   beside.folder = shop.data().parent_path();
   elsewhere.folder = "/";
   const ProcessResult trained =
-      run_process(GEOSFT_CLASSIFY, shop.train("run", {"--epochs", "1", "--data", "data"}), beside);
+      run_process(program_path("geosft-classify"), shop.train("run", {"--epochs", "1", "--data", "data"}), beside);
   INFO(trained.err);
   REQUIRE(trained.exit == 0);
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("data = '" + shop.data().string() + "'") ||
                                                           Catch::Contains("data = \"" + shop.data().string() + "\""));
-  const ProcessResult evaluated = run_process(GEOSFT_CLASSIFY, {"eval", (shop / "run").string(), "--json"}, elsewhere);
+  const ProcessResult evaluated =
+      run_process(program_path("geosft-classify"), {"eval", (shop / "run").string(), "--json"}, elsewhere);
   INFO(evaluated.err);
   REQUIRE(evaluated.exit == 0);
   CHECK(nlohmann::json::parse(evaluated.out).at("count") == 6);
@@ -300,7 +302,7 @@ TEST_CASE("a signal while the data are read leaves nothing, and says so") {
   const fs::path above = shop / "deep";
   // Sampling so many points takes seconds.
   const Words words = shop.train("deep/run", {"--points-per-mesh", "2000000"});
-  Process process(GEOSFT_CLASSIFY, words, shop.process());
+  Process process(program_path("geosft-classify"), words, shop.process());
   // Before it is the program, the process catches what the tests do; with its folder it is.
   for (int tries = 0; !fs::exists(above / "run") || !process.catches(SIGINT); ++tries) {
     REQUIRE(tries < 60000);
@@ -325,7 +327,7 @@ TEST_CASE("a signal in the final evaluation stops it at once, and the run is com
   const ClassifyShop shop;
   // Checkpoints only at the end, and an evaluation that would take hours.
   const Words words = shop.train("run", {"--checkpoint-every", "1000", "--votes", "1000000"});
-  Process process(GEOSFT_CLASSIFY, words, shop.process());
+  Process process(program_path("geosft-classify"), words, shop.process());
   const fs::path run = shop / "run";
   for (int tries = 0; !fs::exists(run / "last.ckpt"); ++tries) {
     REQUIRE(tries < 60000);

@@ -2,6 +2,7 @@
 // Training by several processes, against one with the batch that they have together.
 #include <catch2/catch.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/experiment/like_runs.h"
 #include "tests/tools/experiment/mpirun.h"
@@ -26,7 +27,7 @@ Words train(const ClassifyShop& shop, const std::string& out, int processes, con
 }
 
 ProcessResult run_well(const ClassifyShop& shop, int processes, const Words& words) {
-  ProcessResult result = run_mpirun(processes, GEOSFT_CLASSIFY, words, shop.process());
+  ProcessResult result = run_mpirun(processes, program_path("geosft-classify"), words, shop.process());
   INFO(result.err);
   REQUIRE(result.exit == 0);
   return result;
@@ -58,7 +59,8 @@ TEST_CASE("a process that is lost stops all, and another number of them goes on"
   const fs::path killed = shop / "killed", stopped = shop / "stopped";
   const MpirunEnvironment environment;
   const auto until = [&](const fs::path& run, const std::function<void(const Process&)>& event) {
-    return train_until("/bin/sh", mpirun(2, GEOSFT_CLASSIFY, train(shop, run.filename().string(), 2, longer)),
+    return train_until("/bin/sh",
+                       mpirun(2, program_path("geosft-classify"), train(shop, run.filename().string(), 2, longer)),
                        shop.process(), run / "metrics.csv", 6, event,
                        [](const Process& started) { return children_of(started.id()); });
   };
@@ -91,7 +93,7 @@ TEST_CASE("what all processes refuse is said once", "[processes]") {
   if (!has_mpirun()) return;
   const ClassifyShop shop;
   const auto refused = [&](const Words& words, int exit, const std::string& expected) {
-    const ProcessResult result = run_mpirun(2, GEOSFT_CLASSIFY, words, shop.process());
+    const ProcessResult result = run_mpirun(2, program_path("geosft-classify"), words, shop.process());
     INFO(result.err);
     CHECK(result.exit == exit);
     CHECK(count_of(result.err, "geosft-classify: error: ") == 1);
@@ -108,7 +110,8 @@ TEST_CASE("what one process alone meets is said by it and stops all", "[processe
   const Words well = train(shop, "run", 2), badly = well + Words{"--data", (shop / "nothing").string()};
   const auto refused = [&](const Words& first, const Words& second) {
     const MpirunEnvironment environment;
-    const Words both = mpirun(1, GEOSFT_CLASSIFY, first) + Words{":", "-n", "1", GEOSFT_CLASSIFY} + second;
+    const Words both = mpirun(1, program_path("geosft-classify"), first) +
+                       Words{":", "-n", "1", program_path("geosft-classify")} + second;
     const ProcessResult result = run_process("/bin/sh", both, shop.process());
     INFO(result.err);
     CHECK(result.exit == 1);

@@ -2,6 +2,7 @@
 // Training that is interrupted in every way and resumed, against the same training without a break.
 #include <catch2/catch.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/experiment/same_runs.h"
@@ -17,7 +18,7 @@ const Words long_run = Words{"--epochs", "24", "--batch-size", "2", "--validatio
                        Words{"--drop-token-rate", "0.1", "--jitter", "0.01", "--rotate-training", "so3"};
 
 ProcessResult train_until(const ClassifyShop& shop, const Words& words, const fs::path& run, size_t lines, int signal) {
-  return test::train_until(GEOSFT_CLASSIFY, words, shop.process(), run / "metrics.csv", lines, signal);
+  return test::train_until(program_path("geosft-classify"), words, shop.process(), run / "metrics.csv", lines, signal);
 }
 
 Words resume(const fs::path& run) {

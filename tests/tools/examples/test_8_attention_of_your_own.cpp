@@ -2,12 +2,13 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/subprocess.h"
 
 namespace geosft::test::test_8_attention_of_your_own {
 
 TEST_CASE("the example's own attention is the regressor that it comes from", "[examples]") {
-  const ProcessResult result = run_process(GEOSFT_EXAMPLE_ATTENTION, {});
+  const ProcessResult result = run_process(program_path("geosft-example-attention"), {});
   INFO(result.out << result.err);
   REQUIRE(result.exit == 0);
   std::istringstream words(result.out);

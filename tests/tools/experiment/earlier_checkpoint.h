@@ -5,12 +5,13 @@
 #include <string>
 
 #include "data/checkpoint.h"
+#include "tests/places.h"
 #include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
 
 inline std::filesystem::path earlier_checkpoint(const std::string& name) {
-  return std::filesystem::path(GEOSFT_TEST_FIXTURES) / (name + ".ckpt");
+  return fixture_path(name + ".ckpt");
 }
 
 // As the last checkpoint of a run on data like the shop's, it must be trained on for the `epoch` that comes next.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/places.h"
 #include "tools/experiment/classify_settings.h"
 
 #include <catch2/catch.hpp>
@@ -210,7 +211,7 @@ TEST_CASE("the configurations for classification load, and none shows the test s
   for (const char* name : {"furniture", "infomr40", "infomr40_absolute", "modelnet40", "modelnet40_invariant"}) {
     INFO(name);
     ClassifySettings settings;
-    settings.config().load_toml(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/" + name + ".toml");
+    settings.config().load_toml(source_path("tools/configs/") + name + ".toml");
     settings.check();
     CHECK_FALSE(settings.clouds.monitor_test);
     const bool of_paper = std::string(name).starts_with("modelnet40");

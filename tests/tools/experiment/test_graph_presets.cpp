@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/places.h"
 #include "tools/experiment/graph_presets.h"
 
 #include <catch2/catch.hpp>
@@ -28,7 +29,7 @@ TEST_CASE("presets of graphs and of molecules hold permitted values", "[graph_pr
 TEST_CASE("the preset of molecules is one model of molecules.toml", "[graph_presets]") {
   GraphSettings preset, file;
   preset.config().set_text(small_molecule_preset());
-  file.config().load_toml(GEOSFT_SOURCE_DIR "/tools/configs/graph/molecules.toml");
+  file.config().load_toml(source_path("tools/configs/graph/molecules.toml"));
   CHECK(file.ensemble == 5);
   CHECK(file.molecules.kernel_ridge);
   file.ensemble = preset.ensemble;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/places.h"
 #include "tools/experiment/graph_settings.h"
 
 #include <catch2/catch.hpp>
@@ -204,8 +205,7 @@ TEST_CASE("the configurations that come along load") {
                     "uwave_gestures"}}};
   for (const auto& [kind, names] : expected) {
     std::set<std::string> found;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/" + kind)) {
+    for (const auto& entry : std::filesystem::directory_iterator(source_path("tools/configs/") + kind)) {
       if (entry.path().stem().string().rfind("ablations_", 0) == 0) continue;  // a list for sweep
       GraphSettings settings;
       settings.config().load_toml(entry.path());

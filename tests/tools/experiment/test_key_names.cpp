@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/places.h"
 #include "tools/experiment/key_names.h"
 
 #include <catch2/catch.hpp>
@@ -73,7 +74,7 @@ TEST_CASE("former names of options are taken, with a notice") {
 
 TEST_CASE("the configuration of a RUN folder with former keys means the same") {
   GraphSettings settings;
-  settings.config().load_toml(GEOSFT_TEST_FIXTURES "/former_keys.toml");
+  settings.config().load_toml(fixture_path("former_keys.toml"));
   CHECK(settings.num_seeds == 2);
   CHECK(settings.cross_validation);
   CHECK(settings.max_length == 9);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/places.h"
 #include "tools/experiment/segment_settings.h"
 
 #include <catch2/catch.hpp>
@@ -99,7 +100,7 @@ TEST_CASE("values of a segmentation that contradict each other are refused") {
 }
 
 TEST_CASE("the configurations for parts load, and those of the paper are its tables'") {
-  const std::filesystem::path folder = std::string(GEOSFT_SOURCE_DIR) + "/tools/configs";
+  const std::filesystem::path folder = source_path("tools/configs");
   for (const char* name : {"psb_parts", "psb_parts_absolute", "shapenet_part", "shapenet_part_invariant"}) {
     INFO(name);
     SegmentSettings settings;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/places.h"
 #include "tools/experiment/zoo.h"
 
 #include <catch2/catch.hpp>
@@ -49,8 +50,9 @@ class SmallZoo {
   EnvironmentVariable variable_;
 };
 
-const std::vector<std::pair<std::string, std::string>> tools = {
-    {"geosft-classify", GEOSFT_CLASSIFY}, {"geosft-segment", GEOSFT_SEGMENT}, {"geosft-graph", GEOSFT_GRAPH}};
+const std::vector<std::pair<std::string, std::string>> tools = {{"geosft-classify", program_path("geosft-classify")},
+                                                                {"geosft-segment", program_path("geosft-segment")},
+                                                                {"geosft-graph", program_path("geosft-graph")}};
 
 }  // namespace
 
@@ -97,18 +99,20 @@ TEST_CASE("a card that is damaged or lacks a field is refused by name") {
 
 TEST_CASE("list prints a line for each model of the tool, or one card") {
   const SmallZoo zoo;
-  const Words lines = lines_of(run_process(GEOSFT_CLASSIFY, {"list"}).out);
+  const Words lines = lines_of(run_process(program_path("geosft-classify"), {"list"}).out);
   REQUIRE(lines.size() == 2);
   REQUIRE(lines[0] == "a  two classes; accuracy 87.5 % (so3), 75.0 % with estimated normals; 0.0 MB; data: CC0");
-  const nlohmann::json all = nlohmann::json::parse(run_process(GEOSFT_GRAPH, {"list", "--json"}).out);
+  const nlohmann::json all = nlohmann::json::parse(run_process(program_path("geosft-graph"), {"list", "--json"}).out);
   REQUIRE(all.at("models") == nlohmann::json{small_card("graphs", "geosft-graph")});
-  const ProcessResult none = run_process(GEOSFT_SEGMENT, {"list"});
+  const ProcessResult none = run_process(program_path("geosft-segment"), {"list"});
   REQUIRE(none.exit == 0);
   REQUIRE(none.out.empty());
   CHECK_THAT(none.err, Catch::StartsWith("geosft-segment has no pretrained models in /") &&
                            Catch::Contains(", which GEOSFT_ZOO names: train one"));
-  REQUIRE(nlohmann::json::parse(run_process(GEOSFT_CLASSIFY, {"list", "b"}).out) == small_card("b", "geosft-classify"));
-  require_one_line_failure("geosft-segment", run_process(GEOSFT_SEGMENT, {"list", "a"}), 2, {"'a'", "geosft-segment"});
+  REQUIRE(nlohmann::json::parse(run_process(program_path("geosft-classify"), {"list", "b"}).out) ==
+          small_card("b", "geosft-classify"));
+  require_one_line_failure("geosft-segment", run_process(program_path("geosft-segment"), {"list", "a"}), 2,
+                           {"'a'", "geosft-segment"});
 }
 
 TEST_CASE("the shipped models have the bytes of their cards, and load") {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
@@ -40,7 +41,7 @@ class GraphShop : public Workshop {
  public:
   GraphShop()
       : Workshop(
-            "geosft-graph", GEOSFT_GRAPH, [](const auto& folder) { write_tiny_graphs(folder); },
+            "geosft-graph", program_path("geosft-graph"), [](const auto& folder) { write_tiny_graphs(folder); },
             Words{"--preset", "paper", "--seed", "3", "--folds", "4", "--epochs", "3", "--batch-size", "4"} +
                 Words{"--lr", "3e-3", "--dim", "16", "--num-heads", "2", "--depth", "1"} +
                 Words{"--num-samples", "4", "--encoding", "rwpe", "--encoding-columns", "4", "--drop-token-rate",

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/experiment/non_finite_batch.h"
 #include "tests/tools/experiment/same_runs.h"
@@ -140,7 +141,8 @@ TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
   const fs::path whole = shop / "whole", killed = shop / "killed", stopped = shop / "stopped";
   shop.run_well(shop.train("whole", words));
   const auto until = [&](const char* out, size_t lines, int signal) {
-    return train_until(GEOSFT_GRAPH, shop.train(out, words), shop.process(), shop / out / "metrics.csv", lines, signal);
+    return train_until(program_path("geosft-graph"), shop.train(out, words), shop.process(), shop / out / "metrics.csv",
+                       lines, signal);
   };
   REQUIRE(until("killed", 12, SIGKILL).signal == SIGKILL);
   shop.run_well({"train", "--resume", "--out", killed.string()});

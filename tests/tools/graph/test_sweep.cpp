@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/places.h"
 #include "tools/graph/sweep.h"
 
 #include <catch2/catch.hpp>
@@ -126,7 +127,7 @@ TEST_CASE("changes with a name are laid over what is set for all, and varied") {
 }
 
 TEST_CASE("the lists that come along compare different models with the first") {
-  const std::string folder = GEOSFT_SOURCE_DIR "/tools/configs/graph/";
+  const std::string folder = source_path("tools/configs/graph/");
   for (const std::string name : {"ablations_mutag.toml", "ablations_peptides.toml"}) {
     INFO(name);
     const std::vector<Variation> all = variations(read_sweep_list(folder + name));

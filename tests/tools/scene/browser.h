@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/command_line.h"
 #include "tests/tools/experiment/python.h"
 
@@ -17,7 +18,7 @@ namespace geosft::test {
 // Returns what browse.py prints, a JSON value per line. `browser`: {} for Chromium, or {"--firefox"}.
 inline std::vector<nlohmann::json> browsed(const std::filesystem::path& page, const Words& steps,
                                            const Words& browser = {}) {
-  const Words script = Words{GEOSFT_SOURCE_DIR "/tests/tools/scene/browse.py"} + browser + Words{page.string()};
+  const Words script = Words{source_path("tests/tools/scene/browse.py")} + browser + Words{page.string()};
   const ProcessResult result = python("python3", script + steps);
   INFO(result.err);
   REQUIRE(result.exit == 0);

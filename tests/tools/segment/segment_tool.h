@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/data/points/part_files.h"
+#include "tests/places.h"
 #include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
@@ -13,7 +14,7 @@ class SegmentShop : public Workshop {
  public:
   SegmentShop()
       : Workshop(
-            "geosft-segment", GEOSFT_SEGMENT, [](const auto& folder) { write_part_set(folder, 8, 4); },
+            "geosft-segment", program_path("geosft-segment"), [](const auto& folder) { write_part_set(folder, 8, 4); },
             Words{"--preset", "paper", "--seed", "3", "--points", "48", "--epochs", "3", "--batch-size", "4"} +
                 Words{"--lr", "3e-3", "--dim", "16", "--num-heads", "2", "--depth", "1", "--num-samples", "8"}) {}
 };

@@ -4,6 +4,7 @@
 
 #include "data/formats/shape_file.h"
 #include "tests/data/points/utm_chair.h"
+#include "tests/places.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/experiment/scan_file.h"
@@ -159,7 +160,7 @@ TEST_CASE("in blocks a cloud twice as large takes little more memory, where at o
     const std::filesystem::path scan = shop / (std::to_string(points) + ".ply");
     if (!std::filesystem::exists(scan)) write_scan(scan, points);
     const Words common = {"predict", run, scan.string(), "--category", "mug", "--json"};
-    return run_process(GEOSFT_SEGMENT, common + words, little);
+    return run_process(program_path("geosft-segment"), common + words, little);
   };
   for (const char* kind : {"spread", "near"}) {
     for (const int64_t points : {200'000, 400'000}) {

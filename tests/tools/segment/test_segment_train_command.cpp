@@ -2,6 +2,7 @@
 // geosft-segment train, end to end.
 #include <catch2/catch.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/experiment/non_finite_batch.h"
 #include "tests/tools/experiment/same_runs.h"
@@ -56,8 +57,9 @@ TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit
   shop.run_well(shop.train("whole", longer));
   for (const int signal : {SIGKILL, SIGINT}) {
     const fs::path run = shop / ("stopped" + std::to_string(signal));
-    const ProcessResult stopped = train_until(GEOSFT_SEGMENT, shop.train(run.filename().string(), longer),
-                                              shop.process(), run / "metrics.csv", 6, signal);
+    const ProcessResult stopped =
+        train_until(program_path("geosft-segment"), shop.train(run.filename().string(), longer), shop.process(),
+                    run / "metrics.csv", 6, signal);
     CHECK((signal == SIGKILL ? stopped.signal == SIGKILL : stopped.exit == 130));
     shop.run_well({"train", "--resume", "--out", run.string()});
     require_same_run(shop / "whole", run);
@@ -181,8 +183,9 @@ TEST_CASE(
   const Words words = {"--data", (shop / "text").string(), "--epochs", "16", "--checkpoint-every", "2"};
   shop.run_well(shop.train("whole", words));
   const fs::path run = shop / "run";
-  const ProcessResult ended = train_until(GEOSFT_SEGMENT, shop.train("run", words), shop.process(), run / "metrics.csv",
-                                          5, [&](const Process&) { fs::rename(shop / "text", shop / "away"); });
+  const ProcessResult ended =
+      train_until(program_path("geosft-segment"), shop.train("run", words), shop.process(), run / "metrics.csv", 5,
+                  [&](const Process&) { fs::rename(shop / "text", shop / "away"); });
   shop.require_failure(ended, 1, {(shop / "text").string(), "nothing of this name"});
   CHECK_NOTHROW(load_checkpoint(run / "last.ckpt"));
   fs::rename(shop / "away", shop / "text");
@@ -200,11 +203,11 @@ TEST_CASE("a run whose evaluation takes more memory than there is says so, and k
   ProcessOptions little = shop.process();
   little.memory = rlim_t{2500} << 20;
   const Words words = {"--no-normals", "--no-canonical-order", "--dim", "64"};
-  const ProcessResult ended = run_process(GEOSFT_SEGMENT, shop.train("run", words), little);
+  const ProcessResult ended = run_process(program_path("geosft-segment"), shop.train("run", words), little);
   shop.require_failure(ended, 1, {"out of memory", "bytes", "--evaluation-batch"});
   for (const char* name : {"best.ckpt", "last.ckpt"}) CHECK_NOTHROW(load_checkpoint(shop / "run" / name));
-  const ProcessResult small =
-      run_process(GEOSFT_SEGMENT, {"eval", (shop / "run").string(), "--split", "train", "--json"}, little);
+  const ProcessResult small = run_process(program_path("geosft-segment"),
+                                          {"eval", (shop / "run").string(), "--split", "train", "--json"}, little);
   INFO(small.err);
   CHECK(small.exit == 0);
 }

@@ -2,6 +2,7 @@
 // Training of parts by several processes, against one with the batch that they have together.
 #include <catch2/catch.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/like_runs.h"
 #include "tests/tools/experiment/mpirun.h"
 #include "tests/tools/segment/segment_tool.h"
@@ -16,7 +17,8 @@ TEST_CASE("processes train on parts as one does with their batches together", "[
                        "--validation-fraction", "0.25"};
   shop.run_well(shop.train("one", words + Words{"--batch-size", "4"}));
   const ProcessResult result =
-      run_mpirun(4, GEOSFT_SEGMENT, shop.train("four", words + Words{"--batch-size", "1", "--json"}), shop.process());
+      run_mpirun(4, program_path("geosft-segment"), shop.train("four", words + Words{"--batch-size", "1", "--json"}),
+                 shop.process());
   INFO(result.err);
   REQUIRE(result.exit == 0);
   require_like_run(shop / "one", shop / "four", 1e-4);

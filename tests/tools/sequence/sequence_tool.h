@@ -5,6 +5,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
@@ -36,7 +37,7 @@ class SequenceShop : public Workshop {
  public:
   SequenceShop()
       : Workshop(
-            "geosft-sequence", GEOSFT_SEQUENCE, [](const auto& folder) { write_waves(folder); },
+            "geosft-sequence", program_path("geosft-sequence"), [](const auto& folder) { write_waves(folder); },
             Words{"--seed", "1", "--epochs", "40", "--batch-size", "8", "--lr", "3e-3"} +
                 Words{"--dim", "16", "--num-heads", "4", "--depth", "1", "--beta2", "0.9"} +
                 Words{"--no-relative", "--positions", "added"}) {}

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test::test_picture_experiment {
@@ -15,10 +16,10 @@ class PictureShop : public Workshop {
  public:
   PictureShop()
       : Workshop(
-            "geosft-sequence", GEOSFT_SEQUENCE,
+            "geosft-sequence", program_path("geosft-sequence"),
             [](const auto& folder) {
               const ProcessResult made = run_process(
-                  GEOSFT_SEQUENCE,
+                  program_path("geosft-sequence"),
                   Words{"generate", "pictures", "--out", folder.string(), "--classes", "3", "--train", "120"} +
                       Words{"--validation", "30", "--min-side", "24", "--max-side", "32", "--seed", "1"},
                   {});

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/sequence/sequence_tool.h"
 
@@ -225,7 +226,7 @@ TEST_CASE("the configuration for any set derives its values, says them and store
   const SequenceShop shop;
   const Words words = {"train",
                        "--config",
-                       GEOSFT_SOURCE_DIR "/tools/configs/sequence/uea.toml",
+                       source_path("tools/configs/sequence/uea.toml"),
                        "--data",
                        shop.data().string(),
                        "--dim",
@@ -282,10 +283,9 @@ TEST_CASE("the configuration for any set takes sets of extreme shapes") {
     }
     write_text(shop / shape.name / "S_TRAIN.ts", text);
     write_text(shop / shape.name / "S_TEST.ts", text);
-    const ProcessResult result =
-        shop.run_well({"train", "--config", GEOSFT_SOURCE_DIR "/tools/configs/sequence/uea.toml", "--data",
-                       (shop / shape.name).string(), "--out", (shop / "runs" / shape.name).string(), "--epochs", "1",
-                       "--dim", "16", "--json"});
+    const ProcessResult result = shop.run_well(
+        {"train", "--config", source_path("tools/configs/sequence/uea.toml"), "--data", (shop / shape.name).string(),
+         "--out", (shop / "runs" / shape.name).string(), "--epochs", "1", "--dim", "16", "--json"});
     CHECK_THAT(result.err, Catch::Contains(shape.said));
     CHECK(nlohmann::json::parse(result.out).at("count") == shape.series);
   }
@@ -304,7 +304,7 @@ TEST_CASE("series with a target are regressed, and judged by the root mean squar
   };
   write_text(shop / "levels/Levels_TRAIN.ts", series(60, 0));
   write_text(shop / "levels/Levels_TEST.ts", series(20, 60));
-  const std::string config = GEOSFT_SOURCE_DIR "/tools/configs/sequence/regression.toml";
+  const std::string config = source_path("tools/configs/sequence/regression.toml");
   const Words words =
       Words{"train", "--config", config, "--data", (shop / "levels").string(), "--out", (shop / "run").string()} +
       Words{"--dim", "16", "--num-heads", "4", "--epochs", "60", "--lr", "3e-3", "--patch-size", "2", "--json"};

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "tests/places.h"
 #include "tests/tools/view/drawn_picture.h"
 #include "tests/tools/view/virtual_screen.h"
 
@@ -116,7 +117,7 @@ TEST_CASE("a shift-click picks a point that faces the eye, keys save a picture a
       run_view_tool(words + Words{"--screenshot", (shop / "same.png").string()}, shop.process());
   REQUIRE(drawn.exit == 0);
   const auto [centre, level] = DrawnPicture(shop / "same.png").middle(coloured);
-  Process process(GEOSFT_VIEW, words, options);
+  Process process(program_path("geosft-view"), words, options);
   REQUIRE(send("search --sync --onlyvisible --name 'item 0 of 1' windowmove 0 0"));
   size_t clicks = 0;
   for (const auto& [across, down] : std::vector<std::pair<int, int>>{{0, 0}, {12, -6}, {-10, 12}}) {

@@ -2,13 +2,14 @@
 // The program of a build that cannot draw, which a build that can makes beside its own.
 #include <catch2/catch.hpp>
 
+#include "tests/places.h"
 #include "tests/tools/view/view_tool.h"
 
 namespace geosft::test::test_window_absent {
 namespace {
 
 ProcessResult run_without_open3d(const Words& words, const ClassifyShop& shop) {
-  return run_process(GEOSFT_VIEW_WITHOUT_OPEN3D, words, shop.process());
+  return run_process(program_path(GEOSFT_VIEW_WITHOUT_OPEN3D), words, shop.process());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/graphs/molecule_files.h"
+#include "tests/places.h"
 #include "tests/tools/view/drawn_picture.h"
 #include "tests/tools/view/virtual_screen.h"
 
@@ -72,7 +73,7 @@ TEST_CASE("letters are over the atoms in pictures, and in a window after a key",
   if (!has_program("xdotool", "keys are")) return;
   ProcessOptions options = shop.process();
   options.folder = shop / "";
-  Process process(GEOSFT_VIEW, rod + Words{"--size", "420x320"}, options);
+  Process process(program_path("geosft-view"), rod + Words{"--size", "420x320"}, options);
   REQUIRE(std::system("xdotool search --sync --onlyvisible --name 'item 0 of 2' windowmove 0 0 >/dev/null 2>&1") == 0);
   REQUIRE(std::system("xdotool mousemove 200 160 key p key l key p key l key p key q >/dev/null 2>&1") == 0);
   const ProcessResult result = process.wait();

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/points/installed_furniture.h"
+#include "tests/places.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/experiment/python.h"
 #include "tools/experiment/zoo.h"
@@ -11,12 +12,12 @@ namespace geosft::test::test_make {
 namespace fs = std::filesystem;
 namespace {
 
-const std::string script = GEOSFT_SOURCE_DIR "/tools/zoo/make.py";
-const std::string programs = fs::path(GEOSFT_CLASSIFY).parent_path().string();
+const std::string script = source_path("tools/zoo/make.py");
+const std::string programs = fs::path(program_path("geosft-classify")).parent_path().string();
 
 // Evaluates a furniture model on the 128 test models.
 double furniture_accuracy(const std::string& run, const Words& more) {
-  const ProcessResult result = run_process(GEOSFT_CLASSIFY, Words{"eval", run, "--json"} + more);
+  const ProcessResult result = run_process(program_path("geosft-classify"), Words{"eval", run, "--json"} + more);
   INFO(result.err);
   REQUIRE(result.exit == 0);
   return nlohmann::json::parse(result.out).at("metrics").at("accuracy");
@@ -84,8 +85,8 @@ TEST_CASE("the command of a card makes a model as good as the shipped one", "[.r
   std::istringstream in(zoo_card("furniture").at("command").get<std::string>());
   for (std::string word; in >> word;) words.push_back(word == "RUN" ? (folder / "run").string() : word);
   REQUIRE(words.at(0) == "geosft-classify");
-  words[0] = GEOSFT_CLASSIFY;
-  const ProcessResult trained = run_process("/usr/bin/env", Words{"-C", GEOSFT_SOURCE_DIR} + words);
+  words[0] = program_path("geosft-classify");
+  const ProcessResult trained = run_process("/usr/bin/env", Words{"-C", source_path("")} + words);
   INFO(trained.err);
   REQUIRE(trained.exit == 0);
   REQUIRE(furniture_accuracy((folder / "run").string(), {"--rotate", "so3"}) > card_accuracy("so3") - 0.04);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the files and programs are that tests use, in this checkout and its build. One source alone is compiled with
+// those folders: all others are the same in every checkout, where a compiler cache then finds them.
+#pragma once
+
+#include <string>
+
+namespace geosft::test {
+
+// A file or folder of the checkout, by its path below the root ("" is the root).
+std::string source_path(const std::string& path);
+// A file or folder of tests/fixtures.
+std::string fixture_path(const std::string& path);
+// A program of the build that the test belongs to, such as geosft-classify.
+std::string program_path(const std::string& name);
+
+}  // namespace geosft::test
