@@ -640,6 +640,50 @@ class Modules(unittest.TestCase):
         with torch.autocast("cpu", torch.bfloat16):
             torch.testing.assert_close(model(points, normals).float(), expected, rtol=0.2, atol=0.2)
 
+    def test_autocast_takes_tokens_and_encodings_of_any_type(self):
+        # As behind a torch.nn.Linear, whose result is of the half type while coordinates stay float32.
+        x, points = torch.randn(2, 12, DIM), torch.randn(2, 12, 3)
+        rowptr, col = torch.arange(13), torch.arange(12).roll(1)
+        flat, edges = x[0], torch.randn(12, 1)
+        sequence = nn.sinusoids(12, 8).expand(2, -1, -1).contiguous()
+        primal = dict(kernel="softmax", beta=0.5)
+        cases = {
+            "points": (nn.TransformerLayer(DIM, relative="points", relative_channels=1), x, lambda kind: (nn.PointEncoding(points.to(kind)),)),
+            "graph": (nn.TransformerLayer(DIM, relative="graph", relative_channels=1), flat, lambda kind: (nn.GraphEncoding(rowptr, col, edges.to(kind)),)),
+            "sequence": (nn.Encoder(DIM, depth=2, relative="sequence", relative_channels=8), x, lambda kind: (nn.SequenceEncoding(sequence.to(kind)),)),
+            "attention": (nn.SamplingAttention(DIM, relative="points", relative_channels=1), x, lambda kind: (nn.PointEncoding(points.to(kind)),)),
+            "primal": (nn.PrimalAttention(DIM, **primal), x, lambda kind: ()),
+            "primal, learned": (nn.PrimalAttention(DIM, learn_beta=True, kernel="linear"), x, lambda kind: ()),
+            "head": (nn.SoftmaxPoolHead(DIM, 3), x, lambda kind: ()),
+        }
+        for name, (module, tokens, encoding) in cases.items():
+            module.eval()
+            expected = module(tokens, *encoding(torch.float32)).detach()
+            for half in (torch.bfloat16, torch.float16):
+                for of_tokens in (torch.float32, half):
+                    for of_encoding in (torch.float32, half, torch.float64):
+                        with self.subTest(name=name, half=half, of_tokens=of_tokens, of_encoding=of_encoding):
+                            given = tokens.to(of_tokens).clone().requires_grad_(True)
+                            with torch.autocast("cpu", half):
+                                found = module(given, *encoding(of_encoding))
+                            self.assertEqual(found.shape, expected.shape)
+                            # Rounding of the scores changes samples: what is compared is the scale alone.
+                            self.assertLess((found.detach().float() - expected).norm(), expected.norm())
+                            found.float().square().sum().backward()
+                            self.assertTrue(given.grad.isfinite().all() and given.grad.abs().sum() > 0)
+            with self.subTest(name=name, without="autocast"), self.assertRaisesRegex((ValueError, RuntimeError), "dtype"):
+                module(tokens.double(), *encoding(torch.float32))
+        model = nn.PointClassifier(3, DIM, normals=False).eval()
+        expected = model(points)
+        for kind in (torch.bfloat16, torch.float16, torch.float64):
+            with self.subTest(kind=kind), torch.autocast("cpu", torch.bfloat16):
+                self.assertEqual(model(points.to(kind)).shape, expected.shape)
+        sampler = nn.Sampler(DIM, 4)
+        with torch.autocast("cpu", torch.bfloat16):
+            pairs = sampler(x.bfloat16())
+            self.assertEqual(pairs.sample(points).dtype, torch.float32)
+            self.assertEqual(pairs.sample(x.bfloat16()).dtype, torch.bfloat16)
+
     def test_a_step_with_gradients_that_overflow_is_skipped(self):
         layer, x = nn.TransformerLayer(DIM, **LAYER), torch.randn(3, 12, DIM)
         scaler, optimizer = torch.amp.GradScaler("cpu", init_scale=2.0**126), torch.optim.SGD(layer.parameters(), 1e-2)

@@ -364,7 +364,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         """Probabilities [num_classes] of a cloud, of the model's dtype, as those of the tool: points [n, 3] in any unit, far from the
         origin or not, and normals [n, 3] that point outward, of any length. They are estimated where the model needs them and they are
         missing, zero or not finite; the first time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
-        trained with are sampled; logits are averaged over the votes of the configuration, and with those of a kernel
+        trained with are sampled, other ones where the points come in another order; logits are averaged over the votes of the configuration, and with those of a kernel
         regression if the RUN has one. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
         stray, and of normals that point inward."""
         points, normals = _checked_cloud(points, normals)

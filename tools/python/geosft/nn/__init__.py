@@ -9,7 +9,8 @@ rounding without: C++ then computes linear maps by oneDNN.
 What holds for all of them:
 
 * Tokens, coordinates and other floating tensors have the dtype and the device of the parameters (float64, float32, bfloat16
-  or float16); under autocast they may have another floating dtype. Without autocast the result has the dtype of the tokens.
+  or float16); under autocast they may have another floating dtype, from which they are converted. Without autocast the
+  result has the dtype of the tokens.
 * ``relative`` is the encoding that attention sees, with a row per token; ``sampling`` the random numbers of a pass
   (:class:`SamplingContext`), None: those of the module's mode.
 * A batch without items (ptr = [0]) is valid, and so is an item without tokens.

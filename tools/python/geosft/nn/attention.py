@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, padded_keys
-from .checks import (check_encoding, check_eps, check_flags, check_integer, check_number, check_options, check_points, check_probability, check_sizes,
+from .checks import (cast_like, check_encoding, check_eps, check_flags, check_integer, check_number, check_options, check_points, check_probability, check_sizes,
                      factory_kwargs)
 from .packed import PackedLayout, pack
 from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, by_name, tensors_of
@@ -196,6 +196,7 @@ class SamplingAttention(nn.Module):
         if isinstance(relative, GraphEncoding):
             if unpacked.shape is not None:
                 raise ValueError("x must be packed [N, dim] with relative='graph', whose edges are between packed rows")
+            relative = relative._replace(edge_attr=cast_like(relative.edge_attr, x), coordinates=cast_like(relative.coordinates, x))
         elif relative is not None:
             relative = type(relative)(*encoded)
             if not isinstance(ptr, PackedLayout):  # of a layer, which has looked

@@ -129,6 +129,13 @@ def check_like(x: Tensor, name: str, like: Tensor | None, of: str = "the paramet
         raise ValueError(f"{name} must have the dtype of {of}, {like.dtype}, got {x.dtype}")
 
 
+def cast_like(rows: Tensor | None, like: Tensor | None) -> Tensor | None:
+    """Under autocast, floating `rows` in the dtype of `like`: operators take tensors of one dtype (see :func:`check_like`)."""
+    if rows is None or like is None or not rows.is_floating_point() or not torch.is_autocast_enabled(rows.device.type):
+        return rows
+    return rows.to(like.dtype)
+
+
 def check_finite(rows: Tensor | None, name: str, layout: PackedLayout) -> None:
     """Checks the packed rows [N, ...] of `layout`, where they are on the CPU and values can be read."""
     if rows is None or rows.device.type != "cpu" or torch.compiler.is_compiling():

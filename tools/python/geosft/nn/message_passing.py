@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from .._tensors import not_a_tensor
-from .checks import check_eps, check_flags, check_like, check_number, check_sizes, factory_kwargs
+from .checks import cast_like, check_eps, check_flags, check_like, check_number, check_sizes, factory_kwargs
 from .packed import PackedLayout, segment_of
 
 _ops = torch.ops.geosft
@@ -325,6 +325,7 @@ class MessagePassing(nn.Module):
         check_like(x, "x", self.node.weight)
         if x.dim() != 2 or x.shape[1] != self.node.in_features:
             raise ValueError(f"x must have shape [N, {self.node.in_features}], got {list(x.shape)}")
+        x = cast_like(x, self.node.weight)
         if not isinstance(graph, LocalGraph):
             raise TypeError(f"graph must be a LocalGraph, got {type(graph).__name__}")
         graph.check(x, self.kind, self.edge_channels)

@@ -11,7 +11,7 @@ from torch.fx.experimental.symbolic_shapes import guard_or_false, statically_kno
 
 from .._offsets import call_number, offsets_of
 from .._tensors import kind_of, not_a_tensor
-from .checks import check_like
+from .checks import cast_like, check_like
 from .relative import by_name
 
 
@@ -217,7 +217,7 @@ def pack(
     name: str, like: Tensor | None = None
 ) -> tuple[list[Tensor | None], PackedLayout, Unpacked]:
     """Packs tensors of tokens, the first of which is called `name` in errors and has `channels` channels. It must have the
-    type and device of `like`, a parameter, where that is given.
+    type and device of `like`, a parameter, where that is given; under autocast all of them get its type.
 
     Each is [N, ...] with `ptr`, or [B, N, ...] with `mask` (bool [B, N], True where a token is) or without.
     """
@@ -227,6 +227,7 @@ def pack(
     if first.dim() not in (2, 3) or first.shape[-1] != channels:
         raise ValueError(f"{name} must have shape [N, {channels}] or [B, N, {channels}], got {list(first.shape)}")
     check_like(first, name, like)
+    rows = [cast_like(one, like) for one in rows]
     if isinstance(ptr, Tensor) and ptr.dtype == torch.bool:
         raise TypeError(f"ptr must be int64 [B + 1], got a tensor of bool{by_name(ptr)}")
     if isinstance(ptr, Tensor) and ptr.device.type != "cpu" and ptr.device != first.device:
@@ -235,7 +236,7 @@ def pack(
         if mask is not None:
             raise ValueError(f"mask is for dense {name} [B, N, {channels}], got {name} of shape {list(first.shape)}")
         layout = ptr if isinstance(ptr, PackedLayout) else PackedLayout.of_ptr(ptr, first.shape[0])
-        return list(rows), layout, Unpacked()
+        return rows, layout, Unpacked()
     if ptr is not None:
         raise ValueError(f"ptr is for packed {name} [N, {channels}], got {name} of shape {list(first.shape)}")
     shape = first.shape[:2]

@@ -134,7 +134,7 @@ class _PointModel(nn.Module):
             check_like(normals, "normals", self.embed.weight)
         if normals is not None and normals.shape != points.shape:
             raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
-        (points, normals), layout, unpacked = pack([points, normals], 3, ptr, mask, "points")
+        (points, normals), layout, unpacked = pack([points, normals], 3, ptr, mask, "points", self.embed.weight)
         check_finite(points, "points", layout)
         check_finite(normals, "normals", layout)
         return (points, normals), layout, unpacked

@@ -305,8 +305,9 @@ class PrimalAttention(SelfAttention):
     def _mix(self, x: Tensor, layout: PackedLayout, relative) -> Tensor:
         plain = self.mask == "none" and self.convolution is None and not self.variance
         if plain and (self.pool is None or self.pooling == "average"):
-            beta = None if self.beta is None else self.beta.to(x.dtype)
-            return _ops.primal_attention(*self._heads(x), beta, self.pool, self.kernel, self.eps, layout.ptr, layout.ptr)
+            q, k, v = self._heads(x)
+            beta = None if self.beta is None else self.beta.to(q.dtype)  # which is a half type under autocast
+            return _ops.primal_attention(q, k, v, beta, self.pool, self.kernel, self.eps, layout.ptr, layout.ptr)
         items = _Items.of(layout.pointers(x.device), layout.rows, layout.sizes())
         mask = None if self.mask == "none" else _token_mask(self.mask, self.mask_size, items, layout, relative)
         q = self._convolved(self.query(x).view(x.shape[0], self.num_heads, -1), range(self.num_heads), items)

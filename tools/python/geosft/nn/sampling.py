@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from .._tensors import not_a_tensor
-from .checks import check_flags, check_integer, check_number, check_sizes, factory_kwargs, not_finite
+from .checks import cast_like, check_flags, check_integer, check_number, check_sizes, factory_kwargs, not_finite
 from .packed import PackedLayout, Unpacked, check_equal, pack, samples_of
 
 _ops = torch.ops.geosft
@@ -217,7 +217,7 @@ class Pairs(NamedTuple):
     def _sampled(self, x: Tensor) -> Tensor:
         check_equal(x.shape[0] if x.dim() > 0 else -1, self.rows, lambda: self._wrong_rows(x),
                     "x must have shape [N, ...], a row for each of the tokens that the pairs are of")
-        blend = _ops.gather_pairs(x, self.top, self.partner, self.weight)
+        blend = _ops.gather_pairs(x, self.top, self.partner, cast_like(self.weight, x))
         if not self.hard:
             return blend
         winner = x.detach().index_select(0, torch.where(self.weight >= 0.5, self.top, self.partner))
@@ -249,8 +249,9 @@ class Sampler(nn.Module):
         tau: temperature of the weights, above 0.
         weighting: "softplus", or "gumbel_softmax" (equations 5 and 6).
         hard: forward takes the member with the larger weight (equations 8 and 9).
-        with_replacement: independent samples of all tokens (equations 10 and 11).
-        noise: Gumbel noise on the scores, except in greedy mode.
+        with_replacement: independent samples of all tokens (equations 10 and 11), always at random but for the greedy mode. The
+            gradient of the scores is the derivative of the weights times 1 / num_samples, the estimator of the paper.
+        noise: Gumbel noise on the scores, except in greedy mode; without replacement alone.
         device, dtype: of the parameters.
 
     Raises a ValueError that names the argument, and where tokens or scores are not finite, except in compiled graphs, where the operator
