@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the files and programs are that tests use, in this checkout and its build. One source alone is compiled with
+// Finds the files and programs that tests use, in this checkout and its build. One source alone is compiled with
 // those folders: all others are the same in every checkout, where a compiler cache then finds them.
 #pragma once
 

@@ -28,7 +28,7 @@ def main(build, folder):
     root = folder / "prefix/include/geosft"
     torch = re.search(r'set\(GEOSFT_TORCH_DIR "(.*)"\)', (folder / "prefix/lib/cmake/geosft/geosftConfig.cmake").read_text())[1]
     command = [compiler, "-std=c++20", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fpch-instantiate-templates",
-               f"-I{root}", f"-isystem{torch}/include", f"-isystem{torch}/include/torch/csrc/api/include"]  # fmt: skip
+               f"-I{root}", f"-isystem{torch}/include", f"-isystem{torch}/include/torch/csrc/api/include"]
 
     headers = sorted(str(path.relative_to(root)) for part in folders for path in (root / part).rglob("*.h"))
     texts = {header: (root / header).read_text() for header in headers}
