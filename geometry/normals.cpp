@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <queue>
 #include <tuple>
 #include <vector>
@@ -147,6 +148,37 @@ void orient_items(double* points, double* normals, const int64_t* index, int64_t
   });
 }
 
+// The points of a packed batch without copies, each item's in the order of its rows.
+struct DistinctPoints {
+  std::vector<int64_t> row;  // the first row of each
+  std::vector<int64_t> ptr;  // the offsets of the items
+  std::vector<int64_t> of;   // the point of each row
+};
+
+DistinctPoints distinct_points(const Rows& points, const std::vector<int64_t>& offsets) {
+  DistinctPoints distinct{{}, {0}, std::vector<int64_t>(points.rows())};
+  const auto place = [&](int64_t row) { return std::tuple(points(row, 0), points(row, 1), points(row, 2)); };
+  for (size_t b = 1; b < offsets.size(); ++b) {
+    std::vector<int64_t> sorted(offsets[b] - offsets[b - 1]);
+    std::iota(sorted.begin(), sorted.end(), offsets[b - 1]);
+    std::sort(sorted.begin(), sorted.end(), [&](int64_t one, int64_t other) {
+      const auto first = place(one), second = place(other);
+      return first != second ? first < second : one < other;
+    });
+    for (size_t i = 0; i < sorted.size(); ++i) {  // the first row at the place of each
+      const bool is_copy = i > 0 && place(sorted[i]) == place(sorted[i - 1]);
+      distinct.of[sorted[i]] = is_copy ? distinct.of[sorted[i - 1]] : sorted[i];
+    }
+    for (int64_t row = offsets[b - 1]; row < offsets[b]; ++row) {
+      const int64_t first = distinct.of[row];
+      distinct.of[row] = first < row ? distinct.of[first] : static_cast<int64_t>(distinct.row.size());
+      if (first == row) distinct.row.push_back(row);
+    }
+    distinct.ptr.push_back(static_cast<int64_t>(distinct.row.size()));
+  }
+  return distinct;
+}
+
 // For the models in Python.
 GEOSFT_OPERATORS(m) {
   m.def("_estimate_normals(Tensor points, int neighbours=16, Tensor? ptr=None, bool outward=False) -> Tensor");
@@ -169,10 +201,16 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const 
   const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
   const int64_t n = points.size(0), k = std::min(neighbours, std::max<int64_t>(n, 1));
   at::Tensor doubles = points.detach().to(at::kDouble).contiguous();
-  const at::Tensor index = std::get<0>(knn(doubles, doubles, k, ptr, ptr));
+  const Rows rows(doubles.data_ptr<double>(), n, 3);
+  const auto [index, dist2] = knn(doubles, doubles, k, ptr, ptr);
+  if (k > 1 && dist2.select(1, 1).eq(0).any().item<bool>()) {  // copies, which would take the places of neighbours
+    const DistinctPoints distinct = distinct_points(rows, offsets);
+    return estimate_normals(points.index_select(0, at::tensor(distinct.row, at::kLong)), neighbours,
+                            at::tensor(distinct.ptr, at::kLong), orientation)
+        .index_select(0, at::tensor(distinct.of, at::kLong));
+  }
   at::Tensor normals = at::empty_like(doubles);
   const int64_t* neighbour = index.const_data_ptr<int64_t>();
-  const Rows rows(doubles.data_ptr<double>(), n, 3);
   Rows out(normals.data_ptr<double>(), n, 3);
   at::parallel_for(0, n, 256, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "data/cache_folder.h"
@@ -26,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* molecule_table_version = "molecule table 4";
+constexpr const char* molecule_table_version = "molecule table 5";
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 // Parses a label: NaN if it is unknown, nothing if it is not a number.
@@ -414,6 +416,36 @@ std::optional<DatasetSplit> split_of_rows(const TextTable& table, const fs::path
                     static_cast<int64_t>(table.lines.size()));
 }
 
+// Returns whether two rows [outputs] of targets have a known label that is not the same.
+bool labels_differ(const at::Tensor& one, const at::Tensor& other) {
+  return (one.ne(other) & one.eq(one) & other.eq(other)).any().item<bool>();
+}
+
+// Returns a warning about SMILES that several rows have; empty if there is none.
+std::string repeated_smiles_text(const PackedItems& packed) {
+  std::map<std::string_view, std::vector<int64_t>> rows;
+  for (size_t i = 0; i < packed.smiles.size(); ++i) rows[packed.smiles[i]].push_back(static_cast<int64_t>(i));
+  std::vector<std::tuple<bool, int64_t, int64_t>> repeated;  // whether labels agree, and two rows of a SMILES
+  int64_t differing = 0;
+  for (const auto& [smiles, same] : rows) {
+    if (same.size() < 2) continue;
+    const int64_t first = same.front();
+    const auto other = std::find_if(same.begin() + 1, same.end(), [&](int64_t row) {
+      return labels_differ(packed.target[first], packed.target[row]);
+    });
+    const bool agree = other == same.end();
+    repeated.emplace_back(agree, first, agree ? same[1] : *other);
+    differing += agree ? 0 : 1;
+  }
+  if (repeated.empty()) return "";
+  const auto [agree, first, other] = *std::min_element(repeated.begin(), repeated.end());
+  const auto line = [&](int64_t row) { return std::to_string(packed.lines[static_cast<size_t>(row)]); };
+  return std::to_string(repeated.size()) + (repeated.size() == 1 ? " SMILES is" : " SMILES are") +
+         " in more than one row, " + (agree ? "none" : std::to_string(differing)) + " of them with different labels" +
+         (agree ? ", such as lines " : ", as in lines ") + line(first) + " and " + line(other) +
+         ": a random split may put copies into training and test";
+}
+
 PackedItems make_molecules(const TextTable& table, const GraphReadOptions& options) {
   const size_t smiles = smiles_column(table, options.smiles_column);
   const TableLabels labels = labels_of(table, smiles, options);
@@ -430,6 +462,9 @@ PackedItems make_molecules(const TextTable& table, const GraphReadOptions& optio
   packed.target = labels.target.index_select(0, at::tensor(molecules.rows, at::kLong));
   packed.warnings.insert(packed.warnings.begin(),
                          table.file + ": SMILES in column \"" + table.names[smiles] + "\"; " + labels.note);
+  if (const std::string text = repeated_smiles_text(packed); !text.empty()) {
+    packed.warnings.push_back(table.file + ": " + text);
+  }
   if (const std::optional<DatasetSplit> split = split_of_rows(table, options.split_folder)) {
     std::vector<int64_t> kept;
     for (const int64_t row : molecules.rows) kept.push_back(labels.rows[static_cast<size_t>(row)]);

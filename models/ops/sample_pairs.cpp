@@ -175,7 +175,7 @@ GEOSFT_KERNELS(Meta, m) {
 void check_score(const at::Tensor& score) {
   TORCH_CHECK(score.dim() == 1, "score must have one dimension [N], got shape ", score.sym_sizes());
   TORCH_CHECK(score.scalar_type() == at::kFloat || score.scalar_type() == at::kDouble,
-              "score must be float32 or float64, not ", score.scalar_type());
+              "score must be float32, float64, float16 or bfloat16, not ", score.scalar_type());
 }
 
 void check_num_samples(int64_t k) {

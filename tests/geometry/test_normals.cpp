@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <limits>
+#include <utility>
 
 #include "geometry/rotation.h"
 #include "tests/support.h"
@@ -141,6 +142,31 @@ TEST_CASE("normals: items do not see each other, threads and strides change noth
                   "packed");
   }
   at::set_num_threads(threads);
+}
+
+TEST_CASE("normals: copies of points count once, in their item, and have one normal") {
+  const auto [orientation, dtype] = GENERATE(std::pair{NormalOrientation::consistent, at::kDouble},
+                                             std::pair{NormalOrientation::outward, at::kFloat});
+  const at::Tensor first = sphere(300, dtype, 10) * at::tensor({1., 0.6, 0.3}, dtype), second = sphere(40, dtype, 11);
+  const auto of = [orientation = orientation](const at::Tensor& points, const std::optional<at::Tensor>& ptr = {}) {
+    return estimate_normals(points, 16, ptr, orientation);
+  };
+  const at::Tensor once = of(first);
+  // All of them as often as a point has neighbours, some of them, and one of them with the other sign of zero.
+  require_equal(of(first.repeat({20, 1})), once.repeat({20, 1}), "all, repeated");
+  require_equal(of(first.repeat_interleave(16, 0)), once.repeat_interleave(16, 0), "all, side by side");
+  const at::Tensor some = at::randperm(300, test::generator(12), at::kLong).slice(0, 0, 120);
+  require_equal(of(at::cat({first, first.index_select(0, some)})), at::cat({once, once.index_select(0, some)}), "some");
+  const at::Tensor flat = at::cat({first.slice(1, 0, 2), at::zeros({300, 1}, dtype)}, 1);
+  const at::Tensor negative = at::cat({first.slice(1, 0, 2), -at::zeros({300, 1}, dtype)}, 1);
+  require_equal(of(at::cat({flat, negative})), of(flat).repeat({2, 1}), "zeros of both signs");
+  // Equal points of different items are no copies of each other.
+  const at::Tensor both = at::cat({first, second, second, first});
+  require_equal(of(both, at::tensor({0, 300, 300, 340, 380, 680}, at::kLong)),
+                at::cat({once, of(second), of(second), once}), "items");
+  const at::Tensor doubled = at::cat({first, second, second, second, first});
+  require_equal(of(doubled, at::tensor({0, 300, 380, 420, 420, 720}, at::kLong)),
+                at::cat({once, of(second), of(second), of(second), once}), "copies in one item");
 }
 
 TEST_CASE("normals: degenerate clouds give unit vectors") {

@@ -63,6 +63,16 @@ def given(argument, schema):
     return f'{"offsets_of_call" if schema.name in SIZED_BY_PTR else "offsets_of"}({argument.name}, "{argument.name}")'
 
 
+def checks(schema):
+    """The lines that check the types of arguments, of which PyTorch would show the whole schema."""
+    lines = []
+    for kind, check in (("Tensor", "check_tensors"), ("Optional[Tensor]", "check_optional_tensors"), ("int", "check_integers")):
+        names = [one.name for one in schema.arguments if str(one.type) == kind and not is_offsets(one)]
+        if names:
+            lines.append(wrapped(check, [f"{name}={name}" for name in names], ""))
+    return "".join(f"{textwrap.indent(line, '    ')}\n" for line in lines)
+
+
 def result_type(schema):
     results = [python_type(value.type) for value in schema.returns]
     return results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]"
@@ -93,7 +103,7 @@ def function(schema):
     name = schema.name.split("::")[1]
     call = wrapped(f"return ops.{name}", [given(argument, schema) for argument in schema.arguments], "")
     text = indented(docstring(schema, name))
-    return f'{head(schema, False, ":")}\n    r"""{text}\n    """\n{textwrap.indent(call, "    ")}\n'
+    return f'{head(schema, False, ":")}\n    r"""{text}\n    """\n{checks(schema)}{textwrap.indent(call, "    ")}\n'
 
 
 def stub(schema):
@@ -206,7 +216,7 @@ def files():
     schemas.sort(key=lambda schema: schema.name)
     names = "".join(f'    "{schema.name.split("::")[1]}",\n' for schema in schemas)
     written = "# Written by tools/python/generate.py.\n"
-    top = f"{LICENCE}{written}import torch\n\nfrom ._offsets import offsets_of, offsets_of_call\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
+    top = f"{LICENCE}{written}import torch\n\nfrom ._offsets import offsets_of, offsets_of_call\nfrom ._tensors import check_integers, check_optional_tensors, check_tensors\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
     stub_top = (f"{LICENCE}{written}from collections.abc import Sequence\n\nfrom torch import Generator, Tensor\n\n"
                 f"__all__ = [\n{names}]\n")
     return {"geosft/_operators.py": "\n\n".join([top, *map(function, schemas)]),

@@ -106,9 +106,30 @@ class Package(unittest.TestCase):
         compiled = torch.compile(lambda x: geosft.softmax_pool(x, torch.ones(3), [0, 5, 14]), backend="aot_eager", fullgraph=True)
         torch.testing.assert_close(compiled(points), geosft.softmax_pool(points, torch.ones(3), [0, 5, 14]))
 
+    def test_arguments_of_other_types_are_named_without_the_schema(self):
+        points, array = torch.rand(14, 3), type("ndarray", (), {})()  # NumPy need not be there
+        heads = [torch.rand(5, 2, 3), torch.rand(4, 2, 3), torch.rand(4, 2, 3), torch.rand(4, 2)]
+        for call, words in (
+            (lambda: geosft.knn(array, points, 2), "points must be a tensor, got ndarray: torch.from_numpy makes a tensor of it"),
+            (lambda: geosft.knn(points, [[0.0, 0.0, 0.0]], 2), "queries must be a tensor, got list"),
+            (lambda: geosft.knn(points, points, 2.0), "k must be an integer, got 2.0"),
+            (lambda: geosft.farthest_point_sampling(points, 0.5), "m must be an integer, got 0.5"),
+            (lambda: geosft.farthest_point_sampling(points, 3, start=None), "start must be an integer, got NoneType"),
+            (lambda: geosft.maxout_attention(*heads, r_mul=array), "r_mul must be a tensor, got ndarray"),
+            (lambda: geosft.sample_pairs(points[:, 0], True), "k must be an integer, got bool"),
+        ):
+            with self.assertRaises(TypeError) as raised:
+                call()
+            self.assertTrue(str(raised.exception).startswith(words), raised.exception)
+        self.assertEqual(geosft.knn(points, points, torch.tensor(2))[0].shape, (14, 2))
+        with torch.device("meta"):
+            self.assertEqual(geosft.maxout_attention(*(torch.empty_like(one, device="meta") for one in heads), r_mul=None).shape, (5, 2, 3))
+
     def test_errors_name_the_argument(self):
         with self.assertRaisesRegex(RuntimeError, "queries"):
             geosft.knn(torch.zeros(4, 3), torch.zeros(4, 2), 1)
+        with self.assertRaisesRegex(RuntimeError, "score must be float32, float64, float16 or bfloat16, not Long"):
+            geosft.sample_pairs(torch.arange(9), 2)
 
 
 class Copies(unittest.TestCase):

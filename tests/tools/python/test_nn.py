@@ -801,6 +801,7 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.SamplingAttention(16, 2, score="cosine"), "score", "maxout", "dot")
         self.refuses(lambda: nn.SamplingAttention(16, 2, probability="relu"), "probability", "leaky_relu", "softmax")
         self.refuses(lambda: nn.Sampler(16, 0), "num_samples")
+        self.refuses(lambda: nn.TransformerLayer(16, 2, with_replacement=True, noise=False), "noise must be True with with_replacement", "greedy", error=ValueError)
         self.refuses(lambda: nn.Sampler(16, tau=0.0), "tau")
         self.refuses(lambda: nn.Sampler(16, weighting="softmax"), "weighting")
         self.refuses(lambda: nn.PolynomialAttention(16, 2, -1), "degree")
@@ -908,6 +909,12 @@ class BadInput(unittest.TestCase):
                 self.refuses(lambda: module(whole, encoded, mask=ragged), f"{field} must be finite", "row 9 of x[mask]", "[1, 3]", error=ValueError)
                 self.refuses(lambda: module(whole.flatten(0, 1), flat_, [0, 12, 36]), f"{field} must be finite", "first of them row 15", error=ValueError)
 
+    def test_clouds_whose_squares_overflow_are_refused(self):
+        for model in (classifier(), nn.PointSegmenter(5, 0, DIM, **LAYER)):
+            points, normals = torch.rand(3, 12, 3), nn.functional.normalize(torch.rand(3, 12, 3), dim=2)
+            self.assertTrue(model(points * 1e9, normals).isfinite().all())
+            self.refuses(lambda: model(points * 1e20, normals), "points must be at most 4.6e+18 in size", "unit ball", error=ValueError)
+
     def test_graphs_name_the_argument(self):
         edges, ptr = torch.tensor([[0, 1, 3], [1, 0, 4]]), torch.tensor([0, 3, 5])
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges + 1, ptr), "edge_index", "4")
@@ -928,6 +935,16 @@ class BadInput(unittest.TestCase):
         model = nn.GraphModel(2, DIM, **LAYER, node_vocabulary=[3], node_values=2, edge_values=1, distance_channels=3)
         self.assertEqual(model(graphs).shape, (2, 2))
         self.refuses(lambda: model((edges, ptr)), "graphs", "FeaturedGraphs")
+        sizes = "looks like the sizes of the items: their offsets are [0, 3, 5]"
+        self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, [3, 2], node_values=torch.rand(5, 2)), "ptr must rise from 0", sizes)
+        self.refuses(lambda: nn.Sampler(DIM, 3)(torch.rand(5, DIM), torch.tensor([3, 2])), "ptr must rise from 0 to the number of rows, 5", sizes)
+        self.refuses(lambda: nn.Sampler(DIM, 3)(torch.rand(5, DIM), [3, 1]), "got [3, 1]")
+        of_categories = nn.GraphModel(2, DIM, **LAYER, node_vocabulary=[3])
+        hot = graphs._replace(node_categories=None, node_values=torch.eye(3)[[0, 1, 2, 1, 0]])
+        self.refuses(lambda: of_categories(hot), "node_categories must have 1 columns", "got 0: node_values are numbers", "rows.argmax(1, keepdim=True)")
+        of_numbers = nn.GraphModel(2, DIM, **LAYER, node_values=1)
+        self.refuses(lambda: of_numbers(graphs._replace(node_values=None)), "node_categories must have 0 columns", "got 1: node_categories are integers",
+                     "integers too, go into node_values")
         for name in ("node_categories", "node_values", "edge_values", "coordinates"):
             self.refuses(lambda: model(graphs._replace(**{name: None})), name, "0")
             self.refuses(lambda: model(graphs._replace(**{name: getattr(graphs, name)[:-1]})), name, "rows")
@@ -939,6 +956,34 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.PrimalAttention(DIM, HEADS, mask="neighbours")(torch.rand(5, DIM)), "relative", "GraphEncoding")
         grid = nn.PrimalAttention(DIM, HEADS, convolution="grid", grid=(2, 3))
         self.refuses(lambda: grid(torch.rand(5, DIM)), "ptr", "2 x 3", "5")
+
+    def test_a_list_of_graphs_becomes_one_batch(self):
+        edges = torch.tensor([[0, 1, 3, 4, 2], [1, 0, 4, 3, 2]])
+        fields = {"node_values": torch.rand(5, 2), "graph_features": torch.rand(2, 3)}
+        of_edges = {"edge_categories": torch.arange(5).view(5, 1), "weight": torch.rand(5)}
+        two = nn.FeaturedGraphs.from_edges(edges, [0, 3, 5], **of_edges, **fields)
+        one = nn.FeaturedGraphs.from_edges(edges[:, :2], [0, 2], edge_categories=torch.ones(2, 1).long(), weight=torch.rand(2), node_values=torch.rand(2, 2),
+                                           graph_features=torch.rand(1, 3))._replace(ptr=[0, 2])
+        empty = nn.FeaturedGraphs.from_edges(edges[:, :0], [0, 0], edge_categories=torch.ones(0, 1).long(), weight=torch.rand(0), node_values=torch.rand(0, 2),
+                                             graph_features=torch.rand(1, 3))
+        for parts in ([two], [two, one], [one, empty, two], (one, two, one, two)):
+            begins = torch.tensor([0] + [len(part.rowptr) - 1 for part in parts]).cumsum(0).tolist()
+            source = [torch.repeat_interleave(torch.arange(len(part.rowptr) - 1), part.rowptr.diff()) + begin for part, begin in zip(parts, begins)]
+            index = torch.stack((torch.cat(source), torch.cat([part.col + begin for part, begin in zip(parts, begins)])))
+            ptr = [0, *(offset + begin for part, begin in zip(parts, begins) for offset in torch.as_tensor(part.ptr)[1:].tolist())]
+            joined = {name: torch.cat([getattr(part, name) for part in parts]) for name in (*fields, *of_edges)}
+            expected = nn.FeaturedGraphs.from_edges(index, ptr, **joined)
+            for name, found, wanted in zip(expected._fields, nn.FeaturedGraphs.from_list(parts), expected):
+                self.assertTrue(found is wanted is None or torch.equal(found, wanted), name)
+        loader = torch.utils.data.DataLoader([one, two, one], batch_size=2, collate_fn=nn.FeaturedGraphs.from_list)
+        self.assertEqual([batch.ptr.tolist() for batch in loader], [[0, 2, 5, 7], [0, 2]])
+        model = nn.GraphModel(2, DIM, **LAYER, node_values=2, edge_vocabulary=[5], graph_features=3).eval()
+        torch.testing.assert_close(model(nn.FeaturedGraphs.from_list([one, two])), torch.cat((model(one), model(two))))
+        self.refuses(lambda: nn.FeaturedGraphs.from_list([]), "graphs must be a sequence of at least one FeaturedGraphs, got none", error=TypeError)
+        self.refuses(lambda: nn.FeaturedGraphs.from_list([one, 3]), "FeaturedGraphs, got int", error=TypeError)
+        self.refuses(lambda: nn.FeaturedGraphs.from_list(one), "FeaturedGraphs, got list", error=TypeError)
+        self.refuses(lambda: nn.FeaturedGraphs.from_list([one, two._replace(weight=None)]), "weight must be in all of the graphs", "got [], none", error=ValueError)
+        self.refuses(lambda: nn.FeaturedGraphs.from_list([one, two._replace(node_values=torch.rand(5, 3))]), "node_values", "[2], [3]", error=ValueError)
 
     def test_empty_batches(self):
         for mode in (True, False):

@@ -192,8 +192,10 @@ class InPyTorchGeometric(unittest.TestCase):
             self.assertEqual(sorted(path.name for path in (pathlib.Path(temporary) / "given").iterdir()),
                              ["given_A.txt", "given_graph_indicator.txt"])
             self.assertEqual(sorted(path.name for path in pathlib.Path(temporary).iterdir()), ["atoms", "given", "sets", "two"])
-        with self.assertRaisesRegex(TypeError, r"data must be a Data or a Batch .*, got list; Batch\.from_data_list"):
+        with self.assertRaisesRegex(TypeError, r"data must be a Data or a Batch .*, got builtins\.list; Batch\.from_data_list"):
             pyg.from_data(self.molecules)
+        with self.assertRaisesRegex(TypeError, r"data must be a Data or a Batch of PyTorch Geometric, got my_project\.Data"):
+            pyg.from_data(type("Data", (), {"__module__": "my_project"})())
 
     def test_the_convolution_compiles_in_one_graph(self):
         batch = Batch.from_data_list(self.molecules[:4])

@@ -3,6 +3,7 @@
 import torch
 
 from ._offsets import offsets_of, offsets_of_call
+from ._tensors import check_integers, check_optional_tensors, check_tensors
 
 ops = torch.ops.geosft
 __all__ = [
@@ -38,6 +39,8 @@ def farthest_point_sampling(points, m, ptr=None, start=0):
     result. With ptr on a GPU the call synchronizes to read that size, and cannot be captured in a CUDA graph; with ptr
     on the CPU, or none, it can.
     """
+    check_tensors(points=points)
+    check_integers(m=m, start=start)
     return ops.farthest_point_sampling(points, m, offsets_of(ptr, "ptr"), start)
 
 
@@ -50,6 +53,7 @@ def gather_pairs(x, top, partner, weight):
     argument. On a GPU the host does not wait to see top and partner: an index out of range counts as the nearest row,
     and gives wrong rows.
     """
+    check_tensors(x=x, top=top, partner=partner, weight=weight)
     return ops.gather_pairs(x, top, partner, weight)
 
 
@@ -78,6 +82,10 @@ def graph_attention(
     floating arguments. The result has the same bits on any number of threads. Wrong shapes, dtypes, indices or ptr: an
     error naming the argument.
     """
+    check_tensors(
+        q=q, k=k, v=v, leak=leak, rowptr=rowptr, col=col, edge_attr=edge_attr, top=top, partner=partner, weight=weight,
+        w_mul=w_mul, b_mul=b_mul, w_add=w_add, b_add=b_add
+    )
     return ops.graph_attention(
         q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"),
         offsets_of(k_ptr, "k_ptr"), eps
@@ -96,6 +104,8 @@ def knn(points, queries, k, ptr=None, query_ptr=None):
 
     Returns the tuple (index, dist2).
     """
+    check_tensors(points=points, queries=queries)
+    check_integers(k=k)
     return ops.knn(points, queries, k, offsets_of(ptr, "ptr"), offsets_of(query_ptr, "query_ptr"))
 
 
@@ -124,6 +134,8 @@ def maxout_attention(q, k, v, leak, r_mul=None, r_add=None, q_ptr=None, k_ptr=No
     tiles and, for half types, the float32 gradients of the keys and values that it works on: of one item, and of a part
     of the heads where items are few.
     """
+    check_tensors(q=q, k=k, v=v, leak=leak)
+    check_optional_tensors(r_mul=r_mul, r_add=r_add)
     return ops.maxout_attention(q, k, v, leak, r_mul, r_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps)
 
 
@@ -146,6 +158,8 @@ def point_attention(q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, q_p
     floating arguments. O(Nq + Nk) memory. The result has the same bits on any number of threads. Wrong shapes, dtypes or
     ptr: an error naming the argument. Numbers are not checked: a NaN among the keys of an item reaches all of its rows.
     """
+    check_tensors(q=q, k=k, v=v, leak=leak, x=x, xs=xs, w_mul=w_mul, b_mul=b_mul, w_add=w_add, b_add=b_add)
+    check_optional_tensors(m=m, ms=ms)
     return ops.point_attention(
         q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps
     )
@@ -177,6 +191,8 @@ def polynomial_attention(q, k, v, degree, scale, causal=False, q_ptr=None, k_ptr
     v: the exact gradient of this polynomial form. The result has the same bits on any number of threads. Wrong shapes,
     dtypes, numbers or ptr: an error naming the argument.
     """
+    check_tensors(q=q, k=k, v=v)
+    check_integers(degree=degree)
     return ops.polynomial_attention(
         q, k, v, degree, scale, causal, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), center
     )
@@ -216,6 +232,8 @@ def primal_attention(
     mask, and of a ptr there, are not checked (pairs of rows that are not of one item count for nothing), and linear
     takes memory for c (cv + 1) numbers an item and every 256 keys. All else is composed of LibTorch's operations.
     """
+    check_tensors(q=q, k=k, v=v)
+    check_optional_tensors(beta=beta, mask_rowptr=mask_rowptr, mask_col=mask_col)
     return ops.primal_attention(
         q, k, v, beta, pool, kernel, eps, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), mask_rowptr, mask_col,
         scale
@@ -240,6 +258,9 @@ def random_walk_pe(rowptr, col, steps, weight=None):
     propagated together over the rows that their walks reach. In large graphs whose walks diverge too quickly for that,
     each node is propagated alone. No N x N matrix: memory is O(N + E), plus O(N) per thread. Errors name the argument.
     """
+    check_tensors(rowptr=rowptr, col=col)
+    check_optional_tensors(weight=weight)
+    check_integers(steps=steps)
     return ops.random_walk_pe(rowptr, col, steps, weight)
 
 
@@ -274,6 +295,9 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
 
     Returns the tuple (top, partner, weight, sample_ptr).
     """
+    check_tensors(score=score)
+    check_optional_tensors(seeds=seeds)
+    check_integers(k=k)
     return ops.sample_pairs(score, k, offsets_of_call(ptr, "ptr"), noise, random_partner, tau, generator, seeds)
 
 
@@ -293,6 +317,7 @@ def sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr=N
     floating arguments. O(Nq + Nk) memory. The result has the same bits on any number of threads. Wrong shapes, dtypes or
     ptr: an error naming the argument.
     """
+    check_tensors(q=q, k=k, v=v, leak=leak, s=s, ss=ss, w_mul=w_mul, b_mul=b_mul, w_add=w_add, b_add=b_add)
     return ops.sequence_attention(
         q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps
     )
@@ -310,4 +335,5 @@ def softmax_pool(x, u, ptr=None):
     The result has the same bits on any number of threads; working memory is a 500th of x. Wrong shapes, dtypes or ptr:
     an error naming the argument.
     """
+    check_tensors(x=x, u=u)
     return ops.softmax_pool(x, u, offsets_of(ptr, "ptr"))

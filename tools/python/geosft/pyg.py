@@ -96,7 +96,7 @@ def from_data(
     """
     if not isinstance(data, Data):
         of_list = "; Batch.from_data_list(…) of PyTorch Geometric makes one of a list" if isinstance(data, (list, tuple)) else ""
-        raise TypeError(f"data must be a Data or a Batch of PyTorch Geometric, got {type(data).__name__}{of_list}")
+        raise TypeError(f"data must be a Data or a Batch of PyTorch Geometric, got {type(data).__module__}.{type(data).__qualname__}{of_list}")
 
     def rows(given):
         found = getattr(data, given, None) if isinstance(given, str) else given

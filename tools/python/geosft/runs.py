@@ -32,7 +32,7 @@ _ZOO = (_HERE / "zoo", _HERE.parents[1] / "zoo")  # in an installed package; in 
 _CLASSIFY, _SEGMENT, _GRAPH = "geosft-classify", "geosft-segment", "geosft-graph"
 _MASK_SIZE = 16  # of masks other than strided, where the configuration leaves it open
 _LOCALS = {"gatedgcn": "gated_gcn"}  # a name of the tools that Python has another one for
-_ENCODER_KEYS = ("tau", "weighting", "hard", "with_replacement", "noise")
+_SAMPLER_KEYS = ("tau", "weighting", "hard", "with_replacement")
 
 
 def read_cloud(
@@ -245,6 +245,9 @@ def _taken(rows: Tensor | None, *tensors: Tensor | None) -> list[Tensor | None]:
     return [one if one is None or rows is None else one.index_select(0, rows.to(one.device)) for one in tensors]
 
 
+_MAX_EXTENT = 1e18  # of a cloud, in its unit
+
+
 def _checked_cloud(points: Any, normals: Any) -> tuple[Tensor, Tensor | None]:
     """The tensors of a cloud, given as tensors or arrays."""
     points, normals = tensor_of(points, "points"), tensor_of(normals, "normals")
@@ -260,6 +263,9 @@ def _checked_cloud(points: Any, normals: Any) -> tuple[Tensor, Tensor | None]:
         raise ValueError(f"points must be finite, got {bad} of {len(points)} that are not: points[points.isfinite().all(1)] has the others")
     if normals is not None and normals.shape != points.shape:
         raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
+    extent = float((points.detach().double() - points[0].detach().double()).abs().max())
+    if extent > _MAX_EXTENT:
+        raise ValueError(f"points must lie within {_MAX_EXTENT:.0e} of each other, whose squares float32 holds, got {extent:.1e}: use another unit")
     return points, normals
 
 
@@ -599,12 +605,16 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         return max(1, self.config["train"]["batch_size"])
 
 
+def _sampler(model: dict[str, Any]) -> dict[str, Any]:
+    """The options of a :class:`geosft.nn.Sampler`, from the section [model], whose `noise` says nothing of samples with replacement."""
+    return {**{key: model[key] for key in _SAMPLER_KEYS}, "noise": model["noise"] or model["with_replacement"]}
+
+
 def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[str, Any]:
     """The arguments of the layers that are about attention, from the section [model]."""
     model, name = config["model"], config["model"]["attention"]
     if name == "sampling":
-        return {"score": model["score"], "probability": model["probability"], "score_dropout": model["score_dropout"],
-                **{key: model[key] for key in _ENCODER_KEYS}}
+        return {"score": model["score"], "probability": model["probability"], "score_dropout": model["score_dropout"], **_sampler(model)}
     dim, heads = model["dim"], model["num_heads"]
     if name == "none":
         return {"attention": "none"}
@@ -639,8 +649,7 @@ def _encoder(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[st
 
 
 def _head(model: dict[str, Any]) -> dict[str, Any]:
-    return dict(head_samples=model["head_num_samples"], head_dropout=model["head_dropout"],
-                head_sampler={key: model[key] for key in _ENCODER_KEYS})
+    return dict(head_samples=model["head_num_samples"], head_dropout=model["head_dropout"], head_sampler=_sampler(model))
 
 
 def _clouds(config: dict[str, Any], file) -> dict[str, Any]:

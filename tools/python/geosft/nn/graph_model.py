@@ -17,7 +17,7 @@ from .checks import (NUMBERS, check_edges_in_items, check_flags, check_indices, 
 from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
-from .packed import PackedLayout
+from .packed import PackedLayout, first_of, hint_of_sizes
 from .relative import GraphEncoding, SequenceEncoding, distance_features, sinusoids_at
 from .sampling import Sampler, SamplingContext, context_of, random_integers
 
@@ -93,7 +93,8 @@ class FeaturedGraphs(NamedTuple):
             raise ValueError(f"edge_index must be int64 [2, E], got {edge_index.dtype} {list(edge_index.shape)}")
         count = int(ptr[-1])
         if not 0 <= count < 2**48 or int(ptr[0]) != 0 or bool((ptr.diff() < 0).any()):
-            raise ValueError(f"ptr must rise from 0 to the number of nodes, got {ptr[:8].tolist()}")
+            rows = next((len(one) for name, one in nodes.items() if name in _OF_NODES and isinstance(one, Tensor) and one.dim() > 0), int(ptr.sum()))
+            raise ValueError(f"ptr must rise from 0 to the number of nodes, got {first_of(ptr)}{hint_of_sizes(ptr, rows)}")
         _check_no_batch(ptr, nodes, edge_index)
         if edge_index.numel() > 0 and not (0 <= int(edge_index.min()) and int(edge_index.max()) < count):
             raise ValueError(f"edge_index must name nodes from 0 to {count - 1}, got {int(edge_index.min())} to {int(edge_index.max())}")
@@ -110,6 +111,33 @@ class FeaturedGraphs(NamedTuple):
         rowptr = nn.functional.pad(torch.bincount(source, minlength=count).cumsum(0), (1, 0))
         return FeaturedGraphs(ptr, rowptr, edge_index[1][order], **of_edges, **nodes)
 
+    @staticmethod
+    def from_list(graphs: Sequence[FeaturedGraphs]) -> FeaturedGraphs:
+        """One batch of the graphs of several, one after the other, as ``DataLoader(…, collate_fn=FeaturedGraphs.from_list)`` needs it.
+        Raises a ValueError or TypeError that names the argument or the field, which must be in all of them or in none."""
+        graphs = list(graphs)
+        for one in graphs or [None]:
+            if not isinstance(one, FeaturedGraphs):
+                raise TypeError(f"graphs must be a sequence of at least one FeaturedGraphs, got {'none' if one is None else type(one).__name__}")
+        fields = {}
+        for name in FeaturedGraphs._fields[3:]:
+            given = [getattr(one, name) for one in graphs]
+            kinds = {None if rows is None else rows.shape[1:] for rows in given}
+            if len(kinds) > 1:
+                found = ", ".join(sorted("none" if kind is None else str(list(kind)) for kind in kinds))
+                raise ValueError(f"{name} must be in all of the graphs, with rows of one shape, or in none of them, got {found}")
+            fields[name] = None if None in kinds else torch.cat(given)
+        nodes, edges = 0, 0
+        offsets: dict[str, list[Tensor]] = {"ptr": [], "rowptr": [], "col": []}
+        for one in graphs:
+            ptr = torch.as_tensor(one.ptr)
+            first = min(len(offsets["col"]), 1)  # offsets begin with 0 once
+            offsets["ptr"].append(ptr[first:] + nodes)
+            offsets["rowptr"].append(one.rowptr[first:] + edges)
+            offsets["col"].append(one.col + nodes)
+            nodes, edges = nodes + len(one.rowptr) - 1, edges + len(one.col)
+        return FeaturedGraphs(**{name: torch.cat(parts) for name, parts in offsets.items()}, **fields)
+
     def to(self, *args, **kwargs) -> FeaturedGraphs:
         """The same on another device: every tensor's `to`, with a dtype for floating ones alone."""
         def moved(tensor):
@@ -125,7 +153,7 @@ def _check_no_batch(ptr: Tensor, nodes: dict, edge_index: Tensor) -> None:
     seen = [len(rows) for name, rows in nodes.items() if name in _OF_NODES and isinstance(rows, Tensor) and rows.dim() > 0]
     named = int(edge_index.max()) + 1 if edge_index.numel() > 0 else 0
     if int(ptr[-1]) < max(seen, default=named) == len(ptr) and int(ptr.diff().max()) <= 1:
-        raise ValueError(f"ptr must be the offsets of the graphs, [B + 1], got {ptr[:8].tolist()}{' …' if len(ptr) > 8 else ''}, which looks like the graph of each "
+        raise ValueError(f"ptr must be the offsets of the graphs, [B + 1], got {first_of(ptr)}, which looks like the graph of each "
                          "node: nn.functional.pad(batch.bincount().cumsum(0), (1, 0)) makes offsets of it")
 
 
@@ -151,17 +179,30 @@ def _sum_of_embeddings(table: Tensor, rows: Tensor) -> Tensor:
     return edge_sum(table, EdgeIndex.of(rowptr, rows.flatten(), table.shape[0]))
 
 
-def _check_columns(rows: Tensor | None, name: str, columns: int, count: int, like: Tensor) -> None:
-    """Of features, which are taken in any type, on the device of the parameters."""
+def _check_columns(rows: Tensor | None, name: str, columns: int, count: int, like: Tensor, hint: str = "") -> None:
+    """Of features, which are taken in any type, on the device of the parameters. `hint` ends an error on their number."""
     if rows is not None and not (isinstance(rows, Tensor) and rows.layout == torch.strided and not rows.is_quantized and not rows.is_complex()):
         raise ValueError(f"{name} must be a dense real tensor, got {rows.dtype if isinstance(rows, Tensor) else kind_of(rows)}")
     if rows is not None and rows.device != like.device:
         raise ValueError(f"{name} must be on the device of the parameters, {like.device}, got {rows.device}")
     found = rows.shape[1] if rows is not None and rows.dim() == 2 else 0
     if found != columns:
-        raise ValueError(f"{name} must have {columns} columns, as the model was built for, got {found}")
+        raise ValueError(f"{name} must have {columns} columns, as the model was built for, got {found}{hint}")
     if rows is not None and columns > 0 and rows.shape[0] != count:
         raise ValueError(f"{name} must have {count} rows, got {rows.shape[0]}")
+
+
+def _check_features(graphs: FeaturedGraphs, of: str, vocabulary: Sequence[int], categories: int, values: int, count: int, like: Tensor) -> None:
+    """The `categories` and `values`, so many columns of each, of nodes or edges, by the word `of`."""
+    of_categories, of_values = getattr(graphs, f"{of}_categories"), getattr(graphs, f"{of}_values")
+    hint = ""
+    if of_categories is None and of_values is not None and categories > 0 == values:
+        hint = f": {of}_values are numbers, and one-hot rows become categories by rows.argmax(1, keepdim=True)"
+    if of_categories is not None and of_values is None and values > 0 == categories:
+        hint = f": {of}_categories are integers that name categories, and numbers, integers too, go into {of}_values"
+    _check_columns(of_categories, f"{of}_categories", categories, count, like, hint)
+    _check_categories(of_categories, f"{of}_categories", vocabulary)
+    _check_columns(of_values, f"{of}_values", values, count, like, hint)
 
 
 def _check_categories(rows: Tensor | None, name: str, vocabulary: Sequence[int]) -> None:
@@ -454,16 +495,12 @@ class GraphModel(nn.Module):
         check_offsets("rowptr", graphs.rowptr, graphs.col.shape[0])
         nodes, edges = graphs.rowptr.shape[0] - 1, graphs.col.shape[0]
         check_values("col", graphs.col, nodes)
-        _check_columns(graphs.node_categories, "node_categories", len(self.node_vocabulary) + self.documents, nodes, weight)
-        _check_categories(graphs.node_categories, "node_categories", self.node_vocabulary)
-        _check_columns(graphs.node_values, "node_values", self.node_values, nodes, weight)
+        _check_features(graphs, "node", self.node_vocabulary, len(self.node_vocabulary) + self.documents, self.node_values, nodes, weight)
         _check_columns(graphs.node_encoding, "node_encoding", self.encoding, nodes, weight)
         if self.edge_cutoff > 0 or self._attends_to_edges and self.distance_channels > 0:
             _check_columns(graphs.coordinates, "coordinates", 3, nodes, weight)
         if self._attends_to_edges or self._convolves_edges:
-            _check_columns(graphs.edge_categories, "edge_categories", len(self.edge_vocabulary), edges, weight)
-            _check_categories(graphs.edge_categories, "edge_categories", self.edge_vocabulary)
-            _check_columns(graphs.edge_values, "edge_values", self.edge_values, edges, weight)
+            _check_features(graphs, "edge", self.edge_vocabulary, len(self.edge_vocabulary), self.edge_values, edges, weight)
         if isinstance(graphs.ptr, Tensor) and graphs.ptr.device.type != "cpu" and graphs.ptr.device != weight.device:
             raise ValueError(f"ptr must be on the CPU or on the device of the parameters, {weight.device}, got {graphs.ptr.device}")
         layout = PackedLayout.of_ptr(graphs.ptr, nodes)

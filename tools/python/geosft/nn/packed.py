@@ -170,6 +170,18 @@ def segment_of(ptr: Tensor | None, rows: int, device: torch.device) -> Tensor:
     return marks[:-1].cumsum(0) - 1
 
 
+def first_of(ptr: Tensor) -> str:
+    """The first offsets, in an error."""
+    return f"{ptr[:8].tolist()}{' …' if len(ptr) > 8 else ''}"
+
+
+def hint_of_sizes(ptr: Tensor, rows: int) -> str:
+    """What an error on wrong offsets of so many rows adds where they look like the sizes of the items."""
+    if not bool((ptr >= 0).all()) or int(ptr[0]) == 0 or int(ptr.sum()) != rows:
+        return ""
+    return f", which looks like the sizes of the items: their offsets are {first_of(torch.nn.functional.pad(ptr.cumsum(0), (1, 0)))}"
+
+
 def _check_ptr(ptr: Tensor, rows: int) -> None:
     """Its values too, where they are on the CPU; those on another device are for the operators."""
     if ptr.dtype != torch.int64 or ptr.dim() != 1:
@@ -179,7 +191,7 @@ def _check_ptr(ptr: Tensor, rows: int) -> None:
     if ptr.device.type != "cpu" or ptr.layout != torch.strided or torch.compiler.is_compiling():
         return
     if int(ptr[0]) != 0 or int(ptr[-1]) != rows or bool((ptr[1:] < ptr[:-1]).any()):
-        raise ValueError(f"ptr must rise from 0 to the number of rows, {rows}, got {ptr[:8].tolist()}{' …' if len(ptr) > 8 else ''}")
+        raise ValueError(f"ptr must rise from 0 to the number of rows, {rows}, got {first_of(ptr)}{hint_of_sizes(ptr, rows)}")
 
 
 def samples_of(tokens: int, k: int, with_replacement: bool) -> int:

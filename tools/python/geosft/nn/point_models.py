@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -52,6 +53,16 @@ def _token_channels(tokens: str, normals: bool) -> int:
     radial = 3 if normals else 2
     invariant_channels = {None: 0, "ones": 1, "radial": radial, "local": radial + _LOCAL_CHANNELS[normals]}[invariant]
     return invariant_channels + (6 if normals else 3) * absolute
+
+
+def _check_range(points: Tensor) -> None:
+    """Checks that squared distances of finite points on the CPU are finite."""
+    if points.device.type != "cpu" or torch.compiler.is_compiling() or points.numel() == 0:
+        return
+    limit, largest = math.sqrt(torch.finfo(torch.promote_types(points.dtype, torch.float32)).max) / 4, float(points.detach().abs().max())
+    if largest > limit:
+        raise ValueError(f"points must be at most {limit:.1e} in size, so that their squared distances are finite, got {largest:.1e}: models are trained on "
+                         "clouds of the unit ball")
 
 
 class PointPairTokens(nn.Module):
@@ -136,6 +147,7 @@ class _PointModel(nn.Module):
             raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
         (points, normals), layout, unpacked = pack([points, normals], 3, ptr, mask, "points", self.embed.weight)
         check_finite(points, "points", layout)
+        _check_range(points)
         check_finite(normals, "normals", layout)
         return (points, normals), layout, unpacked
 

@@ -251,7 +251,7 @@ class Sampler(nn.Module):
         hard: forward takes the member with the larger weight (equations 8 and 9).
         with_replacement: independent samples of all tokens (equations 10 and 11), always at random but for the greedy mode. The
             gradient of the scores is the derivative of the weights times 1 / num_samples, the estimator of the paper.
-        noise: Gumbel noise on the scores, except in greedy mode; without replacement alone.
+        noise: Gumbel noise on the scores, except in greedy mode. Samples with replacement always have it.
         device, dtype: of the parameters.
 
     Raises a ValueError that names the argument, and where tokens or scores are not finite, except in compiled graphs, where the operator
@@ -270,6 +270,8 @@ class Sampler(nn.Module):
         if not 0 < tau < float("inf"):
             raise ValueError(f"tau must be above 0, got {tau}")
         check_flags(hard=hard, with_replacement=with_replacement, noise=noise)
+        if with_replacement and not noise:
+            raise ValueError("noise must be True with with_replacement, whose independent samples come from it: SamplingContext.greedy() samples without noise")
         self.dim, self.num_samples, self.tau, self.weighting = dim, num_samples, tau, weighting
         self.hard, self.with_replacement, self.noise = hard, with_replacement, noise
         self.projection = nn.Linear(dim, 1, **factory_kwargs(device, dtype))
