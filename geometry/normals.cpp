@@ -203,11 +203,14 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const 
   at::Tensor doubles = points.detach().to(at::kDouble).contiguous();
   const Rows rows(doubles.data_ptr<double>(), n, 3);
   const auto [index, dist2] = knn(doubles, doubles, k, ptr, ptr);
-  if (k > 1 && dist2.select(1, 1).eq(0).any().item<bool>()) {  // copies, which would take the places of neighbours
+  // Copies would take the places of neighbours. A distance of 0 alone is none: squares of tiny differences underflow.
+  if (k > 1 && dist2.select(1, 1).eq(0).any().item<bool>()) {
     const DistinctPoints distinct = distinct_points(rows, offsets);
-    return estimate_normals(points.index_select(0, at::tensor(distinct.row, at::kLong)), neighbours,
-                            at::tensor(distinct.ptr, at::kLong), orientation)
-        .index_select(0, at::tensor(distinct.of, at::kLong));
+    if (static_cast<int64_t>(distinct.row.size()) < n) {
+      return estimate_normals(points.index_select(0, at::tensor(distinct.row, at::kLong)), neighbours,
+                              at::tensor(distinct.ptr, at::kLong), orientation)
+          .index_select(0, at::tensor(distinct.of, at::kLong));
+    }
   }
   at::Tensor normals = at::empty_like(doubles);
   const int64_t* neighbour = index.const_data_ptr<int64_t>();

@@ -9,7 +9,6 @@
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "data/cache_folder.h"
@@ -416,34 +415,47 @@ std::optional<DatasetSplit> split_of_rows(const TextTable& table, const fs::path
                     static_cast<int64_t>(table.lines.size()));
 }
 
-// Returns whether two rows [outputs] of targets have a known label that is not the same.
-bool labels_differ(const at::Tensor& one, const at::Tensor& other) {
-  return (one.ne(other) & one.eq(one) & other.eq(other)).any().item<bool>();
+// Returns two of the rows of one SMILES that have different known labels in a column; nothing if there are none.
+std::optional<std::pair<int64_t, int64_t>> differing_rows(const at::Tensor& target, const std::vector<int64_t>& rows) {
+  const at::Tensor labels =
+      target.index_select(0, at::tensor(rows, at::kLong)).to(at::kDouble).view({std::ssize(rows), -1});
+  const auto label = labels.accessor<double, 2>();
+  for (int64_t column = 0; column < labels.size(1); ++column) {
+    std::optional<int64_t> known;
+    for (int64_t row = 0; row < labels.size(0); ++row) {
+      if (std::isnan(label[row][column])) continue;
+      if (!known) known = row;
+      if (label[row][column] != label[*known][column])
+        return {{rows[static_cast<size_t>(*known)], rows[static_cast<size_t>(row)]}};
+    }
+  }
+  return std::nullopt;
 }
 
 // Returns a warning about SMILES that several rows have; empty if there is none.
 std::string repeated_smiles_text(const PackedItems& packed) {
   std::map<std::string_view, std::vector<int64_t>> rows;
   for (size_t i = 0; i < packed.smiles.size(); ++i) rows[packed.smiles[i]].push_back(static_cast<int64_t>(i));
-  std::vector<std::tuple<bool, int64_t, int64_t>> repeated;  // whether labels agree, and two rows of a SMILES
-  int64_t differing = 0;
-  for (const auto& [smiles, same] : rows) {
-    if (same.size() < 2) continue;
-    const int64_t first = same.front();
-    const auto other = std::find_if(same.begin() + 1, same.end(), [&](int64_t row) {
-      return labels_differ(packed.target[first], packed.target[row]);
-    });
-    const bool agree = other == same.end();
-    repeated.emplace_back(agree, first, agree ? same[1] : *other);
-    differing += agree ? 0 : 1;
+  int64_t repeated = 0;
+  std::optional<std::pair<int64_t, int64_t>> same;     // the first rows of one SMILES
+  std::vector<std::pair<int64_t, int64_t>> differing;  // rows of each SMILES with different labels
+  for (const auto& [smiles, of_smiles] : rows) {
+    if (of_smiles.size() < 2) continue;
+    ++repeated;
+    const std::pair first{of_smiles[0], of_smiles[1]};
+    same = same ? std::min(*same, first) : first;
+    if (const auto found = differing_rows(packed.target, of_smiles)) differing.push_back(*found);
   }
-  if (repeated.empty()) return "";
-  const auto [agree, first, other] = *std::min_element(repeated.begin(), repeated.end());
-  const auto line = [&](int64_t row) { return std::to_string(packed.lines[static_cast<size_t>(row)]); };
-  return std::to_string(repeated.size()) + (repeated.size() == 1 ? " SMILES is" : " SMILES are") +
-         " in more than one row, " + (agree ? "none" : std::to_string(differing)) + " of them with different labels" +
-         (agree ? ", such as lines " : ", as in lines ") + line(first) + " and " + line(other) +
-         ": a random split may put copies into training and test";
+  if (repeated == 0) return "";
+  const auto lines = [&](std::pair<int64_t, int64_t> pair) {
+    const auto line = [&](int64_t row) { return std::to_string(packed.lines[static_cast<size_t>(row)]); };
+    return " (for example lines " + line(pair.first) + " and " + line(pair.second) + ")";
+  };
+  std::string text =
+      std::to_string(repeated) + " SMILES " + (repeated == 1 ? "occurs" : "occur") + " in more than one row, ";
+  if (differing.empty()) return text + "always with the same labels" + lines(*same);
+  if (repeated > 1) text += std::to_string(differing.size()) + " of them ";
+  return text + "with different labels" + lines(*std::min_element(differing.begin(), differing.end()));
 }
 
 PackedItems make_molecules(const TextTable& table, const GraphReadOptions& options) {

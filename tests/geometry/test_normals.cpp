@@ -177,6 +177,12 @@ TEST_CASE("normals: degenerate clouds give unit vectors") {
   for (const at::Tensor& points : {at::ones({1, 3}), at::ones({40, 3}), at::eye(3).slice(0, 0, 2), line}) {
     require_close(estimate_normals(points, 5).square().sum(1), at::ones({points.size(0)}), 1e-6, "unit length");
   }
+  // Points so close that their squared distances are 0.
+  const at::Tensor tiny = at::rand({40, 3}, test::generator(13), at::TensorOptions().dtype(at::kDouble)) * 1e-170;
+  const at::Tensor pair = at::tensor({{0.0, 0.0, 0.0}, {1e-200, 0.0, 0.0}}, at::kDouble);
+  for (const at::Tensor& points : {tiny, at::cat({sphere(50, at::kDouble, 14), pair})}) {
+    require_close(estimate_normals(points, 5).square().sum(1), at::ones({points.size(0)}, at::kDouble), 1e-12, "tiny");
+  }
   REQUIRE(estimate_normals(at::empty({0, 3})).size(0) == 0);
 }
 

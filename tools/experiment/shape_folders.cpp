@@ -4,12 +4,16 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 
 #include "data/data_error.h"
 #include "data/points/point_formats.h"
+#include "data/read_file.h"
+#include "data/seeds.h"
 #include "geometry/threads.h"
 
 namespace geosft {
@@ -130,10 +134,12 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
   const std::vector<std::filesystem::path> all(files.begin(), files.end());
   std::vector<std::string> errors(all.size());
   std::vector<std::vector<std::string>> warnings(all.size());
+  std::vector<uint64_t> contents(all.size());
   parallel_items(static_cast<int64_t>(all.size()), at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     try {
       const Shape shape = read_shape(all[at], options, &warnings[at]);
+      contents[at] = text_hash(read_file(all[at]));
       for (const std::string& warning : training_cloud_warnings(shape.points)) {
         warnings[at].push_back(all[at].string() + ": " + warning);
       }
@@ -142,6 +148,7 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
     }
   });
   ShapeFilesCheck check{all.size(), {}, {}};
+  std::map<uint64_t, size_t> first_with;  // these contents
   for (size_t i = 0; i < all.size(); ++i) {
     if (!errors[i].empty()) {
       check.broken.push_back(errors[i]);
@@ -150,6 +157,9 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
     for (const std::string& warning : warnings[i]) {
       // That points of a mesh are sampled is no news of a training set.
       if (!warning.ends_with(" points are sampled")) check.warnings.push_back(warning);
+    }
+    if (const auto [first, is_first] = first_with.emplace(contents[i], i); !is_first) {
+      check.warnings.push_back(all[i].string() + ": a copy of " + all[first->second].string());
     }
   }
   return check;

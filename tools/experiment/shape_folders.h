@@ -32,7 +32,7 @@ std::string split_rule_note(const std::filesystem::path& source, const PointData
 struct ShapeFilesCheck {
   size_t files = 0;
   std::vector<std::string> broken;    // the errors
-  std::vector<std::string> warnings;  // what is left out or assumed of the other files
+  std::vector<std::string> warnings;  // what is left out or assumed of the other files, and which are copies
 };
 // Reads all files of both splits, in parallel. Throws DataError if the dataset has no file per shape.
 ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointDatasetOptions options);

@@ -64,9 +64,10 @@ def given(argument, schema):
 
 
 def checks(schema):
-    """The lines that check the types of arguments, of which PyTorch would show the whole schema."""
+    """The lines that check the types of arguments, so that errors do not show the operator's schema."""
     lines = []
-    for kind, check in (("Tensor", "check_tensors"), ("Optional[Tensor]", "check_optional_tensors"), ("int", "check_integers")):
+    for kind, check in (("Tensor", "check_tensors"), ("Optional[Tensor]", "check_optional_tensors"), ("int", "check_integers"),
+                        ("float", "check_numbers"), ("bool", "check_flags")):
         names = [one.name for one in schema.arguments if str(one.type) == kind and not is_offsets(one)]
         if names:
             lines.append(wrapped(check, [f"{name}={name}" for name in names], ""))
@@ -216,7 +217,7 @@ def files():
     schemas.sort(key=lambda schema: schema.name)
     names = "".join(f'    "{schema.name.split("::")[1]}",\n' for schema in schemas)
     written = "# Written by tools/python/generate.py.\n"
-    top = f"{LICENCE}{written}import torch\n\nfrom ._offsets import offsets_of, offsets_of_call\nfrom ._tensors import check_integers, check_optional_tensors, check_tensors\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
+    top = f"{LICENCE}{written}import torch\n\nfrom ._offsets import offsets_of, offsets_of_call\nfrom ._tensors import check_flags, check_integers, check_numbers, check_optional_tensors, check_tensors\n\nops = torch.ops.geosft\n__all__ = [\n{names}]\n"
     stub_top = (f"{LICENCE}{written}from collections.abc import Sequence\n\nfrom torch import Generator, Tensor\n\n"
                 f"__all__ = [\n{names}]\n")
     return {"geosft/_operators.py": "\n\n".join([top, *map(function, schemas)]),

@@ -106,6 +106,20 @@ TEST_CASE("a check reads every file once, and names the broken ones and what oth
   CHECK(check_shape_files(both.path(), place.options).files == 2);
 }
 
+TEST_CASE("a check names files with the bytes of another one, in any folder") {
+  const TemporaryFolder folder;
+  for (const char* name : {"train/a/1.off", "train/b/2.off", "test/b/3.off", "test/b/4.off"}) {
+    write_text(folder / name, cube_off(name == std::string("test/b/4.off") ? 2.0 : 1.0));
+  }
+  write_text(folder / "test/a/5.off", "OFF\n");
+  write_text(folder / "test/a/6.off", "OFF\n");  // broken files are no copies
+  const ShapeFilesCheck check = check_shape_files(folder.path(), PointDatasetOptions());
+  CHECK(check.broken.size() == 2);
+  const std::string first = (folder / "test/b/3.off").string();  // in the order of paths
+  CHECK(check.warnings == std::vector<std::string>{(folder / "train/a/1.off").string() + ": a copy of " + first,
+                                                   (folder / "train/b/2.off").string() + ": a copy of " + first});
+}
+
 TEST_CASE("what a check of files finds odd is what a training says") {
   const TemporaryFolder folder;
   const auto row_of_points = [](int count) {

@@ -112,11 +112,14 @@ class Package(unittest.TestCase):
         for call, words in (
             (lambda: geosft.knn(array, points, 2), "points must be a tensor, got ndarray: torch.from_numpy makes a tensor of it"),
             (lambda: geosft.knn(points, [[0.0, 0.0, 0.0]], 2), "queries must be a tensor, got list"),
-            (lambda: geosft.knn(points, points, 2.0), "k must be an integer, got 2.0"),
-            (lambda: geosft.farthest_point_sampling(points, 0.5), "m must be an integer, got 0.5"),
+            (lambda: geosft.knn(points, points, 2.0), "k must be an integer, got float"),
+            (lambda: geosft.farthest_point_sampling(points, 0.5), "m must be an integer, got float"),
             (lambda: geosft.farthest_point_sampling(points, 3, start=None), "start must be an integer, got NoneType"),
             (lambda: geosft.maxout_attention(*heads, r_mul=array), "r_mul must be a tensor, got ndarray"),
             (lambda: geosft.sample_pairs(points[:, 0], True), "k must be an integer, got bool"),
+            (lambda: geosft.sample_pairs(points[:, 0], torch.tensor(2.5)), "k must be an integer, got a tensor of torch.float32 []"),
+            (lambda: geosft.sample_pairs(points[:, 0], 2, tau="1"), "tau must be a number, got str"),
+            (lambda: geosft.sample_pairs(points[:, 0], 2, noise=1), "noise must be True or False, got 1"),
         ):
             with self.assertRaises(TypeError) as raised:
                 call()

@@ -911,9 +911,14 @@ class BadInput(unittest.TestCase):
 
     def test_clouds_whose_squares_overflow_are_refused(self):
         for model in (classifier(), nn.PointSegmenter(5, 0, DIM, **LAYER)):
-            points, normals = torch.rand(3, 12, 3), nn.functional.normalize(torch.rand(3, 12, 3), dim=2)
-            self.assertTrue(model(points * 1e9, normals).isfinite().all())
-            self.refuses(lambda: model(points * 1e20, normals), "points must be at most 4.6e+18 in size", "unit ball", error=ValueError)
+            points, normals = torch.rand(3, 12, 3), torch.nn.functional.normalize(torch.rand(3, 12, 3), dim=2)
+            limit = torch.finfo(torch.float32).max ** 0.25
+            self.assertTrue(model(points / points.max() * (0.999 * limit), normals).isfinite().all())
+            for scale in (1.001 * limit, 1e15, 1e20):
+                self.refuses(lambda: model(points / points.max() * scale, normals), "points must be at most 4.3e+09 in size", "unit ball", error=ValueError)
+            double = model.double()
+            self.assertTrue(double(points.double() / points.max() * 1e77, normals.double()).isfinite().all())
+            self.refuses(lambda: double(points.double() * 1e78, normals.double()), "points must be at most 1.2e+77", error=ValueError)
 
     def test_graphs_name_the_argument(self):
         edges, ptr = torch.tensor([[0, 1, 3], [1, 0, 4]]), torch.tensor([0, 3, 5])
@@ -936,6 +941,8 @@ class BadInput(unittest.TestCase):
         self.assertEqual(model(graphs).shape, (2, 2))
         self.refuses(lambda: model((edges, ptr)), "graphs", "FeaturedGraphs")
         sizes = "looks like the sizes of the items: their offsets are [0, 3, 5]"
+        with self.assertRaisesRegex(ValueError, r"ptr must rise from 0 to the number of nodes, got \[3, 5\]$"):  # the first 0 is missing
+            nn.FeaturedGraphs.from_edges(edges, [3, 5])
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, [3, 2], node_values=torch.rand(5, 2)), "ptr must rise from 0", sizes)
         self.refuses(lambda: nn.Sampler(DIM, 3)(torch.rand(5, DIM), torch.tensor([3, 2])), "ptr must rise from 0 to the number of rows, 5", sizes)
         self.refuses(lambda: nn.Sampler(DIM, 3)(torch.rand(5, DIM), [3, 1]), "got [3, 1]")
@@ -979,11 +986,19 @@ class BadInput(unittest.TestCase):
         self.assertEqual([batch.ptr.tolist() for batch in loader], [[0, 2, 5, 7], [0, 2]])
         model = nn.GraphModel(2, DIM, **LAYER, node_values=2, edge_vocabulary=[5], graph_features=3).eval()
         torch.testing.assert_close(model(nn.FeaturedGraphs.from_list([one, two])), torch.cat((model(one), model(two))))
-        self.refuses(lambda: nn.FeaturedGraphs.from_list([]), "graphs must be a sequence of at least one FeaturedGraphs, got none", error=TypeError)
-        self.refuses(lambda: nn.FeaturedGraphs.from_list([one, 3]), "FeaturedGraphs, got int", error=TypeError)
-        self.refuses(lambda: nn.FeaturedGraphs.from_list(one), "FeaturedGraphs, got list", error=TypeError)
-        self.refuses(lambda: nn.FeaturedGraphs.from_list([one, two._replace(weight=None)]), "weight must be in all of the graphs", "got [], none", error=ValueError)
-        self.refuses(lambda: nn.FeaturedGraphs.from_list([one, two._replace(node_values=torch.rand(5, 3))]), "node_values", "[2], [3]", error=ValueError)
+        from_list = nn.FeaturedGraphs.from_list
+        self.refuses(lambda: from_list([]), "graphs must be at least one FeaturedGraphs, got an empty sequence", error=ValueError)
+        self.refuses(lambda: from_list(None), "graphs must be a sequence of FeaturedGraphs, got NoneType", error=TypeError)
+        self.refuses(lambda: from_list(one), "graphs must be a sequence of FeaturedGraphs, got FeaturedGraphs", error=TypeError)
+        self.refuses(lambda: from_list([one, (two, 3)]), "got one of tuple", error=TypeError)
+        for field, value, words in (
+            ("weight", None, "got none, torch.float32 rows of shape [] on cpu"), ("node_values", torch.rand(5, 3), "rows of shape [2] on cpu, torch.float32 rows of shape [3]"),
+            ("node_values", torch.rand(5, 2).double(), "torch.float64 rows"), ("node_values", torch.rand(4, 2), "must have shape [5, columns]"),
+            ("weight", torch.rand(4), "a row for each of the 5 edges"), ("graph_features", torch.rand(1, 3), "must have shape [2, columns]"),
+            ("ptr", torch.tensor([0, 3]), "number of rows, 5"), ("rowptr", two.rowptr.tolist(), "got list"), ("col", two.col + 3, "must lie in [0, 5)"),
+            ("edge_categories", [[1]], "must be a dense tensor of rows, got list"), ("rowptr", two.rowptr[:-1], "rise from 0 to the number of edges, 5"),
+        ):
+            self.refuses(lambda: from_list([one, two._replace(**{field: value})]), f"{field} must", words, error=(ValueError, TypeError))
 
     def test_empty_batches(self):
         for mode in (True, False):

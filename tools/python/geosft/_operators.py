@@ -3,7 +3,7 @@
 import torch
 
 from ._offsets import offsets_of, offsets_of_call
-from ._tensors import check_integers, check_optional_tensors, check_tensors
+from ._tensors import check_flags, check_integers, check_numbers, check_optional_tensors, check_tensors
 
 ops = torch.ops.geosft
 __all__ = [
@@ -86,6 +86,7 @@ def graph_attention(
         q=q, k=k, v=v, leak=leak, rowptr=rowptr, col=col, edge_attr=edge_attr, top=top, partner=partner, weight=weight,
         w_mul=w_mul, b_mul=b_mul, w_add=w_add, b_add=b_add
     )
+    check_numbers(eps=eps)
     return ops.graph_attention(
         q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"),
         offsets_of(k_ptr, "k_ptr"), eps
@@ -136,6 +137,7 @@ def maxout_attention(q, k, v, leak, r_mul=None, r_add=None, q_ptr=None, k_ptr=No
     """
     check_tensors(q=q, k=k, v=v, leak=leak)
     check_optional_tensors(r_mul=r_mul, r_add=r_add)
+    check_numbers(eps=eps)
     return ops.maxout_attention(q, k, v, leak, r_mul, r_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps)
 
 
@@ -160,6 +162,7 @@ def point_attention(q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, q_p
     """
     check_tensors(q=q, k=k, v=v, leak=leak, x=x, xs=xs, w_mul=w_mul, b_mul=b_mul, w_add=w_add, b_add=b_add)
     check_optional_tensors(m=m, ms=ms)
+    check_numbers(eps=eps)
     return ops.point_attention(
         q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps
     )
@@ -193,6 +196,8 @@ def polynomial_attention(q, k, v, degree, scale, causal=False, q_ptr=None, k_ptr
     """
     check_tensors(q=q, k=k, v=v)
     check_integers(degree=degree)
+    check_numbers(scale=scale)
+    check_flags(causal=causal, center=center)
     return ops.polynomial_attention(
         q, k, v, degree, scale, causal, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), center
     )
@@ -234,6 +239,7 @@ def primal_attention(
     """
     check_tensors(q=q, k=k, v=v)
     check_optional_tensors(beta=beta, mask_rowptr=mask_rowptr, mask_col=mask_col)
+    check_numbers(eps=eps)
     return ops.primal_attention(
         q, k, v, beta, pool, kernel, eps, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), mask_rowptr, mask_col,
         scale
@@ -298,6 +304,8 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
     check_tensors(score=score)
     check_optional_tensors(seeds=seeds)
     check_integers(k=k)
+    check_numbers(tau=tau)
+    check_flags(noise=noise, random_partner=random_partner)
     return ops.sample_pairs(score, k, offsets_of_call(ptr, "ptr"), noise, random_partner, tau, generator, seeds)
 
 
@@ -318,6 +326,7 @@ def sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr=N
     ptr: an error naming the argument.
     """
     check_tensors(q=q, k=k, v=v, leak=leak, s=s, ss=ss, w_mul=w_mul, b_mul=b_mul, w_add=w_add, b_add=b_add)
+    check_numbers(eps=eps)
     return ops.sequence_attention(
         q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, offsets_of(q_ptr, "q_ptr"), offsets_of(k_ptr, "k_ptr"), eps
     )

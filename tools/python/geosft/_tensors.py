@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors on arguments of other types, such as arrays of NumPy in place of tensors."""
+"""Checks of the types of arguments, with errors that name them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,37 @@ def not_a_tensor(name: str, value: object) -> TypeError:
 
 
 def check_tensors(**values: object) -> None:
-    """Arguments by name that must be tensors."""
+    """Checks that each argument is a tensor, or takes its place as a proxy of torch.fx does."""
     for name, value in values.items():
         if not isinstance(value, torch.Tensor) and not hasattr(type(value), "__torch_function__"):
             raise not_a_tensor(name, value)
 
 
 def check_optional_tensors(**values: object) -> None:
-    """Arguments by name that must be tensors or None."""
+    """Checks that each argument is a tensor or None."""
     check_tensors(**{name: value for name, value in values.items() if value is not None})
 
 
+def _shown(value: object) -> str:
+    return f"a tensor of {value.dtype} {list(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
+
+
 def check_integers(**values: object) -> None:
-    """Arguments by name that must be integers of Python, NumPy or a trace."""
+    """Checks that each argument is an integer of Python, NumPy or a trace."""
     for name, value in values.items():
         if not is_integer(value):
-            raise TypeError(f"{name} must be an integer, got {value!r}" if isinstance(value, (float, str)) else f"{name} must be an integer, got {type(value).__name__}")
+            raise TypeError(f"{name} must be an integer, got {_shown(value)}")
+
+
+def check_numbers(**values: object) -> None:
+    """Checks that each argument is a real number."""
+    for name, value in values.items():
+        if not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+            raise TypeError(f"{name} must be a number, got {_shown(value)}")
+
+
+def check_flags(**values: object) -> None:
+    """Checks that each argument is True or False."""
+    for name, value in values.items():
+        if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # of NumPy
+            raise TypeError(f"{name} must be True or False, got {value!r}")

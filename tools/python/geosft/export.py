@@ -25,7 +25,8 @@ from torch import Tensor, nn
 from .checkpoints import output_path
 from .nn import (FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PolynomialAttention, PrimalAttention, SampleMaxHead,
                  Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead, farthest_point_order)
-from .nn.checks import check_integer, check_like, check_sizes, tensor_of
+from ._tensors import check_integers
+from .nn.checks import check_like, check_sizes, tensor_of
 from .nn.composed import PaddedKeys, attention_bias, attention_probabilities, composed_attention
 from .nn.heads import PairHead, PooledHead
 from .nn.packed import PackedLayout, pack
@@ -391,7 +392,7 @@ def standard(model: nn.Module, *, max_tokens: int | None = None, vote: int | Non
         raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     max_tokens = _max_tokens(model, max_tokens)
     if vote is not None:
-        check_integer("vote", vote)
+        check_integers(vote=vote)
     made = copy.deepcopy(model).eval()
     samplers = [module for module in made.modules() if isinstance(module, Sampler)]
     like = samplers[0].projection.weight if samplers else torch.zeros(0)

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
+from ._tensors import check_flags
 from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, Sampler, SamplingAttention, SamplingContext, TransformerLayer
-from .nn.checks import check_edges_in_items, check_finite, check_flags, check_like, check_options, check_sizes, factory_kwargs
+from .nn.checks import check_edges_in_items, check_finite, check_like, check_options, check_sizes, factory_kwargs
 from .nn.packed import PackedLayout
 from .nn.relative import point_channels
 

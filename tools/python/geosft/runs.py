@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 from ._kernel_ridge import KernelRidge
 from .checkpoints import as_existing_path, as_path, load_checkpoint, load_safetensors, output_path, save_checkpoint, save_safetensors, write_atomically
+from ._tensors import check_integers
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
-from .nn.checks import NUMBERS, check_integer, check_sizes, tensor_of
+from .nn.checks import NUMBERS, check_sizes, tensor_of
 
 if TYPE_CHECKING:
     import numpy
@@ -245,7 +246,7 @@ def _taken(rows: Tensor | None, *tensors: Tensor | None) -> list[Tensor | None]:
     return [one if one is None or rows is None else one.index_select(0, rows.to(one.device)) for one in tensors]
 
 
-_MAX_EXTENT = 1e18  # of a cloud, in its unit
+_MAX_OFFSET = 1e18  # of a coordinate from that of the first point, whose square float32 holds
 
 
 def _checked_cloud(points: Any, normals: Any) -> tuple[Tensor, Tensor | None]:
@@ -263,9 +264,9 @@ def _checked_cloud(points: Any, normals: Any) -> tuple[Tensor, Tensor | None]:
         raise ValueError(f"points must be finite, got {bad} of {len(points)} that are not: points[points.isfinite().all(1)] has the others")
     if normals is not None and normals.shape != points.shape:
         raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
-    extent = float((points.detach().double() - points[0].detach().double()).abs().max())
-    if extent > _MAX_EXTENT:
-        raise ValueError(f"points must lie within {_MAX_EXTENT:.0e} of each other, whose squares float32 holds, got {extent:.1e}: use another unit")
+    offset = float((points.detach().double() - points[0].detach().double()).abs().max())
+    if offset > _MAX_OFFSET:
+        raise ValueError(f"points must have coordinates within {_MAX_OFFSET:.0e} of those of the first point, got {offset:.1e}: use another unit")
     return points, normals
 
 
@@ -398,7 +399,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [m, 3] and normals
         [m, 3], or None for a model without, with the dtype and device of the model: at most as many points as it was
         trained with, sampled by `vote`, centred, in the unit ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
-        check_integer("vote", vote)
+        check_integers(vote=vote)
         if vote < 0:
             raise ValueError(f"vote must not be negative, got {vote}")
         points, normals = self._thinned(*_checked_cloud(points, normals))
@@ -606,7 +607,7 @@ class TrainedGraphModel(GraphModel, TrainedRun):
 
 
 def _sampler(model: dict[str, Any]) -> dict[str, Any]:
-    """The options of a :class:`geosft.nn.Sampler`, from the section [model], whose `noise` says nothing of samples with replacement."""
+    """The options of a :class:`geosft.nn.Sampler`, from the section [model], where samples with replacement always have noise, whatever `noise` says."""
     return {**{key: model[key] for key in _SAMPLER_KEYS}, "noise": model["noise"] or model["with_replacement"]}
 
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from .._tensors import check_flags, check_integers, check_numbers
 from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, padded_keys
-from .checks import (cast_like, check_encoding, check_eps, check_flags, check_integer, check_number, check_options, check_points, check_probability, check_sizes,
-                     factory_kwargs)
+from .checks import cast_like, check_encoding, check_eps, check_options, check_points, check_probability, check_sizes, factory_kwargs
 from .packed import PackedLayout, pack
 from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, by_name, tensors_of
 from .sampling import Pairs, Sampler, SamplingContext, check_sampling, context_of
@@ -60,7 +60,7 @@ def record_attention(module: nn.Module) -> Iterator[list[RecordedAttention]]:
 
 def _check_heads(dim: int, num_heads: int) -> None:
     check_sizes(dim=dim)
-    check_integer("num_heads", num_heads)
+    check_integers(num_heads=num_heads)
     if num_heads < 1 or dim % num_heads != 0:
         raise ValueError(f"num_heads must divide dim {dim}, got {num_heads}")
 
@@ -314,8 +314,8 @@ class PolynomialAttention(SelfAttention):
         dtype=None
     ):
         super().__init__(dim, num_heads, device, dtype)
-        check_integer("degree", degree)
-        check_number("tolerance", tolerance)
+        check_integers(degree=degree)
+        check_numbers(tolerance=tolerance)
         if degree < 0:
             raise ValueError(f"degree must be at least 0, got {degree}")
         if not 0 <= tolerance < math.inf:

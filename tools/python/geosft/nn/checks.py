@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from .._offsets import is_integer
-from .._tensors import kind_of, not_a_tensor
+from .._tensors import check_integers, check_numbers, kind_of, not_a_tensor
 from .relative import GraphEncoding, PointEncoding, SequenceEncoding
 
 if TYPE_CHECKING:
@@ -38,36 +37,17 @@ def tensor_of(value: Any, name: str, dtypes: tuple[str, ...] = FLOATS) -> Any:
     return torch.from_numpy(numpy.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
 
 
-def check_integer(name: str, value: int) -> None:
-    """An integer of Python, NumPy or a trace."""
-    if not is_integer(value):
-        raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
-
-
-def check_number(name: str, value: float) -> None:
-    """A real number."""
-    if not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
-        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
-
-
 def check_sizes(minimum: int = 1, **sizes: int) -> None:
     """Sizes by name, of layers: integers from `minimum` on that memory can hold."""
     for name, value in sizes.items():
-        check_integer(name, value)
+        check_integers(**{name: value})
         if not minimum <= value <= _LARGEST_SIZE:
             raise ValueError(f"{name} must be at least {minimum} and at most {_LARGEST_SIZE}, got {value}")
 
 
-def check_flags(**flags: bool) -> None:
-    """Options by name that are on or off."""
-    for name, value in flags.items():
-        if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # of NumPy
-            raise TypeError(f"{name} must be True or False, got {value!r}")
-
-
 def check_eps(eps: float) -> None:
     """What a denominator or a variance has added to it."""
-    check_number("eps", eps)
+    check_numbers(eps=eps)
     if not 0 <= eps < math.inf:
         raise ValueError(f"eps must be finite and at least 0, got {eps}")
 
@@ -83,7 +63,7 @@ def factory_kwargs(device, dtype: torch.dtype | None) -> dict:
 
 def check_probability(name: str, value: float) -> None:
     """Of dropout."""
-    check_number(name, value)
+    check_numbers(**{name: value})
     if not 0 <= value < 1:
         raise ValueError(f"{name} must be in [0, 1), got {value}")
 

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from .attention import SamplingAttention
-from .checks import check_flags, check_integer, check_options, check_points, check_probability, check_sizes, factory_kwargs
+from .._tensors import check_flags, check_integers
+from .checks import check_options, check_points, check_probability, check_sizes, factory_kwargs
 from .message_passing import LOCALS, EdgeIndex, LocalGraph, MessagePassing, VirtualNode, normalized
 from .message_passing import normalization as norm_of
 from .packed import PackedLayout, pack
@@ -60,8 +61,8 @@ class TransformerLayer(nn.Module):
         check_options(self, options, SamplingAttention, Sampler)
         made = factory_kwargs(device, dtype)
         check_sizes(dim=dim)
-        check_integer("num_heads", num_heads)
-        check_integer("num_samples", num_samples)
+        check_integers(num_heads=num_heads)
+        check_integers(num_samples=num_samples)
         check_sizes(0, mlp_ratio=mlp_ratio)
         check_sizes(0, mlp_ratio=mlp_ratio * dim)
         check_probability("dropout", dropout)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .._tensors import kind_of
+from .._offsets import offsets_of
+from .._tensors import check_flags, check_numbers, kind_of
 from .attention import SamplingAttention
-from .checks import (NUMBERS, check_edges_in_items, check_flags, check_indices, check_number, check_options, check_sampler_options, check_sizes, factory_kwargs,
-                     tensor_of)
+from .checks import NUMBERS, check_edges_in_items, check_indices, check_options, check_sampler_options, check_sizes, factory_kwargs, tensor_of
 from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
@@ -93,8 +93,8 @@ class FeaturedGraphs(NamedTuple):
             raise ValueError(f"edge_index must be int64 [2, E], got {edge_index.dtype} {list(edge_index.shape)}")
         count = int(ptr[-1])
         if not 0 <= count < 2**48 or int(ptr[0]) != 0 or bool((ptr.diff() < 0).any()):
-            rows = next((len(one) for name, one in nodes.items() if name in _OF_NODES and isinstance(one, Tensor) and one.dim() > 0), int(ptr.sum()))
-            raise ValueError(f"ptr must rise from 0 to the number of nodes, got {first_of(ptr)}{hint_of_sizes(ptr, rows)}")
+            rows = [len(one) for name, one in nodes.items() if name in _OF_NODES and isinstance(one, Tensor) and one.dim() > 0]
+            raise ValueError(f"ptr must rise from 0 to the number of nodes, got {first_of(ptr)}{hint_of_sizes(ptr, rows[0]) if rows else ''}")
         _check_no_batch(ptr, nodes, edge_index)
         if edge_index.numel() > 0 and not (0 <= int(edge_index.min()) and int(edge_index.max()) < count):
             raise ValueError(f"edge_index must name nodes from 0 to {count - 1}, got {int(edge_index.min())} to {int(edge_index.max())}")
@@ -113,26 +113,31 @@ class FeaturedGraphs(NamedTuple):
 
     @staticmethod
     def from_list(graphs: Sequence[FeaturedGraphs]) -> FeaturedGraphs:
-        """One batch of the graphs of several, one after the other, as ``DataLoader(…, collate_fn=FeaturedGraphs.from_list)`` needs it.
-        Raises a ValueError or TypeError that names the argument or the field, which must be in all of them or in none."""
-        graphs = list(graphs)
-        for one in graphs or [None]:
+        """Packs several FeaturedGraphs into one batch, in their order.
+
+        Each field is in all of them or in none, with the same dtype and shape of a row. Raises a ValueError or TypeError that names the
+        argument or the field, such as one whose rows are not those of the nodes, edges or graphs.
+        """
+        if not isinstance(graphs, Sequence) or isinstance(graphs, (str, FeaturedGraphs)):
+            raise TypeError(f"graphs must be a sequence of FeaturedGraphs, got {type(graphs).__name__}")
+        if not graphs:
+            raise ValueError("graphs must be at least one FeaturedGraphs, got an empty sequence")
+        for one in graphs:
             if not isinstance(one, FeaturedGraphs):
-                raise TypeError(f"graphs must be a sequence of at least one FeaturedGraphs, got {'none' if one is None else type(one).__name__}")
+                raise TypeError(f"graphs must be a sequence of FeaturedGraphs, got one of {type(one).__name__}")
+        parts = [_checked_part(one) for one in graphs]
         fields = {}
         for name in FeaturedGraphs._fields[3:]:
-            given = [getattr(one, name) for one in graphs]
-            kinds = {None if rows is None else rows.shape[1:] for rows in given}
+            given = [getattr(one, name) for one in parts]
+            kinds = {"none" if rows is None else f"{rows.dtype} rows of shape {list(rows.shape[1:])} on {rows.device}" for rows in given}
             if len(kinds) > 1:
-                found = ", ".join(sorted("none" if kind is None else str(list(kind)) for kind in kinds))
-                raise ValueError(f"{name} must be in all of the graphs, with rows of one shape, or in none of them, got {found}")
-            fields[name] = None if None in kinds else torch.cat(given)
+                raise ValueError(f"{name} must be the same kind of rows in all of the graphs, or in none, got {', '.join(sorted(kinds))}")
+            fields[name] = None if kinds == {"none"} else torch.cat(given)
         nodes, edges = 0, 0
         offsets: dict[str, list[Tensor]] = {"ptr": [], "rowptr": [], "col": []}
-        for one in graphs:
-            ptr = torch.as_tensor(one.ptr)
+        for one in parts:
             first = min(len(offsets["col"]), 1)  # offsets begin with 0 once
-            offsets["ptr"].append(ptr[first:] + nodes)
+            offsets["ptr"].append(one.ptr[first:] + nodes)
             offsets["rowptr"].append(one.rowptr[first:] + edges)
             offsets["col"].append(one.col + nodes)
             nodes, edges = nodes + len(one.rowptr) - 1, edges + len(one.col)
@@ -155,6 +160,27 @@ def _check_no_batch(ptr: Tensor, nodes: dict, edge_index: Tensor) -> None:
     if int(ptr[-1]) < max(seen, default=named) == len(ptr) and int(ptr.diff().max()) <= 1:
         raise ValueError(f"ptr must be the offsets of the graphs, [B + 1], got {first_of(ptr)}, which looks like the graph of each "
                          "node: nn.functional.pad(batch.bincount().cumsum(0), (1, 0)) makes offsets of it")
+
+
+def _checked_part(graphs: FeaturedGraphs) -> FeaturedGraphs:
+    """Graphs with `ptr` as a tensor and arrays as tensors; checks that all rows are those of their nodes, edges and graphs."""
+    fields = {name: tensor_of(value, name, NUMBERS) for name, value in graphs._asdict().items()}
+    fields["ptr"] = offsets_of(fields["ptr"])
+    for name, rows in fields.items():
+        if rows is None and name not in ("ptr", "rowptr", "col"):
+            continue
+        if not isinstance(rows, Tensor) or rows.layout != torch.strided or rows.dim() == 0:
+            raise ValueError(f"{name} must be a dense tensor of rows, got {kind_of(rows) if not isinstance(rows, Tensor) else list(rows.shape)}")
+    check_indices(fields["rowptr"], fields["col"], fields["rowptr"].device, "rowptr")
+    nodes, edges = len(fields["rowptr"]) - 1, len(fields["col"])
+    check_offsets("rowptr", fields["rowptr"], edges)
+    check_values("col", fields["col"], nodes)
+    layout = PackedLayout.of_ptr(fields["ptr"], nodes)
+    _check_rows_of_graphs({name: fields[name] for name in (*_OF_NODES, "graph_features")}, nodes, layout.items)
+    for name in ("edge_categories", "edge_values", "weight"):
+        if fields[name] is not None and len(fields[name]) != edges:
+            raise ValueError(f"{name} must have a row for each of the {edges} edges, got {list(fields[name].shape)}")
+    return FeaturedGraphs(**fields)
 
 
 def _check_rows_of_graphs(features: dict, nodes: int, graphs: int) -> None:
@@ -180,7 +206,7 @@ def _sum_of_embeddings(table: Tensor, rows: Tensor) -> Tensor:
 
 
 def _check_columns(rows: Tensor | None, name: str, columns: int, count: int, like: Tensor, hint: str = "") -> None:
-    """Of features, which are taken in any type, on the device of the parameters. `hint` ends an error on their number."""
+    """Checks the columns, rows and device of features of any dtype. `hint` ends the error on the number of columns."""
     if rows is not None and not (isinstance(rows, Tensor) and rows.layout == torch.strided and not rows.is_quantized and not rows.is_complex()):
         raise ValueError(f"{name} must be a dense real tensor, got {rows.dtype if isinstance(rows, Tensor) else kind_of(rows)}")
     if rows is not None and rows.device != like.device:
@@ -193,7 +219,7 @@ def _check_columns(rows: Tensor | None, name: str, columns: int, count: int, lik
 
 
 def _check_features(graphs: FeaturedGraphs, of: str, vocabulary: Sequence[int], categories: int, values: int, count: int, like: Tensor) -> None:
-    """The `categories` and `values`, so many columns of each, of nodes or edges, by the word `of`."""
+    """Checks the categories and values of nodes or edges (`of`: "node" or "edge") against the numbers of columns."""
     of_categories, of_values = getattr(graphs, f"{of}_categories"), getattr(graphs, f"{of}_values")
     hint = ""
     if of_categories is None and of_values is not None and categories > 0 == values:
@@ -290,7 +316,7 @@ class GraphModel(nn.Module):
         check_options(self, options, Encoder, TransformerLayer, SamplingAttention, Sampler, without=("updates_edges", "edge_channels", "relative_channels"))
         check_sampler_options("head_sampler", head_sampler, Sampler)
         for name, number in (("edge_cutoff", edge_cutoff), ("distance_range", distance_range)):
-            check_number(name, number)
+            check_numbers(**{name: number})
         check_flags(signed_encoding=signed_encoding, documents=documents, relative=relative, sign_invariant=sign_invariant, atom_references=atom_references)
         check_sizes(out_features=out_features, dim=dim, head_layers=head_layers, encoding_layers=encoding_layers)
         check_sizes(0, node_values=node_values, edge_values=edge_values, encoding=encoding, position_channels=position_channels,

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from .._tensors import not_a_tensor
-from .checks import cast_like, check_eps, check_flags, check_like, check_number, check_sizes, factory_kwargs
+from .._tensors import check_flags, check_numbers, not_a_tensor
+from .checks import cast_like, check_eps, check_like, check_sizes, factory_kwargs
 from .packed import PackedLayout, segment_of
 
 _ops = torch.ops.geosft
@@ -165,7 +165,7 @@ class PackedBatchNorm(nn.Module):
     def __init__(self, channels: int, momentum: float = 0.1, eps: float = 1e-5, *, device=None, dtype=None):
         super().__init__()
         check_sizes(channels=channels)
-        check_number("momentum", momentum)
+        check_numbers(momentum=momentum)
         check_eps(eps)
         made = factory_kwargs(device, dtype)
         self.momentum, self.eps = momentum, eps

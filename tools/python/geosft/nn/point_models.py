@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -11,8 +10,8 @@ from torch import Tensor, nn
 
 from .attention import SamplingAttention
 from .._offsets import offsets_of
-from .._tensors import kind_of
-from .checks import check_finite, check_flags, check_like, check_options, check_probability, check_sampler_options, check_sizes, factory_kwargs
+from .._tensors import check_flags, kind_of
+from .checks import check_finite, check_like, check_options, check_probability, check_sampler_options, check_sizes, factory_kwargs
 from .encoder import Encoder, TransformerLayer
 from .heads import SampleMaxHead
 from .packed import PackedLayout, pack
@@ -56,12 +55,12 @@ def _token_channels(tokens: str, normals: bool) -> int:
 
 
 def _check_range(points: Tensor) -> None:
-    """Checks that squared distances of finite points on the CPU are finite."""
+    """Checks that layers, which multiply squared distances in float32 or float64, cannot overflow at finite points on the CPU."""
     if points.device.type != "cpu" or torch.compiler.is_compiling() or points.numel() == 0:
         return
-    limit, largest = math.sqrt(torch.finfo(torch.promote_types(points.dtype, torch.float32)).max) / 4, float(points.detach().abs().max())
+    limit, largest = torch.finfo(torch.promote_types(points.dtype, torch.float32)).max ** 0.25, float(points.detach().abs().max())
     if largest > limit:
-        raise ValueError(f"points must be at most {limit:.1e} in size, so that their squared distances are finite, got {largest:.1e}: models are trained on "
+        raise ValueError(f"points must be at most {limit:.1e} in size, beyond which layers overflow, got {largest:.1e}: models are trained on "
                          "clouds of the unit ball")
 
 

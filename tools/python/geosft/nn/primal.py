@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .attention import SelfAttention
-from .checks import check_eps, check_flags, check_integer, check_number, check_sizes, factory_kwargs
+from .._tensors import check_flags, check_integers, check_numbers
+from .checks import check_eps, check_sizes, factory_kwargs
 from .packed import PackedLayout, segment_of, size_in
 from .relative import GraphEncoding, PointEncoding
 
@@ -225,10 +226,10 @@ class PrimalAttention(SelfAttention):
         grid: tuple[int, int] = (0, 0), class_token: bool = False, eps: float = 1e-6, device=None, dtype=None
     ):
         super().__init__(dim, num_heads, device, dtype)
-        check_number("beta", beta)
+        check_numbers(beta=beta)
         check_eps(eps)
         check_flags(learn_beta=learn_beta, share_beta=share_beta, variance=variance, class_token=class_token)
-        check_integer("mask_size", mask_size)
+        check_integers(mask_size=mask_size)
         for name, value, known in (("kernel", kernel, ("softmax", "linear")), ("pooling", pooling, _POOLINGS), ("mask", mask, _MASKS),
                                    ("convolution", convolution, _CONVOLUTIONS)):
             if value not in known:

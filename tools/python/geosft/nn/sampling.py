@@ -9,8 +9,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .._tensors import not_a_tensor
-from .checks import cast_like, check_flags, check_integer, check_number, check_sizes, factory_kwargs, not_finite
+from .._tensors import check_flags, check_integers, check_numbers, not_a_tensor
+from .checks import cast_like, check_sizes, factory_kwargs, not_finite
 from .packed import PackedLayout, Unpacked, check_equal, pack, samples_of
 
 _ops = torch.ops.geosft
@@ -90,7 +90,7 @@ class SamplingContext:
             raise ValueError(f"mode must be random, seeded or greedy, not {mode!r}")
         if generator is not None and not isinstance(generator, torch.Generator):
             raise TypeError(f"generator must be a torch.Generator or None, got {type(generator).__name__}")
-        check_integer("vote", vote)
+        check_integers(vote=vote)
         if vote < 0:
             raise ValueError(f"vote must not be negative, got {vote}")
         self.mode, self.generator, self.vote = mode, generator, vote
@@ -266,7 +266,7 @@ class Sampler(nn.Module):
         check_sizes(dim=dim, num_samples=num_samples)
         if weighting not in ("softplus", "gumbel_softmax"):
             raise ValueError(f"weighting must be softplus or gumbel_softmax, not {weighting!r}")
-        check_number("tau", tau)
+        check_numbers(tau=tau)
         if not 0 < tau < float("inf"):
             raise ValueError(f"tau must be above 0, got {tau}")
         check_flags(hard=hard, with_replacement=with_replacement, noise=noise)
