@@ -347,6 +347,17 @@ class Classifiers(InFolder):
         with self.assertRaisesRegex(ValueError, "other.ckpt.*geosft-other"):
             geosft.load(self.folder / "other.ckpt")
 
+    def test_samples_with_replacement_have_noise_whatever_the_run_says(self):
+        tensors, texts = checkpoints.load_checkpoint(self.run_ / "best.ckpt")
+        points, found = torch.rand(64, 3, generator=torch.Generator().manual_seed(4)), []
+        for noise in ("true", "false"):
+            config = texts["config"].replace("with_replacement = false", "with_replacement = true").replace("noise = true", f"noise = {noise}")
+            self.assertIn(f"noise = {noise}", config)
+            checkpoints.save_checkpoint(self.folder / f"{noise}.ckpt", tensors, {**texts, "config": config})
+            found.append(geosft.load(self.folder / f"{noise}.ckpt").predict(points))
+        self.assertTrue(torch.equal(*found))
+        self.assertFalse(torch.equal(found[0], geosft.load(self.run_).predict(points)))
+
     def test_bad_clouds_are_refused_by_name(self):
         model = geosft.load(self.run_)
         for points in (torch.zeros(0, 3), torch.zeros(4, 2), torch.full((4, 3), float("nan"))):
