@@ -56,7 +56,9 @@ std::vector<std::string_view> column_names(std::string_view columns, char delimi
 PointColumns said_columns(const std::string& columns, size_t count, const std::string& file) {
   const std::vector<std::string_view> names = column_names(columns);
   const std::optional<PointColumns> named = named_columns(names);
-  if (!named) throw DataError("--columns: " + columns_error(columns));
+  if (const std::string error = columns_error(columns); !named || !error.empty()) {
+    throw DataError("--columns: " + error);
+  }
   if (names.size() != count) {
     throw DataError(file, std::to_string(names.size()) + " columns, as many as --columns names", std::to_string(count));
   }
@@ -64,8 +66,20 @@ PointColumns said_columns(const std::string& columns, size_t count, const std::s
 }
 
 std::string columns_error(const std::string& columns) {
-  if (columns.empty() || named_columns(column_names(columns))) return "";
-  return "expected names with x, y and z among them, such as x,y,z,r,g,b, found '" + columns + "'";
+  if (columns.empty()) return "";
+  std::array<int64_t, 7> count{};
+  for (const std::string_view name : column_names(columns)) ++count[role_of(name)];
+  const std::string found = ", found '" + columns + "'";
+  if (count[0] == 0 || count[1] == 0 || count[2] == 0) {
+    return "expected names with x, y and z among them, such as x,y,z,r,g,b" + found;
+  }
+  if (std::any_of(count.begin(), count.end() - 1, [](int64_t columns_of) { return columns_of > 1; })) {
+    return "expected each coordinate and each component of a normal once" + found;
+  }
+  if (const int64_t of_normals = count[3] + count[4] + count[5]; of_normals != 0 && of_normals != 3) {
+    return "expected nx, ny and nz, or none of them" + found;
+  }
+  return "";
 }
 
 std::optional<PointColumns> named_columns(const std::vector<std::string_view>& names) {

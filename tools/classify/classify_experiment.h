@@ -32,7 +32,9 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
       .eval = "accuracy of a trained classifier, upright or rotated",
       .predict = "class of each of some files",
       .info = "what a RUN folder, a checkpoint or a shape file holds"};
-  static constexpr const char *name = "classification", *seed_help = "of the rotations and of the samples of the votes";
+  static constexpr const char
+      *name = "classification",
+      *seed_help = "of the points that are sampled of a mesh, or kept of a large cloud, and of the rotations";
   static constexpr SizeOption size_option{"--points", "points of a cloud that the model sees", 1};
   static int64_t& size_of(ClassifySettings& settings) { return settings.clouds.points; }
   static std::vector<std::string> splits() { return {"train", "test"}; }

@@ -61,7 +61,11 @@ struct TrainingClouds {
     text += "training on " + std::to_string(data.train().size()) + " clouds of " + outputs.size_text();
     if (held_out()) text += ", " + std::to_string(data.validation()->size()) + " more choose the best checkpoint";
     if (data.broken() > 0) text += ", " + broken_files_text(data.broken());
-    return text + ", " + std::to_string(data.test_size()) + " to test with";
+    text += ", " + std::to_string(data.test_size()) + " to test with";
+    const int64_t shared = tested_training_items(split_rows());
+    return shared == 0 ? text
+                       : text + ", of which " + std::to_string(shared) +
+                             " are trained on: test figures say nothing of new clouds";
   }
   bool held_out() const { return data.held_out(); }
   std::vector<SplitRow> split_rows() const { return data.split_rows(); }

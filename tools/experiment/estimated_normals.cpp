@@ -43,7 +43,8 @@ EstimatedNormals::EstimatedNormals(std::unique_ptr<PointDataset> clouds, const s
   if (all && bare < size()) {
     note_ = data + ": normals are estimated, and its own are not used";
   } else if (bare == size()) {
-    note_ = (file.empty() ? data : file) + ": coordinates alone, so normals are estimated (--normals false: none)";
+    note_ = data + (size() == 1 ? ": its cloud has" : ": its " + std::to_string(size()) + " clouds have") +
+            " coordinates alone, so normals are estimated (--normals false: none)";
   } else {
     note_ = data + ": " + std::to_string(bare) + " of " + std::to_string(size()) +
             " clouds have coordinates alone, so their normals are estimated (--normals false: none)" +

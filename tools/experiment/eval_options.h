@@ -113,6 +113,9 @@ class Overrides {
     if (const std::string warning = left_out_warning(run, loaded); !warning.empty()) std::cerr << warning << '\n';
     own_.apply(loaded.settings);
     if constexpr (requires { own_.other_data; }) {
+      if (own_.other_data && recorded == loaded.settings.data) {
+        std::cerr << recorded << ": --other-data takes the data of the training as a whole, with what was trained on\n";
+      }
       if (own_.other_data) loaded.split_file.clear();
       // A pretrained model has no split.csv; a folder is not the set that is no folder.
       const bool no_folder = recorded != loaded.settings.data && Experiment::holds_data(recorded);

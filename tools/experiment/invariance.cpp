@@ -58,8 +58,8 @@ std::string invariance_text(const std::optional<Invariance>& invariance) {
       << percent(invariance->prediction_agreement) << " of the copies, largest difference of a logit "
       << invariance->max_logit_difference << '\n';
   if (invariance->flipped_share == 0) return out.str() + "no copy has another order of points or other samples\n";
-  out << "rounding changed the order of points or the samples in " << percent(invariance->flipped_share)
-      << " of the copies (of " << percent(invariance->ever_flipped_share) << " of the clouds); for the other copies: "
+  out << "the order of points or the samples changed in " << percent(invariance->flipped_share) << " of the copies (of "
+      << percent(invariance->ever_flipped_share) << " of the clouds); for the other copies: "
       << "same prediction for " << percent(invariance->unflipped_agreement) << ", largest difference "
       << invariance->max_unflipped_difference << '\n';
   return out.str();

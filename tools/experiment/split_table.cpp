@@ -196,6 +196,15 @@ void require_recorded_items(const std::filesystem::path& file, const std::vector
   require_same(std::move(recorded), std::move(rows), file, data, advice);
 }
 
+int64_t tested_training_items(const std::vector<SplitRow>& rows) {
+  std::set<std::string> trained_on;
+  for (const SplitRow& row : rows) {
+    if (row.split != "test" && !row.name.empty()) trained_on.insert(row.name);
+  }
+  return std::count_if(rows.begin(), rows.end(),
+                       [&](const SplitRow& row) { return row.split == "test" && trained_on.contains(row.name); });
+}
+
 std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file) {
   std::vector<std::pair<std::string, int64_t>> counts;
   for (const SplitRow& row : read_split_rows(file)) {

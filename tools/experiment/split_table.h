@@ -38,6 +38,10 @@ void require_recorded_items(const std::filesystem::path& file, const std::vector
                             std::vector<SplitRow> rows, size_t left_out, const std::string& data,
                             const std::string& advice);
 
+// Returns how many items of the split "test" have the name of one in "train" or "validation". Empty names are not
+// counted.
+int64_t tested_training_items(const std::vector<SplitRow>& rows);
+
 // Returns the number of items of each split that a split.csv lists, in the order of the file; empty if there is no such
 // file, as in runs of earlier versions. Throws DataError for a file of another form.
 std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file);

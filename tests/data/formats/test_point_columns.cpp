@@ -50,10 +50,15 @@ TEST_CASE("the value of --columns is split and checked", "[point_columns]") {
   CHECK(column_names("x, y ,z") == std::vector<std::string_view>{"x", "y", "z"});
   CHECK(columns_error("").empty());
   CHECK(columns_error("i,x,y,z").empty());
+  CHECK(columns_error("x,y,z,nx,ny,nz,nw,w,w").empty());
+  CHECK_THAT(columns_error("x,x,y,z"), Catch::Contains("once, found 'x,x,y,z'"));
+  CHECK_THAT(columns_error("x,y,z,nx,ny,ny"), Catch::Contains("each component of a normal once"));
+  CHECK_THAT(columns_error("x,y,z,nx,ny,nk"), Catch::Contains("nx, ny and nz, or none of them"));
   CHECK_THAT(columns_error("x,y"), Catch::Contains("x, y and z") && Catch::Contains("'x,y'"));
   CHECK(said_columns("i,x,y,z", 4, "a.xyz").at[0] == 1);
   require_error([] { said_columns("x,y,z", 4, "a.xyz"); }, {"a.xyz", "3 columns", "--columns", "4"});
   require_error([] { said_columns("a,b,c", 3, "a.xyz"); }, {"--columns", "'a,b,c'"});
+  require_error([] { said_columns("x,y,z,z", 4, "a.xyz"); }, {"--columns", "once", "'x,y,z,z'"});
 }
 
 TEST_CASE("six columns without names are normals by their length, or colours by their range", "[point_columns]") {

@@ -41,7 +41,9 @@ TEST_CASE("clouds with normals keep them, those without get what their points sa
   CHECK(estimation_note(*own).empty());
   require_equal(own->get(1).normals, dataset(true)->get(1).normals, "own normals");
   const auto bare = with_normals(dataset(false), "here", NormalOrientation::outward);
-  CHECK(estimation_note(*bare) == "here: coordinates alone, so normals are estimated (--normals false: none)");
+  CHECK(estimation_note(*bare) ==
+        "here: its " + std::to_string(bare->size()) +
+            " clouds have coordinates alone, so normals are estimated (--normals false: none)");
   CHECK(bare->has_normals());
   require_equal(bare->get(1).normals, outward(bare->get(1)), "estimated normals");
 }

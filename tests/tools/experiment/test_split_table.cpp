@@ -24,6 +24,14 @@ TEST_CASE("a table of splits has a row for each item, and its counts read back")
   CHECK(split_counts_text(counts) == "2 train, 1 validation, 1 test");
 }
 
+TEST_CASE("test items with the name of one that is trained on or held out are counted") {
+  CHECK(tested_training_items({}) == 0);
+  CHECK(tested_training_items({{"train", 0, "a"}, {"validation", 1, "b"}, {"test", 0, "c"}, {"test", 1, "d"}}) == 0);
+  CHECK(tested_training_items(
+            {{"train", 0, "a"}, {"validation", 1, "b"}, {"test", 0, "b"}, {"test", 1, "a"}, {"test", 2, "c"}}) == 2);
+  CHECK(tested_training_items({{"train", 0, ""}, {"test", 0, ""}}) == 0);  // without names
+}
+
 TEST_CASE("the rows of a table of splits read back, whatever their names hold") {
   const std::vector<SplitRow> rows = {
       {"train", 4, "chair/a.off"}, {"train", 0, "a \"large\", old\nchair.off"}, {"test", 7}};

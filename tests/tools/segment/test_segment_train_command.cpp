@@ -137,7 +137,7 @@ TEST_CASE("data that cannot be trained on are named, and leave no run behind") {
 TEST_CASE("parts of clouds without normals are learned with estimated ones, which is said once") {
   const SegmentShop shop;
   write_part_set(shop / "bare", 6, 4, 64, /*with_normals=*/false);
-  const std::string said = "bare: coordinates alone, so normals are estimated";
+  const std::string said = "clouds have coordinates alone, so normals are estimated";
   const std::string err = shop.run_well(shop.train("run", {"--data", (shop / "bare").string()})).err;
   REQUIRE_THAT(err, Catch::Contains(said));
   CHECK(err.find(said) == err.rfind(said));
