@@ -27,14 +27,19 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* molecule_table_version = "molecule table 5";
+constexpr const char* molecule_table_version = "molecule table 6";
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
+// Returns whether a field says that its label is not known.
+bool is_unknown(const std::string& text) {
+  static const std::set<std::string> words = {"", "nan", "na", "n/a", "#n/a", "none", "null", "-"};
+  return words.contains(lower_case(trimmed(text)));
+}
 
 // Parses a label: NaN if it is unknown, nothing if it is not a number.
 std::optional<float> parse_label(const std::string& text) {
-  static const std::set<std::string> unknown_words = {"", "nan", "na", "n/a", "#n/a", "none", "null", "-"};
+  if (is_unknown(text)) return unknown;
   const std::string word = lower_case(trimmed(text));
-  if (unknown_words.contains(word)) return unknown;
   if (word == "true" || word == "false") return word == "true" ? 1.0F : 0.0F;
   const std::optional<double> value = parse_number(word);
   if (!value || !std::isfinite(*value)) return std::nullopt;
@@ -205,13 +210,20 @@ TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>
   return out;
 }
 
+// Returns what a note says of rows without a class.
+std::string left_out_rows(size_t count) {
+  if (count == 0) return "";
+  return "; " + std::to_string(count) + (count == 1 ? " row without a class is" : " rows without a class are") +
+         " left out (an empty field, NA, None, null or -)";
+}
+
 // Returns the classes of a column of texts.
 TableLabels text_labels(const TextTable& table, size_t column) {
   TableLabels out;
   const std::vector<std::string>& texts = table.columns[column];
   std::map<std::string, int64_t> numbers;
   for (const std::string& text : texts) {
-    if (!text.empty()) numbers.emplace(text, 0);
+    if (!is_unknown(text)) numbers.emplace(text, 0);
   }
   for (auto& [name, number] : numbers) {
     number = static_cast<int64_t>(out.names.size());
@@ -223,13 +235,14 @@ TableLabels text_labels(const TextTable& table, size_t column) {
   }
   std::vector<int64_t> classes;
   for (size_t row = 0; row < texts.size(); ++row) {
-    if (texts[row].empty()) continue;
+    if (is_unknown(texts[row])) continue;
     out.rows.push_back(static_cast<int64_t>(row));
     classes.push_back(numbers.at(texts[row]));
   }
   out.task = GraphTask::classification;
   out.target = at::tensor(classes, at::kLong);
-  out.note = "label \"" + table.names[column] + "\", texts: classification, classes " + quoted_list(out.names);
+  out.note = "label \"" + table.names[column] + "\", texts: classification, classes " + quoted_list(out.names) +
+             left_out_rows(texts.size() - out.rows.size());
   return out;
 }
 
@@ -307,7 +320,7 @@ TableLabels known_text_labels(const TextTable& table, size_t column, const ItemS
   std::vector<int64_t> classes;
   const std::vector<std::string>& texts = table.columns[column];
   for (size_t row = 0; row < texts.size(); ++row) {
-    if (texts[row].empty()) continue;
+    if (is_unknown(texts[row])) continue;
     const auto place = std::find(out.names.begin(), out.names.end(), texts[row]);
     if (place == out.names.end()) {
       throw DataError(
@@ -319,7 +332,8 @@ TableLabels known_text_labels(const TextTable& table, size_t column, const ItemS
     classes.push_back(place - out.names.begin());
   }
   out.target = at::tensor(classes, at::kLong);
-  out.note = "label \"" + table.names[column] + "\", classes of the trained model, " + quoted_list(out.names);
+  out.note = "label \"" + table.names[column] + "\", classes of the trained model, " + quoted_list(out.names) +
+             left_out_rows(texts.size() - out.rows.size());
   return out;
 }
 
@@ -392,19 +406,28 @@ TableLabels labels_of(const TextTable& table, size_t smiles, const GraphReadOpti
   return options.label_columns.empty() ? found_labels(table, smiles) : named_labels(table, options.label_columns);
 }
 
-// Returns the split of the rows by a column "split"; nothing if there is no such column or it has other words.
+// Returns the split of the rows by a column "split"; nothing if there is no such column or it has other words. Throws
+// DataError for the first other word of a column in which most rows are of a split.
 std::optional<DatasetSplit> split_by_column(const TextTable& table) {
   for (size_t column = 0; column < table.names.size(); ++column) {
     if (lower_case(table.names[column]) != "split") continue;
     DatasetSplit split;
+    std::vector<size_t> others;  // rows
     for (size_t row = 0; row < table.lines.size(); ++row) {
-      const std::string word = lower_case(table.columns[column][row]);
+      const std::string word = lower_case(trimmed(table.columns[column][row]));
       const bool validation = word == "valid" || word == "validation" || word == "val";
-      if (!validation && word != "train" && word != "test") return std::nullopt;
+      if (!validation && word != "train" && word != "test") {
+        others.push_back(row);
+        continue;
+      }
       std::vector<int64_t>& chosen = validation ? split.validation : word == "train" ? split.train : split.test;
       chosen.push_back(static_cast<int64_t>(row));
     }
-    return split;
+    if (others.empty()) return split;
+    if (2 * others.size() >= table.lines.size()) return std::nullopt;
+    throw DataError(table.file + ":" + std::to_string(table.lines[others.front()]),
+                    "train, valid or test in column \"" + table.names[column] + "\"",
+                    shown_field(table.columns[column][others.front()]));
   }
   return std::nullopt;
 }

@@ -23,7 +23,7 @@ bool is_molecule_table(const std::filesystem::path& file, const GraphReadOptions
 // number.
 //   all columns have two values    multi_label: the larger one is 1, which label_values of the schema say
 //   all have more, or a mixture    regression; a mixture only of columns that the options name
-//   one named column of texts      classification; rows without a class are left out
+//   one named column of texts      classification; rows without a class are left out, those of unknown labels
 //
 // The labels are the outputs of options.known if it is there, whatever other columns there are, and every label is
 // unknown where their column is absent. One class of texts has one of its names, and a column of numbers those that it
@@ -33,7 +33,8 @@ bool is_molecule_table(const std::filesystem::path& file, const GraphReadOptions
 // numbers from 0, as in OGB's split/), else that of a column "split" of train, valid (or validation, val) and test;
 // else there is none. The result is cached, keyed by the contents of the files and RDKit's version. Throws DataError,
 // naming file and line: no such column, no label, labels of both kinds that nobody named, texts among numbers,
-// in a column that nobody named, too, if at least four fifths of its known fields resemble numbers.
+// in a column that nobody named, too, if at least four fifths of its known fields resemble numbers, and another word in
+// a column "split" of which more than half are these words.
 PackedItems read_molecule_table(const std::filesystem::path& file, const GraphReadOptions& options = {});
 
 }  // namespace geosft

@@ -193,8 +193,8 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
       .add_enum("train", "schedule", &optimization.schedule, "how the learning rate falls")
       .add("train", "decay_every", &optimization.decay_every, "epochs between steps of the rate", positive)
       .add("train", "decay", &optimization.decay, "factor of such a step", above_zero)
-      .add("train", "ema_decay", &optimization.average_decay, "running average of the weights; 0: none",
-           probability_range)
+      .add("train", "ema_decay", &optimization.average_decay,
+           "running average of the weights, at most (1 + n) / (10 + n) after n steps; 0: none", probability_range)
       .add("train", "label_smoothing", &label_smoothing, "share of the target spread over all classes",
            probability_range)
       .add_enum("train", "precision", &precision, "of matrix products in training (autocast)")

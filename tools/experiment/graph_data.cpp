@@ -408,7 +408,9 @@ std::string shared_molecules_warning(const PackedItems& graphs, const DatasetSpl
   });
   if (shared == 0) return "";
   return std::to_string(shared) + " of the " + std::to_string(splits.test.size()) +
-         " test molecules have a SMILES that is also trained on (--split scaffold keeps equal molecules together)";
+         " test molecules have a SMILES that is also trained on (--split scaffold, without cross-validation, keeps "
+         "equal "
+         "molecules together)";
 }
 
 std::string name_of_item(const PackedItems& items, int64_t item) {

@@ -3,6 +3,7 @@
 
 #include "data/data_error.h"
 #include "data/formats/csv_rows.h"
+#include "data/graphs/molecule_table.h"
 #include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/experiment/arguments.h"
@@ -342,6 +343,12 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
                   !cross_validation,
                   "a run of one fold",
                   "cross_validation = true, which runs every fold (--no-cross-validation runs one)"});
+  const bool of_table = !std::filesystem::exists(data) || is_molecule_table(data, reading());
+  uses.push_back({{"split_folder", "smiles_column", "label_columns"}, of_table, "a table of molecules", data});
+  uses.push_back({{"split_folder"},
+                  splits.split == SplitKind::automatic || splits.split == SplitKind::file,
+                  "split file",
+                  std::string("split ") + name_of(splits.split)});
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   return uses;
 }

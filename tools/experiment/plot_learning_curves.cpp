@@ -88,8 +88,12 @@ PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const 
   if (rows.empty()) return {false, metrics_csv.string() + " holds no metrics yet"};
   const auto scored = [](const MetricsRow& row) { return std::isfinite(row.loss) && std::isfinite(row.score); };
   if (std::none_of(rows.begin(), rows.end(), scored)) {
+    const bool only_training =
+        std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.split == "train"; });
     return {false, metrics_csv.string() + " has no step with a loss and a score (" + style.name +
-                       ") that are numbers: a score is undefined where a split has too few items of a class"};
+                       ") that are numbers: " +
+                       (only_training ? "there is no validation split to score"
+                                      : "a score is undefined where a split has too few items of a class")};
   }
   Picture picture{.width = 1000, .height = 400};
   for (const SplitCurve& curve : curves()) picture.data[curve.split] = curve_data(rows, curve.split, style);

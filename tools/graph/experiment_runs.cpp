@@ -209,6 +209,11 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
                          ? "cross_validation needs a split of graphs, and here nodes are split"
                          : "cross_validation needs --split folds, since the data have a split of their own");
   }
+  const bool of_folds = split == SplitKind::folds || (automatic && !graphs.split && graphs.smiles.empty());
+  if (settings.splits.fold > 0 && !of_folds && !settings.cross_validation) {
+    throw UsageError("fold " + std::to_string(settings.splits.fold) +
+                     " is for split folds (--split folds), and the data are split otherwise");
+  }
   std::vector<PlannedRun> runs;
   const int64_t folds = settings.cross_validation ? settings.splits.folds : 1;
   for (int64_t repeat = 0; repeat < settings.num_seeds; ++repeat) {

@@ -133,6 +133,13 @@ TEST_CASE("labels are named, also of both kinds, or one of texts") {
   REQUIRE(classes.schema.output_names == Names{"no", "yes"});
   REQUIRE(classes.smiles == Names{"CO", "CN", "CC"});
   require_equal(classes.target, at::tensor({1, 0, 0}, at::kLong), "classes");
+  // The words of unknown labels are no classes, and their rows are counted.
+  const PackedItems words = read("smiles,t\nC,a\nCC, NA\nCCC,b\nCO,None\nCN,-\nN,a\nO,n/a\nF,\nS,b\n", {"", {"t"}});
+  REQUIRE(words.schema.output_names == Names{"a", "b"});
+  REQUIRE(words.smiles == Names{"C", "CCC", "N", "S"});
+  CHECK_THAT(words.warnings[0], Catch::EndsWith("; 5 rows without a class are left out (an empty field, NA, None, null "
+                                                "or -)"));
+  CHECK_THAT(classes.warnings[0], Catch::Contains("; 1 row without a class is left out"));
   require_error([&] { read(text, {"", {"A", "C"}}); }, {"m.csv:2", "a number", "\"C\"", "\"yes\""});
   require_error([&] { read(text, {"", {"D"}}); }, {"m.csv:1", "\"D\"", "smiles, A"});
   require_error([] { read("smiles,t\nC,a\nCC,b\nCCC,c\n", {"", {"t"}}); }, {"m.csv:1", "3 texts"});
@@ -240,7 +247,7 @@ TEST_CASE("the labels of a trained model are read, whatever the table suggests")
   known.label_values.clear();
   known.task = GraphTask::classification;
   known.output_names = {"active", "inactive"};
-  const PackedItems classes = read_known("smiles,act\nC,inactive\nCC,\nCCC,inactive\n", {"act"});
+  const PackedItems classes = read_known("smiles,act\nC,inactive\nCC,\nCCC,inactive\nCO,nan\n", {"act"});
   require_equal(classes.target, at::tensor({1, 1}, at::kLong), "classes");
   CHECK(classes.smiles == Names{"C", "CCC"});
   require_error([&] { read_known("smiles,act\nC,weak\n", {"act"}); }, {"m.csv:2", "\"active\"", "found \"weak\""});
@@ -277,6 +284,9 @@ TEST_CASE("a split is a column or lists of rows") {
   REQUIRE(packed.split->validation == Items{1});
   REQUIRE(packed.split->test == Items{2});
   REQUIRE_FALSE(read("smiles,y,split\nC,1,train\nCC,0,a\n").split);
+  const std::string misspelt = "smiles,y,Split\nC,1,train\nCC,0,dev\nCCC,1, Test\n";
+  require_error([&] { read(misspelt); }, {"m.csv:3", "train, valid or test in column \"Split\"", "\"dev\""});
+  require_error([] { read("smiles,y,split\nC,1,train\nCC,0,\nCCC,1,test\n"); }, {"m.csv:3", "\"split\"", "\"\""});
   const TemporaryFolder folder;
   write_text(folder / "m.csv", text);
   write_text(folder / "lists/train.csv", "3\n1\n");

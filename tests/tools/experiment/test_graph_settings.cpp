@@ -170,6 +170,24 @@ TEST_CASE("sequences alone are cut on the command line") {
   CHECK(said("absent", "3").empty());
 }
 
+TEST_CASE("options of tables of molecules are refused for other data, and lists of a split beside another one") {
+  const TemporaryFolder folder;
+  write_tiny_graphs(folder / "graphs");
+  write_text(folder / "m.csv", "smiles,y\nCCO,1\nCC,0\n");
+  const auto said = [&](const std::string& data, const std::vector<std::string>& options,
+                        const std::string& more = "") {
+    return said_of_unused<GraphSettings>("data = '" + (folder / data).string() + "'\n" + more, options);
+  };
+  for (const std::string name : {"--split-folder", "--smiles-column", "--label-columns"}) {
+    CHECK(said("graphs", {name, "y"}) ==
+          name + " is for a table of molecules, not for " + (folder / "graphs").string());
+    CHECK(said("m.csv", {name, "y"}).empty());
+    CHECK(said("absent", {name, "y"}).empty());
+  }
+  CHECK(said("m.csv", {"--split-folder", "y"}, "[splits]\nsplit = 'scaffold'") ==
+        "--split-folder is for split file, not for split scaffold");
+}
+
 TEST_CASE("images and pairs of documents have models of their own") {
   ItemSchema images{GraphTask::classification, {}, 1, {}, 0, false, {"a", "b"}};
   GraphSettings settings;

@@ -84,7 +84,12 @@ TEST_CASE("learning curves without a score that is a number are not drawn, and t
   }
   const PlotResult result = plot_learning_curves(file.path, folder.stem());
   CHECK_FALSE(result.drawn);
-  CHECK_THAT(result.reason, Catch::Contains("no step with a loss and a score (accuracy) that are numbers"));
+  CHECK_THAT(result.reason, Catch::Contains("no step with a loss and a score (accuracy) that are numbers: a score is"));
+  const test::PictureFolder other;
+  const TemporaryFile training_alone("geosft_test_learning_curves_of_training");
+  MetricsWriter(training_alone.path).append(row(1, "train", std::numeric_limits<double>::quiet_NaN()));
+  CHECK_THAT(plot_learning_curves(training_alone.path, other.stem()).reason,
+             Catch::EndsWith("that are numbers: there is no validation split to score"));
 }
 
 }  // namespace geosft::test::test_plot_learning_curves

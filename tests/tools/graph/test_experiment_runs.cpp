@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/support.h"
 #include "tests/tools/experiment/small_graph_model.h"
 #include "tools/experiment/arguments.h"
 
@@ -36,6 +37,19 @@ TEST_CASE("an experiment is a run for every seed and fold") {
   PackedItems published = small_graphs();
   published.split = DatasetSplit{{0}, {1}, {2}};
   CHECK_THROWS_AS(planned_runs(settings, published), UsageError);
+}
+
+TEST_CASE("a fold is refused where the data are not split into folds") {
+  GraphSettings settings = small_graph_settings();
+  settings.splits.fold = 1;
+  PackedItems graphs = small_graphs();
+  CHECK(planned_runs(settings, graphs).size() == 1);
+  graphs.smiles.assign(static_cast<size_t>(graphs.size()), "C");  // split by scaffold
+  require_error([&] { planned_runs(settings, graphs); }, {"fold 1 is for split folds"});
+  settings.splits.split = SplitKind::folds;
+  CHECK(planned_runs(settings, graphs).size() == 1);
+  settings.splits.split = SplitKind::random;
+  require_error([&] { planned_runs(settings, graphs); }, {"fold 1 is for split folds"});
 }
 
 TEST_CASE("several results end with their mean, one stands alone") {
