@@ -179,7 +179,7 @@ TEST_CASE("normals: degenerate clouds give unit vectors") {
   }
   // Points so close that their squared distances are 0.
   const at::Tensor tiny = at::rand({40, 3}, test::generator(13), at::TensorOptions().dtype(at::kDouble)) * 1e-170;
-  const at::Tensor pair = at::tensor({{0.0, 0.0, 0.0}, {1e-200, 0.0, 0.0}}, at::kDouble);
+  const at::Tensor pair = at::tensor({0.0, 0.0, 0.0, 1e-200, 0.0, 0.0}, at::kDouble).view({2, 3});
   for (const at::Tensor& points : {tiny, at::cat({sphere(50, at::kDouble, 14), pair})}) {
     require_close(estimate_normals(points, 5).square().sum(1), at::ones({points.size(0)}, at::kDouble), 1e-12, "tiny");
   }
