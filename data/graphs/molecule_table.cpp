@@ -438,21 +438,25 @@ std::optional<DatasetSplit> split_of_rows(const TextTable& table, const fs::path
                     static_cast<int64_t>(table.lines.size()));
 }
 
-// Returns two of the rows of one SMILES that have different known labels in a column; nothing if there are none.
+// Returns the first two of the rows of one SMILES that have different known labels in a column; nothing if there are
+// none.
 std::optional<std::pair<int64_t, int64_t>> differing_rows(const at::Tensor& target, const std::vector<int64_t>& rows) {
   const at::Tensor labels =
       target.index_select(0, at::tensor(rows, at::kLong)).to(at::kDouble).view({std::ssize(rows), -1});
   const auto label = labels.accessor<double, 2>();
+  std::optional<std::pair<int64_t, int64_t>> first;
   for (int64_t column = 0; column < labels.size(1); ++column) {
     std::optional<int64_t> known;
     for (int64_t row = 0; row < labels.size(0); ++row) {
       if (std::isnan(label[row][column])) continue;
       if (!known) known = row;
-      if (label[row][column] != label[*known][column])
-        return {{rows[static_cast<size_t>(*known)], rows[static_cast<size_t>(row)]}};
+      if (label[row][column] == label[*known][column]) continue;
+      const std::pair found{rows[static_cast<size_t>(*known)], rows[static_cast<size_t>(row)]};
+      first = first ? std::min(*first, found) : found;
+      break;
     }
   }
-  return std::nullopt;
+  return first;
 }
 
 // Returns a warning about SMILES that several rows have; empty if there is none.
