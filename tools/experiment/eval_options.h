@@ -7,6 +7,7 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "models/layers/linear.h"
@@ -113,8 +114,12 @@ class Overrides {
     if (const std::string warning = left_out_warning(run, loaded); !warning.empty()) std::cerr << warning << '\n';
     own_.apply(loaded.settings);
     if constexpr (requires { own_.other_data; }) {
-      if (own_.other_data && recorded == loaded.settings.data) {
-        std::cerr << recorded << ": --other-data takes the data of the training as a whole, with what was trained on\n";
+      const std::string& data = loaded.settings.data;
+      std::error_code absent;
+      const bool of_training = data == recorded || std::filesystem::equivalent(data, recorded, absent);
+      if (own_.other_data && of_training) {
+        std::cerr << recorded
+                  << ": the data of the training, of which --other-data may take clouds that were trained on\n";
       }
       if (own_.other_data) loaded.split_file.clear();
       // A pretrained model has no split.csv; a folder is not the set that is no folder.
