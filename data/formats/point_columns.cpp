@@ -56,9 +56,7 @@ std::vector<std::string_view> column_names(std::string_view columns, char delimi
 PointColumns said_columns(const std::string& columns, size_t count, const std::string& file) {
   const std::vector<std::string_view> names = column_names(columns);
   const std::optional<PointColumns> named = named_columns(names);
-  if (const std::string error = columns_error(columns); !named || !error.empty()) {
-    throw DataError("--columns: " + error);
-  }
+  if (!named) throw DataError("--columns: " + columns_error(columns));
   if (names.size() != count) {
     throw DataError(file, std::to_string(names.size()) + " columns, as many as --columns names", std::to_string(count));
   }

@@ -53,9 +53,9 @@ class PointTable {
  public:
   PointTable(std::string_view text, const std::string& file, const std::string& columns)
       : file_(file), lines_(text, file), builder_(file, "line"), names_are_given_(!columns.empty()) {
-    const std::string error = columns_error(columns);
-    if (!error.empty()) throw DataError("--columns: " + error);
-    if (names_are_given_) names_ = column_names(columns);
+    if (!names_are_given_) return;
+    names_ = column_names(columns);
+    if (!named_columns(names_)) throw DataError("--columns: " + columns_error(columns));
   }
 
   FileShape read() {

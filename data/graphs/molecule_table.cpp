@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* molecule_table_version = "molecule table 6";
+constexpr const char* molecule_table_version = "molecule table 7";
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 // Returns whether a field says that its label is not known.
@@ -320,9 +320,9 @@ TableLabels known_text_labels(const TextTable& table, size_t column, const ItemS
   std::vector<int64_t> classes;
   const std::vector<std::string>& texts = table.columns[column];
   for (size_t row = 0; row < texts.size(); ++row) {
-    if (is_unknown(texts[row])) continue;
     const auto place = std::find(out.names.begin(), out.names.end(), texts[row]);
     if (place == out.names.end()) {
+      if (is_unknown(texts[row])) continue;
       throw DataError(
           table.file + ":" + std::to_string(table.lines[row]),
           "a class of the trained model, " + quoted_list(out.names) + ", in column \"" + table.names[column] + "\"",
@@ -406,34 +406,39 @@ TableLabels labels_of(const TextTable& table, size_t smiles, const GraphReadOpti
   return options.label_columns.empty() ? found_labels(table, smiles) : named_labels(table, options.label_columns);
 }
 
-// Returns the split of the rows by a column "split"; nothing if there is no such column or it has other words. Throws
-// DataError for the first other word of a column in which most rows are of a split.
-std::optional<DatasetSplit> split_by_column(const TextTable& table) {
+// Returns the split of the `kept` rows by a column "split"; nothing if there is no such column or one of them has
+// another word. Where most have a word of a split, `warning` says so.
+std::optional<DatasetSplit> split_by_column(const TextTable& table, const std::vector<int64_t>& kept,
+                                            std::string& warning) {
   for (size_t column = 0; column < table.names.size(); ++column) {
     if (lower_case(table.names[column]) != "split") continue;
     DatasetSplit split;
     std::vector<size_t> others;  // rows
-    for (size_t row = 0; row < table.lines.size(); ++row) {
-      const std::string word = lower_case(trimmed(table.columns[column][row]));
+    for (const int64_t row : kept) {
+      const std::string& text = table.columns[column][static_cast<size_t>(row)];
+      const std::string word = lower_case(trimmed(text));
       const bool validation = word == "valid" || word == "validation" || word == "val";
       if (!validation && word != "train" && word != "test") {
-        others.push_back(row);
+        others.push_back(static_cast<size_t>(row));
         continue;
       }
       std::vector<int64_t>& chosen = validation ? split.validation : word == "train" ? split.train : split.test;
-      chosen.push_back(static_cast<int64_t>(row));
+      chosen.push_back(row);
     }
     if (others.empty()) return split;
-    if (2 * others.size() >= table.lines.size()) return std::nullopt;
-    throw DataError(table.file + ":" + std::to_string(table.lines[others.front()]),
-                    "train, valid or test in column \"" + table.names[column] + "\"",
-                    shown_field(table.columns[column][others.front()]));
+    if (2 * others.size() < kept.size()) {
+      warning = table.file + ":" + std::to_string(table.lines[others.front()]) + ": column \"" + table.names[column] +
+                "\" is not used, as " + shown_field(table.columns[column][others.front()]) +
+                " is none of train, valid and test";
+    }
+    return std::nullopt;
   }
   return std::nullopt;
 }
 
-std::optional<DatasetSplit> split_of_rows(const TextTable& table, const fs::path& folder) {
-  if (folder.empty()) return split_by_column(table);
+std::optional<DatasetSplit> split_of_rows(const TextTable& table, const std::vector<int64_t>& kept,
+                                          const fs::path& folder, std::string& warning) {
+  if (folder.empty()) return split_by_column(table, kept, warning);
   return read_split({folder / "train.csv", folder / "valid.csv", folder / "test.csv"},
                     static_cast<int64_t>(table.lines.size()));
 }
@@ -504,11 +509,13 @@ PackedItems make_molecules(const TextTable& table, const GraphReadOptions& optio
   if (const std::string text = repeated_smiles_text(packed); !text.empty()) {
     packed.warnings.push_back(table.file + ": " + text);
   }
-  if (const std::optional<DatasetSplit> split = split_of_rows(table, options.split_folder)) {
-    std::vector<int64_t> kept;
-    for (const int64_t row : molecules.rows) kept.push_back(labels.rows[static_cast<size_t>(row)]);
+  std::vector<int64_t> kept;
+  for (const int64_t row : molecules.rows) kept.push_back(labels.rows[static_cast<size_t>(row)]);
+  std::string warning;
+  if (const auto split = split_of_rows(table, kept, options.split_folder, warning)) {
     packed.split = restricted_split(*split, kept, static_cast<int64_t>(table.lines.size()));
   }
+  if (!warning.empty()) packed.warnings.push_back(warning);
   check_packed_items(packed, table.file);
   return std::move(packed);
 }

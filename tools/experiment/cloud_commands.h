@@ -63,9 +63,9 @@ struct TrainingClouds {
     if (data.broken() > 0) text += ", " + broken_files_text(data.broken());
     text += ", " + std::to_string(data.test_size()) + " to test with";
     const int64_t shared = tested_training_items(split_rows());
-    return shared == 0 ? text
-                       : text + ", of which " + std::to_string(shared) +
-                             " are trained on: test figures say nothing of new clouds";
+    return shared == 0
+               ? text
+               : text + " (" + std::to_string(shared) + " of them also train the model or choose its checkpoint)";
   }
   bool held_out() const { return data.held_out(); }
   std::vector<SplitRow> split_rows() const { return data.split_rows(); }

@@ -119,7 +119,7 @@ class Overrides {
       const bool of_training = data == recorded || std::filesystem::equivalent(data, recorded, absent);
       if (own_.other_data && of_training) {
         std::cerr << recorded
-                  << ": the data of the training, of which --other-data may take clouds that were trained on\n";
+                  << ": these are the data of the training; without --other-data, its test clouds are taken\n";
       }
       if (own_.other_data) loaded.split_file.clear();
       // A pretrained model has no split.csv; a folder is not the set that is no folder.

@@ -92,7 +92,7 @@ PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const 
         std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.split == "train"; });
     return {false, metrics_csv.string() + " has no step with a loss and a score (" + style.name +
                        ") that are numbers: " +
-                       (only_training ? "there is no validation split to score"
+                       (only_training ? "the training split alone has rows"
                                       : "a score is undefined where a split has too few items of a class")};
   }
   Picture picture{.width = 1000, .height = 400};

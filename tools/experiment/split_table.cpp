@@ -197,12 +197,12 @@ void require_recorded_items(const std::filesystem::path& file, const std::vector
 }
 
 int64_t tested_training_items(const std::vector<SplitRow>& rows) {
-  std::set<std::string> trained_on;
+  std::set<std::string> seen_before;
   for (const SplitRow& row : rows) {
-    if (row.split != "test" && !row.name.empty()) trained_on.insert(row.name);
+    if (row.split != "test" && !row.name.empty()) seen_before.insert(row.name);
   }
   return std::count_if(rows.begin(), rows.end(),
-                       [&](const SplitRow& row) { return row.split == "test" && trained_on.contains(row.name); });
+                       [&](const SplitRow& row) { return row.split == "test" && seen_before.contains(row.name); });
 }
 
 std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file) {

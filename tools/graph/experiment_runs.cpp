@@ -198,6 +198,15 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
 
 }  // namespace
 
+void check_fold(const GraphSettings& settings, const PackedItems& graphs) {
+  const SplitKind split = settings.splits.split;
+  const bool without_file = split == SplitKind::automatic && !graphs.split && graphs.smiles.empty();
+  const bool of_folds = (split == SplitKind::folds || without_file) && !graphs.node_split.defined();
+  if (settings.splits.fold == 0 || of_folds || settings.cross_validation) return;
+  throw UsageError("fold " + std::to_string(settings.splits.fold) +
+                   " is for split folds (--split folds), and the data are split otherwise");
+}
+
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
   const SplitKind split = settings.splits.split;
   const bool automatic = split == SplitKind::automatic;
@@ -208,11 +217,6 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
     throw UsageError(graphs.node_split.defined()
                          ? "cross_validation needs a split of graphs, and here nodes are split"
                          : "cross_validation needs --split folds, since the data have a split of their own");
-  }
-  const bool of_folds = split == SplitKind::folds || (automatic && !graphs.split && graphs.smiles.empty());
-  if (settings.splits.fold > 0 && !of_folds && !settings.cross_validation) {
-    throw UsageError("fold " + std::to_string(settings.splits.fold) +
-                     " is for split folds (--split folds), and the data are split otherwise");
   }
   std::vector<PlannedRun> runs;
   const int64_t folds = settings.cross_validation ? settings.splits.folds : 1;
@@ -242,6 +246,7 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
   const PackedItems& graphs = opened.graphs;
   score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
   opened.settings.graph_model(graphs.schema);              // validates the model before training
+  if (!resume) check_fold(opened.settings, graphs);        // runs of earlier versions may have one without effect
   const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
   const DatasetSplit split = checked_split(graphs, planned.front().settings.splits);
   if (opened.settings.molecules.kernel_ridge) {

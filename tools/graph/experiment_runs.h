@@ -22,6 +22,9 @@ struct PlannedRun {
   int64_t number = 1, count = 1;  // its place among the runs, from 1
 };
 
+// Throws UsageError for a fold above 0 of data that are not split into folds.
+void check_fold(const GraphSettings& settings, const PackedItems& graphs);
+
 // Lists the runs for `repeats` and `every_fold`. Throws UsageError for folds of data with a published split.
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs);
 

@@ -250,6 +250,9 @@ TEST_CASE("the labels of a trained model are read, whatever the table suggests")
   const PackedItems classes = read_known("smiles,act\nC,inactive\nCC,\nCCC,inactive\nCO,nan\n", {"act"});
   require_equal(classes.target, at::tensor({1, 1}, at::kLong), "classes");
   CHECK(classes.smiles == Names{"C", "CCC"});
+  known.output_names = {"active", "none"};  // as runs may have that were trained before
+  require_equal(read_known("smiles,act\nC,none\nCC,NA\nCCC,active\n", {"act"}).target, at::tensor({1, 0}, at::kLong),
+                "a class none");
   require_error([&] { read_known("smiles,act\nC,weak\n", {"act"}); }, {"m.csv:2", "\"active\"", "found \"weak\""});
 }
 
@@ -285,8 +288,13 @@ TEST_CASE("a split is a column or lists of rows") {
   REQUIRE(packed.split->test == Items{2});
   REQUIRE_FALSE(read("smiles,y,split\nC,1,train\nCC,0,a\n").split);
   const std::string misspelt = "smiles,y,Split\nC,1,train\nCC,0,dev\nCCC,1, Test\n";
-  require_error([&] { read(misspelt); }, {"m.csv:3", "train, valid or test in column \"Split\"", "\"dev\""});
-  require_error([] { read("smiles,y,split\nC,1,train\nCC,0,\nCCC,1,test\n"); }, {"m.csv:3", "\"split\"", "\"\""});
+  const PackedItems unused = read(misspelt);
+  CHECK_FALSE(unused.split);
+  CHECK_THAT(unused.warnings.back(), Catch::EndsWith("m.csv:3: column \"Split\" is not used, as \"dev\" is none of "
+                                                     "train, valid and test"));
+  CHECK_FALSE(read("smiles,y,split\nC,1,train\nCC,0,\nCCC,1,test\n").split);
+  // Rows that are left out need no split.
+  CHECK(read("smiles,y,split\nC,1,train\nC(C,0,\nCCC,0,test\n").split->test == Items{1});
   const TemporaryFolder folder;
   write_text(folder / "m.csv", text);
   write_text(folder / "lists/train.csv", "3\n1\n");

@@ -90,7 +90,7 @@ TEST_CASE("eval and report refuse test clouds that the training did not have as 
   }
   shop.require_failure(shop.run({"eval", run + "/best.ckpt"}), 1, {run + "/split.csv", "--other-data"});
   const std::string warning =
-      data + ": the data of the training, of which --other-data may take clouds that were trained on";
+      data + ": these are the data of the training; without --other-data, its test clouds are taken";
   const ProcessResult other = shop.run_well({"eval", run, "--other-data", "--json"});
   CHECK(nlohmann::json::parse(other.out).at("count") == 6);
   CHECK_THAT(other.err, Catch::Contains(warning));

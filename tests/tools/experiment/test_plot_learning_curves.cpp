@@ -89,7 +89,7 @@ TEST_CASE("learning curves without a score that is a number are not drawn, and t
   const TemporaryFile training_alone("geosft_test_learning_curves_of_training");
   MetricsWriter(training_alone.path).append(row(1, "train", std::numeric_limits<double>::quiet_NaN()));
   CHECK_THAT(plot_learning_curves(training_alone.path, other.stem()).reason,
-             Catch::EndsWith("that are numbers: there is no validation split to score"));
+             Catch::EndsWith("that are numbers: the training split alone has rows"));
 }
 
 }  // namespace geosft::test::test_plot_learning_curves

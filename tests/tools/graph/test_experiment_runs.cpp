@@ -43,13 +43,18 @@ TEST_CASE("a fold is refused where the data are not split into folds") {
   GraphSettings settings = small_graph_settings();
   settings.splits.fold = 1;
   PackedItems graphs = small_graphs();
-  CHECK(planned_runs(settings, graphs).size() == 1);
+  const auto refused = [&] { require_error([&] { check_fold(settings, graphs); }, {"fold 1 is for split folds"}); };
+  CHECK_NOTHROW(check_fold(settings, graphs));
   graphs.smiles.assign(static_cast<size_t>(graphs.size()), "C");  // split by scaffold
-  require_error([&] { planned_runs(settings, graphs); }, {"fold 1 is for split folds"});
+  refused();
   settings.splits.split = SplitKind::folds;
-  CHECK(planned_runs(settings, graphs).size() == 1);
+  CHECK_NOTHROW(check_fold(settings, graphs));
+  graphs.node_split = at::zeros({3}, at::kLong);
+  refused();
   settings.splits.split = SplitKind::random;
-  require_error([&] { planned_runs(settings, graphs); }, {"fold 1 is for split folds"});
+  refused();
+  settings.splits.fold = 0;
+  CHECK_NOTHROW(check_fold(settings, graphs));
 }
 
 TEST_CASE("several results end with their mean, one stands alone") {

@@ -119,12 +119,16 @@ class Package(unittest.TestCase):
             (lambda: geosft.sample_pairs(points[:, 0], True), "k must be an integer, got bool"),
             (lambda: geosft.sample_pairs(points[:, 0], torch.tensor(2.5)), "k must be an integer, got a tensor of torch.float32 []"),
             (lambda: geosft.sample_pairs(points[:, 0], 2, tau="1"), "tau must be a number, got str"),
+            (lambda: geosft.sample_pairs(points[:, 0], 2, tau=True), "tau must be a number, got bool"),
+            (lambda: geosft.sample_pairs(points[:, 0], 2, tau=torch.ones(2)), "tau must be a number, got a tensor of torch.float32 [2]"),
             (lambda: geosft.sample_pairs(points[:, 0], 2, noise=1), "noise must be True or False, got 1"),
         ):
             with self.assertRaises(TypeError) as raised:
                 call()
             self.assertTrue(str(raised.exception).startswith(words), raised.exception)
         self.assertEqual(geosft.knn(points, points, torch.tensor(2))[0].shape, (14, 2))
+        traced = torch.fx.symbolic_trace(lambda score, k, noise: geosft.sample_pairs(score, k, noise=noise)[0])
+        self.assertTrue(torch.equal(traced(points[:, 0], 2, False), geosft.sample_pairs(points[:, 0], 2)[0]))
         with torch.device("meta"):
             self.assertEqual(geosft.maxout_attention(*(torch.empty_like(one, device="meta") for one in heads), r_mul=None).shape, (5, 2, 3))
 

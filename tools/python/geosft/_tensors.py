@@ -22,13 +22,24 @@ def not_a_tensor(name: str, value: object) -> TypeError:
 def check_tensors(**values: object) -> None:
     """Checks that each argument is a tensor, or takes its place as a proxy of torch.fx does."""
     for name, value in values.items():
-        if not isinstance(value, torch.Tensor) and not hasattr(type(value), "__torch_function__"):
+        if not isinstance(value, torch.Tensor) and not _is_proxy(value):
             raise not_a_tensor(name, value)
 
 
 def check_optional_tensors(**values: object) -> None:
     """Checks that each argument is a tensor or None."""
     check_tensors(**{name: value for name, value in values.items() if value is not None})
+
+
+def _is_proxy(value: object) -> bool:
+    """Whether a value stands for another one in a trace of torch.fx."""
+    return hasattr(type(value), "__torch_function__") and not isinstance(value, torch.Tensor)
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, torch.Tensor):
+        return value.dim() == 0 and not value.is_complex() and value.dtype != torch.bool
+    return not isinstance(value, bool) and (isinstance(value, (int, float)) or hasattr(value, "__float__"))
 
 
 def _shown(value: object) -> str:
@@ -38,19 +49,20 @@ def _shown(value: object) -> str:
 def check_integers(**values: object) -> None:
     """Checks that each argument is an integer of Python, NumPy or a trace."""
     for name, value in values.items():
-        if not is_integer(value):
+        if not is_integer(value) and not _is_proxy(value):
             raise TypeError(f"{name} must be an integer, got {_shown(value)}")
 
 
 def check_numbers(**values: object) -> None:
     """Checks that each argument is a real number."""
     for name, value in values.items():
-        if not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+        if not _is_number(value) and not _is_proxy(value):
             raise TypeError(f"{name} must be a number, got {_shown(value)}")
 
 
 def check_flags(**values: object) -> None:
     """Checks that each argument is True or False."""
     for name, value in values.items():
-        if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # of NumPy
+        is_flag = isinstance(value, (bool, torch.SymBool)) or type(value).__name__ in ("bool", "bool_")  # of NumPy
+        if not is_flag and not _is_proxy(value):
             raise TypeError(f"{name} must be True or False, got {value!r}")

@@ -127,12 +127,13 @@ class FeaturedGraphs(NamedTuple):
                 raise TypeError(f"graphs must be a sequence of FeaturedGraphs, got one of {type(one).__name__}")
         parts = [_checked_part(one) for one in graphs]
         fields = {}
-        for name in FeaturedGraphs._fields[3:]:
+        for name in FeaturedGraphs._fields:
             given = [getattr(one, name) for one in parts]
             kinds = {"none" if rows is None else f"{rows.dtype} rows of shape {list(rows.shape[1:])} on {rows.device}" for rows in given}
             if len(kinds) > 1:
                 raise ValueError(f"{name} must be the same kind of rows in all of the graphs, or in none, got {', '.join(sorted(kinds))}")
-            fields[name] = None if kinds == {"none"} else torch.cat(given)
+            if name not in ("ptr", "rowptr", "col"):
+                fields[name] = None if kinds == {"none"} else torch.cat(given)
         nodes, edges = 0, 0
         offsets: dict[str, list[Tensor]] = {"ptr": [], "rowptr": [], "col": []}
         for one in parts:
@@ -165,6 +166,7 @@ def _check_no_batch(ptr: Tensor, nodes: dict, edge_index: Tensor) -> None:
 def _checked_part(graphs: FeaturedGraphs) -> FeaturedGraphs:
     """Graphs with `ptr` as a tensor and arrays as tensors; checks that all rows are those of their nodes, edges and graphs."""
     fields = {name: tensor_of(value, name, NUMBERS) for name, value in graphs._asdict().items()}
+    listed = not isinstance(fields["ptr"], Tensor)
     fields["ptr"] = offsets_of(fields["ptr"])
     for name, rows in fields.items():
         if rows is None and name not in ("ptr", "rowptr", "col"):
@@ -172,6 +174,8 @@ def _checked_part(graphs: FeaturedGraphs) -> FeaturedGraphs:
         if not isinstance(rows, Tensor) or rows.layout != torch.strided or rows.dim() == 0:
             raise ValueError(f"{name} must be a dense tensor of rows, got {kind_of(rows) if not isinstance(rows, Tensor) else list(rows.shape)}")
     check_indices(fields["rowptr"], fields["col"], fields["rowptr"].device, "rowptr")
+    if listed:
+        fields["ptr"] = fields["ptr"].to(fields["rowptr"].device)
     nodes, edges = len(fields["rowptr"]) - 1, len(fields["col"])
     check_offsets("rowptr", fields["rowptr"], edges)
     check_values("col", fields["col"], nodes)
