@@ -23,8 +23,8 @@ enum class NormalOrientation { consistent, outward };
 // points", 1992, section 3.2), computed in float64. Rows of an item with equal coordinates are one point, which counts
 // once, and have one normal.
 //   points [N, 3] float32 or float64, finite; neighbours >= 3; ptr int64 [B + 1]
-// Where the direction is not determined (fewer than 3 neighbours, collinear points), the result is some unit
-// vector perpendicular to the neighbours. Deterministic; carries no gradient. Errors name the argument.
+// Returns some unit vector perpendicular to the neighbours where they do not determine the direction (fewer than 3
+// neighbours, collinear points). Deterministic; carries no gradient. Errors name the argument.
 at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours = 16,
                             const std::optional<at::Tensor>& ptr = {},
                             NormalOrientation orientation = NormalOrientation::consistent);
