@@ -32,7 +32,7 @@ std::string percent(double share) {
   return std::to_string(std::lround(100 * share)) + " %";
 }
 
-// Returns "are equal" or "lie on one line" if the points do.
+// Returns "are equal", "lie on one line" or "lie in one plane" if the points do.
 std::string degenerate_form(const at::Tensor& points) {
   constexpr double tolerance = 1e-5;  // float32 rounds more finely
   const at::Tensor offset = points - points[0], distance = offset.square().sum(1);
@@ -40,7 +40,12 @@ std::string degenerate_form(const at::Tensor& points) {
   const double extent = distance.max().item<double>();
   if (extent == 0) return "are equal";
   const at::Tensor beside = at::linalg_cross(offset, farthest.expand_as(offset)).norm(2, 1);
-  return beside.max().item<double>() <= tolerance * extent ? "lie on one line" : "";
+  const double widest = beside.max().item<double>();
+  if (widest <= tolerance * extent) return "lie on one line";
+  if (points.size(0) < 4) return "";
+  const at::Tensor normal = at::linalg_cross(farthest, offset[beside.argmax().item<int64_t>()]) / widest;
+  const double above = (offset * normal).sum(1).abs().max().item<double>();
+  return above <= tolerance * std::sqrt(extent) ? "lie in one plane" : "";
 }
 
 // Returns a row of `points` with the coordinates that occur most often.

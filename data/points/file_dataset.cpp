@@ -22,7 +22,7 @@ namespace geosft {
 namespace {
 
 // Part of every cache key. Increment whenever the points for the same file and options change.
-constexpr const char* sampling_version = "sampled shape 5";
+constexpr const char* sampling_version = "sampled shape 6";
 
 std::string sampling_text(const PointDatasetOptions& options) {
   return "points " + std::to_string(options.points_per_mesh) + "\nseed " + std::to_string(options.seed) +
@@ -53,7 +53,9 @@ std::string place_of(const DatasetItem& item) {
 
 std::vector<std::string> training_cloud_warnings(const at::Tensor& points) {
   constexpr int64_t few = 16;
-  return points.size(0) < few ? std::vector<std::string>() : point_warnings(points);
+  const int64_t available = points.size(0);
+  if (available >= few) return point_warnings(points);
+  return {std::to_string(available) + (available == 1 ? " point" : " points") + " only, too few to show a form"};
 }
 
 FileDataset::FileDataset(DatasetListing listing, const PointDatasetOptions& options)

@@ -66,7 +66,7 @@ class FileDataset final : public PointDataset {
 };
 
 // Returns what the points [n, 3] of a training cloud have that misleads a model of its shape
-// (geometry/cloud_warnings.h). Of fewer than 16, which have no form, nothing is said.
+// (geometry/cloud_warnings.h), or that they are fewer than 16.
 std::vector<std::string> training_cloud_warnings(const at::Tensor& points);
 
 }  // namespace geosft

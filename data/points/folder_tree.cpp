@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 // Shape files of one class in both splits.
 struct ClassFiles {
   std::vector<fs::path> train, test;
+  fs::path folder;  // the first one
 };
 using Classes = std::map<std::string, ClassFiles>;
 
@@ -177,6 +178,13 @@ class TreeScan {
   std::vector<std::string> warnings;
 
  private:
+  // Returns the class that a folder is named after.
+  ClassFiles& class_in(const fs::path& folder) {
+    const auto [found, is_new] = classes.try_emplace(folder.filename().string());
+    if (is_new) found->second.folder = folder;
+    return found->second;
+  }
+
   // Warns about shape files directly in `folder`, which belong to no class.
   void warn_of_loose_files(const fs::path& folder, const Entries& entries) {
     count_others(entries);
@@ -292,14 +300,14 @@ class TreeScan {
       warn_of_loose_files(folder, split);
       for (const fs::path& of_class : split.folders) {
         if (leaves_out(of_class)) continue;
-        ClassFiles& files = classes[of_class.filename()];
+        ClassFiles& files = class_in(of_class);
         append(*is_split == Split::train ? files.train : files.test, shapes_of(of_class));
       }
     }
   }
 
   void take_class(const fs::path& folder, SplitRule rule) {
-    ClassFiles& files = classes[folder.filename()];
+    ClassFiles& files = class_in(folder);
     const Entries beside = entries_of(folder);
     if (!has_split_folders(beside)) {
       by_number_ = true;
@@ -370,7 +378,7 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
   listing.warnings = scan.warnings;
   for (const auto& [name, files] : scan.classes) {
     if (files.train.empty() && files.test.empty()) {
-      listing.warnings.push_back((root / name).string() + ": no class, for it holds no shape file");
+      listing.warnings.push_back(files.folder.string() + ": no class, for it holds no shape file");
       continue;
     }
     const auto label = static_cast<int64_t>(listing.class_names.size());

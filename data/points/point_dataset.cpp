@@ -131,8 +131,8 @@ std::string point_formats_text() {
 std::string empty_classes_text(const std::vector<std::string>& empty, size_t classes, const std::string& what,
                                const std::string& kind) {
   constexpr size_t max_names = 5;
-  std::string text =
-      std::to_string(empty.size()) + " of " + std::to_string(classes) + " " + kind + " have " + what + ":";
+  std::string text = std::to_string(empty.size()) + " of " + std::to_string(classes) + " " + kind +
+                     (empty.size() == 1 ? " has " : " have ") + what + ":";
   for (size_t i = 0; i < empty.size() && i < max_names; ++i) text += (i > 0 ? ", " : " ") + empty[i];
   return text + (empty.size() > max_names ? ", and " + std::to_string(empty.size() - max_names) + " more" : "");
 }

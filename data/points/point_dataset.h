@@ -110,8 +110,8 @@ PointDatasetSummary summarize_point_dataset(const std::filesystem::path& source,
 // Returns the formats other than "furniture" with the files that identify them, for messages.
 std::string point_formats_text();
 
-// Returns "2 of 5 classes have no cloud: cup, mug", or what else than "no cloud" is said, of classes or of others; at
-// most five names.
+// Returns "2 of 5 classes have no cloud: cup, mug", "1 of 5 classes has no cloud: cup", or what else than "no cloud" is
+// said, of classes or of others; at most five names.
 std::string empty_classes_text(const std::vector<std::string>& empty, size_t classes, const std::string& what,
                                const std::string& kind = "classes");
 

@@ -2,6 +2,7 @@
 #include "geometry/cloud_warnings.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/support.h"
 
@@ -28,13 +29,16 @@ at::Tensor sphere(int64_t points, uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("point_warnings tells equal points and points on one line from others") {
+TEST_CASE("point_warnings tells equal points and points on one line or in one plane from others") {
   const at::Tensor place = at::arange(20, at::kDouble).unsqueeze(1);
   const at::Tensor line = place * at::tensor({1.0, 2.0, 3.0}) + 5;
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     CHECK(of_points(at::full({20, 3}, 0.3).to(type)) == "all of its 20 points are equal");
     CHECK(of_points(line.to(type)) == "all of its 20 points lie on one line");
-    CHECK(of_points(at::cat({line, at::tensor({9.0, 0.0, 0.0}).unsqueeze(0)}).to(type)).empty());
+    const at::Tensor beside = at::tensor({9.0, 0.0, 0.0}).unsqueeze(0);
+    CHECK(of_points(at::cat({line, beside}).to(type)) == "all of its 21 points lie in one plane");
+    CHECK(of_points(at::cat({line, beside, -beside}).to(type)).empty());
+    CHECK(of_points(at::cat({line.slice(0, 0, 2), beside}).to(type)).empty());  // three points are always in one
     CHECK(of_points(at::zeros({1, 3}, type)).empty());
     CHECK(of_points(at::zeros({0, 3}, type)).empty());
   }
@@ -43,7 +47,20 @@ TEST_CASE("point_warnings tells equal points and points on one line from others"
   bent[10][1] = 0.9e-5 * 19;
   CHECK(of_points(bent) == "all of its 20 points lie on one line");
   bent[10][1] = 1.1e-5 * 19;
-  CHECK(of_points(bent).empty());
+  CHECK(of_points(bent) == "all of its 20 points lie in one plane");
+  // So it is beside a plane: here at most 1e-5 of sqrt(2) * 0.98, of the plane through the two farthest points.
+  const at::Tensor square = at::rand({400, 2}, generator(9)).to(at::kDouble) * 0.9 + 0.05;
+  const at::Tensor corners = at::tensor({0.01, 0.01, 0.99, 0.99, 0.99, 0.01}).to(at::kDouble).view({3, 2});
+  at::Tensor flat = at::cat({at::cat({corners, square}), at::full({403, 1}, 2.0, at::kDouble)}, 1);
+  const double largest = 0.98 * std::sqrt(2.0);
+  flat[100][2] = 2.0 + 0.9e-5 * largest;
+  CHECK(of_points(flat) == "all of its 403 points lie in one plane");
+  flat[100][2] = 2.0 + 1.1e-5 * largest;
+  CHECK(of_points(flat).empty());
+  // Turned, far from the origin and rounded to float32, it is still flat.
+  flat[100][2] = 2.0;
+  const at::Tensor turn = at::tensor({0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6}).to(at::kDouble).view({3, 3});
+  CHECK(of_points((at::matmul(flat, turn) + 4).to(at::kFloat)) == "all of its 403 points lie in one plane");
 }
 
 TEST_CASE("point_warnings counts the points of the most common place") {

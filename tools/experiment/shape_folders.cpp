@@ -108,7 +108,7 @@ std::string split_rule_note(const std::filesystem::path& source, const PointData
     const std::set<std::filesystem::path> all = files_of(Split::test, whole);
     if (all.empty() || is_normal_resampled(source) || all != files_of(Split::train, whole)) return {};
     const std::string begin = source.string() + " has no folders train and test: ";
-    if (options.test_every == 0) return begin + "all of its " + std::to_string(all.size()) + " files are its test set";
+    if (options.test_every == 0) return begin + "each split has all of its " + std::to_string(all.size()) + " files";
     return begin + std::to_string(files_of(Split::test, options).size()) + " of its " + std::to_string(all.size()) +
            " files, one in " + std::to_string(options.test_every) +
            " of each class, are its test set (--test-every 0: all)";

@@ -102,7 +102,7 @@ TEST_CASE("ModelNet HDF5: the listed files, whatever folders stand before their 
   CHECK(test->class_names() == std::vector<std::string>{"bed", "sofa"});
   CHECK(train->warnings().empty());
   REQUIRE(test->warnings().size() == 1);
-  CHECK_THAT(test->warnings()[0], Catch::Contains("(test): 1 of 2 classes have no cloud: sofa"));
+  CHECK_THAT(test->warnings()[0], Catch::Contains("(test): 1 of 2 classes has no cloud: sofa"));
 }
 
 TEST_CASE("ModelNet HDF5: broken sets") {

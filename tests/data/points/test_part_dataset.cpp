@@ -54,10 +54,10 @@ TEST_CASE("part dataset: classes without a shape and parts without a point are w
   const auto some = open_part_dataset(folder / "some", PartSplit::test);
   at::Tensor counts = some->count_parts();
   CHECK(empty_parts_warnings(*some, counts, "some (test)") ==
-        std::vector<std::string>{"some (test): 1 of 2 classes have no shape: mug"});
+        std::vector<std::string>{"some (test): 1 of 2 classes has no shape: mug"});
   counts[1] = 0;
   CHECK(empty_parts_warnings(*some, counts, "some (test)") ==
-        std::vector<std::string>{"some (test): 1 of 2 classes have no shape: mug",
+        std::vector<std::string>{"some (test): 1 of 2 classes has no shape: mug",
                                  "some (test): 1 of 5 parts have no point: lamp pole"});
   CHECK(empty_parts_warnings(*some, {}, "some (test)").size() == 1);
   write_shapenet_text(folder / "text");

@@ -184,7 +184,7 @@ TEST_CASE("classes without a graph or node in a part are named") {
   graphs.target = at::arange(count, at::kLong) % 2;
   DatasetSplit split{{0, 1, 2}, {}, {3, 5}};
   using Texts = std::vector<std::string>;
-  CHECK(empty_classes_warnings(graphs, split) == Texts{"1 of 3 classes have no graph to train with: third",
+  CHECK(empty_classes_warnings(graphs, split) == Texts{"1 of 3 classes has no graph to train with: third",
                                                        "2 of 3 classes have no graph to test with: first, third"});
   graphs.schema.output_names.pop_back();
   split.test = {3, 4};
@@ -194,7 +194,7 @@ TEST_CASE("classes without a graph or node in a part are named") {
   nodes.schema.output_names = {"first", "second"};
   nodes.target = at::zeros({nodes.graphs.graph.nodes()}, at::kLong);
   nodes.target[0] = 1;  // of the first graph
-  CHECK(empty_classes_warnings(nodes, split) == Texts{"1 of 2 classes have no node to test with: second"});
+  CHECK(empty_classes_warnings(nodes, split) == Texts{"1 of 2 classes has no node to test with: second"});
   nodes.node_split = at::zeros_like(nodes.target);
   split.test = {0, 1};
   CHECK(empty_classes_warnings(nodes, split) == Texts{"2 of 2 classes have no node to test with: first, second"});

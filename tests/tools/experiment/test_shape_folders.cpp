@@ -64,7 +64,7 @@ TEST_CASE("which files of a folder without a split are its test set is said; of 
   CHECK(split_rule_note(flat, place.options) ==
         begin + "3 of its 15 files, one in 5 of each class, are its test set (--test-every 0: all)");
   place.options.test_every = 0;
-  CHECK(split_rule_note(flat, place.options) == begin + "all of its 15 files are its test set");
+  CHECK(split_rule_note(flat, place.options) == begin + "each split has all of its 15 files");
   CHECK(split_rule_note("furniture", place.options).empty());
   CHECK(split_rule_note(place.folder / "absent", place.options).empty());
 }
@@ -130,8 +130,9 @@ TEST_CASE("what a check of files finds odd is what a training says") {
   write_text(folder / "a/few.xyz", row_of_points(15));
   write_text(folder / "a/line.xyz", row_of_points(16));
   const ShapeFilesCheck check = check_shape_files(folder.path(), PointDatasetOptions());
-  REQUIRE(check.warnings.size() == 1);
-  CHECK(check.warnings[0] == (folder / "a/line.xyz").string() + ": all of its 16 points lie on one line");
+  CHECK(check.warnings ==
+        std::vector<std::string>{(folder / "a/few.xyz").string() + ": 15 points only, too few to show a form",
+                                 (folder / "a/line.xyz").string() + ": all of its 16 points lie on one line"});
 }
 
 }  // namespace geosft::test::test_shape_folders

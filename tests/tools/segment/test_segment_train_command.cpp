@@ -26,8 +26,8 @@ TEST_CASE("a training of parts names the classes that it cannot test") {
   const SegmentShop shop;
   write_part_set(shop.data(), 6, 1);
   const ProcessResult result = shop.run_well(shop.train("run"));
-  CHECK_THAT(result.err, Catch::Contains("(test): 1 of 2 classes have no shape: mug"));
-  CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("1 of 2 classes have no shape: mug"));
+  CHECK_THAT(result.err, Catch::Contains("(test): 1 of 2 classes has no shape: mug"));
+  CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("1 of 2 classes has no shape: mug"));
 }
 
 TEST_CASE("parts are learned where they can be told apart") {
