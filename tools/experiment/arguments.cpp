@@ -102,10 +102,23 @@ std::string meant_setting(const CLI::App& app, const std::string& name) {
   return "--set " + key + "=VALUE";
 }
 
+// Returns "--seed: expected a number of at least 0, found -1" for "--seed: Value -1 not in range [0 to 1.797…e308]", as
+// CLI11 says of CLI::NonNegativeNumber with all the digits of the limit; other messages as they are.
+std::string without_huge_limit(const std::string& message) {
+  constexpr std::string_view value = ": Value ", middle = " not in range 0.000000 to ";
+  constexpr size_t many = 40;  // characters, more than an integer has
+  const size_t begin = message.find(value), range = message.find(middle);
+  if (begin == std::string::npos || range == std::string::npos || message.size() < range + middle.size() + many) {
+    return message;
+  }
+  const size_t found = begin + value.size();
+  return message.substr(0, begin) + ": expected a number of at least 0, found " + message.substr(found, range - found);
+}
+
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   const std::string message = first_line(error.what());
-  if (extras.empty()) return with_choices(message) + meaning_of_missing(app, message);
+  if (extras.empty()) return with_choices(without_huge_limit(message)) + meaning_of_missing(app, message);
   // The options that follow an unknown command are its own.
   if (!subcommand_names(chosen(app)).empty() && !extras.front().starts_with('-')) {
     return unknown_option_message(chosen(app), extras.front());

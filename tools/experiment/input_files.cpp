@@ -271,6 +271,9 @@ int PredictionTable::predict(const char* tool, const std::vector<std::string>& f
     const int code = for_each_file(tool, files.size(), fail_fast, next, failed);
     write();
     return code;
+  } catch (const std::ios_base::failure&) {  // nobody reads standard output any more, as after `| head`
+    write();
+    throw;
   } catch (const Interrupted& stop) {
     write();
     throw Interrupted(std::string(stop.what()) + ": " + std::to_string(done) + " of " + std::to_string(files.size()) +

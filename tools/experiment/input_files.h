@@ -82,7 +82,8 @@ class PredictionTable {
   void add(std::vector<std::string> row);
   // Predicts file by file, as for_each_file does; of one that fails the table has its name and the error, and with
   // `json` an object of these is printed. Then writes the table. If a signal arrives (install_interrupt_handler), it
-  // has the files that are done, and Interrupted is thrown.
+  // has the files that are done, and Interrupted is thrown; the same holds where standard output cannot be written, and
+  // its std::ios_base::failure.
   int predict(const char* tool, const std::vector<std::string>& files, bool fail_fast,
               const std::function<void(size_t)>& each, bool json = false);
 

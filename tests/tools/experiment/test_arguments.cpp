@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <sstream>
+#include <tuple>
 
 #include "tests/support.h"
 
@@ -44,6 +45,26 @@ void require_refused(const std::vector<const char*>& words, const std::vector<st
 
 TEST_CASE("an unknown command is what is wrong, also with options after it") {
   require_refused({"trian", "--data", "x"}, {"unknown command 'trian'", "'train'"});
+}
+
+TEST_CASE("a number below a limit without an upper one is refused without the digits of the largest number") {
+  for (const auto& [option, value, expected] : std::vector<std::tuple<const char*, const char*, std::string>>{
+           {"--seed", "-1", "--seed: expected a number of at least 0, found -1"},
+           {"--top", "0", "--top: Value 0 not in range 1 to 1000000"}}) {
+    CLI::App app;
+    int64_t seed = 0, top = 0;
+    app.add_option("--seed", seed)->check(CLI::NonNegativeNumber);
+    app.add_option("--top", top)->check(CLI::Range(1, 1000000));
+    const std::vector<const char*> words = {"tool", option, value};
+    std::ostringstream out;
+    std::string message;
+    try {
+      parse_arguments(app, 3, words.data(), out);
+    } catch (const UsageError& error) {
+      message = error.what();
+    }
+    CHECK(message == expected);
+  }
 }
 
 TEST_CASE("an enumeration is refused with its names") {

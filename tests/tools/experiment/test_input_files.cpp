@@ -151,6 +151,13 @@ TEST_CASE("a table of predictions has the rows of each file, or its error") {
   CHECK_THROWS_WITH(stopped.predict("tool", files, false, stops),
                     "in the middle: 2 of 3 files are done, and in " + csv);
   CHECK(read_text(csv) == "file,class,error\na.off,mug,\nb.off,mug,\n");
+  PredictionTable unread(csv, {"file", "class"});
+  const auto fails = [&](size_t i) {
+    if (i == 1) throw std::ios_base::failure("standard output is closed");
+    unread.add({files[i], "cup"});
+  };
+  CHECK_THROWS_AS(unread.predict("tool", files, false, fails), std::ios_base::failure);
+  CHECK(read_text(csv) == "file,class,error\na.off,cup,\n");
   PredictionTable none("", {"file"});
   CHECK_FALSE(none.requested());
   none.add({"a.off"});
