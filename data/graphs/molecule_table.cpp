@@ -291,6 +291,7 @@ TableLabels known_number_labels(const TextTable& table, const ItemSchema& known)
   out.task = known.task;
   out.names = known.output_names;
   std::vector<std::string> absent;
+  std::string taken_for;
   std::vector<at::Tensor> targets;
   for (const std::string& name : known.output_names) {
     const std::optional<size_t> column = find_column(table, name);
@@ -301,13 +302,17 @@ TableLabels known_number_labels(const TextTable& table, const ItemSchema& known)
     }
     const ReadColumn read = read_column(table, *column);
     if (read.text_row) refuse_text(table, *column, read);
+    if (has_labels(known.task) && known.label_values.empty() && !read.numbers.zero_or_one()) {
+      taken_for += "; \"" + name + "\" has " + number_text(*read.numbers.distinct.begin()) + " and " +
+                   number_text(*read.numbers.distinct.rbegin()) + ", taken for 0 and 1";
+    }
     targets.push_back(has_labels(known.task) ? known_labels(table, read.numbers, known)
                                              : at::tensor(read.numbers.values));
   }
   out.target = at::stack(targets, 1);
   out.values = known.label_values;
   for (size_t row = 0; row < table.lines.size(); ++row) out.rows.push_back(static_cast<int64_t>(row));
-  out.note = "labels of the trained model, " + quoted_list(out.names);
+  out.note = "labels of the trained model, " + quoted_list(out.names) + taken_for;
   if (!absent.empty()) out.note += "; no column of this table, and so unknown: " + quoted_list(absent);
   return out;
 }

@@ -239,7 +239,8 @@ size_t smiles_column(const TextTable& table, const std::string& name) {
     if (lower_case(header) == "smiles" || !holds_smiles({header})) return *found;
     throw DataError(table.file + ":1", "a header with the names of the columns", "the SMILES \"" + header + "\"");
   }
-  throw DataError(table.file + ":1", "a column \"smiles\", or one of SMILES", "the columns " + column_list(table));
+  throw DataError(table.file + ":1", "a column \"smiles\", or one of SMILES, which --smiles-column names",
+                  "the columns " + column_list(table));
 }
 
 bool is_csv(const fs::path& file) {

@@ -29,6 +29,7 @@
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/automatic_settings.h"
 #include "tools/experiment/graph_metrics.h"
+#include "tools/experiment/key_names.h"
 #include "tools/experiment/progress.h"
 
 namespace geosft {
@@ -210,7 +211,7 @@ void require_edges(const std::string& source) {
 }
 
 // Throws DataError for a list of SMILES, and for a table of molecules that its name does not tell.
-void require_labels(const std::string& source) {
+void refuse_smiles_alone(const std::string& source) {
   if (!std::filesystem::is_regular_file(source)) return;
   const GraphFileFormat* const format = find_graph_file_format(source);
   if (format == nullptr || format->kind != GraphFileFormat::smiles) return;
@@ -259,7 +260,7 @@ PackedItems open_graphs(const std::string& source, GraphReadOptions options, int
   }
   if (!is_molecule_table(source, options)) {
     check_known_format(source);
-    require_labels(source);
+    refuse_smiles_alone(source);
   }
   std::unique_ptr<ProgressBar> bar;
   options.progress = [&](int64_t done, int64_t total) {
@@ -320,11 +321,22 @@ PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
 
 namespace {
 
-PackedItems open_for(const GraphSettings& settings, const ItemSchema* known = nullptr) {
+// Throws DataError if no target is known, with the outputs of a trained model where they are few.
+void require_labels(const PackedItems& graphs, const std::string& source) {
+  constexpr size_t few = 5;
+  const ItemSchema& schema = graphs.schema;
+  if (known_targets(schema.task, graphs.target).size(0) > 0) return;
+  const bool names = !has_classes(schema.task) && schema.output_names.size() <= few;
+  throw DataError(source, schema.items + " with labels" + (names ? ", " + listed(schema.output_names, " or ") : ""),
+                  "none");
+}
+
+PackedItems open_for(const GraphSettings& settings, const ItemSchema* known = nullptr, bool labelled = false) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
   GraphReadOptions reading = settings.reading();
   if (known != nullptr) reading.known = *known;
   PackedItems graphs = open_graphs(settings.data, std::move(reading), settings.max_length);
+  if (labelled) require_labels(graphs, settings.data);
   take_molecule_inputs(graphs, settings.molecules, settings.data);
   return graphs;
 }
@@ -338,8 +350,8 @@ PackedItems encoded(PackedItems graphs, const GraphSettings& settings) {
 
 }  // namespace
 
-PackedItems open_encoded_graphs(const GraphSettings& settings, const ItemSchema* known) {
-  return encoded(open_for(settings, known), settings);
+PackedItems open_encoded_graphs(const GraphSettings& settings, const ItemSchema* known, bool labelled) {
+  return encoded(open_for(settings, known, labelled), settings);
 }
 
 TrainingGraphs open_training_graphs(GraphSettings settings) {

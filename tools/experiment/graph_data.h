@@ -52,8 +52,10 @@ void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings,
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings);
 
 // Opens the dataset of the settings with its node encoding and features of molecules, read from the cache if possible.
-// `known` are the features and outputs of a trained model, as in GraphReadOptions; or null.
-PackedItems open_encoded_graphs(const GraphSettings& settings, const ItemSchema* known = nullptr);
+// `known` are the features and outputs of a trained model, as in GraphReadOptions; or null. If `labelled`, throws
+// DataError for data without a known label, before it computes anything.
+PackedItems open_encoded_graphs(const GraphSettings& settings, const ItemSchema* known = nullptr,
+                                bool labelled = false);
 
 // Opens the dataset to train on, with what its settings are once those that are automatic are derived from it
 // (automatic_settings.h).

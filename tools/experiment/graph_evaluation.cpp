@@ -179,6 +179,12 @@ PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settin
   return graphs;
 }
 
+PackedItems open_labelled_graphs(const GraphRun& trained) {
+  PackedItems graphs = open_encoded_graphs(trained.settings, &trained.schema, /*labelled=*/true);
+  trained.check_same({graphs.schema}, trained.settings.data);
+  return graphs;
+}
+
 GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items,
                            GraphSplit split, const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
                            const std::function<void(int64_t)>& progress) {

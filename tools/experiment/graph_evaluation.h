@@ -25,6 +25,8 @@ PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settin
 inline PackedItems open_run_graphs(const GraphRun& trained) {
   return open_run_graphs(trained, trained.settings);
 }
+// Does the same for data to evaluate: without a label there, throws DataError before molecules are described.
+PackedItems open_labelled_graphs(const GraphRun& trained);
 
 // The mean of equally shaped tensors, and the sum of the squared deviations from it (Welford, 1962; Chan et al., 1979).
 struct OutputSpread {

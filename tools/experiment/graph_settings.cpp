@@ -201,6 +201,10 @@ LayerOptions GraphModelSettings::layer() const {
   return options;
 }
 
+bool GraphModelSettings::samples() const {
+  return kind() == AttentionKind::sampling || head == GraphHead::sample_max;
+}
+
 std::vector<KeyUse> GraphModelSettings::key_uses() const {
   const bool samples = kind() == AttentionKind::sampling, head_samples = head == GraphHead::sample_max;
   const bool near = sparse() && primal.mask == MaskKind::nearest;

@@ -85,6 +85,8 @@ struct GraphModelSettings : EncoderSettings {
   LayerOptions layer() const;
   // Includes those of the encoder.
   std::vector<KeyUse> key_uses() const;
+  // Returns whether the layers or the head sample tokens.
+  bool samples() const;
 };
 
 // Section [molecules]: a CSV table of SMILES, and what is computed from the SMILES of any dataset.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "data/data_error.h"
+#include "data/graphs/molecule_table.h"
 #include "data/read_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/graph_presets.h"
@@ -198,10 +199,18 @@ std::string GraphTrainCommand::small_preset(const Config& options) const {
 bool GraphTrainCommand::train(const RunFolder& folder) {
   std::string note;
   if (begins_small() && config_file.empty()) {
-    note = settings.model.attention == "none" && settings.molecules.descriptors
-               ? "without --config: a graph network with fingerprints and descriptors of molecules; five of them are "
-                 "--ensemble 5, and --attention sampling is the transformer"
-               : "without --config: a small model that fits the data; --preset paper has the sizes of the paper";
+    if (settings.model.attention == "none" && settings.molecules.descriptors) {
+      note =
+          "without --config: a graph network with fingerprints and descriptors of molecules; five of them are "
+          "--ensemble 5, and --attention sampling is the transformer";
+    } else {
+      note = "without --config: a small model that fits the data; --preset paper has the sizes of the paper";
+      if (names_molecules(settings.data, settings.reading())) {
+        note +=
+            ". It is the transformer, since an option is given that is for attention: without such, molecules get a "
+            "graph network with fingerprints and descriptors";
+      }
+    }
   }
   try {
     results_ = run_experiment(settings, folder, resume, device, processes(), note);
@@ -264,6 +273,8 @@ void GraphExperiment::EvalOptions::add_to(CLI::App& subcommand, const ItemWords&
     subcommand.add_option("--renumber", renumber, "evaluate again with the nodes renumbered, so many times")
         ->check(CLI::Range(0, 1000000))
         ->capture_default_str();
+    subcommand.add_option("--smiles-column", smiles_column,
+                          "column of SMILES of a table of molecules (default: as in training)");
   }
   subcommand.add_flag("--heads", heads,
                       "also say how far apart the attention of heads is, layer by layer (primal-dual)");
@@ -282,7 +293,14 @@ std::unique_ptr<TrainingTask> GraphExperiment::make_task(const GraphModel& model
 }
 
 GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& options) {
-  PackedItems graphs = open_run_graphs(trained);
+  if (!options.smiles_column.empty()) {
+    trained.settings.molecules.smiles_column = options.smiles_column;
+    const std::string& data = trained.settings.data;
+    if (std::filesystem::exists(data) && !is_molecule_table(data, trained.settings.reading())) {
+      throw UsageError("--smiles-column is for a table of molecules, not for " + data);
+    }
+  }
+  PackedItems graphs = open_labelled_graphs(trained);
   const bool all = options.split == "all";
   const DatasetSplit splits = all ? DatasetSplit() : split_of_run(trained, graphs);
   const GraphSplit split = all ? GraphSplit::test : value_named<GraphSplit>(options.split, "split");

@@ -124,7 +124,7 @@ struct GraphExperiment {
     }
   };
   struct EvalOptions {
-    std::string split = "test";
+    std::string split = "test", smiles_column;
     int64_t renumber = 0;
     bool heads = false;
 

@@ -37,15 +37,22 @@ struct ItemPrediction {
   at::Tensor target = {};     // as in PackedItems, of one graph
 };
 
+// Returns whether an item has several predictions that may differ: of several models, or of votes for which tokens are
+// sampled at random.
+bool predictions_differ(const GraphRun& trained) {
+  const EvaluationSettings& evaluation = trained.settings.evaluation;
+  const bool drawn = trained.settings.model.samples() && evaluation.evaluation != SampleMode::greedy;
+  return !trained.more_models.empty() || (drawn && evaluation.votes > 1);
+}
+
 // Predicts by a trained model, prints, and collects the rows of a CSV file.
 struct Predictor {
   const GraphPredictOptions& options;
   GraphRun& trained;
   const ItemWords& words;
   std::vector<PredictedRow> rows = {};
-  bool spreads = trained.settings.evaluation.votes * (1 + static_cast<int64_t>(trained.more_models.size())) > 1 &&
-                 !is_of_nodes(trained.schema.task);  // predictions have a deviation
-  bool broken = false;                               // a row of a file could not be read
+  bool spreads = predictions_differ(trained) && !is_of_nodes(trained.schema.task);  // they have a deviation
+  bool broken = false;                                                              // a row of a file could not be read
 
   PredictedRow row_of(const ItemTitle& title) const {
     const nlohmann::json& fields = title.fields;

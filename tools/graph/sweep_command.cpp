@@ -29,6 +29,23 @@ std::pair<std::string, std::string> first_different_lines(const std::string& fir
   return {line, other};
 }
 
+// Throws UsageError for a key that the command line or a list gives and none of the configurations uses.
+void refuse_unused(const SweepList& plan, const std::vector<Variation>& all) {
+  std::vector<std::vector<KeyUse>> uses;
+  for (const Variation& variation : all) uses.push_back(variation.settings.key_uses());
+  for (const std::string& key : keys_of(plan)) {
+    std::string reason;
+    const auto unused = [&](const KeyUse& use) {
+      if (use.used || std::ranges::find(use.keys, key) == use.keys.end()) return false;
+      reason = key + " is for " + use.purpose + ", not for " + use.instead;
+      return true;
+    };
+    if (std::ranges::all_of(uses, [&](const auto& of_one) { return std::ranges::any_of(of_one, unused); })) {
+      throw UsageError(reason);
+    }
+  }
+}
+
 struct SweepCommand {
   SweepList given;  // from the command line
   std::filesystem::path list, out;
@@ -86,7 +103,7 @@ struct SweepCommand {
     GraphSettings settings = variation.settings;
     if (seconds && !begun) settings.train.epochs = epochs_that_fit(variation, device);
     const RunFolder folder = begun ? RunFolder::resume(path) : RunFolder::create(path);
-    settings.data = std::filesystem::absolute(settings.data).lexically_normal().string();
+    settings.locate_data();
     if (begun) {
       GraphSettings before;
       before.config().load_run_toml(folder.config());
@@ -132,6 +149,7 @@ struct SweepCommand {
         throw UsageError("two configurations are called " + variation.name);
       }
     }
+    refuse_unused(plan, all);
     std::vector<ResultRow> rows;
     std::vector<RunResult> first;
     std::vector<Curve> curves;

@@ -237,6 +237,9 @@ TEST_CASE("the labels of a trained model are read, whatever the table suggests")
   require_targets(read_known("smiles,name\nC,a\nCC,b\n"), {nan, nan, nan, nan});
   known.task = GraphTask::multi_label;
   require_targets(read_known("lipo,smiles,logS\n0,C,2\n0,CC,1\n"), {0, 1, 0, 0});
+  const PackedItems of_two = read_known("lipo,smiles,logS\n1,C,2\n0,CC,1\n");
+  CHECK_THAT(of_two.warnings[0],
+             Catch::Contains("\"logS\" has 1 and 2, taken for 0 and 1") && !Catch::Contains("\"lipo\" has"));
   require_error([&] { read_known("lipo,smiles\n5,C\n5,CC\n"); }, {"m.csv", "\"lipo\"", "found only 5"});
   require_error([&] { read_known("lipo,smiles\n5,C\n6,CC\n7,CCC\n"); }, {"m.csv", "\"lipo\"", "more values"});
   known.label_values = {-1, 1, 0, 1};

@@ -370,6 +370,16 @@ TEST_CASE("nodes limit the batches of a training of graphs where they are set, e
   CHECK((train.batch_size == 6 && train.batch_nodes == 250));
 }
 
+TEST_CASE("a model samples tokens in its layers or in its head, or in neither") {
+  GraphModelSettings model;
+  CHECK(model.samples());
+  model.attention = "softmax";
+  model.head = GraphHead::sample_max;
+  CHECK(model.samples());
+  model.head = GraphHead::mean;
+  CHECK_FALSE(model.samples());
+}
+
 TEST_CASE("an unknown metric is refused with the other settings, before data are read") {
   GraphSettings settings;
   settings.train.metric = "roc_auc, rmse";

@@ -206,6 +206,24 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
       shop.run_well({"eval", run, "--data", (shop / "more.csv").string(), "--split", "all", "--json"});
   REQUIRE(nlohmann::json::parse(elsewhere.out).at("count") == 10);
   REQUIRE_THAT(elsewhere.err, Catch::Contains("labels of the trained model, \"nitrogen\""));
+  // Of two columns of SMILES the one that is named is taken. Without a label nothing is described first.
+  write_text(shop / "two.csv", "smiles,made,nitrogen\nCCO,CCN,1\nCC,CCO,0\nCCN,CC,0\nC,CN,1\nN,C,0\n");
+  const std::string two = (shop / "two.csv").string();
+  const auto loss = [&](const Words& words) {
+    const auto evaluated_there = shop.run_well(Words{"eval", run, "--data", two, "--split", "all", "--json"} + words);
+    return nlohmann::json::parse(evaluated_there.out).at("metrics").at("loss").get<double>();
+  };
+  CHECK(loss({"--smiles-column", "made"}) < loss({}));
+  shop.refuses({"eval", run, "--data", shop.data().string(), "--split", "all", "--smiles-column", "made"}, 2,
+               {"--smiles-column is for a table of molecules, not for " + shop.data().string()});
+  write_text(shop / "bare.csv", "smiles,other\nCCO,1\nCC,2\n");
+  const auto bare = shop.run({"eval", run, "--data", (shop / "bare.csv").string(), "--split", "all"});
+  CHECK(bare.exit == 1);
+  CHECK_THAT(bare.err, Catch::Contains("expected graphs with labels, nitrogen, found none") &&
+                           !Catch::Contains("describing molecules"));
+  write_text(shop / "nosmiles.csv", "code,nitrogen\nx7,1\ny8,0\n");
+  shop.refuses({"predict", run, (shop / "nosmiles.csv").string()}, 1,
+               {"a column \"smiles\", or one of SMILES, which --smiles-column names", "the columns"});
   // Another table keeps its rows and columns, and a broken molecule has a row with the error.
   write_text(shop / "other.csv", "drug,nitrogen,id\nCCN,1,a\nC(C,0,b\nCCO,,c\n");
   const std::string other = (shop / "other.csv").string(), table = (shop / "table.csv").string();
@@ -349,6 +367,23 @@ TEST_CASE("a table of molecules whose column of SMILES has another name is descr
   CHECK_THAT(shop.run_well({"info", data}).out,
              Catch::Contains("3 graphs, 8 nodes") && Catch::Contains("task: regression, 1 target: y"));
   CHECK_THAT(shop.run_well({"encode", data, "--out", out, "--steps", "4"}).out, Catch::Contains("3 graphs"));
+}
+
+TEST_CASE("an option of attention makes the small model of molecules the transformer, and that is said") {
+  if (!has_rdkit()) return;
+  const GraphShop shop;
+  std::string table = "smiles,nitrogen\n";
+  const std::vector<std::string> smiles = hundred_smiles();
+  for (const std::string& one : smiles) table += one + "," + std::to_string(labels_of(one)[0]) + "\n";
+  write_text(shop / "t.csv", table);
+  const Words words = {"train", "--data", (shop / "t.csv").string(), "--epochs", "1", "--out"};
+  const std::string said = "It is the transformer, since an option is given that is for attention";
+  const auto network = shop.run_well(words + Words{(shop / "network").string()});
+  CHECK_THAT(network.err, Catch::Contains("without --config: a graph network") && !Catch::Contains(said));
+  CHECK_THAT(read_text(shop / "network/config.toml"), Catch::Contains("attention = \"none\""));
+  const auto attends = shop.run_well(words + Words{(shop / "attends").string(), "--num-heads", "2"});
+  CHECK_THAT(attends.err, Catch::Contains("without --config: a small model") && Catch::Contains(said));
+  CHECK_THAT(read_text(shop / "attends/config.toml"), Catch::Contains("attention = \"sampling\""));
 }
 
 TEST_CASE("energies of molecules with coordinates are learnt, and rotations do not change them") {

@@ -141,6 +141,9 @@ TEST_CASE("predict takes folders and patterns of graphs, and writes a table") {
   CHECK(known.at(0) == "file,graph,name,class,probability,class_2,probability_2,deviation,deviation_2,target,error");
   CHECK_THAT(known.at(1),
              Catch::StartsWith(shop.data().string() + ",3,,") && (Catch::EndsWith(",1,") || Catch::EndsWith(",-1,")));
+  // Votes that sample the same tokens do not deviate.
+  shop.run_well({"predict", run, "--graphs", "3", "--csv", table, "--votes", "3", "--evaluation", "greedy"});
+  CHECK(lines_of(read_text(table)).at(0) == "file,graph,name,class,probability,class_2,probability_2,target,error");
 }
 
 }  // namespace geosft::test::test_graph_predict_command

@@ -135,6 +135,11 @@ TEST_CASE("sweep refuses wrong use in a line") {
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "scroe=dot"}, 2, {"'scroe'", "'score'"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "num_samples=4,4"}, 2, {"two configurations"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--json", "--csv"}, 2, {"--csv"});
+  // A key that no configuration uses; one that some do is taken.
+  shop.refuses({"sweep", "--data", data, "--out", out, "--set", "split_folder=x"}, 2,
+               {"split_folder is for a table of molecules, not for " + data});
+  shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "attention=softmax,cosine", "--set", "num_samples=4"},
+               2, {"num_samples is for attention sampling"});
   for (const char* option : {"--set", "--vary"}) {
     shop.refuses({"sweep", "--data", data, "--out", out, "--seconds", "9", option, "epochs=4"}, 2,
                  {"--seconds", "epochs"});
