@@ -136,8 +136,9 @@ TEST_CASE("columns and points to drop are those of the options, and part of the 
   const FileDataset dropped = example.open();
   CHECK(dropped.get(0).points.size(0) == 2);
   CHECK(dropped.has_normals());
-  REQUIRE(dropped.warnings().size() == 1);
+  REQUIRE(dropped.warnings().size() == 2);
   CHECK_THAT(dropped.warnings()[0], Catch::Contains("d.xyz: 1 of its 3 points"));
+  CHECK_THAT(dropped.warnings()[1], Catch::Contains("d.xyz: 2 points only, too few to show a form"));
   const FileDataset cached = example.open();
   CHECK(example.sampled == 0);
   CHECK(cached.warnings() == dropped.warnings());
@@ -160,10 +161,12 @@ TEST_CASE("each kind of warning is said of its first file, with the number of th
   add("g", coloured + "nan 0 0 9 9 9\n2 1 1 9 9 9\n");
   example.options.drop_invalid = true;
   const std::vector<std::string> warnings = example.open().warnings();
-  REQUIRE(warnings.size() == 2);
+  REQUIRE(warnings.size() == 3);
   CHECK_THAT(warnings[0], Catch::Contains("d.xyz: columns 4 to 6 are taken as colours") &&
                               Catch::EndsWith("; 2 more files have the like"));
   CHECK_THAT(warnings[1], Catch::Contains("e.xyz: 1 of its 3 points") && Catch::EndsWith("; 1 more file has the like"));
+  CHECK_THAT(warnings, Catch::VectorContains((example.folder / "data/d.xyz").string() +
+                                             ": 2 points only, too few to show a form; 3 more files have the like"));
 }
 
 TEST_CASE("clouds that mislead a model of shapes are named") {

@@ -58,7 +58,7 @@ TEST_CASE("part dataset: classes without a shape and parts without a point are w
   counts[1] = 0;
   CHECK(empty_parts_warnings(*some, counts, "some (test)") ==
         std::vector<std::string>{"some (test): 1 of 2 classes has no shape: mug",
-                                 "some (test): 1 of 5 parts have no point: lamp pole"});
+                                 "some (test): 1 of 5 parts has no point: lamp pole"});
   CHECK(empty_parts_warnings(*some, {}, "some (test)").size() == 1);
   write_shapenet_text(folder / "text");
   const auto text = open_part_dataset(folder / "text", PartSplit::test);

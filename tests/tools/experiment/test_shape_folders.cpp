@@ -96,8 +96,9 @@ TEST_CASE("a check reads every file once, and names the broken ones and what oth
   place.options.drop_invalid = true;
   check = check_shape_files(place.data(), place.options);
   CHECK(check.broken.size() == 2);
-  REQUIRE(check.warnings.size() == 1);
+  REQUIRE(check.warnings.size() == 2);
   CHECK_THAT(check.warnings[0], Catch::Contains("holes.xyz") && Catch::Contains("1 of its 3 points"));
+  CHECK_THAT(check.warnings[1], Catch::Contains("holes.xyz: 2 points only, too few to show a form"));
   // Files of both splits are read once.
   const TemporaryFolder both;
   write_text(both / "a/1.off", cube_off(1.0));

@@ -138,7 +138,7 @@ TEST_CASE("sweep refuses wrong use in a line") {
   // A key that no configuration uses; one that some do is taken.
   shop.refuses({"sweep", "--data", data, "--out", out, "--set", "split_folder=x"}, 2,
                {"split_folder is for a table of molecules, not for " + data});
-  shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "attention=softmax,cosine", "--set", "num_samples=4"},
+  shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "attention=softmax,linear", "--set", "num_samples=4"},
                2, {"num_samples is for attention sampling"});
   for (const char* option : {"--set", "--vary"}) {
     shop.refuses({"sweep", "--data", data, "--out", out, "--seconds", "9", option, "epochs=4"}, 2,
