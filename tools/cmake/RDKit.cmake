@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds RDKit, which a few source files use for SMILES, scaffolds, descriptors, fingerprints and drawings. A build without it works, but reports an error for SMILES.
 option(GEOSFT_RDKIT "read SMILES with RDKit where it is installed (Debian: librdkit-dev, libboost-dev)" ON)
-set(_libraries Depictor Descriptors Fingerprints ChemTransforms SmilesParse GraphMol DataStructs RDGeneral)
+set(_libraries MolDraw2D Depictor Descriptors Fingerprints ChemTransforms SmilesParse GraphMol DataStructs RDGeneral)
 if(GEOSFT_RDKIT)
   find_path(GEOSFT_RDKIT_INCLUDE GraphMol/SmilesParse/SmilesParse.h PATH_SUFFIXES rdkit)
   find_path(GEOSFT_BOOST_INCLUDE boost/graph/adjacency_list.hpp)
