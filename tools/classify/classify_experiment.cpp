@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "data/data_error.h"
+#include "tools/experiment/class_counts.h"
 #include "tools/experiment/class_subset.h"
 #include "tools/experiment/colour_map.h"
 #include "tools/experiment/estimated_normals.h"
@@ -30,43 +31,6 @@ at::Tensor labels_of(const PointDataset& clouds) {
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < clouds.size(); ++i) labels.push_back(clouds.label(i));
   return at::tensor(labels, at::kLong);
-}
-
-// Counts how often a class occurs and is predicted.
-struct ClassCounts {
-  std::string name;
-  int64_t clouds = 0, predicted = 0, right = 0;
-  std::vector<int64_t> guesses;  // how often its clouds got each class
-
-  // Return no value where the share is of nothing.
-  std::optional<double> recall() const { return share(right, clouds); }
-  std::optional<double> precision() const { return share(right, predicted); }
-  std::optional<double> f1() const { return share(2 * right, clouds + predicted); }
-
- private:
-  static std::optional<double> share(int64_t part, int64_t whole) {
-    if (whole == 0) return std::nullopt;
-    return static_cast<double>(part) / static_cast<double>(whole);
-  }
-};
-
-std::vector<ClassCounts> class_counts(const ClassificationMetrics& metrics, const ClassNames& outputs) {
-  const auto count = static_cast<int64_t>(outputs.class_names.size());
-  const at::Tensor confusion = metrics.confusion.to(at::kLong).contiguous();
-  std::vector<ClassCounts> classes;
-  for (int64_t label = 0; label < count; ++label) {
-    const int64_t* const row = confusion.const_data_ptr<int64_t>() + label * count;
-    classes.push_back({outputs.class_names[static_cast<size_t>(label)],
-                       confusion[label].sum().item<int64_t>(),
-                       confusion.select(1, label).sum().item<int64_t>(),
-                       row[label],
-                       {row, row + count}});
-  }
-  return classes;
-}
-
-std::string share_text(const std::optional<double>& share) {
-  return share ? percent(*share) : "-";
 }
 
 }  // namespace
@@ -183,8 +147,8 @@ nlohmann::json ClassifyExperiment::metrics_json(const Evaluation& evaluation) {
 }
 
 void ClassifyExperiment::add_json(nlohmann::json& json, const Evaluation& evaluation, const ClassNames& outputs) {
-  for (const ClassCounts& one : class_counts(evaluation.metrics, outputs)) {
-    nlohmann::json row{{"class", one.name}, {"clouds", one.clouds}, {"predicted", one.predicted}};
+  for (const ClassCounts& one : class_counts(evaluation.metrics.confusion, outputs.class_names)) {
+    nlohmann::json row{{"class", one.name}, {"clouds", one.items}, {"predicted", one.predicted}};
     const auto add = [&](const char* name, const std::optional<double>& share) {
       if (share) row[name] = *share;
     };
@@ -207,20 +171,15 @@ std::string ClassifyExperiment::metrics_text(const Evaluation& evaluation) {
 std::vector<std::vector<std::string>> ClassifyExperiment::table(const Evaluation& evaluation,
                                                                 const ClassNames& outputs) {
   std::vector<std::vector<std::string>> rows = {{"class", evaluation.invariance ? "copies" : "clouds", "right"}};
-  for (const ClassCounts& one : class_counts(evaluation.metrics, outputs)) {
-    rows.push_back({one.name, std::to_string(one.clouds), share_text(one.recall())});
+  for (const ClassCounts& one : class_counts(evaluation.metrics.confusion, outputs.class_names)) {
+    rows.push_back({one.name, std::to_string(one.items), share_text(one.recall())});
   }
   return rows;
 }
 
 std::vector<std::vector<std::string>> ClassifyExperiment::page_table(const Evaluation& evaluation,
                                                                      const ClassNames& outputs) {
-  std::vector<std::vector<std::string>> rows = {{"class", "clouds", "predicted", "recall", "precision", "F1"}};
-  for (const ClassCounts& one : class_counts(evaluation.metrics, outputs)) {
-    rows.push_back({one.name, std::to_string(one.clouds), std::to_string(one.predicted), share_text(one.recall()),
-                    share_text(one.precision()), share_text(one.f1())});
-  }
-  return rows;
+  return class_rows(class_counts(evaluation.metrics.confusion, outputs.class_names), "clouds");
 }
 
 void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, const ClassNames& outputs,

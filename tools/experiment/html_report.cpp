@@ -39,7 +39,7 @@ figure.wide img { max-width: none; width: 38rem; } /* of two panels, the second 
 figcaption, .faint { color: var(--faint); font-size: .9rem; }
 .mistakes { display: grid; grid-template-columns: repeat(auto-fill, minmax(15.5rem, 1fr)); gap: 1rem; }
 .mistakes section { border: 1px solid var(--line); border-radius: .5rem; padding: .7rem; overflow-wrap: anywhere; }
-.mistakes svg { width: 100%; height: auto; background: #fff; border-radius: .3rem; }
+.mistakes svg, .mistakes img { width: 100%; height: auto; background: #fff; border-radius: .3rem; }
 .viewer { margin: 1rem 0; } .viewer iframe { width: 100%; height: min(80vh, 42rem); border: 1px solid var(--line); border-radius: .5rem; }
 .viewer p { display: flex; flex-wrap: wrap; gap: .3rem 1.5rem; margin: .3rem 0; }
 .live .mistakes section[data-scene] { cursor: pointer; }
@@ -128,6 +128,11 @@ std::string confusion_html(const ConfusionCounts& confusion) {
   return text + "</table></div>\n";
 }
 
+// Returns an image element that holds the picture; `caption` is HTML.
+std::string svg_image(const std::string& svg, const std::string& caption) {
+  return "<img alt=\"" + caption + "\" src=\"data:image/svg+xml;base64," + base64(svg) + "\">";
+}
+
 // Returns the elements that hold a scene until it is shown.
 std::string scene_html(const PageScene& scene) {
   const auto data = [](const char* kind, const std::string& text) {
@@ -158,6 +163,8 @@ std::string mistakes_html(const Mistakes& mistakes) {
       if (!cloud.caption.empty()) text += "<figcaption>" + html_text(cloud.caption) + "</figcaption>";
       text += "</figure>\n";
     }
+    // An image of its own: nothing in it runs as a script, or has effects on the page.
+    if (!one.svg.empty()) text += "<figure>" + svg_image(one.svg, name) + "</figure>\n";
     if (one.scene) text += scene_html(*one.scene);
     text += "</section>\n";
   }
@@ -261,8 +268,8 @@ std::string html_page(const HtmlReport& report) {
   text += "</table>\n";
   for (const auto& [caption, file] : report.pictures) {
     if (!path_exists(file)) continue;
-    text += "<h2>" + html_text(caption) + "</h2>\n<figure class=\"wide\"><img alt=\"" + html_text(caption) +
-            "\" src=\"data:image/svg+xml;base64," + base64(read_file(file)) + "\"></figure>\n";
+    text += "<h2>" + html_text(caption) + "</h2>\n<figure class=\"wide\">" +
+            svg_image(read_file(file), html_text(caption)) + "</figure>\n";
   }
   if (!report.table.empty()) text += "<h2>Classes</h2>\n" + table_html(report.table);
   if (report.confusion.counts.defined()) text += confusion_html(report.confusion);

@@ -33,6 +33,7 @@ struct Mistake {
   std::string name, text;
   std::vector<DrawnCloud> clouds;
   std::optional<PageScene> scene = std::nullopt;
+  std::string svg = {};  // a picture, an SVG document; empty: none
 };
 // Returns how a mistake is looked at from all sides.
 inline std::string view_hint() {

@@ -64,6 +64,19 @@ TEST_CASE("a page has the counts of a confusion matrix, and further tables with 
   require_error([&] { html_page(report); }, {"confusion.counts", "[1, 1]", "[2, 2]"});
 }
 
+TEST_CASE("the picture of a mistake is an image of its own, whatever its text and its name") {
+  HtmlReport report{"A run", {}, {}, {}, {}, ""};
+  Mistake one{"item 3: <b>\"x\"", "predicted a, is <b>", {}};
+  one.svg = "<svg><script>alert(1)</script></svg>";
+  report.mistakes = {"the worst first", {one, {"item 4", "", {}}}};
+  const std::string page = html_page(report);
+  CHECK(count_of(page, "<section ") == 2);
+  CHECK(count_of(page, "<img alt=\"item 3: &lt;b&gt;&quot;x&quot;\" src=\"data:image/svg+xml;base64," +
+                           base64(one.svg) + "\">") == 1);
+  CHECK(count_of(page, "<img ") == 1);
+  CHECK_THAT(page, Catch::Contains("is &lt;b&gt;") && !Catch::Contains("<script") && !Catch::Contains("<b>\""));
+}
+
 TEST_CASE("base64 has the test vectors of RFC 4648") {
   CHECK(base64("") == "");
   CHECK(base64("f") == "Zg==");
