@@ -89,17 +89,12 @@ void print_shape_file(const std::filesystem::path& file, const FileOptions& opti
   std::cout << (json ? json_line(shape_file_json(file, options.columns)) : shape_file_text(file, options.columns));
 }
 
-void ReportArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
-  subcommand.add_option("RUN", run, "RUN folder, or the name of a pretrained model")->required();
-  as_output_file(subcommand.add_option("--out", out,
-                                       "HTML file to write (default: RUN/report.html; a pretrained model needs it)"));
+void CloudReportArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
+  ReportArguments::add_to(subcommand);
   add_enum_option(subcommand, "--rotate", &rotation,
                   "rotate the clouds once: not at all, about z, or by any rotation; the page also says how far the "
                   "predictions differ from those of the upright clouds");
   subcommand.add_option("--split", split, "which clouds")->check(CLI::IsMember(splits))->capture_default_str();
-  subcommand.add_option("--mistakes", mistakes, "how many of the worst predictions are drawn")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
 }
 
 }  // namespace geosft

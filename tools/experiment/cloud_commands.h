@@ -35,15 +35,14 @@
 #include <utility>
 #include <vector>
 
-#include "data/atomic_file.h"
 #include "data/formats/shape_file.h"
 #include "tools/experiment/cloud_report.h"
 #include "tools/experiment/cloud_training_data.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/experiment_commands.h"
-#include "tools/experiment/html_report.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
+#include "tools/experiment/run_report.h"
 #include "tools/experiment/shape_folders.h"
 
 namespace geosft {
@@ -271,6 +270,8 @@ struct CloudExperiment {
 
   static bool is_input(const std::filesystem::path& file) { return has_shape_extension(file); }
   static std::string data_help() { return Task::Settings::kDataHelp; }
+  static std::string title(const Outputs&) { return Experiment::name; }
+  static std::string item_words(const Outputs&) { return items.items; }
   template <class Clouds>
   static void initialize(const typename Task::Model&, const Clouds&) {}
   static auto report(Run& trained, const EvalOptions& options) {
@@ -293,10 +294,9 @@ struct CloudExperiment {
     }
   }
 };
-struct ReportArguments {
-  std::string run, split = "test", out;
+struct CloudReportArguments : ReportArguments {
+  std::string split = "test";
   Rotation rotation = Rotation::none;
-  int64_t mistakes = 12;
 
   void add_to(CLI::App& subcommand, const std::vector<std::string>& splits);
 };
@@ -305,65 +305,39 @@ struct ReportArguments {
 template <class Experiment>
 struct CloudReportCommand {
   using Task = typename Experiment::Task;
+  using Report = CloudReport<Experiment>;
 
-  ReportArguments given;
+  CloudReportArguments given;
   Overrides<Experiment> overrides;
 
   int execute() const {
-    const RunFolder folder = RunFolder::open(resolve_run(given.run));
-    const bool shipped = folder.path() != given.run;  // a pretrained model, whose folder stays as it is
-    if (shipped && given.out.empty()) {
-      throw UsageError("--out FILE is required: " + given.run + " is a pretrained model, whose folder stays as it is");
-    }
-    const std::filesystem::path file =
-        given.out.empty() ? folder.path() / "report.html" : std::filesystem::path(given.out);
-    TrainedRun<Task> trained = overrides.load(given.run);
-    overrides.require_data(trained, given.run);
-    const auto report = evaluate<Experiment>(trained, given.split, given.rotation, 1);
-    if (!shipped) {
-      Experiment::draw(report, trained, folder);
-      draw_curves(folder, Task::score(trained.settings, trained));
-    }
-    HtmlReport page;
-    page.title = std::string(Experiment::name) + ": " + folder.path().filename().string();
-    page.facts = {{"run", std::filesystem::absolute(folder.path()).lexically_normal().string()},
-                  {"data", trained.settings.data},
-                  {"outputs", trained.size_text()},
-                  {"parameters", std::to_string(parameter_count(*trained.model))}};
-    const auto add_fact = [&](const std::string& name, const std::string& value) {
-      if (!value.empty()) page.facts.emplace_back(name, value);
-    };
-    add_fact("clouds of the splits", split_counts_text(split_counts(folder.split())));
-    const bool rotated = given.rotation != Rotation::none;
-    add_fact(std::to_string(report.count) + " clouds of the " + report.split + " set" +
-                 (rotated ? std::string(", ") + rotation_text(given.rotation) : ""),
-             with_commas(Experiment::metrics_text(report.evaluation)));
-    std::istringstream invariance(invariance_text(report.evaluation.invariance));
-    for (std::string line; std::getline(invariance, line);) add_fact("invariance", line);
-    add_measures(page, report, trained);
-    add_fact("the figures are of", "best.ckpt" + checkpoint_note(folder.path(), trained.settings.train.epochs));
-    if (!report.broken.empty()) page.facts.emplace_back("data", broken_files_text(report.broken.size()));
-    const auto svg = [](std::filesystem::path stem) { return stem += ".svg"; };
-    page.pictures = {{"Learning curves", svg(folder.learning_curves())}};
-    page.mistakes = Experiment::mistakes(trained, *Experiment::open_split(trained, given.split), given.mistakes);
-    if (given.mistakes > 0 && page.mistakes.worst.empty()) {
-      page.facts.emplace_back("mistakes", "none: all clouds of the " + given.split + " set are right");
-    }
-    page.config = trained.settings.config().to_toml();
-    write_file_atomically(file, html_page(page));
-    std::cout << file.string() << '\n';
-    return 0;
+    return write_report<Experiment>(
+        given, overrides,
+        [&](TrainedRun<Task>& trained) { return evaluate<Experiment>(trained, given.split, given.rotation, 1); },
+        [&](HtmlReport& page, const Report& report, TrainedRun<Task>& trained) { fill(page, report, trained); });
   }
 
  private:
+  void fill(HtmlReport& page, const Report& report, TrainedRun<Task>& trained) const {
+    const bool rotated = given.rotation != Rotation::none;
+    add_fact(page,
+             std::to_string(report.count) + " clouds of the " + report.split + " set" +
+                 (rotated ? std::string(", ") + rotation_text(given.rotation) : ""),
+             with_commas(Experiment::metrics_text(report.evaluation)));
+    std::istringstream invariance(invariance_text(report.evaluation.invariance));
+    for (std::string line; std::getline(invariance, line);) add_fact(page, "invariance", line);
+    add_measures(page, report, trained);
+    if (!report.broken.empty()) add_fact(page, "data", broken_files_text(report.broken.size()));
+    page.mistakes = Experiment::mistakes(trained, *Experiment::open_split(trained, given.split), given.mistakes);
+    if (given.mistakes > 0 && page.mistakes.worst.empty()) {
+      add_fact(page, "mistakes", "none: all clouds of the " + given.split + " set are right");
+    }
+  }
   // Adds what the metrics are worth: their interval, the classes, which are mistaken for which, and the calibration.
-  static void add_measures(HtmlReport& page, const CloudReport<Experiment>& report, const TrainedRun<Task>& trained) {
+  static void add_measures(HtmlReport& page, const Report& report, const TrainedRun<Task>& trained) {
     const auto& evaluation = report.evaluation;
     if constexpr (requires { Experiment::accuracy(evaluation); }) {
-      const auto [low, high] = share_interval(Experiment::accuracy(evaluation), report.count);
-      page.facts.emplace_back("95 % interval of the accuracy", percent(low) + " to " + percent(high) +
-                                                                   " (Wilson's score interval of a share of " +
-                                                                   std::to_string(report.count) + " clouds)");
+      add_accuracy_interval(page, Experiment::accuracy(evaluation), report.count, "clouds");
     }
     if constexpr (requires { Experiment::score_error(evaluation); }) {
       const auto [score, error] = Experiment::score_error(evaluation);
@@ -383,9 +357,7 @@ struct CloudReportCommand {
       page.confusion = {trained.class_names, Experiment::confusion(evaluation)};
     }
     if constexpr (requires { Experiment::reliability(evaluation); }) {
-      const std::vector<ReliabilityBin>& bins = Experiment::reliability(evaluation);
-      if (bins.empty()) return;
-      page.more_tables.push_back({"Calibration", calibration_note(bins), reliability_table(bins)});
+      add_calibration(page, Experiment::reliability(evaluation));
     }
   }
 };

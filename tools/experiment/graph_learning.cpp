@@ -72,6 +72,12 @@ const SchemaEntry schema_entries[] = {
 
 }  // namespace
 
+std::string ItemOutputs::size_text() const {
+  const std::string word = has_classes(schema.task) ? "class" : has_labels(schema.task) ? "label" : "target";
+  const std::string plural = has_classes(schema.task) ? "es" : "s";
+  return std::to_string(schema.outputs()) + " " + word + (schema.outputs() == 1 ? "" : plural);
+}
+
 std::map<std::string, std::string> ItemOutputs::texts() const {
   return {{"schema", schema_text(schema)}, {"labels", labels_text(schema)}};
 }

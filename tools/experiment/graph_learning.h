@@ -19,6 +19,8 @@ struct ItemOutputs {
   ItemSchema schema;
 
   const std::vector<std::string>& names() const { return schema.output_names; }
+  // Returns "2 classes", "10 labels" or "1 target".
+  std::string size_text() const;
   // Returns the schema and, as a separate text that earlier versions do not have, its labels.
   std::map<std::string, std::string> texts() const;
   // Takes the schema from a checkpoint of `program`. Throws DataError naming `file`.

@@ -2,6 +2,7 @@
 #include "tools/graph/graph_experiment.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -19,8 +20,6 @@
 
 namespace geosft {
 namespace {
-
-constexpr size_t max_classes = 40;  // more do not fit in a table or picture
 
 // Returns the items of which a target is known.
 std::vector<int64_t> labelled_items_of(const PackedItems& graphs) {
@@ -88,7 +87,7 @@ std::string class_table(const at::Tensor& confusion, const std::vector<std::stri
 }  // namespace
 
 GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split,
-                            int64_t renumberings) {
+                            int64_t renumberings, const OutputsObserver& observe) {
   const std::vector<int64_t>& items = items_of_split(splits, split);
   GraphReport report;
   report.task = graphs.schema.task;
@@ -104,6 +103,7 @@ GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const 
                          [&](int64_t done) { progress(pass * report.count + done); });
     };
     const GraphOutputs original = outputs(0);
+    if (observe) observe(graphs, items, original);
     report.metrics = evaluation_metrics(trained.model, report.task, original, trained.settings.train.evaluation_loss());
     if (has_classes(report.task)) {
       report.confusion = confusion_of(original);
@@ -117,12 +117,13 @@ GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const 
   return report;
 }
 
-GraphReport evaluate_all_graphs(GraphRun& trained, PackedItems graphs, int64_t renumberings) {
+GraphReport evaluate_all_graphs(GraphRun& trained, PackedItems graphs, int64_t renumberings,
+                                const OutputsObserver& observe) {
   DatasetSplit all;
   all.test = labelled_items_of(graphs);
   if (all.test.empty()) throw DataError(trained.settings.data, graphs.schema.items + " with labels", "none");
   graphs.node_split = at::Tensor();  // nodes of all splits
-  GraphReport report = evaluate_graphs(trained, graphs, all, GraphSplit::test, renumberings);
+  GraphReport report = evaluate_graphs(trained, graphs, all, GraphSplit::test, renumberings, observe);
   report.split = "all";
   return report;
 }
@@ -180,7 +181,7 @@ std::string report_text(const GraphReport& report, const ItemOutputs& outputs) {
     out << "layer " << layer + 1 << ": the attention of two heads is " << std::fixed << std::setprecision(3)
         << distance.items << " apart (L2, of " << report.items << "), that of a token " << distance.tokens << '\n';
   }
-  if (report.confusion.defined() && names.size() <= max_classes) out << class_table(report.confusion, names);
+  if (report.confusion.defined() && names.size() <= max_shown_classes) out << class_table(report.confusion, names);
   return out.str();
 }
 
@@ -260,7 +261,7 @@ void GraphExperiment::Overrides::add_to(CLI::App& subcommand, const ItemWords& w
   subcommand.add_option("--split-name", split_name, "which of several published splits of an OGB set");
 }
 
-void GraphExperiment::EvalOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
+void GraphExperiment::EvalOptions::add_data_to(CLI::App& subcommand, const ItemWords& words) {
   std::vector<std::string> splits = enum_names<GraphSplit>();
   splits.insert(splits.begin(), "all");
   take_short_split_names(
@@ -269,12 +270,17 @@ void GraphExperiment::EvalOptions::add_to(CLI::App& subcommand, const ItemWords&
                                 " with a label, for other data than those of the training"))
       ->check(CLI::IsMember(splits))
       ->capture_default_str();
+  if (!words.edges) return;
+  subcommand.add_option("--smiles-column", smiles_column,
+                        "column of SMILES of a table of molecules (default: as in training)");
+}
+
+void GraphExperiment::EvalOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
+  add_data_to(subcommand, words);
   if (words.edges) {
     subcommand.add_option("--renumber", renumber, "evaluate again with the nodes renumbered, so many times")
         ->check(CLI::Range(0, 1000000))
         ->capture_default_str();
-    subcommand.add_option("--smiles-column", smiles_column,
-                          "column of SMILES of a table of molecules (default: as in training)");
   }
   subcommand.add_flag("--heads", heads,
                       "also say how far apart the attention of heads is, layer by layer (primal-dual)");
@@ -292,7 +298,7 @@ std::unique_ptr<TrainingTask> GraphExperiment::make_task(const GraphModel& model
   return std::make_unique<GraphTraining>(model, data.graphs, data.split, settings, processes);
 }
 
-GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& options) {
+GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& options, const OutputsObserver& observe) {
   if (!options.smiles_column.empty()) {
     trained.settings.molecules.smiles_column = options.smiles_column;
     const std::string& data = trained.settings.data;
@@ -312,18 +318,24 @@ GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& option
     throw UsageError("--heads: the distance is that of several heads of primal-dual attention, found attention " +
                      model.attention + " with heads " + std::to_string(model.num_heads));
   }
-  if (all) return evaluate_all_graphs(trained, std::move(graphs), options.renumber);
+  if (all) return evaluate_all_graphs(trained, std::move(graphs), options.renumber, observe);
   const std::string few = few_items_warning(graphs, splits, split);
   if (!few.empty()) std::cerr << trained.settings.data << ": " << few << '\n';
-  return evaluate_graphs(trained, graphs, splits, split, options.renumber);
+  return evaluate_graphs(trained, graphs, splits, split, options.renumber, observe);
 }
 
 void GraphExperiment::draw(const GraphReport& report, const ItemOutputs& outputs, const RunFolder& folder) {
   const std::vector<std::string>& names = outputs.names();
-  if (!report.confusion.defined() || names.size() > max_classes) return;
+  if (!report.confusion.defined() || names.size() > max_shown_classes) return;
   const std::string title = report.split == "all" ? "all " + report.items : report.split + " split";
   warn_unless_drawn(plot_confusion_matrix(report.confusion, names, folder.confusion(report.split),
                                           title + ": " + metrics_text({report.metrics.front()})));
+}
+
+std::string GraphExperiment::title(const ItemOutputs& outputs) {
+  std::string name = task_name(outputs.schema.task);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
 nlohmann::json GraphExperiment::run_json(const std::filesystem::path&, const std::string& config,

@@ -2,6 +2,7 @@
 // Learning on graphs and on sequences as experiments: their evaluation and report, and what their subcommands print.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,6 +23,8 @@ class Option;
 
 namespace geosft {
 
+inline constexpr size_t max_shown_classes = 40;  // more do not fit in a table or picture
+
 struct GraphReport {
   GraphTask task = GraphTask::classification;
   std::string split = "test";    // or train, validation, all
@@ -38,13 +41,17 @@ struct GraphReport {
   std::vector<ReliabilityBin> reliability = {};       // for classes, of their probabilities
 };
 
-// Evaluates a split of a dataset, and `renumberings` times more with all nodes renumbered. Throws Interrupted if a
-// signal arrives meanwhile.
+// Receives the data of an evaluation, the items that were evaluated, and the outputs for them in this order.
+using OutputsObserver = std::function<void(const PackedItems&, const std::vector<int64_t>&, const GraphOutputs&)>;
+
+// Evaluates a split of a dataset, and `renumberings` times more with all nodes renumbered. `observe` is called
+// with the outputs for the original graphs. Throws Interrupted if a signal arrives meanwhile.
 GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const DatasetSplit& splits, GraphSplit split,
-                            int64_t renumberings);
+                            int64_t renumberings, const OutputsObserver& observe = {});
 
 // Does the same for all items of a dataset that have a label. Throws DataError if none has.
-GraphReport evaluate_all_graphs(GraphRun& trained, PackedItems graphs, int64_t renumberings);
+GraphReport evaluate_all_graphs(GraphRun& trained, PackedItems graphs, int64_t renumberings,
+                                const OutputsObserver& observe = {});
 
 nlohmann::json report_json(const GraphReport& report, const ItemOutputs& outputs);
 // Returns overall metrics, then, for classes, a table with one line per class.
@@ -129,6 +136,8 @@ struct GraphExperiment {
     bool heads = false;
 
     void add_to(CLI::App& subcommand, const ItemWords& words);
+    // Adds what report has, too: --split and --smiles-column.
+    void add_data_to(CLI::App& subcommand, const ItemWords& words);
   };
   struct Reading {
     GraphReadOptions options;
@@ -161,10 +170,13 @@ struct GraphExperiment {
   static std::unique_ptr<TrainingTask> make_task(const GraphModel& model, const GraphTrainingData& data,
                                                  const GraphSettings& settings, const Communicator& processes);
 
-  static GraphReport report(GraphRun& trained, const EvalOptions& options);
+  static GraphReport report(GraphRun& trained, const EvalOptions& options, const OutputsObserver& observe = {});
   // Draws the confusion matrix; prints a line to stderr if gnuplot is missing.
   static void draw(const GraphReport& report, const ItemOutputs& outputs, const RunFolder& folder);
 
+  // Returns what a page calls the task: "node classification".
+  static std::string title(const ItemOutputs& outputs);
+  static std::string item_words(const ItemOutputs& outputs) { return outputs.schema.items; }
   static std::string outputs_text(const ItemOutputs& outputs) {
     return "trained on " + schema_text(outputs.schema) + "\n";
   }

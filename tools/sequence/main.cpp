@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/graph_experiment.h"
+#include "tools/graph/report_command.h"
 
 namespace geosft {
 
@@ -9,7 +10,8 @@ AddCommand add_generate_command;  // generate_command.cpp
 
 int main(int argc, char** argv) {
   return geosft::run_trainer<geosft::SequenceExperiment>(
-      {{"generate", "write a synthetic dataset: ListOps, Pathfinder, pictures of shapes or pairs of documents",
+      {geosft::graph_report_subcommand<geosft::SequenceExperiment>,
+       {"generate", "write a synthetic dataset: ListOps, Pathfinder, pictures of shapes or pairs of documents",
         geosft::add_generate_command},
        geosft::sweep_subcommand<geosft::SequenceExperiment>},
       argc, argv);

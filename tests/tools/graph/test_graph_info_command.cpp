@@ -84,7 +84,7 @@ TEST_CASE("info prints JSON") {
 
 TEST_CASE("the graph tool's help fits a screen a subcommand") {
   const GraphShop shop;
-  shop.require_help({"train", "eval", "predict", "info", "encode", "sweep"},
+  shop.require_help({"train", "eval", "predict", "info", "report", "encode", "sweep"},
                     {"--lr", "--encoding-columns", "--cross-validation"});
   CHECK_THAT(shop.run_well({"--version"}).out, Catch::StartsWith("geosft "));
   CHECK(shop.run_well({}).out == shop.run_well({"help"}).out);

@@ -5,6 +5,7 @@
 
 #include "tests/places.h"
 #include "tests/tools/experiment/workshop.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft::test::test_picture_experiment {
 namespace {
@@ -49,6 +50,19 @@ TEST_CASE("pictures are learned from their files, and the better the longer") {
   CHECK(evaluated.contains("pictures_per_second"));
   CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("30 pictures of the test split"));
   CHECK(lines_of(shop.run_well({"predict", run, "--split", "test", "--json"}).out).size() == 30);
+}
+
+TEST_CASE("the report of pictures names their files, and has the figures of eval") {
+  const PictureShop shop;
+  shop.run_well(shop.train("run", {"--attention", "softmax", "--epochs", "1", "--lr", "1e-6"}));
+  const std::string run = (shop / "run").string();
+  const nlohmann::json metrics = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out).at("metrics");
+  CHECK(shop.run_well({"report", run, "--mistakes", "2"}).out == run + "/report.html\n");
+  const std::string page = read_text(shop / "run" / "report.html");
+  CHECK_THAT(page, Catch::Contains("30 pictures of the test split") && Catch::Contains("<td>3 classes</td>") &&
+                       Catch::Contains("accuracy " + percent(metrics.at("accuracy"))) &&
+                       Catch::Contains("top5_accuracy 100.0 %") && Catch::Contains("val/"));
+  CHECK(count_of(page, "<section ") == 2);
 }
 
 TEST_CASE("pictures are trained on with every attention of the paper, and by drop path") {

@@ -103,7 +103,7 @@ TEST_CASE("a sweep over attentions ends with a table") {
 
 TEST_CASE("geosft-sequence speaks of sequences") {
   const SequenceShop shop;
-  for (const char* subcommand : {"train", "eval", "predict", "info", "sweep", "list"}) {
+  for (const char* subcommand : {"train", "eval", "predict", "info", "report", "sweep", "list"}) {
     std::string help = shop.run_well({subcommand, "--help"}).out;
     help.resize(std::min(help.size(), help.find("\ngeneral:")));  // the keys of all items follow
     for (const char* word : {"graph", "node", "edge", "OGB"}) {
