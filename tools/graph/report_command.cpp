@@ -15,12 +15,18 @@ namespace {
 
 constexpr int64_t max_shown_outputs = 5;  // of one mistake
 constexpr int64_t max_drawn_atoms = 400;  // larger molecules are lines without details
+constexpr size_t max_shown_letters = 80;  // of a SMILES
 constexpr int picture_width = 300, picture_height = 220;
 
 std::string number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;
+}
+
+// Cuts a SMILES that would fill the page, as that of a peptide; `predict` prints all of it.
+std::string shortened(const std::string& smiles) {
+  return smiles.size() <= max_shown_letters ? smiles : smiles.substr(0, max_shown_letters) + " …";
 }
 
 // Returns the picture of a molecule; empty for one that cannot be drawn, as in a build without RDKit.
@@ -105,14 +111,14 @@ RankedMistakes wrong_targets(const GraphRun& trained, const GraphOutputs& output
   RankedMistakes found;
   at::Tensor cost;
   if (has_labels(schema.task)) {
-    found.order = several ? "By the mean log loss of the known labels, the largest first; of one item too"
+    found.order = several ? "By the mean log loss of the known labels, the largest first; those of an item too"
                           : "By the log loss, the largest first";
     const at::Tensor known = losses != unknown;
     cost = losses.masked_fill(~known, 0.0).sum(1) / known.sum(1);
     cost = cost.masked_fill(~known.any(1), unknown);
   } else {
     found.order = several ? "By the largest error of a target in standard deviations of the training targets, the "
-                            "largest first; of one item too"
+                            "largest first; those of an item too"
                           : "By the absolute error, the largest first";
     cost = losses.amax(1);
   }
@@ -147,7 +153,7 @@ Mistakes graph_mistakes(const GraphRun& trained, const PackedItems& graphs, cons
   Mistakes found{ranked.order, {}};
   for (size_t place = 0; place < ranked.rows.size(); ++place) {
     const int64_t item = items[static_cast<size_t>(ranked.rows[place])];
-    const std::string name = name_of_item(graphs, item);
+    const std::string name = graphs.smiles.empty() ? name_of_item(graphs, item) : shortened(name_of_item(graphs, item));
     Mistake& one = found.worst.emplace_back();
     one.name = "item " + std::to_string(item) + (name.empty() ? "" : ": " + name);
     one.text = ranked.texts[place];

@@ -50,6 +50,7 @@ std::vector<std::string> twenty_smiles() {
   for (int length = 0; length < 5; ++length, chain += "C") {
     for (const char* group : {"", "O", "N", "C(=O)O"}) all.push_back(chain + "C" + group);
   }
+  all[11] = std::string(90, 'C') + all[11];  // too long a name
   return all;
 }
 
@@ -125,9 +126,9 @@ TEST_CASE("the report of a regression has the largest errors, with pictures of t
   const GraphShop shop;
   const std::vector<std::string> smiles = twenty_smiles();
   std::string table = "smiles,a<b>,mass\n";
-  // Item 7 is far from the others, and item 3 has no value.
+  // Item 7 is far from the others, and item 3 has no first target.
   for (size_t i = 0; i < smiles.size(); ++i) {
-    const double size = static_cast<double>(smiles[i].size());
+    const auto size = static_cast<double>(std::min<size_t>(smiles[i].size(), 12));
     table += smiles[i] + "," + (i == 3 ? "" : std::to_string(i == 7 ? 900.5 : 0.5 * size)) + "," +
              std::to_string(14 * size) + "\n";
   }
@@ -147,6 +148,9 @@ TEST_CASE("the report of a regression has the largest errors, with pictures of t
                        !Catch::Contains("<h2>Confusion matrix</h2>"));
   CHECK(count_of(page, "<section ") == 3);
   CHECK(count_of(page, "<img alt=\"item ") == 3);
+  const std::string everything = page_of(shop, run, {"--split", "all", "--mistakes", "20"});
+  CHECK(count_of(everything, "<section ") == 20);
+  CHECK_THAT(everything, Catch::Contains("<b>item 11: " + std::string(80, 'C') + " …</b>"));
 }
 
 TEST_CASE("the report of labels has the items with the largest log loss, and a table of the labels") {
