@@ -164,9 +164,9 @@ TEST_CASE("each kind of warning is said of its first file, with the number of th
   REQUIRE(warnings.size() == 3);
   CHECK_THAT(warnings[0], Catch::Contains("d.xyz: columns 4 to 6 are taken as colours") &&
                               Catch::EndsWith("; 2 more files have the like"));
-  CHECK_THAT(warnings[1], Catch::Contains("e.xyz: 1 of its 3 points") && Catch::EndsWith("; 1 more file has the like"));
-  CHECK_THAT(warnings, Catch::VectorContains((example.folder / "data/d.xyz").string() +
-                                             ": 2 points only, too few to show a form; 3 more files have the like"));
+  CHECK(warnings[1] == (example.folder / "data/d.xyz").string() +
+                           ": 2 points only, too few to show a form; 3 more files have the like");
+  CHECK_THAT(warnings[2], Catch::Contains("e.xyz: 1 of its 3 points") && Catch::EndsWith("; 1 more file has the like"));
 }
 
 TEST_CASE("clouds that mislead a model of shapes are named") {

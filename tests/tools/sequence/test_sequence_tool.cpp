@@ -313,6 +313,10 @@ TEST_CASE("series with a target are regressed, and judged by the root mean squar
   CHECK(result.at("metrics").at("rmse") < 1.0);
   CHECK_THAT(read_text(shop / "run/selection/metrics.csv"), Catch::Contains(",rmse,"));
   CHECK_THAT(shop.run_well({"eval", (shop / "run").string()}).out, Catch::Contains("rmse "));
+  shop.run_well({"report", (shop / "run").string(), "--mistakes", "4"});
+  const std::string page = read_text(shop / "run/report.html");
+  CHECK_THAT(page, Catch::Contains("20 sequences of the test split") && Catch::Contains("<td>target</td><td>20</td>"));
+  CHECK(count_of(page, "<section ") == 4);
   write_text(shop / "new.ts", "@classLabel false\n@data\n1,1,1,1\n");
   const ProcessResult predicted =
       shop.run_well({"predict", (shop / "run").string(), (shop / "new.ts").string(), "--json"});
