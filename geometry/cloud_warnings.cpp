@@ -32,20 +32,28 @@ std::string percent(double share) {
   return std::to_string(std::lround(100 * share)) + " %";
 }
 
-// Returns "are equal", "lie on one line" or "lie in one plane" if the points do.
+constexpr double form_tolerance = 1e-5;  // of the largest distance; float32 rounds more finely near the origin
+
+// Returns "are equal" or "lie on one line" if the points do.
 std::string degenerate_form(const at::Tensor& points) {
-  constexpr double tolerance = 1e-5;  // float32 rounds more finely
   const at::Tensor offset = points - points[0], distance = offset.square().sum(1);
   const at::Tensor farthest = offset[distance.argmax().item<int64_t>()];
   const double extent = distance.max().item<double>();
   if (extent == 0) return "are equal";
   const at::Tensor beside = at::linalg_cross(offset, farthest.expand_as(offset)).norm(2, 1);
-  const double widest = beside.max().item<double>();
-  if (widest <= tolerance * extent) return "lie on one line";
-  if (points.size(0) < 4) return "";
-  const at::Tensor normal = at::linalg_cross(farthest, offset[beside.argmax().item<int64_t>()]) / widest;
-  const double above = (offset * normal).sum(1).abs().max().item<double>();
-  return above <= tolerance * std::sqrt(extent) ? "lie in one plane" : "";
+  return beside.max().item<double>() <= form_tolerance * extent ? "lie on one line" : "";
+}
+
+// Returns whether at least four points, not all on one line, lie in one plane.
+bool is_flat(const at::Tensor& points) {
+  if (points.size(0) < 4) return false;
+  const at::Tensor offset = points - points[0], distance = offset.norm(2, 1);
+  const at::Tensor farthest = offset[distance.argmax().item<int64_t>()];
+  const at::Tensor normals = at::linalg_cross(farthest.expand_as(offset), offset), widths = normals.norm(2, 1);
+  const int64_t widest = widths.argmax().item<int64_t>();
+  const at::Tensor normal = normals[widest] / widths[widest];
+  const double height = (offset * normal).sum(1).abs().max().item<double>();
+  return height <= form_tolerance * distance.max().item<double>();
 }
 
 // Returns a row of `points` with the coordinates that occur most often.
@@ -103,6 +111,7 @@ std::vector<std::string> point_warnings(const at::Tensor& points) {
   }
   if (std::string text = repeated_place(exact); !text.empty()) return {std::move(text)};
   if (std::string text = stray_points(exact); !text.empty()) return {std::move(text)};
+  if (is_flat(exact)) return {"all of its " + std::to_string(exact.size(0)) + " points lie in one plane"};
   return {};
 }
 

@@ -12,11 +12,12 @@ namespace geosft {
 
 // Returns what the points of a cloud have that misleads a model of its shape, at most one text, to be said after the
 // name of the cloud and ": ". The first of these that holds:
-//   * all of its points are equal, or lie on one line or, of at least four points, in one plane: at most 1e-5 of the
-//     largest distance from the first point beside it. Of fewer than two points nothing is said.
+//   * all of its points are equal, or lie on one line: at most 1e-5 of the largest distance from the first point beside
+//     it. Of fewer than two points nothing is said.
 //   * more than 1 % of its points, and more than 16 of them, are at one place.
 //   * its farthest point is at least twice as far from its middle (the median of each coordinate) as 99 % of them. Of
 //     fewer than 200 points nothing is said. No shape of furniture, infomr40 and psb_parts is like this.
+//   * all of its points, at least four, lie in one plane, by the same tolerance.
 // points [n, 3], float32 or float64, finite, on the CPU. Errors name the argument.
 std::vector<std::string> point_warnings(const at::Tensor& points);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/packed.h"
 
+#include <numeric>
+
 namespace geosft {
 
 bool given(const std::optional<at::Tensor>& tensor) {
@@ -58,7 +60,9 @@ std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_
   const at::Tensor host = ptr->to(at::kCPU).contiguous();
   const int64_t* values = host.const_data_ptr<int64_t>();
   std::vector<int64_t> offsets(values, values + host.size(0));
-  TORCH_CHECK(offsets.front() == 0, name, " must begin with 0, not ", offsets.front());
+  const bool sizes = std::accumulate(offsets.begin(), offsets.end(), int64_t{0}) == count;
+  TORCH_CHECK(offsets.front() == 0, name, " must begin with 0, not ", offsets.front(),
+              sizes ? ": it looks like the sizes of the items, whose offsets are their sums" : "");
   for (size_t b = 1; b < offsets.size(); ++b) {
     TORCH_CHECK(offsets[b] >= offsets[b - 1], name, " must not decrease: entry ", b, " is ", offsets[b], " after ",
                 offsets[b - 1]);

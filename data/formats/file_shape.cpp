@@ -134,6 +134,16 @@ at::Tensor FileShapeBuilder::normal_tensor() const {
   return at::where(length > 0, rows / length, at::zeros_like(rows)).to(at::kFloat);
 }
 
+namespace {
+
+// Returns whether numbers that stand for normals are those of colours: whole, from 0 to 255, and some above 1.
+bool is_like_colours(const std::vector<double>& values) {
+  const auto is_byte = [](double value) { return value >= 0 && value <= 255 && value == std::floor(value); };
+  return std::ranges::all_of(values, is_byte) && std::ranges::any_of(values, [](double value) { return value > 1; });
+}
+
+}  // namespace
+
 FileShape FileShapeBuilder::finish() {
   if (vertices_.empty()) throw DataError(file_, "at least one point", "none");
   check_corners();
@@ -143,6 +153,9 @@ FileShape FileShapeBuilder::finish() {
   const at::Tensor vertices = vertex_tensor(), bad = non_finite(vertices);
   FileShape shape{{vertices, face_tensor()}, normal_tensor(), precision_of(vertices), {}, {}, {}};
   if (declares_double_) shape.precision = at::kDouble;
+  if (is_like_colours(normals_)) {
+    warnings_.emplace_back("its normals are whole numbers from 0 to 255, as colours are: --columns names the columns");
+  }
   shape.warnings = std::move(warnings_);
   if (const std::string coarse = coarse_coordinates_text(vertices); !coarse.empty()) shape.warnings.push_back(coarse);
   if (bad.any().item<bool>()) {

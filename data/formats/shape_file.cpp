@@ -125,7 +125,8 @@ bool is_text_of_words(const std::filesystem::path& file) {
         line.begin(), line.end(), [](char letter) { return letter == ',' || letter == ';'; }, ' ');
     any = any || line.find_first_not_of(" \t\r") != std::string::npos;
     std::istringstream row(line);
-    if (double x = 0, y = 0, z = 0; row >> x >> y >> z) return false;
+    std::string x, y, z;
+    if (row >> x >> y >> z && parse_number(x) && parse_number(y) && parse_number(z)) return false;
   }
   return any;
 }

@@ -25,6 +25,8 @@ TEST_CASE("a wrong ptr is refused by name") {
   require_error(read(at::tensor({0}, at::kLong)), {"q_ptr", "number of rows 5", "0"});
   require_error(read(at::zeros({2, 2}, at::kLong)), {"q_ptr", "one dimension"});
   require_error(read(at::tensor({1, 5}, at::kLong)), {"q_ptr", "begin with 0", "1"});
+  require_error(read(at::tensor({2, 3}, at::kLong)),
+                {"q_ptr must begin with 0, not 2: it looks like the sizes of the"});
   require_error(read(at::tensor({0, 4, 3, 5}, at::kLong)), {"q_ptr", "not decrease", "entry 2 is 3 after 4"});
   require_error(read(at::tensor({0, 4}, at::kLong)), {"q_ptr", "number of rows 5", "4"});
 }

@@ -62,7 +62,7 @@ Command add_frame_command(CLI::App& subcommand) {
   count("--window", problem.window, "side of the kernels of convolution");
   subcommand.add_option("--beta", problem.beta, "of recentring")->capture_default_str();
   subcommand.add_option("--cost", problem.regression.cost, "C of the regression")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1e-9, 1e9))
       ->capture_default_str();
   subcommand.add_option("--epsilon", problem.regression.epsilon, "half the width of its tube")
       ->check(CLI::NonNegativeNumber)

@@ -23,8 +23,10 @@ namespace {
 // Ends with exit code 1 if a check found broken files, which were named before.
 void refuse_broken(const std::optional<ShapeFilesCheck>& check) {
   if (!check || check->broken.empty()) return;
-  throw DataError(std::to_string(check->broken.size()) + " of " + std::to_string(check->files) +
-                  " files are broken: mend or remove them, or train with --skip-broken, which leaves them out");
+  throw DataError(
+      std::to_string(check->broken.size()) + " of " + std::to_string(check->files) +
+      " files are broken: mend or remove them, or train with --skip-broken, which leaves them out (and with "
+      "--drop-invalid, where points are not finite; with other --columns, where those are not as named)");
 }
 
 at::Tensor labels_of(const PointDataset& clouds) {
@@ -45,6 +47,9 @@ ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySetti
                        [&] { training = open_dataset(settings, Split::train); });
     });
     ClassNames outputs{training->class_names()};
+    if (outputs.class_names.size() < 2) {
+      throw DataError(settings.data, "at least two classes, a folder each", "one: " + outputs.class_names.front());
+    }
     return Clouds{CloudTrainingData(std::move(training), nullptr, std::move(test), settings.clouds, settings.seed,
                                     settings.data, settings.augment),
                   std::move(outputs)};

@@ -102,7 +102,7 @@ std::string meant_setting(const CLI::App& app, const std::string& name) {
   return "--set " + key + "=VALUE";
 }
 
-// Returns "--seed: expected a number of at least 0, found -1" for "--seed: Value -1 not in range [0 to 1.797…e308]", as
+// Returns "--seed: expected a number of at least 0, found -1" for "--seed: Value -1 not in range 0.000000 to 1797…", as
 // CLI11 says of CLI::NonNegativeNumber with all the digits of the limit; other messages as they are.
 std::string without_huge_limit(const std::string& message) {
   constexpr std::string_view value = ": Value ", middle = " not in range 0.000000 to ";

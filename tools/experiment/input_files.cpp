@@ -47,7 +47,7 @@ struct LeftOut {
                 << (paths.size() > 1 ? " (and " + std::to_string(paths.size() - 1) + " more)" : "") << '\n';
     };
     say_of(runs, "a RUN folder");
-    say_of(others, "a text without rows of numbers");
+    say_of(others, "a text without rows of three numbers");
   }
 };
 
@@ -141,9 +141,12 @@ InputFiles input_files(const std::vector<std::string>& given, const InputKind& k
       const size_t before = left_out.runs.size();
       const std::vector<std::string> below = files_below(name, kind, left_out);
       if (below.empty()) {
-        throw DataError(
-            name, "files that end in " + kind.endings,
-            left_out.runs.size() > before ? "none in this folder outside of its RUN folders" : "none in this folder");
+        const bool runs = left_out.runs.size() > before;
+        std::string found = runs ? "none in this folder outside of its RUN folders" : "none in this folder";
+        if (!left_out.others.empty()) {
+          found = "texts without rows of three numbers alone, such as " + *left_out.others.begin();
+        }
+        throw DataError(name, "files that end in " + kind.endings, found);
       }
       add(below);
     } else if (!folder && !fs::exists(name, error) && name.find_first_of("*?[") != std::string::npos) {

@@ -35,7 +35,7 @@ HtmlReport page_of_run(const ReportPlace& place, const std::string& title, const
   HtmlReport page;
   page.title = title + ": " + run.filename().string();
   page.facts = {{"run", run.string()}, {"data", data}, {"outputs", outputs}, {"parameters", parameters}};
-  add_fact(page, items + " of the splits", split_counts_text(split_counts(place.folder.split())));
+  add_fact(page, items + " of the training's splits", split_counts_text(split_counts(place.folder.split())));
   page.pictures = {{"Learning curves", place.folder.learning_curves() += ".svg"}};
   return page;
 }

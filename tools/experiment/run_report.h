@@ -29,7 +29,7 @@ struct ReportArguments {
   void add_to(CLI::App& subcommand);
 };
 
-// The run that a report is of, and the file of its page.
+// Holds the run that a report is of, and the file of its page.
 struct ReportPlace {
   RunFolder folder;
   std::filesystem::path file;

@@ -206,10 +206,10 @@ bool GraphTrainCommand::train(const RunFolder& folder) {
           "--ensemble 5, and --attention sampling is the transformer";
     } else {
       note = "without --config: a small model that fits the data; --preset paper has the sizes of the paper";
-      if (names_molecules(settings.data, settings.reading())) {
+      if (settings.model.attention != "none" && names_molecules(settings.data, settings.reading())) {
         note +=
-            ". It is the transformer, since an option is given that is for attention: without such, molecules get a "
-            "graph network with fingerprints and descriptors";
+            ". It is the transformer, since an option is given that is not for the graph network with fingerprints and "
+            "descriptors, which molecules get otherwise";
       }
     }
   }

@@ -41,8 +41,8 @@ struct ItemPrediction {
 // sampled at random.
 bool predictions_differ(const GraphRun& trained) {
   const EvaluationSettings& evaluation = trained.settings.evaluation;
-  const bool drawn = trained.settings.model.samples() && evaluation.evaluation != SampleMode::greedy;
-  return !trained.more_models.empty() || (drawn && evaluation.votes > 1);
+  const bool random = trained.settings.model.samples() && evaluation.evaluation != SampleMode::greedy;
+  return !trained.more_models.empty() || (random && evaluation.votes > 1);
 }
 
 // Predicts by a trained model, prints, and collects the rows of a CSV file.

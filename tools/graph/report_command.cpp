@@ -20,7 +20,7 @@ constexpr int picture_width = 300, picture_height = 220;
 
 std::string number_text(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
+  std::snprintf(text, sizeof text, "%.6g", value);
   return text;
 }
 
@@ -117,8 +117,7 @@ RankedMistakes wrong_targets(const GraphRun& trained, const GraphOutputs& output
     cost = losses.masked_fill(~known, 0.0).sum(1) / known.sum(1);
     cost = cost.masked_fill(~known.any(1), unknown);
   } else {
-    found.order = several ? "By the largest error of a target in standard deviations of the training targets, the "
-                            "largest first; those of an item too"
+    found.order = several ? "By the largest error of a standardised target, the largest first; of one item too"
                           : "By the absolute error, the largest first";
     cost = losses.amax(1);
   }

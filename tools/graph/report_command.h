@@ -46,8 +46,8 @@ struct GraphReportCommand {
           add_figures(page, report, trained);
           page.more_tables.insert(page.more_tables.end(), tables.begin(), tables.end());
           page.mistakes = std::move(mistakes);
-          if (given.mistakes > 0 && page.mistakes.worst.empty() && !is_of_nodes(trained.schema.task)) {
-            add_fact(page, "mistakes", "none: all " + report.items + " of the split are right");
+          if (given.mistakes > 0 && page.mistakes.worst.empty() && trained.schema.task == GraphTask::classification) {
+            add_fact(page, "mistakes", "none: all " + report.items + " are right");
           }
         });
   }

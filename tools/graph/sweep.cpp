@@ -216,10 +216,10 @@ std::set<std::string> keys_of(const SweepList& list) {
   std::set<std::string> keys;
   for (const std::string& entry : entries) {
     const Assignment assignment = assignment_of(entry);
-    keys.insert(assignment.key);
+    keys.insert(current_key(assignment.key));
     for (const std::string& value : assignment.values) {
       const std::vector<std::string> parts = parts_of(value);
-      for (size_t i = 1; i < parts.size(); ++i) keys.insert(parts[i].substr(0, parts[i].find('=')));
+      for (size_t i = 1; i < parts.size(); ++i) keys.insert(current_key(parts[i].substr(0, parts[i].find('='))));
     }
   }
   return keys;

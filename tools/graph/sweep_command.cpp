@@ -107,6 +107,7 @@ struct SweepCommand {
     if (begun) {
       GraphSettings before;
       before.config().load_run_toml(folder.config());
+      before.locate_data();  // an earlier version kept a relative split_folder
       if (seconds) settings.train.epochs = before.train.epochs;
       settings.config().take_automatic(before.config());
       const std::string then = before.config().to_toml(), now = settings.config().to_toml();

@@ -95,6 +95,16 @@ TEST_CASE("XYZ: an index before the coordinates is read as x, with a warning") {
   CHECK(warnings(0, " 0.5 0.25 1.5\n", "", 2).empty());      // no index
 }
 
+TEST_CASE("XYZ: normals that are whole numbers up to 255 are told, for they may be colours") {
+  const auto warnings = [](const std::string& text) { return read_xyz(text, "a.txt", "x,y,z,nx,ny,nz").warnings; };
+  REQUIRE(warnings("0 0 0 255 0 7\n1 0 0 9 200 0\n").size() == 1);
+  CHECK_THAT(warnings("0 0 0 255 0 7\n1 0 0 9 200 0\n")[0],
+             Catch::Contains("its normals are whole numbers from 0 to 255") && Catch::Contains("--columns"));
+  CHECK(warnings("0 0 0 1 0 0\n1 0 0 0 1 0\n").empty());
+  CHECK(warnings("0 0 0 255 0 7\n1 0 0 -9 200 0\n").empty());
+  CHECK(warnings("0 0 0 255 0 7.5\n1 0 0 9 200 0\n").empty());
+}
+
 TEST_CASE("XYZ: points that the header does not announce are read, with a warning") {
   CHECK_THAT(read_xyz("1\n1 2 3\n4 5 6\n", "a.pts").warnings.at(0), Catch::Contains("1 point more than its header"));
   CHECK_THAT(read_xyz("1\n1 2 3\n4 5 6\n1\n1 2 3\n7 8 9\n", "a.pts").warnings.at(0), Catch::Contains("2 points more"));

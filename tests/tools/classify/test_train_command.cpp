@@ -345,6 +345,17 @@ TEST_CASE("a signal in the final evaluation stops it at once, and the run is com
   shop.run_well({"eval", run.string(), "--votes", "1"});
 }
 
+TEST_CASE("a single class is refused with its folder") {
+  const ClassifyShop shop;
+  for (const char* split : {"train", "test"}) {
+    for (const auto& entry : fs::directory_iterator(shop.data() / split)) {
+      if (entry.path().filename() != "cube") fs::remove_all(entry.path());
+    }
+  }
+  shop.refuses(shop.train("run"), 1, {shop.data().string(), "at least two classes", "found one: cube"});
+  CHECK_FALSE(fs::exists(shop / "run"));
+}
+
 TEST_CASE("a training starts from another run, with its model, for other classes") {
   const ClassifyShop shop;
   const std::string first = shop.trained();

@@ -80,8 +80,14 @@ TEST_CASE("texts of words are left out of folders and patterns, with a line that
     CHECK(input_shape_files({given}).files == Names{at("a.xyz"), at("broken.txt"), at("empty.txt")});
   }
   CHECK_THAT(said.text(),
-             Catch::StartsWith(at("notes.txt") + ": a text without rows of numbers, left out (and 1 more)\n"));
+             Catch::StartsWith(at("notes.txt") + ": a text without rows of three numbers, left out (and 1 more)\n"));
   CHECK(input_shape_files({at("notes.txt")}).files == Names{at("notes.txt")});
+  // A row that is no finite point is a row: the file is read, and its error said.
+  write_text(folder / "nan.xyz", "nan nan nan\nnan nan nan\n");
+  CHECK(input_shape_files({folder.path().string()}).files.size() == 4);
+  write_text(folder / "flat/two.xyz", "1 2\n3 4\n");
+  require_error([&] { input_shape_files({at("flat")}); },
+                {"texts without rows of three numbers alone, such as " + at("flat/two.xyz")});
 }
 
 TEST_CASE("RUN folders are left out of folders and patterns, with a line that says so") {

@@ -378,7 +378,7 @@ TEST_CASE("an option of attention makes the small model of molecules the transfo
   for (const std::string& one : smiles) table += one + "," + std::to_string(labels_of(one)[0]) + "\n";
   write_text(shop / "t.csv", table);
   const Words words = {"train", "--data", (shop / "t.csv").string(), "--epochs", "1", "--out"};
-  const std::string said = "It is the transformer, since an option is given that is for attention";
+  const std::string said = "It is the transformer, since an option is given that is not for the graph network";
   const auto network = shop.run_well(words + Words{(shop / "network").string()});
   CHECK_THAT(network.err, Catch::Contains("without --config: a graph network") && !Catch::Contains(said));
   CHECK_THAT(read_text(shop / "network/config.toml"), Catch::Contains("attention = \"none\""));

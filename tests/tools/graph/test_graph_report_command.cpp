@@ -139,7 +139,7 @@ TEST_CASE("the report of a regression has the largest errors, with pictures of t
   require_metrics(page, evaluation_of(shop, run, {"--split", "all"}), {"mae", "r2", "rmse", "loss"});
   const nlohmann::json values = predictions_of(shop, run).at(7).at("values");
   char predicted[32];
-  std::snprintf(predicted, sizeof predicted, "%.4g", values.at("a<b>").get<double>());
+  std::snprintf(predicted, sizeof predicted, "%.6g", values.at("a<b>").get<double>());
   CHECK_THAT(page, Catch::Contains("<title>regression: run</title>") && Catch::Contains("<td>2 targets</td>") &&
                        Catch::Contains("<section id=\"mistake-1\"><b>item 7: " + smiles[7] +
                                        "</b><br>a&lt;b&gt;: predicted " + predicted + ", is 900.5; mass: predicted ") &&

@@ -186,7 +186,7 @@ class Classifiers(InFolder):
         some = torch.ones(30, 3)
         some[:4] = 0
         for call, words in ((lambda model: model.predict(points), "normals are missing: they are estimated"),
-                            (lambda model: model.prepare(points, some), "normals of 4 points are missing"),
+                            (lambda model: model.prepare(points, some), "normals of 4 of 30 points are missing or not finite"),
                             (lambda model: model.predict(points, torch.zeros(30, 3)), "normals are missing: they are estimated"),
                             (lambda model: model.predict_file(cloud), "normals are missing: they are estimated")):
             model = geosft.load(self.run_)

@@ -172,7 +172,7 @@ class TrainedRun(nn.Module):
         if estimated > 0 and not self._said_normals:
             self._said_normals = True
             what = "the model was trained on estimated normals alone: normals are estimated" if alone and normals is not None else \
-                    "normals are missing: they are estimated" if estimated == len(points) else f"normals of {estimated} points are missing: they are estimated"
+                    "normals are missing: they are estimated" if estimated == len(points) else f"normals of {estimated} of {len(points)} points are missing or not finite: they are estimated"
             warnings.warn(f"{what} (said once per model)", stacklevel=_stack_level())
         return found
 
