@@ -352,7 +352,8 @@ TEST_CASE("a single class is refused with its folder") {
       if (entry.path().filename() != "cube") fs::remove_all(entry.path());
     }
   }
-  shop.refuses(shop.train("run"), 1, {shop.data().string(), "at least two classes", "found one: cube"});
+  shop.require_failure(shop.run(shop.train("run")), 1,
+                       {shop.data().string(), "at least two classes", "found one: cube"});
   CHECK_FALSE(fs::exists(shop / "run"));
 }
 
