@@ -142,9 +142,8 @@ TEST_CASE("sweep refuses wrong use in a line") {
                2, {"num_samples is for attention sampling"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "attention=softmax,linear", "--set", "bins=4"}, 2,
                {"num_samples is for attention sampling"});
-  shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "attention=sampling,softmax", "--set", "num_samples=4",
-                "--set", "folds=500"},
-               2, {"folds must be at most"});
+  const Words some_use = {"--vary", "attention=sampling,softmax", "--set", "num_samples=4", "--set", "folds=500"};
+  shop.require_failure(shop.run(Words{"sweep", "--data", data, "--out", out} + some_use), 2, {"folds must be at most"});
   for (const char* option : {"--set", "--vary"}) {
     shop.refuses({"sweep", "--data", data, "--out", out, "--seconds", "9", option, "epochs=4"}, 2,
                  {"--seconds", "epochs"});
