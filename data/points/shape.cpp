@@ -11,7 +11,7 @@ namespace {
 
 // A cloud is far from the origin if its largest coordinate is more than this many times its extent: float32 would then
 // hold fewer digits of its form than of one at the origin.
-constexpr double far_away = 1.0;
+constexpr double far_away = 2.0;
 
 }  // namespace
 
