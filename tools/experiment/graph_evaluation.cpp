@@ -185,6 +185,10 @@ PackedItems open_labelled_graphs(const GraphRun& trained) {
   return graphs;
 }
 
+bool votes_differ(const GraphRun& trained) {
+  return trained.settings.model.samples() && trained.settings.evaluation.evaluation != SampleMode::greedy;
+}
+
 GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items,
                            GraphSplit split, const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
                            const std::function<void(int64_t)>& progress) {
@@ -202,7 +206,8 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const s
 GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
                          GraphSplit split, std::optional<uint64_t> renumbering,
                          const std::function<void(int64_t)>& progress) {
-  const EvaluationSettings& settings = trained.settings.evaluation;
+  EvaluationSettings settings = trained.settings.evaluation;
+  if (!votes_differ(trained)) settings.votes = std::min<int64_t>(settings.checked_votes(), 1);
   GraphOutputs mean = graph_outputs(trained.model, graphs, items, split, settings, renumbering, progress);
   for (GraphModel& model : trained.more_models) {
     const GraphOutputs more = graph_outputs(model, graphs, items, split, settings, renumbering);

@@ -28,6 +28,9 @@ inline PackedItems open_run_graphs(const GraphRun& trained) {
 // Does the same for data to evaluate: without a label there, throws DataError before molecules are described.
 PackedItems open_labelled_graphs(const GraphRun& trained);
 
+// Returns whether votes of a network may differ: its tokens are sampled at random. Otherwise one vote is all of them.
+bool votes_differ(const GraphRun& trained);
+
 // The mean of equally shaped tensors, and the sum of the squared deviations from it (Welford, 1962; Chan et al., 1979).
 struct OutputSpread {
   int64_t count = 0;

@@ -40,9 +40,7 @@ struct ItemPrediction {
 // Returns whether an item has several predictions that may differ: of several models, or of votes for which tokens are
 // sampled at random.
 bool predictions_differ(const GraphRun& trained) {
-  const EvaluationSettings& evaluation = trained.settings.evaluation;
-  const bool random = trained.settings.model.samples() && evaluation.evaluation != SampleMode::greedy;
-  return !trained.more_models.empty() || (random && evaluation.votes > 1);
+  return !trained.more_models.empty() || (votes_differ(trained) && trained.settings.evaluation.votes > 1);
 }
 
 // Predicts by a trained model, prints, and collects the rows of a CSV file.

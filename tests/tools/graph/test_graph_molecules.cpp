@@ -206,7 +206,7 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
       shop.run_well({"eval", run, "--data", (shop / "more.csv").string(), "--split", "all", "--json"});
   REQUIRE(nlohmann::json::parse(elsewhere.out).at("count") == 10);
   REQUIRE_THAT(elsewhere.err, Catch::Contains("labels of the trained model, \"nitrogen\""));
-  // Of two columns of SMILES the one that is named is taken. Without a label nothing is described first.
+  // Takes the named one of two columns of SMILES. Describes no molecules of a table without a label.
   write_text(shop / "two.csv", "smiles,made,nitrogen\nCCO,CCN,1\nCC,CCO,0\nCCN,CC,0\nC,CN,1\nN,C,0\n");
   write_text(shop / "made.csv", "made,nitrogen\nCCN,1\nCCO,0\nCC,0\nCN,1\nC,0\n");
   const auto loss = [&](const char* file, const Words& words) {

@@ -34,7 +34,7 @@ void require_metrics(const std::string& page, const nlohmann::json& evaluation, 
   CHECK_THAT(page, Catch::Contains("<td>" + with_commas(metrics_text(values)) + "</td>"));
 }
 
-// What `predict --json` says of each item of a split.
+// Returns what `predict --json` says of each item of a split.
 std::vector<nlohmann::json> predictions_of(const GraphShop& shop, const std::string& run, const Words& more = {}) {
   std::vector<nlohmann::json> found;
   for (const std::string& line : lines_of(shop.run_well(Words{"predict", run, "--json"} + more).out)) {
