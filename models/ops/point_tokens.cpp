@@ -12,6 +12,7 @@
 #include "geometry/no_autocast.h"
 #include "geometry/normalize.h"
 #include "geometry/operators.h"
+#include "models/ops/shape_context.h"
 
 namespace geosft {
 namespace {
@@ -176,22 +177,24 @@ at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at
   const NoAutocast no_autocast;  // rounded descriptors would differ from those in evaluation
   if (kind == PointTokens::ones) return at::ones({points.size(0), 1}, points.options());
   const at::Tensor basic = at::stack(radial(points, normals, ptr), 1);
-  if (kind != PointTokens::local) return basic;
+  if (kind != PointTokens::local && kind != PointTokens::shape_context) return basic;
   const int64_t widest = neighbourhood_sizes[std::size(neighbourhood_sizes) - 1];
   const at::Tensor exact = points.to(at::kDouble);  // fewer near-ties between neighbours
   const at::Tensor index = std::get<0>(knn(exact, exact, widest, ptr, ptr));
   if (neighbourhoods != nullptr) {
     for (const int64_t size : neighbourhood_sizes) neighbourhoods->push_back(index.narrow(1, 0, size));
   }
-  return at::cat({basic, has_cpu_kernel(points) ? neighbourhoods_cpu(points, normals, index)
-                                                : composite_neighbourhoods(points, normals, index)},
-                 1);
+  std::vector<at::Tensor> parts = {basic, has_cpu_kernel(points) ? neighbourhoods_cpu(points, normals, index)
+                                                                 : composite_neighbourhoods(points, normals, index)};
+  if (kind == PointTokens::shape_context) parts.push_back(shape_context(points, normals, ptr));
+  return at::cat(parts, 1);
 }
 
 PointTokens invariant_kind(c10::string_view name) {
   if (name == "ones") return PointTokens::ones;
   if (name == "radial") return PointTokens::radial;
-  TORCH_CHECK(name == "local", "kind must be ones, radial or local, not ", name);
+  if (name == "shape_context") return PointTokens::shape_context;
+  TORCH_CHECK(name == "local", "kind must be ones, radial, local or shape_context, not ", name);
   return PointTokens::local;
 }
 
@@ -248,6 +251,8 @@ int64_t point_token_channels(PointTokens kind, bool normals) {
       return point_token_channels(PointTokens::radial, normals) +
              scales * (shape_channels + (normals ? normal_channels : 0));
     }
+    case PointTokens::shape_context:
+      return point_token_channels(PointTokens::local, normals) + shape_context_channels(normals);
     case PointTokens::absolute:
       return normals ? 6 : 3;
     case PointTokens::absolute_local:

@@ -13,6 +13,7 @@ enum class PointTokens {
   ones,            // a constant: the paper's rotation-invariant mode, whose only input is the relative encoding
   radial,          // 1, distance to the centroid, cosine between the normal and the direction from the centroid
   local,           // radial, and shape descriptors of each point's neighbourhood at two scales
+  shape_context,   // local, and where each point lies in its cloud (models/ops/shape_context.h)
   ppf,             // local, and learned descriptors of the same neighbourhoods (models/layers/point_pair_tokens.h)
   absolute,        // coordinates and normals: not invariant
   absolute_local,  // absolute, then local: not invariant either

@@ -23,7 +23,7 @@ GEOSFT_ENUM_NAMES(PointSampling, random, fps);
 template <>
 inline constexpr auto enum_table<Initialization> = std::to_array<EnumName<Initialization>>(
     {{"default", Initialization::standardized}, {"paper", Initialization::paper}});
-GEOSFT_ENUM_NAMES(PointTokens, ones, radial, local, ppf, absolute, absolute_local);
+GEOSFT_ENUM_NAMES(PointTokens, ones, radial, local, shape_context, ppf, absolute, absolute_local);
 GEOSFT_ENUM_NAMES(PointRelative, paper, angles);
 
 // Section [clouds].

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "geometry/rotation.h"
+#include "models/ops/shape_context.h"
 #include "models/training/autocast.h"
 #include "tests/support.h"
 #include "tests/tensors.h"
@@ -12,8 +13,9 @@
 namespace geosft::test::test_point_tokens {
 namespace {
 
-const std::vector<PointTokens> kKinds{PointTokens::ones, PointTokens::radial,   PointTokens::local,
-                                      PointTokens::ppf,  PointTokens::absolute, PointTokens::absolute_local};
+const std::vector<PointTokens> kKinds{PointTokens::ones,          PointTokens::radial, PointTokens::local,
+                                      PointTokens::shape_context, PointTokens::ppf,    PointTokens::absolute,
+                                      PointTokens::absolute_local};
 
 }  // namespace
 
@@ -42,6 +44,15 @@ TEST_CASE("ones, radial and absolute tokens are what their names say", "[point_t
   require_equal(point_tokens(PointTokens::absolute, points, {}, ptr), points, "absolute without normals");
   require_equal(point_tokens(PointTokens::absolute_local, points, normals, ptr),
                 at::cat({points, normals, point_tokens(PointTokens::local, points, normals, ptr)}, 1), "both");
+}
+
+TEST_CASE("shape contexts follow the local tokens", "[point_tokens]") {
+  const at::Tensor points = normal({40, 3}, 13), normals = unit(normal({40, 3}, 14));
+  const at::Tensor ptr = at::tensor({0, 15, 40}, at::kLong);
+  require_equal(
+      point_tokens(PointTokens::shape_context, points, normals, ptr),
+      at::cat({point_tokens(PointTokens::local, points, normals, ptr), shape_context(points, normals, ptr)}, 1),
+      "tokens");
 }
 
 TEST_CASE("ppf begins with the local tokens, which the model's own follow", "[point_tokens]") {
@@ -144,7 +155,7 @@ TEST_CASE("tokens of equal points and of one point are finite", "[point_tokens]"
 TEST_CASE("invariant tokens have the same bits inside autocast") {
   const at::Tensor points = at::randn({90, 3}, generator(71)), rows = at::randn({90, 3}, generator(72));
   const at::Tensor normals = rows / rows.norm(2, 1, true), ptr = at::tensor({0, 40, 90}, at::kLong);
-  for (const PointTokens kind : {PointTokens::radial, PointTokens::local}) {
+  for (const PointTokens kind : {PointTokens::radial, PointTokens::local, PointTokens::shape_context}) {
     const at::Tensor expected = point_tokens(kind, points, normals, ptr);
     const Autocast autocast(at::kCPU, at::kBFloat16);
     require_equal(point_tokens(kind, points, normals, ptr), expected, "tokens");

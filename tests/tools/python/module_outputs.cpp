@@ -380,6 +380,7 @@ std::vector<Case> cases() {
       encoder("encoder_post", NormPlacement::post),
       encoder("encoder_pre", NormPlacement::pre),
       classifier("classifier", PointTokens::local, NormPlacement::post),
+      classifier("classifier_shape_context", PointTokens::shape_context, NormPlacement::pre),
       classifier("classifier_ppf", PointTokens::ppf, NormPlacement::pre),
       classifier("classifier_absolute", PointTokens::absolute_local, NormPlacement::pre),
       classifier("classifier_angles", PointTokens::local, NormPlacement::pre, PointRelative::angles),

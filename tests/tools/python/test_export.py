@@ -12,6 +12,7 @@ import unittest.mock
 import geosft
 import torch
 from geosft import export, nn
+from geosft.nn.packed import PackedLayout
 
 SMALL = dict(dim=16, num_heads=2, num_samples=5, depth=2)
 RAGGED = ([0, 1, 1, 4, 44], [0, 40], [0, 20, 23, 44])
@@ -56,6 +57,8 @@ CLOUDS = dict(head_samples=7, canonical_order=False)
 MODELS = {
     "classifier": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS),
     "local": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="local", norm_first=True),
+    "shape context": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="shape_context", norm_first=True),
+    "shape context without normals": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="shape_context", normals=False),
     "chirality": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, relative="angles", chirality=True),
     "variants": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="absolute", weighting="gumbel_softmax", tau=0.5, hard=True,
                                            score="dot", probability="softmax"),
@@ -132,7 +135,8 @@ def made(name):
 def inputs(model, ptr):
     if isinstance(model, nn.GraphModel):
         return graphs(model, ptr)
-    return clouds(ptr, getattr(model, "num_categories", 0))
+    given = clouds(ptr, getattr(model, "num_categories", 0))
+    return given if model.normals else [given[0], *given[2:]]
 
 
 def output(model, given, **options):
@@ -142,7 +146,7 @@ def output(model, given, **options):
         if isinstance(model, nn.GraphModel):
             return model(nn.FeaturedGraphs(**named), **options)
         more = {"category": named["category"]} if "category" in named else {}
-        return model(named["points"], named["normals"], named["ptr"], **more, **options)
+        return model(named["points"], named.get("normals"), named["ptr"], **more, **options)
 
 
 class Exports(unittest.TestCase):
@@ -162,6 +166,15 @@ class Exports(unittest.TestCase):
                     with self.subTest(model=name, vote=vote, ptr=ptr):
                         given = inputs(model, ptr)
                         self.close(output(alike, given), output(model, given, sampling=context()))
+
+    def test_shape_contexts_of_more_points_than_references(self):
+        ptr = torch.tensor([0, 300, 300, 340])
+        points = 0.5 * torch.randn(340, 3, dtype=torch.float64)
+        normals = torch.nn.functional.normalize(torch.randn(340, 3, dtype=torch.float64), dim=1)
+        layout = PackedLayout.of_ptr(ptr, 340)
+        for given in (normals, None):
+            found = export._standard_point_tokens(points, given, layout, "shape_context")
+            torch.testing.assert_close(found, torch.ops.geosft._point_tokens(points, given, ptr, "shape_context"), rtol=1e-9, atol=1e-9)
 
     def test_programs_of_any_size(self):
         for name in ("classifier", "graph", "convolved", "deep", "greatest"):

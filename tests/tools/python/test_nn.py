@@ -139,6 +139,8 @@ CASES = {
     "encoder_post": lambda: tokens(nn.Encoder(DIM, depth=2, **POINTS_LAYER), "points"),
     "encoder_pre": lambda: tokens(nn.Encoder(DIM, depth=2, norm_first=True, **POINTS_LAYER), "points"),
     "classifier": lambda: clouds(nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="local", head_samples=7)),
+    "classifier_shape_context": lambda: clouds(
+        nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="shape_context", head_samples=7, norm_first=True)),
     "classifier_ppf": lambda: clouds(
         nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="ppf", head_samples=7, norm_first=True)),
     "classifier_absolute": lambda: clouds(
@@ -459,7 +461,7 @@ class Modules(unittest.TestCase):
         ragged, other = torch.tensor([0, 2, 3, 36]), torch.tensor([0, 5, 30])
         dense, packed, smaller = ((points, normals), {}), ((*flat, ragged), {}), ((flat[0][:30], flat[1][:30], other), {})
         calls = {"radial": [[dense, packed, smaller], [((points, normals), {"mask": mask})], [((*flat, [0, 12, 24, 36]), {}), ((*flat, [0, 2, 3, 36]), {})]],
-                 "local": [[packed]], "ppf": [[dense], [packed]], "absolute_local": [[packed]]}
+                 "local": [[packed]], "shape_context": [[packed]], "ppf": [[dense], [packed]], "absolute_local": [[packed]]}
         for tokens_, groups in calls.items():
             for place, group in enumerate(groups):
                 for mode in (True, False) if tokens_ != "absolute_local" else (False,):
@@ -870,6 +872,10 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: classifier()(points), "normals")
         self.refuses(lambda: classifier()(points, normals[:2]), "normals")
         self.refuses(lambda: classifier()(points[..., :2], normals[..., :2]), "points", "3")
+        self.refuses(lambda: classifier()(points[..., :2], normals), "points must have shape [N, 3] or [B, N, 3], got [3, 12, 2]")
+        self.refuses(lambda: classifier()(torch.cat((points, normals), 2)), "points", "give coordinates and normals apart")
+        self.refuses(lambda: classifier()(points.flatten(0, 1), [0, 12, 36]), "normals", "ptr=")
+        self.refuses(lambda: classifier()(points.flatten(0, 1), torch.tensor([0, 12, 36])), "normals", "ptr=")
         segmenter = nn.PointSegmenter(5, 3, DIM, **LAYER)
         self.refuses(lambda: segmenter(points, normals), "category")
         self.refuses(lambda: segmenter(points, normals, category=torch.tensor([0, 1, 3])), "category", "3")

@@ -254,6 +254,7 @@ class InPyTorchGeometric(unittest.TestCase):
                             ("edge_attr, the third argument.*batch=", lambda: conv(x, one.edge_index, graphs)),
                             ("edge_attr must be None", lambda: plain(x, one.edge_index, torch.rand(one.num_edges, 3))),
                             (r"edge_attr must have shape \[\d+, 3\], got \[\d+\]", lambda: conv(x, one.edge_index, torch.rand(one.num_edges))),
+                            ("edge_attr must be finite", lambda: conv(x, one.edge_index, torch.full((one.num_edges, 3), float("inf")))),
                             ("edge 0, .* joins graphs 0 and 1", lambda: plain(x, torch.tensor([[0, 0], [1, 2]]), ptr=[0, 1, one.num_nodes])),
                             ("edge 1, .* joins graphs 0 and 1", lambda: plain(x, torch.tensor([[0, 0], [1, 2]]), batch=(torch.arange(one.num_nodes) > 1).long())),
                             ("pos must be finite.*row 1", lambda: points(x, pos)),

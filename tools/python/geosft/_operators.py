@@ -274,6 +274,7 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
     r"""Samples k' pairs of tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
     `partner` come from the others, and the sampled token is weight * x[top] + (1 - weight) * x[partner] with
         weight = softplus(z'[top])^(1/tau) / (softplus(z'[top])^(1/tau) + softplus(z'[partner])^(1/tau)).
+    In an item of one token, top and partner are that token, and weight is 1.
 
       score           [N], finite; z' = score, plus Gumbel(0, 1) noise when `noise` is set. float32, float64, or float16
                       and bfloat16, which are computed in float32

@@ -30,7 +30,7 @@ from .nn.checks import check_like, check_sizes, tensor_of
 from .nn.composed import PaddedKeys, attention_bias, attention_probabilities, composed_attention
 from .nn.heads import PairHead, PooledHead
 from .nn.packed import PackedLayout, pack
-from .nn.point_models import LOCAL_NEIGHBOURS
+from .nn.point_models import LOCAL_NEIGHBOURS, SHAPE_CONTEXT
 from .nn.sampling import context_of, gumbel_noise, log_softplus, partner_ranks
 
 if TYPE_CHECKING:
@@ -276,7 +276,7 @@ def _standard_point_tokens(points: Tensor, normals: Tensor | None, layout: Packe
     channels = [torch.ones_like(distance), distance]
     if normals is not None:
         channels.append((offset * normals).sum(-1) / distance.clamp(min=1e-6))
-    if kind == "local":
+    if kind in ("local", "shape_context"):
         exact = points.double()
         apart = (exact.unsqueeze(1) - exact.unsqueeze(0)).square().sum(-1)
         apart = apart.masked_fill(item.unsqueeze(1) != item.unsqueeze(0), torch.inf)
@@ -287,7 +287,34 @@ def _standard_point_tokens(points: Tensor, normals: Tensor | None, layout: Packe
         for size in LOCAL_NEIGHBOURS:
             exists = (nearest.values[:, :size] < torch.inf).to(points.dtype)
             channels += _neighbourhood(points, normals, index[:, :size], exists)
-    return torch.stack(channels, 1)
+    tokens = torch.stack(channels, 1)
+    return torch.cat((tokens, _shape_context(points, normals, item, count)), 1) if kind == "shape_context" else tokens
+
+
+def _shape_context(points: Tensor, normals: Tensor | None, item: Tensor, count: Tensor) -> Tensor:
+    """models/ops/shape_context.h of standard operators; `count` [items] are the points of each item."""
+    shells, angles, references = SHAPE_CONTEXT
+    count = count.long().unsqueeze(1)
+    used, k = count.clamp(max=references), torch.arange(1, references + 1, device=points.device)
+    place = torch.div(k * count + used - 1, used.clamp(min=1), rounding_mode="floor") - 1
+    begin = count.cumsum(0) - count
+    row = torch.where(k <= used, begin + place, torch.zeros_like(place))[item]
+    pair = (((k <= used)[item]) & (row != torch.arange(points.shape[0], device=points.device).unsqueeze(1))).to(points.dtype)
+
+    def shares(values, nodes):
+        position = values.clamp(0, 1) * (nodes - 1)
+        return (1 - (position.unsqueeze(-1) - torch.arange(nodes, dtype=values.dtype, device=values.device)).abs()).clamp(min=0)
+
+    apart = points[row] - points.unsqueeze(1)
+    distance = apart.norm(dim=-1)
+    begin = 0.0002**0.5
+    in_shells = shares(((distance.clamp(max=2) + 0.0002).sqrt() - begin) / (2.0002**0.5 - begin), shells) * (pair / pair.sum(1, keepdim=True).clamp(min=1)).unsqueeze(-1)
+    if normals is None:
+        return (64 * in_shells.sum(1)).log1p()
+    direction, here, there = apart / distance.clamp(min=0.01).unsqueeze(-1), normals.unsqueeze(1), normals[row]
+    cosines = ((direction * here).sum(-1), (here * there).sum(-1), (direction * there).sum(-1))
+    histograms = [(in_shells.transpose(1, 2) @ shares((cosine + 1) / 2, angles)).flatten(1) for cosine in cosines]
+    return (64 * torch.cat(histograms, 1)).log1p()
 
 
 def _neighbourhood(points: Tensor, normals: Tensor | None, index: Tensor, exists: Tensor) -> list[Tensor]:
@@ -470,7 +497,8 @@ def _function_of(model: nn.Module) -> _Clouds | _Graphs:
         return _Graphs(model)
     if isinstance(model, (PointClassifier, PointSegmenter)):
         return _Clouds(model)
-    raise TypeError(f"model must be a PointClassifier, PointSegmenter or GraphModel, got {type(model).__name__}")
+    raise TypeError(f"model must be a PointClassifier, PointSegmenter or GraphModel, got {type(model).__name__}: "
+                    "torch.export.export takes a module of one's own, as standard and onnx do")
 
 
 def input_names(model: nn.Module) -> list[str]:

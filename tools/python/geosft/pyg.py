@@ -158,6 +158,8 @@ def _csr(edge_index: Tensor, nodes: int, edge_attr: Tensor | None, like: Tensor,
         raise ValueError(f"edge_attr must have a row for each of the {edge_index.shape[1]} edges, got {found}")
     if edge_attr.layout != torch.strided or edge_attr.is_quantized or edge_attr.device != like.device:
         raise ValueError(f"edge_attr must be dense and on the device of x, {like.device}, got {edge_attr.layout} on {edge_attr.device}")
+    if not torch.compiler.is_compiling() and edge_attr.device.type == "cpu" and not edge_attr.isfinite().all():
+        raise ValueError("edge_attr must be finite, found NaN or infinity")
     rows = edge_attr if edge_attr.dim() == 2 else edge_attr.unsqueeze(1)
     if edge_dim is not None and rows.shape[1] != edge_dim:
         raise ValueError(f"edge_attr must have shape {[edge_index.shape[1], edge_dim]}, got {list(edge_attr.shape)}")

@@ -370,7 +370,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
     def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None) -> Tensor:
         """Probabilities [num_classes] of a cloud, of the model's dtype, as those of the tool: points [n, 3] in any unit, far from the
         origin or not, and normals [n, 3] that point outward, of any length. They are estimated where the model needs them and they are
-        missing, zero or not finite; the first time, a warning says so. Both are tensors, or NumPy arrays of float32 or float64. As many points as the model was
+        missing, zero or not finite; the first time, a warning says so. Both are tensors of any real dtype, or NumPy arrays of float32 or float64. As many points as the model was
         trained with are sampled, other ones where the points come in another order; logits are averaged over the votes of the configuration, and with those of a kernel
         regression if the RUN has one. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
         stray, and of normals that point inward."""
@@ -396,7 +396,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
     ) -> tuple[Tensor, Tensor | None]:
         """A cloud as :meth:`predict` gives it to the model in vote `vote`: ``model(*model.prepare(points, normals))``. Takes
         points [n, 3] in any unit, and normals [n, 3] that point outward, which are estimated where the model needs them and they are missing,
-        with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [m, 3] and normals
+        with a warning the first time; tensors of any real dtype, or NumPy arrays of float32 or float64. Returns points [m, 3] and normals
         [m, 3], or None for a model without, with the dtype and device of the model: at most as many points as it was
         trained with, sampled by `vote`, centred, in the unit ball, and in a pose of their own. Raises a ValueError or TypeError that names the argument."""
         check_integers(vote=vote)
@@ -444,7 +444,7 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
 
     def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, category: str = "") -> Tensor:
         """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
-        input), with normals [n, 3] that point outward or None, as those of the tool; tensors, or NumPy arrays of float32 or float64. The first
+        input), with normals [n, 3] that point outward or None, as those of the tool; tensors of any real dtype, or NumPy arrays of float32 or float64. The first
         time that normals are estimated, a warning says so. Clouds of more points than one block of the configuration are
         refused: those the tool divides. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
         stray, and of normals that point inward."""
@@ -467,7 +467,7 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
     ) -> tuple[Tensor, Tensor | None]:
         """A cloud as :meth:`predict` gives it to the model: ``model(*model.prepare(points, normals), category=…)``. Takes
         points [n, 3] in any unit, and normals [n, 3] that point outward, which are estimated where the model needs them and they are missing,
-        with a warning the first time; tensors, or NumPy arrays of float32 or float64. Returns points [n, 3], centred, in the
+        with a warning the first time; tensors of any real dtype, or NumPy arrays of float32 or float64. Returns points [n, 3], centred, in the
         unit ball and in a pose of their own, and normals [n, 3], or None for a model without, with the dtype and device of the model. Raises a ValueError or
         TypeError that names the argument."""
         points, normals = _checked_cloud(points, normals)
@@ -750,6 +750,12 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     except RuntimeError as error:
         raise ValueError(f"{file}: its weights are not those of its configuration: {error}") from None
     loaded.config, loaded.texts = config, texts
+    member = path.name.startswith("model_") and (path.parent / "config.toml").is_file()
+    if path.is_dir() and kind == _GRAPH and (path / "last.ckpt").is_file() and not (path / "result.json").is_file() and not member:
+        missing = [number for number in range(1, config.get("ensemble", 1)) if not (path / f"model_{number}/best.ckpt").is_file()]
+        if missing:
+            raise ValueError(f"{run}: expected an ensemble of {config['ensemble']} models, found {missing[0]}: its training has not ended")
+        warnings.warn(f"{run}: its training has not ended, and what it has so far is loaded", stacklevel=2)
     if path.is_dir() and config.get("ensemble", 1) > 1:
         loaded.more_models = tuple(load(path / f"model_{number}") for number in range(1, config["ensemble"]))
     if path.is_dir() and kind in (_CLASSIFY, _GRAPH):

@@ -15,7 +15,7 @@ What holds for all of them:
   (:class:`SamplingContext`), None: those of the module's mode.
 * A batch without items (ptr = [0]) is valid, and so is an item without tokens.
 * A wrong argument raises a TypeError or a ValueError, or a RuntimeError of an operator, that names the argument and says what
-  it was and what was expected.
+  it was and what was expected. What `device` cannot be is said by PyTorch.
 """
 
 from .attention import PolynomialAttention, RecordedAttention, SamplingAttention, record_attention

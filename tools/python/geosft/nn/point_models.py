@@ -20,9 +20,10 @@ from .sampling import Sampler, SamplingContext, context_of
 
 _ops = torch.ops.geosft
 _INVARIANT = {"ones": ("ones", False), "radial": ("radial", False), "local": ("local", False),
-              "ppf": ("local", False), "absolute": (None, True), "absolute_local": ("local", True)}
+              "shape_context": ("shape_context", False), "ppf": ("local", False), "absolute": (None, True), "absolute_local": ("local", True)}
 LOCAL_NEIGHBOURS = (8, 32)  # of the two scales of "local"
 _LOCAL_CHANNELS = {False: 8, True: 16}  # of the neighbourhoods, without and with normals
+SHAPE_CONTEXT = (10, 5, 256)  # nodes of the distance and of an angle, and references (models/ops/shape_context.h)
 _PAIR_CHANNELS = 7  # of the features of a point and a neighbour
 _OF_GRAPHS = ("updates_edges", "edge_channels", "local", "relative_channels")  # options of layers that clouds have no use for
 
@@ -50,7 +51,9 @@ def _token_channels(tokens: str, normals: bool) -> int:
         raise ValueError(f"tokens must be one of {', '.join(_INVARIANT)}, not {tokens!r}")
     invariant, absolute = _INVARIANT[tokens]
     radial = 3 if normals else 2
-    invariant_channels = {None: 0, "ones": 1, "radial": radial, "local": radial + _LOCAL_CHANNELS[normals]}[invariant]
+    local = radial + _LOCAL_CHANNELS[normals]
+    context = 3 * SHAPE_CONTEXT[0] * SHAPE_CONTEXT[1] if normals else SHAPE_CONTEXT[0]
+    invariant_channels = {None: 0, "ones": 1, "radial": radial, "local": local, "shape_context": local + context}[invariant]
     return invariant_channels + (6 if normals else 3) * absolute
 
 
@@ -136,6 +139,11 @@ class _PointModel(nn.Module):
         return self.encoder(x, PointEncoding(points, normals), layout, sampling=sampling), order
 
     def _packed(self, points: Tensor, normals: Tensor | None, ptr, mask: Tensor | None):
+        if isinstance(points, Tensor) and (points.dim() not in (2, 3) or points.shape[-1] != 3):
+            raise ValueError(f"points must have shape [N, 3] or [B, N, 3], got {list(points.shape)}"
+                             + (": give coordinates and normals apart" if points.dim() > 1 and points.shape[-1] == 6 else ""))
+        if isinstance(normals, (list, tuple)) or isinstance(normals, Tensor) and normals.dim() == 1 and not normals.is_floating_point():
+            raise TypeError(f"normals must be a tensor like points, got {kind_of(normals)}: give the offsets of packed clouds by their name, ptr=…")
         if (normals is not None) != self.normals:
             raise ValueError("normals must be given: the model was built with normals=True" if self.normals else
                              "normals must be None: the model was built with normals=False")
@@ -160,7 +168,7 @@ class PointClassifier(_PointModel):
         dim, num_heads, num_samples, depth: of the :class:`Encoder`.
         normals: clouds come with normals, which point to the same side of the surface in all of them: outward, if they are those of
             meshes.
-        tokens: "ones", "radial", "local", "ppf", "absolute" or "absolute_local" (models/ops/point_tokens.h).
+        tokens: "ones", "radial", "local", "shape_context", "ppf", "absolute" or "absolute_local" (models/ops/point_tokens.h).
         relative: "paper" (attention sees squared distances and products of normals) or "angles" (also those of both
             normals to the line between two points; needs normals).
         chirality: with angles, also the triple product, which tells a shape from its mirror image.

@@ -21,7 +21,7 @@ class PointEncoding(NamedTuple):
 
 class GraphEncoding(NamedTuple):
     """Edges of a packed graph in CSR: `rowptr` int64 [N + 1], `col` int64 [E], `edge_attr` [E, r] of all channels, the
-    one that is 1 on every edge included. With `coordinates` [N, 3] of the nodes, X_R has `distance_channels` further
+    one that is 1 on every edge included, in any place (:class:`geosft.pyg.SamplingConv` puts it last). With `coordinates` [N, 3] of the nodes, X_R has `distance_channels` further
     channels of the distance between two nodes (:func:`distance_features`), which takes memory for every pair of a node
     and a sampled one: for molecules, not for large graphs."""
 

@@ -195,7 +195,7 @@ class Pairs(NamedTuple):
 
         With `hard` the value is that of the member with the larger weight, and the gradient that of the sum
         (equations 8 and 9). Raises a TypeError or ValueError that names x, unless it has a row for each token that the pairs are of.
-        Rows of dense tokens may be packed, too, as x[mask] or, without a mask, x.flatten(0, 1).
+        Rows of dense tokens may be packed, too, as x[mask] or, without a mask, x.flatten(0, 1): the result is [K, ...] then.
         """
         if not isinstance(x, Tensor):
             raise not_a_tensor("x", x)
