@@ -129,8 +129,8 @@ std::vector<std::string> normal_warnings(const at::Tensor& points, const at::Ten
   if (mean >= -least || mean >= -many * error) return {};
   const double inward = (product < 0).to(at::kDouble).mean().item<double>();
   return {"its normals point inward on the whole, " + percent(inward) +
-          " of them, and may mislead a model that learned from outward ones. Estimated ones may serve better (predict "
-          "--estimated-normals, or a call without normals)"};
+          " of them, and may mislead a model that learned from outward ones. Estimated ones may serve better: predict "
+          "--estimated-normals, or in Python a call without normals"};
 }
 
 }  // namespace geosft

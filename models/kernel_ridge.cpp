@@ -295,12 +295,15 @@ std::pair<double, double> logistic_fit(const at::Tensor& score, const at::Tensor
 }
 
 // Returns the factor of scores [n, classes] with which their softmax has the smallest cross-entropy with `classes`, of
-// one 1 in each row. The slope of the cross-entropy rises with the factor; up to 100 it is searched for its zero.
+// one 1 in each row, and of one row more that is of every class alike: otherwise few rows that are all right would have
+// certain probabilities. The slope of the cross-entropy rises with the factor; up to 100 it is searched for its zero.
 double softmax_factor(const at::Tensor& scores, const at::Tensor& classes) {
   double low = 0.1, high = 100;
+  const double alike = 1 / (static_cast<double>(classes.size(0)) + 1);
+  const at::Tensor shares = classes * (1 - alike) + alike / static_cast<double>(classes.size(1));
   for (int64_t step = 0; step < 50; ++step) {
     const double middle = std::sqrt(low * high);
-    const at::Tensor slope = ((scores * middle).softmax(1) - classes).mul(scores).sum();
+    const at::Tensor slope = ((scores * middle).softmax(1) - shares).mul(scores).sum();
     (slope.item<double>() < 0 ? low : high) = middle;
   }
   return std::sqrt(low * high);

@@ -67,6 +67,7 @@ EncodedPoints encode_points(PointPairTokens& learned, torch::nn::Linear& embed, 
                             bool canonical_order, at::Tensor points, at::Tensor normals, at::Tensor features,
                             const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   check_inputs(embed, points, normals);
+  if (normals.defined() && normals.is_cpu()) check_finite(normals.contiguous(), "normals");
   at::Tensor order;
   if (canonical_order && context.mode() != SampleMode::random) {
     // In double precision, so that only the rounding of the coordinates of a moved cloud can change the order of

@@ -47,11 +47,12 @@ void check_counts(const PlyHeader& header, size_t total, const std::string& file
   for (const PlyElement& element : header.elements) {
     const bool possible = element.count >= 0 && element.count <= static_cast<int64_t>(total - header.size);
     if (element.count != 0 && (element.properties.empty() || !possible)) {
-      throw DataError(
-          file,
-          "elements \"" + element.name + "\" with properties, in " + std::to_string(total - header.size) +
-              " bytes after the header",
-          std::to_string(element.count) + " elements of " + std::to_string(element.properties.size()) + " properties");
+      throw DataError(file,
+                      "elements \"" + element.name + "\" with properties, in " + std::to_string(total - header.size) +
+                          " bytes after the header",
+                      std::to_string(element.count) + " elements of " + std::to_string(element.properties.size()) +
+                          " properties" +
+                          (element.count > 0 && !element.properties.empty() ? ": the file ends too early" : ""));
     }
   }
 }

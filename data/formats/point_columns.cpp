@@ -145,8 +145,8 @@ void PointRows::fail_between(const double* value, size_t point) const {
   std::ostringstream found;
   found << '(' << value[0] << ", " << value[1] << ", " << value[2] << ") at point " << point;
   throw DataError(builder_.file(),
-                  "normals of length 1 or colours in 0 … 255 in columns 4 to 6, or --columns x,y,z,nx,ny,nz or "
-                  "--columns x,y,z,r,g,b",
+                  "normals of length 1 or colours in 0 … 255 in columns 4 to 6, or, as they lie in the "
+                  "file, --columns x,y,z,nx,ny,nz, --columns nx,ny,nz,x,y,z or --columns x,y,z,r,g,b",
                   found.str());
 }
 

@@ -169,6 +169,9 @@ class TreeScan {
       return files_text(loose_) + " with shapes in no class folder, such as " +
              first_loose_.lexically_relative(root_).string() + "; folders must be " + layouts;
     }
+    if (first_nested_.empty() && !classes.empty()) {
+      return "folders without a shape file, such as " + classes.begin()->second.folder.string();
+    }
     if (first_nested_.empty()) return "none of these";
     return std::to_string(nested_) + " shape files in other places, such as " +
            first_nested_.lexically_relative(root_).string() + "; folders must be " + layouts;
@@ -180,6 +183,10 @@ class TreeScan {
  private:
   // Returns the class that a folder is named after.
   ClassFiles& class_in(const fs::path& folder) {
+    const std::string name = folder.filename().string();
+    if (trimmed(name) != name || name.find_first_of("\r\n") != std::string::npos) {
+      throw DataError(folder.string(), "the name of a class, one line without blanks around it", "\"" + name + "\"");
+    }
     const auto [found, is_new] = classes.try_emplace(folder.filename().string());
     if (is_new) found->second.folder = folder;
     return found->second;
@@ -353,6 +360,16 @@ class TreeScan {
   std::string variant_;  // the first one: what was taken, and what was not
 };
 
+// Warns about classes whose names differ in case alone.
+void warn_of_spellings(const fs::path& root, const Classes& classes, std::vector<std::string>& warnings) {
+  std::map<std::string, std::string> known;  // the first one of each spelling
+  for (const auto& [name, files] : classes) {
+    const auto [first, is_new] = known.emplace(lower_case(name), name);
+    if (is_new) continue;
+    warnings.push_back(root.string() + ": " + first->second + " and " + name + " differ in case, and are two classes");
+  }
+}
+
 // Warns about classes without a shape in the split.
 void warn_of_empty_classes(const fs::path& root, const Classes& classes, Split split,
                            std::vector<std::string>& warnings) {
@@ -395,6 +412,7 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
     throw DataError(root.string(), split == Split::train ? "shapes to train with" : "shapes to test with",
                     few.empty() ? "none" : few);
   }
+  warn_of_spellings(root, scan.classes, listing.warnings);
   warn_of_empty_classes(root, scan.classes, split, listing.warnings);
   return listing;
 }

@@ -24,6 +24,10 @@ at::Tensor projection_of(int64_t width) {
   return at::randn({width}) / std::sqrt(static_cast<double>(width));
 }
 
+void check_head_dropout(double dropout) {
+  TORCH_CHECK(dropout >= 0 && dropout < 1, "head_dropout must lie in [0, 1), got ", dropout);
+}
+
 int64_t items_before(const SamplingContext& context) {
   return context.rows_before([](int64_t) { return 1; });
 }
@@ -33,6 +37,7 @@ int64_t items_before(const SamplingContext& context) {
 MlpImpl::MlpImpl(int64_t inputs, int64_t hidden, int64_t outputs, int64_t layers, double hidden_dropout)
     : linears(register_module("linears", torch::nn::ModuleList())), dropout(hidden_dropout) {
   TORCH_CHECK(layers >= 1, "layers must be at least 1, got ", layers);
+  check_head_dropout(hidden_dropout);
   for (int64_t i = 0; i < layers; ++i) {
     linears->push_back(torch::nn::Linear(i == 0 ? inputs : hidden, i + 1 == layers ? outputs : hidden));
   }
@@ -58,7 +63,9 @@ SampleMaxHeadImpl::SampleMaxHeadImpl(int64_t width, int64_t outputs, const Sampl
                                      double pooled_dropout)
     : sampler(register_module("sampler", Sampler(width, sampler_options))),
       linear(register_module("linear", torch::nn::Linear(width, outputs))),
-      dropout(pooled_dropout) {}
+      dropout(pooled_dropout) {
+  check_head_dropout(dropout);
+}
 
 at::Tensor SampleMaxHeadImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr,
                                       SamplingContext& context) {

@@ -89,9 +89,12 @@ Pairs sample_tokens(const at::Tensor& score, const std::optional<at::Tensor>& pt
 SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)
     : options(sampler_options), projection(register_module("projection", torch::nn::Linear(width, 1))) {
   TORCH_CHECK(options.num_samples >= 1, "num_samples must be at least 1, got ", options.num_samples);
+  check_tau(options.tau);
 }
 
 at::Tensor SamplerImpl::score(const at::Tensor& x) {
+  const int64_t width = projection->options.in_features();
+  TORCH_CHECK(x.dim() == 2 && x.size(1) == width, "x must have shape [N, ", width, "], got ", x.sizes());
   return projection->forward(x).squeeze(-1).to(x.scalar_type());  // with and without autocast
 }
 

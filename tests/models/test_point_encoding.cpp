@@ -3,6 +3,7 @@
 #include "models/point_encoding.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "tests/support.h"
 
@@ -34,6 +35,21 @@ struct Parts {
 };
 
 }  // namespace
+
+TEST_CASE("normals that are not finite are named with their row, whatever order tokens have") {
+  for (const bool canonical : {true, false}) {
+    Parts parts(1);
+    at::Tensor normals = at::ones({30, 3}, at::kDouble);
+    normals[7][1] = std::numeric_limits<double>::quiet_NaN();
+    SamplingContext context = SamplingContext::greedy();
+    require_error(
+        [&] {
+          encode_points(parts.none, parts.embed, parts.encoder, PointTokens::ones, canonical, parts.points, normals, {},
+                        std::nullopt, context);
+        },
+        {"normals", "row 7"});
+  }
+}
 
 TEST_CASE("relations of points have two channels with normals and one without") {
   CHECK(with_point_relations({}, true).attention.relative_channels == 2);

@@ -167,9 +167,12 @@ void ClassifyExperiment::add_json(nlohmann::json& json, const Evaluation& evalua
 
 std::string ClassifyExperiment::metrics_text(const Evaluation& evaluation) {
   std::ostringstream out;
+  const at::Tensor present = evaluation.metrics.confusion.sum(1) > 0;
+  const int64_t known = present.sum().item<int64_t>();
   out << "accuracy " << percent(evaluation.metrics.accuracy) << "  mean class accuracy "
-      << percent(evaluation.metrics.mean_class_accuracy) << "  loss " << std::setprecision(4)
-      << evaluation.metrics.loss;
+      << percent(evaluation.metrics.mean_class_accuracy);
+  if (known < present.numel()) out << " (of the " << known << " classes that have clouds)";
+  out << "  loss " << std::setprecision(4) << evaluation.metrics.loss;
   return out.str();
 }
 
@@ -268,7 +271,8 @@ void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const 
   std::cout << name << found.format << ", " << total(found.train) << " clouds to train with, " << total(found.test)
             << " to test with";
   if (found.normals) std::cout << (*found.normals ? ", with normals" : ", without normals");
-  std::cout << '\n' << found.class_names.size() << " classes:\n" << lines;
+  std::cout << '\n'
+            << found.class_names.size() << (found.class_names.size() == 1 ? " class:\n" : " classes:\n") << lines;
   if (check) {
     for (const auto* messages : {&check->warnings, &check->broken}) {
       for (const std::string& message : *messages) std::cout << message << '\n';

@@ -49,6 +49,10 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
     dataset =
         with_estimated_normals(std::move(dataset), trained.settings.data, trained.settings.clouds.normal_orientation);
   }
+  const CloudSettings& clouds_seen = trained.settings.clouds;
+  const bool own_normals =
+      clouds_seen.normals && !estimated_normals && !trained.settings.augment.only_estimated_normals();
+  const std::string inward = own_normals ? inward_normals(*dataset, trained.settings.data) : "";
   CloudReport<Experiment> report{split, dataset->size(), rotation, repeats, {}};
   const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright
   const int64_t clouds = passes * dataset->size() * trained.settings.evaluation.votes;
@@ -57,6 +61,11 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
   });
   report.degrees = worst_degrees(*trained.model);
   report.note = estimation_note(*dataset);
+  if (!inward.empty()) {
+    report.note += (report.note.empty() ? "" : "\n") + inward +
+                   ", and may mislead a model that learned from outward ones (--estimated-normals evaluates with "
+                   "estimated ones)";
+  }
   report.broken = broken_files(dataset->warnings());
   return report;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/cloud_training_data.h"
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 #include <tuple>
 
+#include "geometry/cloud_warnings.h"
 #include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/shape_folders.h"
 
@@ -16,6 +18,21 @@ constexpr double automatic_fraction = 0.1;
 constexpr int64_t min_automatic = 30;
 
 }  // namespace
+
+std::string inward_normals(const PointDataset& clouds, const std::string& data) {
+  constexpr int64_t enough = 100;
+  const int64_t step = std::max<int64_t>(clouds.size() / enough, 1);
+  int64_t seen = 0, inward = 0;
+  for (int64_t i = 0; i < clouds.size(); i += step) {
+    const Shape shape = clouds.get(i);
+    if (!shape.normals.defined()) continue;
+    ++seen;
+    if (!normal_warnings(shape.points, shape.normals).empty()) ++inward;
+  }
+  if (2 * inward <= seen) return "";
+  return data + ": the normals of " + std::to_string(inward) + " of " + std::to_string(seen) +
+         " clouds point inward on the whole";
+}
 
 std::vector<SplitRow> cloud_rows(const std::string& split, const PointDataset& clouds) {
   std::vector<SplitRow> rows;
@@ -47,6 +64,7 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
   }
   broken_ = broken.size();
   if (clouds.normals) {
+    const std::string inward = augment.only_estimated_normals() ? "" : inward_normals(*training_, data);
     for (auto* split : {&training_, &held_out_, &test_}) {
       if (!*split) continue;
       const bool all = augment.only_estimated_normals() || estimates_all_normals(*training_);
@@ -54,6 +72,12 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
       if (note_.empty()) note_ = estimation_note(**split);
     }
     estimated_ = estimates_all_normals(*training_);
+    if (!inward.empty()) {
+      note_ +=
+          (note_.empty() ? "" : "\n") + inward +
+          ". The model learns such, and outward ones, as estimated ones are, may mislead it (--estimated-normals 1 "
+          "trains with estimated ones)";
+    }
   }
   choose_rows(clouds, seed);
 }

@@ -19,6 +19,10 @@ std::vector<SplitRow> cloud_rows(const std::string& split, const PointDataset& c
 void require_recorded_clouds(const std::filesystem::path& split_file, const std::vector<std::string>& splits,
                              const PointDataset& clouds, const std::string& data);
 
+// Returns in how many clouds the normals point inward on the whole, ": " after the name `data`, if these are most of at
+// most 200 that are looked at and have normals; empty otherwise.
+std::string inward_normals(const PointDataset& clouds, const std::string& data);
+
 // Holds the training and validation clouds of a run.
 class CloudTrainingData {
  public:
@@ -46,7 +50,8 @@ class CloudTrainingData {
   int64_t test_size() const { return test_->size(); }
   // Returns how many broken files were left out of the training and the test set.
   size_t broken() const { return broken_; }
-  // Returns a sentence for the user: that normals are estimated. Empty if they are not.
+  // Returns lines for the user: that normals are estimated, or that those of most clouds point inward; without a line
+  // break at the end, empty if there is none.
   const std::string& note() const { return note_; }
   // Returns whether those of all training clouds are.
   bool has_estimated_normals() const { return estimated_; }

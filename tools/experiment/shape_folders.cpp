@@ -14,6 +14,7 @@
 #include "data/points/point_formats.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
+#include "geometry/cloud_warnings.h"
 #include "geometry/threads.h"
 
 namespace geosft {
@@ -118,7 +119,11 @@ std::string split_rule_note(const std::filesystem::path& source, const PointData
 }
 
 ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointDatasetOptions options) {
-  std::set<std::filesystem::path> files;
+  struct Place {
+    std::string class_name;
+    std::set<Split> splits;
+  };
+  std::map<std::filesystem::path, Place> files;
   for (const Split split : {Split::train, Split::test}) {
     std::optional<DatasetListing> listing;
     try {
@@ -128,18 +133,25 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
       continue;  // no shape to test with
     }
     if (!listing) throw DataError(source.string(), "a folder with a file for each shape", "arrays of shapes");
-    for (const DatasetItem& item : listing->items) files.insert(item.file);
+    for (const DatasetItem& item : listing->items) {
+      Place& place = files[item.file];
+      place.class_name = listing->class_names.at(static_cast<size_t>(item.label));
+      place.splits.insert(split);
+    }
     if (options.columns.empty()) options.columns = listing->columns;
   }
-  const std::vector<std::filesystem::path> all(files.begin(), files.end());
+  std::vector<std::filesystem::path> all;
+  for (const auto& [file, place] : files) all.push_back(file);
   std::vector<std::string> errors(all.size());
   std::vector<std::vector<std::string>> warnings(all.size());
   std::vector<uint64_t> contents(all.size());
+  std::vector<char> inward(all.size(), 0);
   parallel_items(static_cast<int64_t>(all.size()), at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     try {
       const Shape shape = read_shape(all[at], options, &warnings[at]);
       contents[at] = text_hash(read_file(all[at]));
+      inward[at] = shape.normals.defined() && !normal_warnings(shape.points, shape.normals).empty() ? 1 : 0;
       for (const std::string& warning : training_cloud_warnings(shape.points)) {
         warnings[at].push_back(all[at].string() + ": " + warning);
       }
@@ -148,6 +160,10 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
     }
   });
   ShapeFilesCheck check{all.size(), {}, {}};
+  if (const auto count = static_cast<size_t>(std::count(inward.begin(), inward.end(), 1)); 2 * count > all.size()) {
+    check.warnings.push_back(source.string() + ": the normals of " + std::to_string(count) + " of " +
+                             std::to_string(all.size()) + " files point inward on the whole");
+  }
   std::map<uint64_t, size_t> first_with;  // these contents
   for (size_t i = 0; i < all.size(); ++i) {
     if (!errors[i].empty()) {
@@ -159,7 +175,11 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
       if (!warning.ends_with(" points are sampled")) check.warnings.push_back(warning);
     }
     if (const auto [first, is_first] = first_with.emplace(contents[i], i); !is_first) {
-      check.warnings.push_back(all[i].string() + ": a copy of " + all[first->second].string());
+      const Place &here = files.at(all[i]), &there = files.at(all[first->second]);
+      std::string text = all[i].string() + ": a copy of " + all[first->second].string();
+      if (here.class_name != there.class_name) text += ", which is of the class " + there.class_name;
+      if (here.splits != there.splits) text += "; one of them is trained on, the other tests the model";
+      check.warnings.push_back(std::move(text));
     }
   }
   return check;

@@ -261,6 +261,13 @@ TEST_CASE("folder tree: classes without a shape in a split are named") {
           std::vector<std::string>{folder.path().string() + ": 1 of 4 classes has no shape to train with: lamp"});
   REQUIRE(list_folder_tree(folder.path(), Split::test, 5).warnings ==
           std::vector<std::string>{folder.path().string() + ": 2 of 4 classes have no shape to test with: desk, sofa"});
+  const test::TemporaryFolder cases;
+  write_empty(cases, {"train/bed/1.off", "train/mug/1.off", "test/bed/2.off", "test/Mug/2.off"});
+  for (const Split split : {Split::train, Split::test}) {
+    const std::vector<std::string> warnings = list_folder_tree(cases.path(), split, 5).warnings;
+    REQUIRE(warnings.size() == 2);
+    CHECK(warnings[0] == cases.path().string() + ": Mug and mug differ in case, and are two classes");
+  }
 }
 
 TEST_CASE("folder tree: nothing to read") {
@@ -268,8 +275,15 @@ TEST_CASE("folder tree: nothing to read") {
   test::require_error(
       [&] { list_folder_tree(folder.path(), Split::train, 5); },
       {folder.path().string(), "ScanObjectNN", "ModelNet40", "normal_resampled", ".ply", "none of these"});
+  std::filesystem::create_directories(folder / "bed");
+  std::filesystem::create_directories(folder / "sofa");
+  test::require_error([&] { list_folder_tree(folder.path(), Split::train, 5); },
+                      {"folders without a shape file, such as " + (folder / "bed").string()});
   test::write_text(folder / "train/bed/a.off", "");
   test::require_error([&] { list_folder_tree(folder.path(), Split::test, 5); }, {"shapes to test with", "none"});
+  test::write_text(folder / "train/bowl /a.off", "");
+  test::require_error([&] { list_folder_tree(folder.path(), Split::train, 5); },
+                      {(folder / "train/bowl ").string(), "without blanks around it", "\"bowl \""});
 }
 
 TEST_CASE("folder tree: classes with too few files for a test split name the option that splits them") {

@@ -126,4 +126,11 @@ TEST_CASE("a pooled head drops the inputs of its layers in training", "[heads]")
   REQUIRE_FALSE(at::equal(head->forward(x, ptr, plain), head->forward(x, ptr, training)));
 }
 
+TEST_CASE("heads refuse a dropout that is no probability when they are made") {
+  for (const double dropout : {-0.1, 1.0, 2.0}) {
+    require_error([&] { SampleMaxHead(6, 4, SamplerOptions(), dropout); }, {"head_dropout", "[0, 1)"});
+    require_error([&] { Mlp(6, 8, 4, 2, dropout); }, {"head_dropout", "[0, 1)"});
+  }
+}
+
 }  // namespace geosft::test::test_heads

@@ -195,6 +195,16 @@ TEST_CASE("the sampler names tokens that are not finite, not their scores", "[sa
       {"scores x W_S + b_S", "although the tokens x are finite", "weights of the sampler"});
 }
 
+TEST_CASE("the sampler refuses options when it is made, and tokens of another width") {
+  require_error([] { Sampler(5, SamplerOptions{.num_samples = 0}); }, {"num_samples", "0"});
+  require_error([] { Sampler(5, SamplerOptions{.tau = 0.0}); }, {"tau", "0"});
+  require_error([] { Sampler(5, SamplerOptions{.tau = std::numeric_limits<double>::infinity()}); }, {"tau", "inf"});
+  Sampler sampler(5, SamplerOptions());
+  SamplingContext context = SamplingContext::greedy();
+  require_error([&] { sampler->forward(at::ones({9, 4}), std::nullopt, context); }, {"x", "[N, 5]", "[9, 4]"});
+  require_error([&] { sampler->forward(at::ones({5}), std::nullopt, context); }, {"x", "[N, 5]", "[5]"});
+}
+
 TEST_CASE("the sampler draws from scores of half types in float32", "[sampler]") {
   for (const SamplerOptions& options :
        {SamplerOptions{.num_samples = 4}, SamplerOptions{.num_samples = 4, .with_replacement = true},

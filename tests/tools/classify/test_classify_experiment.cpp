@@ -103,8 +103,12 @@ TEST_CASE("an evaluation says what polynomial attention took") {
 
 TEST_CASE("an evaluation as text has a line a class") {
   const std::string text = report_text(example(), names);
-  CHECK_THAT(text, Catch::StartsWith("4 clouds of the test set, upright\naccuracy 50.0 %  mean class accuracy 66.7 %  "
-                                     "loss 1.25  (100 clouds/s)\n"));
+  CHECK_THAT(text,
+             Catch::StartsWith("4 clouds of the test set, upright\naccuracy 50.0 %  mean class accuracy 66.7 % (of "
+                               "the 2 classes that have clouds)  loss 1.25  (100 clouds/s)\n"));
+  CloudReport<ClassifyExperiment> whole = example();
+  whole.evaluation.metrics.confusion[2][2] = 1;
+  CHECK_THAT(report_text(whole, names), Catch::Contains("mean class accuracy 66.7 %  loss 1.25"));
   CHECK_THAT(text, Catch::Contains("chair                          3    33.3 %\n"));
   CHECK_THAT(text, Catch::Contains("sofa                           1   100.0 %\n"));
   CHECK_THAT(text, Catch::Contains("lamp                           0         -\n"));

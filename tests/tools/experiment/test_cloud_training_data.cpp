@@ -125,6 +125,33 @@ TEST_CASE("missing normals are estimated, and empty splits refused") {
   CHECK_FALSE(bare().train().get(3).normals.defined());
 }
 
+TEST_CASE("a training on normals that point inward is told, one on estimated or outward ones is not") {
+  const auto note = [](double sign, double estimated, bool normals = true) {
+    CloudArrays arrays;
+    const at::Tensor sphere = at::randn({6, 300, 3}, generator(3));
+    arrays.points = sphere / sphere.norm(2, 2, true);
+    arrays.normals = sign * arrays.points;
+    arrays.normals.slice(0, 4) *= -1.0;  // two of six are the other way round
+    arrays.labels = at::arange(6, at::kLong) % 2;
+    for (int64_t i = 0; i < 6; ++i) arrays.names.push_back(std::to_string(i));
+    CloudSettings settings;
+    settings.normals = normals;
+    AugmentSettings augment;
+    augment.estimated_normals = estimated;
+    const CapturedStderr quiet;
+    return CloudTrainingData(std::make_unique<ArrayDataset>(arrays, std::vector<std::string>{"a", "b"}, "clouds"),
+                             nullptr, clouds(4), settings, 7, "here", augment)
+        .note();
+  };
+  const std::string inward = note(-1, 0);
+  CHECK_THAT(inward,
+             Catch::StartsWith("here: the normals of 4 of 6 clouds point inward on the whole. The model learns such"));
+  CHECK_THAT(inward, Catch::Contains("--estimated-normals 1"));
+  CHECK(note(1, 0).empty());
+  CHECK_THAT(note(-1, 1), Catch::Contains("estimated") && !Catch::Contains("inward"));
+  CHECK(note(-1, 0, /*normals=*/false).empty());
+}
+
 TEST_CASE("a few clouds of each class are trained on, and the held-out ones stay") {
   CloudSettings settings;
   settings.max_per_class = 2;

@@ -2,6 +2,7 @@
 #include "tools/experiment/shape_folders.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "data/data_error.h"
 #include "tests/support.h"
@@ -107,6 +108,29 @@ TEST_CASE("a check reads every file once, and names the broken ones and what oth
   CHECK(check_shape_files(both.path(), place.options).files == 2);
 }
 
+TEST_CASE("a check says where the normals of most files point inward") {
+  const auto warnings = [](int inward) {
+    const TemporaryFolder folder;
+    for (int file = 0; file < 5; ++file) {
+      std::string text;
+      for (int step = 0; step < 300; ++step) {
+        const double z = (step + 0.5) / 150 - 1, turn = 2.4 * step + 0.1 * file, r = std::sqrt(1 - z * z);
+        const double sign = file < inward ? -1 : 1;
+        for (const double value : {r * std::cos(turn), r * std::sin(turn), z}) text += std::to_string(value) + " ";
+        for (const double value : {r * std::cos(turn), r * std::sin(turn), z})
+          text += std::to_string(sign * value) + " ";
+        text += "\n";
+      }
+      write_text(folder / ("a/" + std::to_string(file) + ".xyz"), text);
+    }
+    std::string all;
+    for (const std::string& one : check_shape_files(folder.path(), PointDatasetOptions()).warnings) all += one + "\n";
+    return all;
+  };
+  CHECK_THAT(warnings(3), Catch::Contains(": the normals of 3 of 5 files point inward on the whole\n"));
+  CHECK_THAT(warnings(2), !Catch::Contains("inward"));
+}
+
 TEST_CASE("a check names files with the bytes of another one, in any folder") {
   const TemporaryFolder folder;
   for (const char* name : {"train/a/1.off", "train/b/2.off", "test/b/3.off", "test/b/4.off"}) {
@@ -117,8 +141,14 @@ TEST_CASE("a check names files with the bytes of another one, in any folder") {
   const ShapeFilesCheck check = check_shape_files(folder.path(), PointDatasetOptions());
   CHECK(check.broken.size() == 2);
   const std::string first = (folder / "test/b/3.off").string();  // in the order of paths
-  CHECK(check.warnings == std::vector<std::string>{(folder / "train/a/1.off").string() + ": a copy of " + first,
-                                                   (folder / "train/b/2.off").string() + ": a copy of " + first});
+  const std::string tests = "; one of them is trained on, the other tests the model";
+  CHECK(check.warnings ==
+        std::vector<std::string>{
+            (folder / "train/a/1.off").string() + ": a copy of " + first + ", which is of the class b" + tests,
+            (folder / "train/b/2.off").string() + ": a copy of " + first + tests});
+  write_text(folder / "test/b/7.off", cube_off(2.0));
+  CHECK_THAT(check_shape_files(folder.path(), PointDatasetOptions()).warnings.at(0),
+             Catch::EndsWith("7.off: a copy of " + (folder / "test/b/4.off").string()));
 }
 
 TEST_CASE("what a check of files finds odd is what a training says") {
