@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* molecule_table_version = "molecule table 7";
+constexpr const char* molecule_table_version = "molecule table 8";
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 // Returns whether a field says that its label is not known.
@@ -361,9 +361,10 @@ bool may_be_classes(const std::vector<std::string>& texts) {
 
 // Returns why a column is no label: "texts, as \"CHEMBL14\" in line 2"; empty if it is one.
 std::string no_label_reason(const TextTable& table, size_t column, const ReadColumn& read) {
-  if (lower_case(table.names[column]) == "split") return "the split, or none";
+  if (lower_case(table.names[column]) == "split") return "by its name: rows of train, valid and test, or nothing";
   if (names_no_label(table.names[column])) return "by its name";
   if (read.text_row) {
+    if (holds_smiles(table.columns[column])) return "SMILES, too: --smiles-column learns from these instead";
     const std::string texts = "texts, as " + shown_field(table.columns[column][*read.text_row]) + " in line " +
                               std::to_string(table.lines[*read.text_row]);
     return may_be_classes(table.columns[column]) ? texts + "; classes to learn by --label-columns" : texts;
@@ -411,8 +412,20 @@ TableLabels labels_of(const TextTable& table, size_t smiles, const GraphReadOpti
   return options.label_columns.empty() ? found_labels(table, smiles) : named_labels(table, options.label_columns);
 }
 
+// Returns the part of a split that a word stands for, in lower case; nullptr for another word.
+std::vector<int64_t>* split_part(DatasetSplit& split, const std::string& word) {
+  static const std::map<std::string, std::vector<int64_t> DatasetSplit::*> parts = {
+      {"train", &DatasetSplit::train},      {"training", &DatasetSplit::train},
+      {"valid", &DatasetSplit::validation}, {"validation", &DatasetSplit::validation},
+      {"val", &DatasetSplit::validation},   {"dev", &DatasetSplit::validation},
+      {"test", &DatasetSplit::test},        {"testing", &DatasetSplit::test},
+  };
+  const auto found = parts.find(word);
+  return found == parts.end() ? nullptr : &(split.*found->second);
+}
+
 // Returns the split of the `kept` rows by a column "split"; nothing if there is no such column or one of them has
-// another word. Where most have a word of a split, `warning` says so.
+// another word. Where some have a word of a split, `warning` says so.
 std::optional<DatasetSplit> split_by_column(const TextTable& table, const std::vector<int64_t>& kept,
                                             std::string& warning) {
   for (size_t column = 0; column < table.names.size(); ++column) {
@@ -422,16 +435,15 @@ std::optional<DatasetSplit> split_by_column(const TextTable& table, const std::v
     for (const int64_t row : kept) {
       const std::string& text = table.columns[column][static_cast<size_t>(row)];
       const std::string word = lower_case(trimmed(text));
-      const bool validation = word == "valid" || word == "validation" || word == "val";
-      if (!validation && word != "train" && word != "test") {
+      std::vector<int64_t>* const part = split_part(split, word);
+      if (part != nullptr) {
+        part->push_back(row);
+      } else {
         others.push_back(static_cast<size_t>(row));
-        continue;
       }
-      std::vector<int64_t>& chosen = validation ? split.validation : word == "train" ? split.train : split.test;
-      chosen.push_back(row);
     }
     if (others.empty()) return split;
-    if (2 * others.size() < kept.size()) {
+    if (others.size() < kept.size()) {
       warning = table.file + ":" + std::to_string(table.lines[others.front()]) + ": column \"" + table.names[column] +
                 "\" is not used, as " + shown_field(table.columns[column][others.front()]) +
                 " is none of train, valid and test";

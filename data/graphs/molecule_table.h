@@ -30,11 +30,11 @@ bool is_molecule_table(const std::filesystem::path& file, const GraphReadOptions
 // was trained on. If these are 0 and 1, or unknown, two others stand for them, of which the column has both.
 //
 // The split is that of the lists in options.split_folder (train.csv, valid.csv and test.csv, plain or .gz, of row
-// numbers from 0, as in OGB's split/), else that of a column "split" of train, valid (or validation, val) and test;
-// else there is none, and a warning where most rows have these words. The result is cached, keyed by the contents of
-// the files and RDKit's version. Throws DataError, naming file and line: no such column, no label, labels of both kinds
-// that nobody named, texts among numbers, in a column that nobody named, too, if at least four fifths of its known
-// fields resemble numbers.
+// numbers from 0, as in OGB's split/), else that of a column "split" of train (or training), valid (validation, val,
+// dev) and test (testing); else there is none, and a warning where some rows have these words. The result is cached,
+// keyed by the contents of the files and RDKit's version. Throws DataError, naming file and line: no such column, no
+// label, labels of both kinds that nobody named, texts among numbers, in a column that nobody named, too, if at least
+// four fifths of its known fields resemble numbers.
 PackedItems read_molecule_table(const std::filesystem::path& file, const GraphReadOptions& options = {});
 
 }  // namespace geosft

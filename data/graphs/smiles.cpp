@@ -47,21 +47,6 @@ int64_t parsed_atoms(const std::string& value) {
   }
 }
 
-// Returns whether RDKit parses most of the first values of a column that are not empty, and one of them has several
-// atoms.
-bool holds_smiles(const std::vector<std::string>& values) {
-  size_t seen = 0, parsed = 0;
-  bool several = false;
-  for (const std::string& value : values) {
-    if (value.empty()) continue;
-    const int64_t atoms = parsed_atoms(value);
-    parsed += atoms > 0 ? 1 : 0;
-    several = several || atoms > 1;
-    if (++seen == rows_to_parse) break;
-  }
-  return several && 2 * parsed > seen;
-}
-
 void read_list(const std::string& text, SmilesFile& out) {
   TextLines lines(text, out.column.file);
   while (lines.next_raw()) {
@@ -218,6 +203,20 @@ size_t column_named(const TextTable& table, const std::string& name) {
   throw DataError(table.file + ":1", "a column \"" + name + "\"", "the columns " + column_list(table));
 }
 
+bool holds_smiles(const std::vector<std::string>& values) {
+  if (molecule_library().empty()) return false;
+  size_t seen = 0, parsed = 0;
+  bool several = false;
+  for (const std::string& value : values) {
+    if (value.empty()) continue;
+    const int64_t atoms = parsed_atoms(value);
+    parsed += atoms > 0 ? 1 : 0;
+    several = several || atoms > 1;
+    if (++seen == rows_to_parse) break;
+  }
+  return several && 2 * parsed > seen;
+}
+
 std::optional<size_t> find_smiles_column(const TextTable& table) {
   std::optional<size_t> found;
   for (size_t column = 0; column < table.names.size(); ++column) {
@@ -225,7 +224,7 @@ std::optional<size_t> find_smiles_column(const TextTable& table) {
     if (found) throw DataError(table.file + ":1", "one column \"smiles\"", "several");
     found = column;
   }
-  if (found || molecule_library().empty()) return found;
+  if (found) return found;
   for (size_t column = 0; column < table.names.size(); ++column) {
     if (holds_smiles(table.columns[column])) return column;
   }

@@ -60,6 +60,10 @@ size_t column_named(const TextTable& table, const std::string& name);
 // values RDKit parses most. Returns nothing if there is none. Throws DataError if several have the name.
 std::optional<size_t> find_smiles_column(const TextTable& table);
 
+// Returns whether RDKit parses most of the first ten values that are not empty, and one of them has several atoms.
+// False without RDKit.
+bool holds_smiles(const std::vector<std::string>& values);
+
 // Returns the same with an error instead of nothing, or the column `name` if that is not empty.
 size_t smiles_column(const TextTable& table, const std::string& name);
 

@@ -93,8 +93,10 @@ std::string error_message(const PolynomialDegree& chosen, int64_t channels, doub
   const std::string asked = c10::str("tolerance ", options.tolerance, " for scores up to ", chosen.bound);
   if (rounding > options.tolerance) {
     const bool twice = at::toOpMathType(options.dtype) == at::kDouble;
-    return c10::str(asked, " is out of reach of ", twice ? "float64" : "float32", ", whose rounding alone may cost ",
-                    rounding, " at degree ", chosen.degree, twice ? ": " : ": compute in float64, ",
+    const std::string cost =
+        std::isfinite(rounding) ? c10::str("may cost ", rounding, " at degree ", chosen.degree) : "may cost any error";
+    return c10::str(asked, " is out of reach of ", twice ? "float64" : "float32", ", whose rounding alone ", cost,
+                    twice ? ": " : ": compute in float64, ",
                     "center the keys, make scores smaller, allow a larger error, or use exact attention");
   }
   return c10::str(asked, " takes degree ", chosen.degree, " or more, with ", chosen.monomials, " monomials of ",

@@ -110,18 +110,26 @@ Command info_command(CLI::App& subcommand, const std::string& what_help, bool& j
   };
 }
 
-std::string checkpoint_note(const std::filesystem::path& run, int64_t epochs) {
-  const fs::path file = checkpoint_file(run);
-  const std::string choice = chosen_checkpoint(file).choice(epochs);
+namespace {
+
+// Returns what predictions of a run are averaged with: "4 more models and a kernel ridge regression"; empty for nothing
+// and for a checkpoint alone.
+std::string others_of(const fs::path& run) {
+  if (fs::is_regular_file(run)) return "";
+  const fs::path folder = checkpoint_file(run).parent_path();
+  int64_t more = 0;
+  while (RunFolder::holds_run(ensemble_folder(folder, more + 1))) ++more;
   std::string others;
-  if (!fs::is_regular_file(run)) {
-    const fs::path folder = file.parent_path();
-    int64_t more = 0;
-    while (RunFolder::holds_run(ensemble_folder(folder, more + 1))) ++more;
-    if (more > 0) others = std::to_string(more) + (more == 1 ? " more model" : " more models");
-    const std::string regression = RunKernel::stored_in(folder);
-    if (!regression.empty()) others += (others.empty() ? "a " : " and a ") + regression;
-  }
+  if (more > 0) others = std::to_string(more) + (more == 1 ? " more model" : " more models");
+  const std::string regression = RunKernel::stored_in(folder);
+  if (!regression.empty()) others += (others.empty() ? "a " : " and a ") + regression;
+  return others;
+}
+
+}  // namespace
+
+std::string checkpoint_note(const std::filesystem::path& run, int64_t epochs) {
+  const std::string choice = chosen_checkpoint(checkpoint_file(run)).choice(epochs), others = others_of(run);
   return (choice.empty() ? "" : ", " + choice) + (others.empty() ? "" : ", averaged with " + others);
 }
 
@@ -142,9 +150,12 @@ fs::path checkpoint_file(const fs::path& run) {
   return file;
 }
 
-nlohmann::json checkpoint_json(const fs::path& file) {
+nlohmann::json checkpoint_json(const fs::path& run) {
+  const fs::path file = checkpoint_file(run);
   const ChosenCheckpoint chosen = chosen_checkpoint(file);
-  return {{"file", file.filename().string()}, {"epoch", chosen.epoch}, {"chosen_by", chosen.by}};
+  nlohmann::json json{{"file", file.filename().string()}, {"epoch", chosen.epoch}, {"chosen_by", chosen.by}};
+  if (const std::string others = others_of(run); !others.empty()) json["averaged_with"] = others;
+  return json;
 }
 
 Command list_command(CLI::App& subcommand, const std::string& tool) {

@@ -90,8 +90,8 @@ bool train_model_within_memory(Settings& settings, const OpenData& open_data, co
                              train);
 }
 
-// Returns which file an evaluation is of, its epoch and what chose it.
-nlohmann::json checkpoint_json(const std::filesystem::path& file);
+// Returns which file an evaluation of a run is of, its epoch and what chose it, and what else is averaged with it.
+nlohmann::json checkpoint_json(const std::filesystem::path& run);
 
 // Leaves the result and the pictures of a finished run in its folder. Returns the result, which names the checkpoint
 // that was evaluated and what chose it.
@@ -100,7 +100,7 @@ nlohmann::json leave_report(const RunFolder& folder, const Report& report, const
   Experiment::draw(report, trained, folder);
   draw_curves(folder, Experiment::Task::score(trained.settings, trained));
   nlohmann::json result = report_json(report, trained);
-  result["checkpoint"] = checkpoint_json(folder.best_checkpoint());
+  result["checkpoint"] = checkpoint_json(folder.path());
   folder.write_result(result.dump() + "\n");
   return result;
 }
@@ -148,7 +148,7 @@ Command add_eval_command(CLI::App& subcommand) {
     if (RunFolder::holds_run(given->run)) Experiment::draw(report, trained, RunFolder::open(given->run));
     if (given->json) {
       nlohmann::json json = report_json(report, trained);
-      json["checkpoint"] = checkpoint_json(checkpoint_file(given->run));
+      json["checkpoint"] = checkpoint_json(given->run);
       std::cout << json.dump() << '\n';
       return 0;
     }

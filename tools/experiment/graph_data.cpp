@@ -73,7 +73,10 @@ DatasetSplit split_of_graphs(const PackedItems& graphs, const SplitSettings& set
       if (!graphs.smiles.empty()) return scaffold_split(graphs.smiles, default_cache_folder());
       break;
     case SplitKind::file:
-      if (!graphs.split) throw UsageError("split file needs data with a published split");
+      if (!graphs.split)
+        throw UsageError(
+            "split file needs data with a published split; of a table, a column split of train, valid and "
+            "test, or --split-folder");
       return *graphs.split;
     case SplitKind::scaffold:
       if (graphs.smiles.empty()) throw UsageError("split scaffold needs molecules with SMILES");
@@ -254,6 +257,10 @@ bool is_single_graph(const std::string& source, const GraphReadOptions& options)
 }
 
 PackedItems open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
+  std::error_code absent;
+  if (std::filesystem::is_regular_file(source, absent) && std::filesystem::file_size(source, absent) == 0) {
+    throw DataError(source, "graphs with labels", "an empty file");
+  }
   if (is_single_graph(source, options)) {
     require_edges(source);
     throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");

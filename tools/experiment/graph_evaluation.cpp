@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -242,6 +243,7 @@ at::Tensor predicted_values(const GraphModel& model, GraphTask task, const at::T
 
 double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
                        const LossOptions& options) {
+  if (known_targets(task, outputs.targets).size(0) == 0) return std::numeric_limits<double>::quiet_NaN();
   return graph_loss(task, outputs.outputs, standardized_targets(model, task, outputs.targets), options).item<double>();
 }
 

@@ -67,7 +67,7 @@ GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std
 // Converts outputs to the dataset's units: undoes the standardisation of regression targets.
 at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs);
 
-// Returns the loss of raw model outputs.
+// Returns the loss of raw model outputs; NaN if no target is known.
 double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
                        const LossOptions& options = {});
 

@@ -3,6 +3,7 @@
 
 #include "data/data_error.h"
 #include "data/formats/csv_rows.h"
+#include "data/graphs/graph_dataset.h"
 #include "data/graphs/molecule_table.h"
 #include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
@@ -349,6 +350,8 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
                   "cross_validation = true, which runs every fold (--no-cross-validation runs one)"});
   const bool of_table = !std::filesystem::exists(data) || is_molecule_table(data, reading());
   uses.push_back({{"split_folder", "smiles_column", "label_columns"}, of_table, "a table of molecules", data});
+  const bool of_ogb = !std::filesystem::exists(data) || is_ogb_dataset(data);
+  uses.push_back({{"split_name"}, of_ogb, "a set of the Open Graph Benchmark", data});
   uses.push_back({{"split_folder"},
                   splits.split == SplitKind::automatic || splits.split == SplitKind::file,
                   "split file",

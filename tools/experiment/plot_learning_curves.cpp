@@ -26,9 +26,8 @@ struct SplitCurve {
   std::string split, title, colour;
 };
 const std::vector<SplitCurve>& curves() {
-  static const std::vector<SplitCurve> all = {{"train", "training", "#4477aa"},
-                                              {"validation", "held-out split of the training set", "#ee6677"},
-                                              {"test", "test set", "#228833"}};
+  static const std::vector<SplitCurve> all = {
+      {"train", "training", "#4477aa"}, {"validation", "validation split", "#ee6677"}, {"test", "test set", "#228833"}};
   return all;
 }
 
@@ -75,7 +74,7 @@ std::string score_title(const std::vector<MetricsRow>& rows, const ScoreStyle& s
   } else {
     title << std::setprecision(4);
   }
-  if (best) title << ", held-out best " << shown(best->score, style) << " at step " << best->step;
+  if (best) title << ", best of the validation split " << shown(best->score, style) << " at step " << best->step;
   if (last) title << ", test set at the end " << shown(last->score, style);
   return title.str();
 }

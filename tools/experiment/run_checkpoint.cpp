@@ -70,6 +70,9 @@ void refuse_run_of_runs(const std::filesystem::path& folder) {
 void refuse_begun_run(const std::filesystem::path& folder, const std::string& tool) {
   const RunFolder run = RunFolder::open(folder);
   if (!std::filesystem::exists(run.last_checkpoint())) return;
+  if (std::filesystem::exists(run.result())) {
+    throw DataError(folder.string(), "a run with a best.ckpt", "none, although its training has ended");
+  }
   throw DataError(folder.string(), "a run with a best.ckpt",
                   "last.ckpt alone: its training has not come so far; " + (tool.empty() ? "" : tool + " ") +
                       "train --resume --out " + shell_word(folder.string()) + " goes on with it");
@@ -183,6 +186,24 @@ std::string ChosenCheckpoint::choice(int64_t epochs) const {
 
 std::string ChosenCheckpoint::text(int64_t epochs) const {
   return epoch == 0 ? "" : "test figures are of best.ckpt: " + choice(epochs) + "\n";
+}
+
+void require_member(const std::filesystem::path& run, int64_t number, int64_t count, const std::string& tool) {
+  if (std::filesystem::exists(ensemble_folder(run, number) / "best.ckpt")) return;
+  throw DataError(run.string(), "an ensemble of " + std::to_string(count) + " models",
+                  std::to_string(number) + ": its training has not ended; " + tool + " train --resume --out " +
+                      shell_word(run.string()) + " goes on with it");
+}
+
+std::string unfinished_warning(const std::filesystem::path& run, const std::string& tool) {
+  if (!RunFolder::holds_run(run)) return "";
+  const std::string name = run.filename().string();
+  const bool inner = (name.starts_with("model_") || name == "selection") && RunFolder::holds_run(run.parent_path());
+  const RunFolder folder = RunFolder::open(run);
+  if (inner || !std::filesystem::exists(folder.last_checkpoint()) || std::filesystem::exists(folder.result()))
+    return "";
+  return run.string() + ": its training has not ended, and what it has so far is used; " + tool +
+         " train --resume --out " + shell_word(run.string()) + " goes on with it";
 }
 
 bool is_run_of(const std::string& program, const std::filesystem::path& run) {

@@ -58,6 +58,18 @@ struct ChosenCheckpoint {
 };
 ChosenCheckpoint chosen_checkpoint(const std::filesystem::path& file);
 
+// Returns the folder of model `number`, from 1, of an ensemble whose first model is in `run`: a run of its own.
+inline std::filesystem::path ensemble_folder(const std::filesystem::path& run, int64_t number) {
+  return run / ("model_" + std::to_string(number));
+}
+
+// Throws DataError unless the folder of model `number` of an ensemble of `count` models has a best.ckpt.
+void require_member(const std::filesystem::path& run, int64_t number, int64_t count, const std::string& tool);
+
+// Returns a warning if `run` is a RUN folder whose training, by `tool`, has not ended; empty for others, for a
+// checkpoint and for a model of an ensemble alone.
+std::string unfinished_warning(const std::filesystem::path& run, const std::string& tool);
+
 // Returns whether `program` wrote a RUN folder or a checkpoint. Throws the errors of loading it.
 bool is_run_of(const std::string& program, const std::filesystem::path& run);
 

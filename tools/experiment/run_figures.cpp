@@ -91,6 +91,7 @@ std::string figures_text(const nlohmann::json& figures) {
     const nlohmann::json& of = result.at("checkpoint");
     text += "; of " + of.at("file").get<std::string>() + ", epoch " + std::to_string(of.at("epoch").get<int64_t>()) +
             ", chosen by: " + of.at("chosen_by").get<std::string>();
+    if (of.contains("averaged_with")) text += ", averaged with " + of.at("averaged_with").get<std::string>();
   }
   if (figures.contains("outdated")) {
     text += "; best.ckpt is of epoch " + std::to_string(figures.at("outdated").get<int64_t>()) +

@@ -91,6 +91,20 @@ bool RunFolder::keeps(const std::filesystem::path& name) const {
          std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.filename() == name; });
 }
 
+namespace {
+
+// Returns the first folder in `folder` that holds a run, as those of a sweep do; empty if there is none.
+std::filesystem::path first_run_in(const std::filesystem::path& folder) {
+  std::filesystem::path first;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if ((first.empty() || at->path() < first) && RunFolder::holds_run(at->path())) first = at->path();
+  }
+  return first;
+}
+
+}  // namespace
+
 RunFolder RunFolder::open(const std::filesystem::path& folder) {
   RunFolder run(folder);
   std::error_code error;
@@ -98,7 +112,9 @@ RunFolder RunFolder::open(const std::filesystem::path& folder) {
     throw UsageError("no run folder " + folder.string() + ": it does not exist or is not a folder");
   }
   if (!holds_run(folder)) {
-    throw UsageError("no run in " + folder.string() + ": it holds no " + run.config().filename().string());
+    const std::filesystem::path inside = first_run_in(folder);
+    throw UsageError("no run in " + folder.string() + ": it holds no " + run.config().filename().string() +
+                     (inside.empty() ? "" : ", but folders that do, such as " + inside.string()));
   }
   return run;
 }

@@ -21,7 +21,11 @@ void ReportArguments::add_to(CLI::App& subcommand) {
 }
 
 ReportPlace report_place(const ReportArguments& given) {
-  const RunFolder folder = RunFolder::open(resolve_run(given.run));
+  const fs::path found = resolve_run(given.run);
+  if (fs::is_regular_file(found)) {
+    throw UsageError("a report is of a whole run: expected a RUN folder, found the file " + given.run);
+  }
+  const RunFolder folder = RunFolder::open(found);
   const bool shipped = folder.path() != given.run;
   if (shipped && given.out.empty()) {
     throw UsageError("--out FILE is required: " + given.run + " is a pretrained model, whose folder stays as it is");

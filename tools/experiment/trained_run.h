@@ -78,11 +78,6 @@ TrainedRun<Task> trained_run_of(const Checkpoint& checkpoint, const std::filesys
   return loaded;
 }
 
-// Returns the folder of model `number`, from 1, of an ensemble whose first model is in `run`: a run of its own.
-inline std::filesystem::path ensemble_folder(const std::filesystem::path& run, int64_t number) {
-  return run / ("model_" + std::to_string(number));
-}
-
 // Sets the epochs and the data to those of a RUN folder, which a resumed run may have changed after its best checkpoint
 // was written; they stay if its configuration cannot be read.
 template <class Task>
@@ -111,6 +106,7 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
   take_present<Task>(folder, loaded.settings);
   if constexpr (requires { loaded.settings.ensemble; }) {
     for (int64_t number = 1; number < loaded.settings.ensemble; ++number) {
+      require_member(folder, number, loaded.settings.ensemble, tool);
       const TrainedRun<Task> more = load_trained_run<Task>(ensemble_folder(folder, number), tool);
       loaded.check_same(more, ensemble_folder(folder, number).string());
       loaded.more_models.push_back(more.model);

@@ -136,7 +136,11 @@ RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool
 }
 
 [[noreturn]] void stop_interrupted(const RunFolder& folder) {
-  throw Interrupted("saved in " + folder.last_checkpoint().string());
+  std::filesystem::path saved = folder.last_checkpoint();
+  for (int64_t number = 1; RunFolder::holds_run(ensemble_folder(folder.path(), number)); ++number) {
+    saved = RunFolder::open(ensemble_folder(folder.path(), number)).last_checkpoint();
+  }
+  throw Interrupted("saved in " + saved.string());
 }
 
 // Trains on what is not held out, in the subfolder `selection`, and returns the number of epochs that the validation
@@ -261,6 +265,14 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
   }
   if (processes.is_root() && graphs.schema.outputs() <= max_described) {
     for (const std::string& line : label_lines(graphs, split, max_described)) std::cerr << line << '\n';
+  }
+  const double fraction = opened.settings.splits.validation_fraction;
+  if (!is_automatic(fraction) && fraction > 0 && !resume && processes.is_root()) {
+    SplitSettings published = planned.front().settings.splits;
+    published.validation_fraction = 0;
+    if (!checked_split(graphs, published).validation.empty()) {
+      std::cerr << "validation_fraction is not used: the split has a validation part of its own\n";
+    }
   }
   GraphSettings shown = opened.settings;
   if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());

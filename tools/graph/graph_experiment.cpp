@@ -32,6 +32,16 @@ std::vector<int64_t> labelled_items_of(const PackedItems& graphs) {
   return {items.const_data_ptr<int64_t>(), items.const_data_ptr<int64_t>() + items.numel()};
 }
 
+// Returns whether the data are those in the configuration of the RUN; false for a checkpoint apart from its RUN.
+bool is_training_data(const GraphRun& trained) {
+  const std::filesystem::path run = trained.split_file.parent_path();
+  if (!RunFolder::holds_run(run)) return false;
+  GraphSettings recorded;
+  recorded.config().load_run_toml(RunFolder::open(run).config());
+  std::error_code absent;
+  return std::filesystem::equivalent(recorded.data, trained.settings.data, absent);
+}
+
 std::vector<ReliabilityBin> reliability_of(const GraphOutputs& outputs) {
   const at::Tensor rows = (outputs.targets >= 0).nonzero().squeeze(1);
   return reliability_of_logits(outputs.outputs.index_select(0, rows), outputs.targets.index_select(0, rows));
@@ -58,9 +68,10 @@ void compare(GraphReport& report, const at::Tensor& original, const at::Tensor& 
 }
 
 // Says why metrics are NaN; empty if none is.
-std::string undefined_text(const NamedValues& metrics) {
+std::string undefined_text(const GraphReport& report) {
   std::string text;
-  for (const auto& [name, value] : metrics) {
+  if (!report.labelled) return "no figure is defined: none of these " + report.items + " has a known label\n";
+  for (const auto& [name, value] : report.metrics) {
     if (!std::isnan(value)) continue;
     text += name +
             " is not defined: " + (name == "r2" ? "all targets are the same" : "no label has items of both classes") +
@@ -104,6 +115,7 @@ GraphReport evaluate_graphs(GraphRun& trained, const PackedItems& graphs, const 
     };
     const GraphOutputs original = outputs(0);
     if (observe) observe(graphs, items, original);
+    report.labelled = known_targets(report.task, original.targets).size(0) > 0;
     report.metrics = evaluation_metrics(trained.model, report.task, original, trained.settings.train.evaluation_loss());
     if (has_classes(report.task)) {
       report.confusion = confusion_of(original);
@@ -166,7 +178,7 @@ std::string report_text(const GraphReport& report, const ItemOutputs& outputs) {
   out << (all ? "all " : "") << report.count << " " << report.items
       << (all ? " that have a label\n" : " of the " + report.split + " split\n") << metrics_text(report.metrics)
       << std::fixed << std::setprecision(0) << "  (" << report.items_per_second << " " << report.items << "/s)\n"
-      << undefined_text(report.metrics) << calibration_text(report.reliability);
+      << undefined_text(report) << calibration_text(report.reliability);
   if (report.renumberings > 0) {
     out << std::defaultfloat << std::setprecision(3) << "largest difference of an output when nodes are renumbered "
         << report.max_logit_difference;
@@ -317,6 +329,10 @@ GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& option
     const GraphModelSettings& model = trained.settings.model;
     throw UsageError("--heads: the distance is that of several heads of primal-dual attention, found attention " +
                      model.attention + " with heads " + std::to_string(model.num_heads));
+  }
+  if (all && is_training_data(trained)) {
+    std::cerr << trained.settings.data << ": these are the data of the training, so that --split all has what the "
+              << "model was trained on, too\n";
   }
   if (all) return evaluate_all_graphs(trained, std::move(graphs), options.renumber, observe);
   const std::string few = few_items_warning(graphs, splits, split);

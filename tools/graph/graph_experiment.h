@@ -31,6 +31,7 @@ struct GraphReport {
   std::string items = "graphs";  // item name of the dataset
   int64_t count = 0;             // items in the split; of all, those with a label
   NamedValues metrics;           // followed by the loss
+  bool labelled = true;          // whether the target of any item is known
   at::Tensor confusion;          // int64 [classes, classes], rows: true class; undefined without classes
   int64_t renumberings = 0;
   double max_logit_difference = 0.0;  // between renumbered graphs and the originals

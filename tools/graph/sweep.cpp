@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <sstream>
 
 #include "data/atomic_file.h"
 #include "tools/experiment/arguments.h"
@@ -232,6 +233,20 @@ std::vector<Variation> variations(const SweepList& list) {
   for (const std::string& entry : list.vary) all = varied(all, assignment_of(entry));
   for (const Variation& variation : all) variation.settings.check();
   return all;
+}
+
+std::string used_settings(const GraphSettings& settings) {
+  std::set<std::string> unused;
+  for (const KeyUse& use : settings.key_uses()) {
+    if (!use.used) unused.insert(use.keys.begin(), use.keys.end());
+  }
+  GraphSettings copy = settings;
+  std::istringstream lines(copy.config().to_toml());
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (!unused.contains(line.substr(0, line.find(' ')))) text += line + "\n";
+  }
+  return text;
 }
 
 std::string folder_name(const std::string& name) {

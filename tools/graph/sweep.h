@@ -51,6 +51,9 @@ struct Variation {
 // permitted, and an entry of the wrong form.
 std::vector<Variation> variations(const SweepList& list);
 
+// Returns a configuration as TOML, without the keys that nothing in it uses: equal texts are the same training.
+std::string used_settings(const GraphSettings& settings);
+
 // Converts a name to a folder name: characters other than letters, digits, '-', '_', '.' and '=' become '_'.
 std::string folder_name(const std::string& name);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -44,6 +45,18 @@ void refuse_unused(const SweepList& plan, const std::vector<Variation>& all) {
       throw UsageError(reason);
     }
   }
+}
+
+// Leaves out configurations that differ from an earlier one in keys alone that neither uses, and says so.
+void leave_out_repeated(std::vector<Variation>& all) {
+  std::map<std::string, std::string> first;  // names by settings
+  std::erase_if(all, [&](const Variation& variation) {
+    const auto [known, is_new] = first.emplace(used_settings(variation.settings), variation.name);
+    if (!is_new) {
+      std::cerr << "left out: " << variation.name << " trains what " << known->second << " does\n";
+    }
+    return !is_new;
+  });
 }
 
 struct SweepCommand {
@@ -138,7 +151,7 @@ struct SweepCommand {
     const at::Device device = runtime.apply();
     const SweepList plan = planned();
     check_epochs(plan);
-    const std::vector<Variation> all = variations(plan);
+    std::vector<Variation> all = variations(plan);
     std::set<std::string> folders;
     for (const Variation& variation : all) {
       const GraphSettings& settings = variation.settings;
@@ -151,6 +164,7 @@ struct SweepCommand {
       }
     }
     refuse_unused(plan, all);
+    leave_out_repeated(all);
     std::vector<ResultRow> rows;
     std::vector<RunResult> first;
     std::vector<Curve> curves;

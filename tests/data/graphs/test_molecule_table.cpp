@@ -168,6 +168,14 @@ TEST_CASE("columns that are no labels are listed with the reason") {
                 {"m.csv:1", "none beside column \"smiles\"", "\"y\" (texts, as \"a\" in line 2)"});
 }
 
+TEST_CASE("a second column of SMILES is listed with the option that learns from it") {
+  if (!has_rdkit()) return;
+  const PackedItems packed = read("solvent,structure,y\nCCO,c1ccccc1,0.5\nCO,CCN,1\nCCO,CCCC,2\n");
+  CHECK_THAT(packed.warnings[0], Catch::Contains("SMILES in column \"solvent\"; ") &&
+                                     Catch::EndsWith("left out: \"structure\" (SMILES, too: --smiles-column learns "
+                                                     "from these instead)"));
+}
+
 TEST_CASE("a column of words that may be classes says how it is learned, and names in camel case are no labels") {
   if (!has_rdkit()) return;
   const auto note = [](int rows) {
@@ -289,11 +297,17 @@ TEST_CASE("a split is a column or lists of rows") {
   REQUIRE(packed.split->train == Items{0});
   REQUIRE(packed.split->validation == Items{1});
   REQUIRE(packed.split->test == Items{2});
-  REQUIRE_FALSE(read("smiles,y,split\nC,1,train\nCC,0,a\n").split);
-  const std::string misspelt = "smiles,y,Split\nC,1,train\nCC,0,dev\nCCC,1, Test\n";
+  REQUIRE_FALSE(read("smiles,y,split\nC,1,a\nCC,0,b\n").split);
+  CHECK_THAT(read("smiles,y,split\nC,1,a\nCC,0,b\n").warnings.back(), !Catch::Contains("is not used"));
+  CHECK_THAT(read("smiles,y,split\nC,1,train\nCC,0,a\nCCC,1,b\n").warnings.back(),
+             Catch::Contains("is not used, as \"a\""));
+  const PackedItems others = read("smiles,y,split\nC,1,training\nCC,0,dev\nCCC,1,testing\n");
+  CHECK((others.split && others.split->train == Items{0} && others.split->validation == Items{1} &&
+         others.split->test == Items{2}));
+  const std::string misspelt = "smiles,y,Split\nC,1,train\nCC,0,hold\nCCC,1, Test\n";
   const PackedItems unused = read(misspelt);
   CHECK_FALSE(unused.split);
-  CHECK_THAT(unused.warnings.back(), Catch::EndsWith("m.csv:3: column \"Split\" is not used, as \"dev\" is none of "
+  CHECK_THAT(unused.warnings.back(), Catch::EndsWith("m.csv:3: column \"Split\" is not used, as \"hold\" is none of "
                                                      "train, valid and test"));
   CHECK_FALSE(read("smiles,y,split\nC,1,train\nCC,0,\nCCC,1,test\n").split);
   // Rows that are left out need no split.

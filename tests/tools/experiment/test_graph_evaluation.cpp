@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "tests/support.h"
 #include "tests/tools/experiment/small_graph_model.h"
 
 namespace geosft::test::test_graph_evaluation {
@@ -69,6 +71,8 @@ TEST_CASE("targets are standardised for the model and errors are in the dataset'
   const NamedValues values = evaluation_metrics(run.model, GraphTask::regression, shifted);
   CHECK(value_of(values, "loss") == Approx(0.5));
   CHECK(value_of(values, "mae") == Approx(0.5 * run.model->target_deviation.mean().item<double>()));
+  const GraphOutputs unknown{standard, at::full_like(graphs.target, std::numeric_limits<double>::quiet_NaN())};
+  CHECK(std::isnan(evaluation_loss(run.model, GraphTask::regression, unknown)));
   const at::Tensor classes = at::tensor({1, 2}, at::kLong);
   require_equal(standardized_targets(run.model, GraphTask::classification, classes), classes, "classes");
 }

@@ -32,12 +32,12 @@ std::string curves_beside(const std::string& split) {
 
 }  // namespace
 
-TEST_CASE("learning curves show both parts and the best accuracy on the held-out one") {
+TEST_CASE("learning curves show both parts and the best accuracy on the validation split") {
   const std::string svg = curves_beside("validation");
   if (svg.empty()) return;
-  CHECK(svg.find("held-out best 45.7 at step 3") != std::string::npos);
+  CHECK(svg.find("best of the validation split 45.7 at step 3") != std::string::npos);
   CHECK(svg.find(">training<") != std::string::npos);
-  CHECK(svg.find(">held-out split of the training set<") != std::string::npos);
+  CHECK(svg.find(">validation split<") != std::string::npos);
   CHECK(svg.find("test set") == std::string::npos);
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a monitored test set is called what it is, and its best is not picked
   if (svg.empty()) return;
   CHECK(svg.find("test set at the end 20.0") != std::string::npos);
   CHECK(svg.find(">test set<") != std::string::npos);
-  CHECK(svg.find("held-out") == std::string::npos);
+  CHECK(svg.find("validation split") == std::string::npos);
   CHECK(svg.find("45.7") == std::string::npos);
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("one part alone, many rows and a loss that is not finite are drawn") {
     writer.append(next);
   }
   if (!test::require_picture(plot_learning_curves(file.path, folder.stem()), folder)) return;
-  CHECK(folder.svg().find("held-out") == std::string::npos);
+  CHECK(folder.svg().find("validation split") == std::string::npos);
 }
 
 TEST_CASE("without a row there is nothing to draw, and a broken file is an error") {

@@ -35,6 +35,9 @@ TEST_CASE("the figures of a run are those of its result, with the checkpoint tha
   CHECK(run_figures(run) == nlohmann::json{{"result", nlohmann::json::parse(result)}});
   CHECK(figures_text(run_figures(run)) == line + "\n");
   CHECK(run_figures(run / "best.ckpt") == run_figures(run));
+  nlohmann::json averaged = nlohmann::json::parse(result);
+  averaged["checkpoint"]["averaged_with"] = "4 more models and a kernel ridge regression";
+  CHECK(figures_text({{"result", averaged}}) == line + ", averaged with 4 more models and a kernel ridge regression\n");
   write_text(run / "last.ckpt", "");
   CHECK(run_figures(run / "last.ckpt").empty());
   write_best(run, "9");  // of a run that goes on

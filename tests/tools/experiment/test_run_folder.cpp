@@ -138,6 +138,9 @@ TEST_CASE("only a folder with a run opens") {
   require_usage_error([&] { RunFolder::open(folder.path); }, {folder.path.string(), "config.toml"});
   RunFolder::create(folder.path / "run").write_config("seed = 1\n");
   CHECK(RunFolder::open(folder.path / "run").path() == folder.path / "run");
+  RunFolder::create(folder.path / "again").write_config("seed = 2\n");
+  require_usage_error([&] { RunFolder::open(folder.path); },
+                      {"but folders that do, such as " + (folder.path / "again").string()});
 }
 
 TEST_CASE("what is written reads back") {

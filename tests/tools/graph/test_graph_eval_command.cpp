@@ -53,8 +53,12 @@ TEST_CASE("eval measures all labelled graphs of another set than the one of the 
   write_tiny_graphs(shop / "other", "OTHER", 4);
   const std::string other = (shop / "other").string();
   check_graph_evaluation(all({"--data", other, "--renumber", "1"}), "all", 24);
-  CHECK_THAT(shop.run_well({"eval", run, "--data", other, "--split", "all"}).out,
-             Catch::StartsWith("all 24 graphs that have a label\naccuracy "));
+  const std::string trained_on = shop.data().string() + ": these are the data of the training";
+  const ProcessResult of_other = shop.run_well({"eval", run, "--data", other, "--split", "all"});
+  CHECK_THAT(of_other.out, Catch::StartsWith("all 24 graphs that have a label\naccuracy "));
+  CHECK_THAT(of_other.err, !Catch::Contains("of the training"));
+  CHECK_THAT(shop.run_well({"eval", run, "--split", "all"}).err, Catch::Contains(trained_on));
+  CHECK_THAT(shop.run_well({"eval", run}).err, !Catch::Contains(trained_on));
 }
 
 TEST_CASE("eval says what renumbering the nodes changes: nothing, evaluated greedily, where nodes differ") {
@@ -106,6 +110,8 @@ TEST_CASE("eval says what a table in the place of RUN is not, and how a run that
   const std::string table = (shop / "mine.csv").string();
   shop.refuses({"eval", table}, 2, {"'" + table + "' is no RUN: the first argument of eval", "eval RUN --data DATA"});
   fs::remove(shop / "trained/best.ckpt");
+  shop.refuses({"eval", run}, 1, {run, "best.ckpt", "none, although its training has ended"});
+  fs::remove(shop / "trained/result.json");
   shop.refuses({"eval", run}, 1, {run, "best.ckpt", "last.ckpt alone", "geosft-graph train --resume --out " + run});
   fs::remove(shop / "trained/last.ckpt");
   shop.refuses({"eval", run}, 1, {"best.ckpt"});

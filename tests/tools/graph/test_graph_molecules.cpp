@@ -270,8 +270,12 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   };
   CHECK(fourth(alone) != Approx(fourth(both)).margin(1e-7));
   CHECK(fourth(alone) == Approx(fourth(run)).margin(1e-6));  // the networks are those of a training without it
-  REQUIRE(nlohmann::json::parse(shop.run_well({"eval", both, "--json"}).out).at("metrics") ==
-          nlohmann::json::parse(averaged.out).at("metrics"));
+  const nlohmann::json whole = nlohmann::json::parse(shop.run_well({"eval", both, "--json"}).out);
+  REQUIRE(whole.at("metrics") == nlohmann::json::parse(averaged.out).at("metrics"));
+  CHECK(whole.at("checkpoint").at("averaged_with") == "a kernel ridge regression");
+  CHECK(nlohmann::json::parse(averaged.out).at("checkpoint") == whole.at("checkpoint"));
+  CHECK_FALSE(
+      nlohmann::json::parse(shop.run_well({"eval", alone, "--json"}).out).at("checkpoint").contains("averaged_with"));
   const auto further = shop.run_well({"train", "--resume", "--out", both, "--epochs", "31"});
   CHECK_THAT(further.out,
              Catch::Contains("of the average of best.ckpt and a kernel ridge regression\nbest.ckpt: epoch "));

@@ -105,6 +105,7 @@ TEST_CASE("a report is of one run, of a split that its data have, and not in the
   shop.refuses({"report", run, "--split", "validation"}, 2, {"validation", "no such split"});
   shop.refuses({"report", run, "--split", "tests"}, 2, {"--split", "tests"});
   shop.refuses({"report", (shop / "nothing").string()}, 2, {"no run folder", "nothing"});
+  shop.refuses({"report", run + "/best.ckpt"}, 2, {"expected a RUN folder, found the file " + run + "/best.ckpt"});
   CHECK_FALSE(fs::exists(fs::path(run) / "report.html"));
   shop.run_well(shop.train("seeds", {"--num-seeds", "2", "--epochs", "1"}));
   const std::string seeds = (shop / "seeds").string();

@@ -117,6 +117,17 @@ TEST_CASE("sweep compares what a list says, with what the command line adds") {
   CHECK(without_seconds(lines_of(shop.run_well(words).out)) == without_seconds(table));
 }
 
+TEST_CASE("a sweep trains once what several of its configurations are") {
+  const GraphShop shop;
+  const ProcessResult found = shop.run_well(
+      Words{"sweep", "--data", shop.data().string(), "--out", (shop / "sweep").string(), "--set", "epochs=1"} +
+      Words{"--set", "folds=4", "--vary", "attention=softmax,sampling", "--vary", "num_samples=4,8"});
+  CHECK(lines_of(found.out).size() == 2 + 3);
+  CHECK_THAT(found.err, Catch::Contains("left out: attention=softmax num_samples=8 trains what attention=softmax "
+                                        "num_samples=4 does\n"));
+  CHECK(count_of(found.err, "left out: ") == 1);
+}
+
 TEST_CASE("a sweep without a configuration begins as a training without one") {
   const GraphShop shop;
   const fs::path out = shop / "sweep";

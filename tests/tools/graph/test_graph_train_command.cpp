@@ -304,6 +304,39 @@ TEST_CASE("graph convolutions learn what tells graphs apart, and their runs load
   }
 }
 
+TEST_CASE("an ensemble whose training has not ended is told, or refused without one of its models") {
+  const GraphShop shop;
+  const std::string run = (shop / "run").string();
+  shop.run_well(shop.train("run", {"--ensemble", "2", "--epochs", "1"}));
+  const std::string warning = run +
+                              ": its training has not ended, and what it has so far is used; geosft-graph train "
+                              "--resume --out " +
+                              run + " goes on with it\n";
+  CHECK_THAT(shop.run_well({"eval", run}).err, !Catch::Contains("has not ended"));
+  std::filesystem::remove(shop / "run/result.json");
+  for (const Words& words : {Words{"eval", run}, Words{"predict", run}, Words{"report", run}}) {
+    CHECK_THAT(shop.run_well(words).err, Catch::Contains(warning));
+  }
+  CHECK_THAT(shop.run_well({"eval", run + "/model_1"}).err, !Catch::Contains("has not ended"));
+  std::filesystem::remove(shop / "run/model_1/best.ckpt");
+  shop.refuses({"eval", run}, 1,
+               {run, "an ensemble of 2 models", "found 1: its training has not ended",
+                "train --resume --out " + run + " goes on with it"});
+}
+
+TEST_CASE("what a split does not use is told or refused") {
+  const GraphShop shop;
+  shop.refuses(shop.train("named", {"--split-name", "random"}), 2,
+               {"--split-name is for a set of the Open Graph Benchmark"});
+  write_text(shop / "empty.csv", "");
+  shop.refuses({"train", "--data", (shop / "empty.csv").string(), "--out", (shop / "none").string()}, 1,
+               {"empty.csv", "an empty file"});
+  const std::string note = "validation_fraction is not used: the split has a validation part of its own\n";
+  CHECK_THAT(shop.run_well(shop.train("published", {"--split", "random", "--validation-fraction", "0.3"})).err,
+             Catch::Contains(note));
+  CHECK_THAT(shop.run_well(shop.train("held", {"--validation-fraction", "0.3"})).err, !Catch::Contains(note));
+}
+
 TEST_CASE("an ensemble predicts the mean of its models, each a run of its own") {
   const GraphShop shop;
   const std::string run = (shop / "run").string();
@@ -324,7 +357,7 @@ TEST_CASE("an ensemble predicts the mean of its models, each a run of its own") 
              Catch::Contains("best.ckpt: one network, without the other network of its run: give " + run));
   CHECK_THAT(shop.run_well({"eval", run + "/model_1/best.ckpt"}).err, !Catch::Contains("one network"));
   std::filesystem::remove_all(shop / "run/model_1");
-  shop.refuses({"eval", run}, 1, {"model_1"});
+  shop.refuses({"eval", run}, 1, {run, "an ensemble of 2 models"});
 }
 
 TEST_CASE("a training on graphs starts from another run, with its model") {

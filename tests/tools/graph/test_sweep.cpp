@@ -227,4 +227,16 @@ TEST_CASE("the keys of a sweep are those of its values, too") {
   CHECK(keys_of(list) == std::set<std::string>{"attention", "dim", "epochs", "local", "lr", "pool", "relative"});
 }
 
+TEST_CASE("settings that differ in keys alone that nothing uses are the same training") {
+  const auto used = [](const std::vector<std::string>& set) {
+    SweepList list;
+    list.set = set;
+    return used_settings(variations(list).at(0).settings);
+  };
+  CHECK(used({"attention=softmax", "num_samples=4"}) == used({"attention=softmax", "num_samples=8"}));
+  CHECK(used({"attention=sampling", "num_samples=4"}) != used({"attention=sampling", "num_samples=8"}));
+  CHECK(used({"lr=1e-3"}) == used({"lr=0.001"}));
+  CHECK(used({"lr=1e-3"}) != used({"lr=2e-3"}));
+}
+
 }  // namespace geosft::test::test_sweep_curves
