@@ -40,7 +40,7 @@ T shell_position(T distance) {
   return (std::sqrt(std::min(distance, T(farthest)) + T(soft)) - std::sqrt(T(soft))) * scale;
 }
 
-// Where a value lies between two nodes.
+// Says where a value lies between two nodes.
 template <typename T>
 struct Place {
   int64_t node;  // the lower one
@@ -51,7 +51,7 @@ struct Place {
         upper(position - static_cast<T>(node)) {}
 };
 
-// The references of a cloud.
+// Holds the references of a cloud.
 template <typename T>
 struct References {
   std::vector<int64_t> rows;  // of the packed points

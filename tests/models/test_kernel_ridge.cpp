@@ -302,7 +302,7 @@ TEST_CASE("classes share the kernel and the factor of their logits, which makes 
     const at::Tensor kept = at::ones({count}, at::kBool).index_fill_(0, part, false).nonzero().flatten();
     left_out.index_copy_(0, part, predicted(kept, part));
   }
-  // With the weight of one row of every known class alike.
+  // Counts one row more, which is of every known class alike.
   const double alike = 1.0 / (static_cast<double>(count) + 1);
   const at::Tensor shares = targets.slice(1, 0, 3) * (1 - alike) + alike / 3;
   const auto loss = [&](double with) {

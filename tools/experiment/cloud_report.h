@@ -49,9 +49,8 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
     dataset =
         with_estimated_normals(std::move(dataset), trained.settings.data, trained.settings.clouds.normal_orientation);
   }
-  const CloudSettings& clouds_seen = trained.settings.clouds;
   const bool own_normals =
-      clouds_seen.normals && !estimated_normals && !trained.settings.augment.only_estimated_normals();
+      trained.settings.clouds.normals && !estimated_normals && !trained.settings.augment.only_estimated_normals();
   const std::string inward = own_normals ? inward_normals(*dataset, trained.settings.data) : "";
   CloudReport<Experiment> report{split, dataset->size(), rotation, repeats, {}};
   const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright

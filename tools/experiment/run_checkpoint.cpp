@@ -66,6 +66,11 @@ void refuse_run_of_runs(const std::filesystem::path& folder) {
       std::to_string(runs.size()) + " runs, one for each fold or seed; pass one of them, such as " + first->string());
 }
 
+// Returns "geosft-graph train --resume --out RUN goes on with it".
+std::string resume_advice(const std::filesystem::path& run, const std::string& tool) {
+  return (tool.empty() ? "" : tool + " ") + "train --resume --out " + shell_word(run.string()) + " goes on with it";
+}
+
 // Throws DataError if the training of the folder has not come to a best checkpoint yet.
 void refuse_begun_run(const std::filesystem::path& folder, const std::string& tool) {
   const RunFolder run = RunFolder::open(folder);
@@ -74,8 +79,7 @@ void refuse_begun_run(const std::filesystem::path& folder, const std::string& to
     throw DataError(folder.string(), "a run with a best.ckpt", "none, although its training has ended");
   }
   throw DataError(folder.string(), "a run with a best.ckpt",
-                  "last.ckpt alone: its training has not come so far; " + (tool.empty() ? "" : tool + " ") +
-                      "train --resume --out " + shell_word(folder.string()) + " goes on with it");
+                  "last.ckpt alone: its training has not come so far; " + resume_advice(folder, tool));
 }
 
 }  // namespace
@@ -191,8 +195,7 @@ std::string ChosenCheckpoint::text(int64_t epochs) const {
 void require_member(const std::filesystem::path& run, int64_t number, int64_t count, const std::string& tool) {
   if (std::filesystem::exists(ensemble_folder(run, number) / "best.ckpt")) return;
   throw DataError(run.string(), "an ensemble of " + std::to_string(count) + " models",
-                  std::to_string(number) + ": its training has not ended; " + tool + " train --resume --out " +
-                      shell_word(run.string()) + " goes on with it");
+                  std::to_string(number) + ": its training has not ended; " + resume_advice(run, tool));
 }
 
 std::string unfinished_warning(const std::filesystem::path& run, const std::string& tool) {
@@ -202,8 +205,7 @@ std::string unfinished_warning(const std::filesystem::path& run, const std::stri
   const RunFolder folder = RunFolder::open(run);
   if (inner || !std::filesystem::exists(folder.last_checkpoint()) || std::filesystem::exists(folder.result()))
     return "";
-  return run.string() + ": its training has not ended, and what it has so far is used; " + tool +
-         " train --resume --out " + shell_word(run.string()) + " goes on with it";
+  return run.string() + ": its training has not ended, and what it has so far is used; " + resume_advice(run, tool);
 }
 
 bool is_run_of(const std::string& program, const std::filesystem::path& run) {

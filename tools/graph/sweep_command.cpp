@@ -53,7 +53,7 @@ void leave_out_repeated(std::vector<Variation>& all) {
   std::erase_if(all, [&](const Variation& variation) {
     const auto [known, is_new] = first.emplace(used_settings(variation.settings), variation.name);
     if (!is_new) {
-      std::cerr << "left out: " << variation.name << " trains what " << known->second << " does\n";
+      std::cerr << "left out: " << variation.name << " is the same training as " << known->second << '\n';
     }
     return !is_new;
   });
