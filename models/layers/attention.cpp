@@ -64,6 +64,7 @@ AttentionOptions checked(const AttentionOptions& options) {
   TORCH_CHECK(options.width >= 1, "width must be at least 1, got ", options.width);
   TORCH_CHECK(options.heads >= 1 && options.width % options.heads == 0, "heads must divide width ", options.width,
               ", got ", options.heads);
+  TORCH_CHECK(options.eps >= 0, "eps must not be negative, got ", options.eps);
   TORCH_CHECK(options.score_dropout >= 0 && options.score_dropout < 1, "score_dropout must lie in [0, 1), got ",
               options.score_dropout);
   return options;

@@ -39,6 +39,9 @@ at::Tensor labels_of(const PointDataset& clouds) {
 
 ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySettings& settings,
                                                              const Communicator& processes) {
+  if (settings.clouds.kernel_ridge && !settings.clouds.normals && processes.is_root()) {
+    std::cerr << "kernel_ridge is left out: it needs normals, which normals = false leaves out\n";
+  }
   return root_first(processes, [&] {
     std::unique_ptr<PointDataset> training, test;
     // The test split, smaller, comes first: without one the run ends early.
@@ -63,11 +66,7 @@ std::unique_ptr<TrainingTask> ClassifyExperiment::make_task(const PointClassifie
 }
 
 void ClassifyExperiment::fit_companion(const ClassifySettings& settings, const RunFolder& folder, at::Device device) {
-  if (!settings.clouds.kernel_ridge) return;
-  if (!settings.clouds.normals) {
-    std::cerr << "kernel_ridge is left out: it needs normals, which normals = false leaves out\n";
-    return;
-  }
+  if (!settings.clouds.kernel_ridge || !settings.clouds.normals) return;
   const Clouds opened = open_training(settings, one_process());
   RunModel trained = load_run_model(folder.path());
   ShapeKernel kernel = std::exchange(trained.companion, {});

@@ -145,7 +145,6 @@ struct CloudPredictCommand {
 
   int execute() {
     Run trained = overrides.load(given.run);
-    std::cerr << interrupted_text(given.run, trained.settings.train.epochs);
     const auto [files, several] = input_shape_files(given.files);
     if (const std::string note = given.reading.columns_note(files); !note.empty()) std::cerr << note << '\n';
     if (given.reading.estimated_normals && !trained.settings.clouds.normals) {

@@ -112,9 +112,8 @@ class Overrides {
       return found;
     });
     if (const std::string warning = left_out_warning(run, loaded); !warning.empty()) std::cerr << warning << '\n';
-    if constexpr (requires { loaded.settings.ensemble; }) {
-      const std::string warning = unfinished_warning(run, Experiment::program);
-      if (!warning.empty()) std::cerr << warning << '\n';
+    if (const std::string warning = unfinished_warning(run, Experiment::program); !warning.empty()) {
+      std::cerr << warning << '\n';
     }
     own_.apply(loaded.settings);
     if constexpr (requires { own_.other_data; }) {

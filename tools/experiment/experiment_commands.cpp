@@ -137,13 +137,6 @@ std::string evaluated_text(const std::filesystem::path& run, int64_t epochs) {
   return "evaluated: " + checkpoint_file(run).string() + checkpoint_note(run, epochs) + "\n";
 }
 
-std::string interrupted_text(const std::filesystem::path& run, int64_t epochs) {
-  const fs::path file = checkpoint_file(run);
-  const ChosenCheckpoint chosen = chosen_checkpoint(file);
-  if (chosen.epoch == 0 || chosen.epochs_done == 0 || chosen.epochs_done >= epochs) return "";
-  return "predictions are of " + file.string() + ", " + chosen.choice(epochs) + "\n";
-}
-
 fs::path checkpoint_file(const fs::path& run) {
   fs::path file;
   load_run_checkpoint(run, file);

@@ -116,9 +116,6 @@ std::string evaluated_text(const std::filesystem::path& run, int64_t epochs);
 // Returns the checkpoint file that a RUN folder, a checkpoint or the name of a pretrained model stands for.
 std::filesystem::path checkpoint_file(const std::filesystem::path& run);
 
-// Returns which file and epoch predictions are of, if their run stopped before its end; otherwise an empty text.
-std::string interrupted_text(const std::filesystem::path& run, int64_t epochs);
-
 template <class Experiment>
 Command add_train_command(CLI::App& subcommand) {
   auto command = std::make_shared<typename Experiment::Train>();

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <set>
 #include <sstream>
 
 #include "data/formats/shape_file.h"
@@ -80,7 +81,8 @@ std::string coordinate_text(double value, double extent) {
 }
 
 void warn_unless_drawn(const PlotResult& result) {
-  if (!result.drawn) std::cerr << "no picture: " << result.reason << '\n';
+  static std::set<std::string> told;
+  if (!result.drawn && told.insert(result.reason).second) std::cerr << "no picture: " << result.reason << '\n';
 }
 
 double evaluation_rate(int64_t total,

@@ -35,7 +35,7 @@ std::vector<std::vector<std::string>> reliability_table(const std::vector<Reliab
 // Formats a coordinate with the digits that tell the points of a cloud of this extent apart: 6 to 15.
 std::string coordinate_text(double value, double extent);
 
-// Prints a line to stderr if the picture could not be drawn.
+// Prints a line to stderr if the picture could not be drawn, once for each reason.
 void warn_unless_drawn(const PlotResult& result);
 
 // Calls evaluate(progress), with a progress bar of `total` steps on stderr, and returns the steps per second. Throws

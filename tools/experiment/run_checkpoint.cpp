@@ -199,13 +199,17 @@ void require_member(const std::filesystem::path& run, int64_t number, int64_t co
 }
 
 std::string unfinished_warning(const std::filesystem::path& run, const std::string& tool) {
-  if (!RunFolder::holds_run(run)) return "";
-  const std::string name = run.filename().string();
-  const bool inner = (name.starts_with("model_") || name == "selection") && RunFolder::holds_run(run.parent_path());
-  const RunFolder folder = RunFolder::open(run);
+  std::error_code error;
+  std::filesystem::path path = run;
+  if (std::filesystem::is_regular_file(run, error)) path = run.has_parent_path() ? run.parent_path() : ".";
+  if (!RunFolder::holds_run(path)) return "";
+  const std::filesystem::path whole = std::filesystem::canonical(path);
+  const std::string name = whole.filename().string();
+  const bool inner = (name.starts_with("model_") || name == "selection") && RunFolder::holds_run(whole.parent_path());
+  const RunFolder folder = RunFolder::open(path);
   if (inner || !std::filesystem::exists(folder.last_checkpoint()) || std::filesystem::exists(folder.result()))
     return "";
-  return run.string() + ": its training has not ended, and what it has so far is used; " + resume_advice(run, tool);
+  return run.string() + ": its training has not ended, and what it has so far is used; " + resume_advice(path, tool);
 }
 
 bool is_run_of(const std::string& program, const std::filesystem::path& run) {

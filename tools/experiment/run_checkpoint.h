@@ -66,8 +66,8 @@ inline std::filesystem::path ensemble_folder(const std::filesystem::path& run, i
 // Throws DataError unless the folder of model `number` of an ensemble of `count` models has a best.ckpt.
 void require_member(const std::filesystem::path& run, int64_t number, int64_t count, const std::string& tool);
 
-// Returns a warning if `run` is a RUN folder whose training, by `tool`, has not ended; empty for others, for a
-// checkpoint and for a model of an ensemble alone.
+// Returns a warning if `run` is a RUN folder, or a checkpoint in one, whose training, by `tool`, has not ended; empty
+// for others, and for a model of an ensemble alone.
 std::string unfinished_warning(const std::filesystem::path& run, const std::string& tool);
 
 // Returns whether `program` wrote a RUN folder or a checkpoint. Throws the errors of loading it.

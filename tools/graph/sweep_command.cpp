@@ -15,6 +15,7 @@
 #include "tools/experiment/graph_presets.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/published_sets.h"
+#include "tools/experiment/report_texts.h"
 #include "tools/experiment/training_run.h"
 #include "tools/graph/graph_experiment.h"
 #include "tools/graph/sweep.h"
@@ -183,7 +184,7 @@ struct SweepCommand {
     }
     const PlotResult drawn = leave_learning_curves(
         curves, score_style(first.front().task, all.front().settings.train.metric), out / "curves");
-    if (!drawn.drawn) std::cerr << "no picture: " << drawn.reason << '\n';
+    warn_unless_drawn(drawn);
     if (!json) std::cout << (csv ? csv_table(rows) : markdown_table(rows));
     return 0;
   }

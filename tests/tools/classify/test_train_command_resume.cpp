@@ -41,10 +41,16 @@ TEST_CASE("a run that is killed or interrupted resumes bit for bit") {
   CHECK_THAT(lines_of(interrupted.err).back(), Catch::Contains("saved in") && Catch::Contains("--resume"));
   CHECK(load_checkpoint(stopped / "last.ckpt").tensors.at("position")[0].item<int64_t>() < 24);
   write_text(shop / "sphere.xyz", sphere_xyz(1.0));
-  CHECK_THAT(
-      shop.run_well({"predict", stopped.string(), (shop / "sphere.xyz").string()}).err,
-      Catch::Contains("predictions are of " + stopped.string()) && Catch::Contains("the run stopped after epoch"));
+  const std::string warning =
+      ": its training has not ended, and what it has so far is used; geosft-classify train "
+      "--resume --out " +
+      stopped.string() + " goes on with it\n";
+  for (const std::string& run : {stopped.string(), (stopped / "best.ckpt").string()}) {
+    CHECK_THAT(shop.run_well({"predict", run, (shop / "sphere.xyz").string()}).err, Catch::Contains(run + warning));
+    CHECK_THAT(shop.run_well({"eval", run}).err, Catch::Contains(run + warning));
+  }
   shop.run_well(resume(stopped));
+  CHECK_THAT(shop.run_well({"eval", stopped.string()}).err, !Catch::Contains("has not ended"));
   require_same_run(whole, stopped);
 }
 

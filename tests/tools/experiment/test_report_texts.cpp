@@ -41,12 +41,16 @@ TEST_CASE("coordinates have the digits that their cloud needs") {
   CHECK(coordinate_text(2.5e-9, 1e-9) == "2.5e-09");
 }
 
-TEST_CASE("a picture that could not be drawn is a line on stderr, and no error") {
+TEST_CASE("a picture that could not be drawn is a line on stderr for each reason, and no error") {
   const CapturedStderr shown;
   warn_unless_drawn({true, ""});
   CHECK(shown.text().empty());
   warn_unless_drawn({false, "no gnuplot"});
   CHECK(shown.text() == "no picture: no gnuplot\n");
+  warn_unless_drawn({false, "no gnuplot"});
+  CHECK(shown.text() == "no picture: no gnuplot\n");
+  warn_unless_drawn({false, "no epochs"});
+  CHECK(shown.text() == "no picture: no gnuplot\nno picture: no epochs\n");
 }
 
 TEST_CASE("learning curves are drawn in the style of their score") {

@@ -751,7 +751,7 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
         raise ValueError(f"{file}: its weights are not those of its configuration: {error}") from None
     loaded.config, loaded.texts = config, texts
     member = path.name.startswith("model_") and (path.parent / "config.toml").is_file()
-    if path.is_dir() and kind == _GRAPH and (path / "last.ckpt").is_file() and not (path / "result.json").is_file() and not member:
+    if path.is_dir() and (path / "last.ckpt").is_file() and not (path / "result.json").is_file() and not member:
         missing = [number for number in range(1, config.get("ensemble", 1)) if not (path / f"model_{number}/best.ckpt").is_file()]
         if missing:
             raise ValueError(f"{run}: expected an ensemble of {config['ensemble']} models, found {missing[0]}: its training has not ended")
