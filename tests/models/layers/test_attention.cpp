@@ -327,6 +327,9 @@ TEST_CASE("errors of attention name the argument", "[attention]") {
   options.score_dropout = 1.5;
   require_error([&] { SamplingAttention{options}; }, {"score_dropout", "1.5"});
   options.score_dropout = 0.0;
+  options.eps = -1e-6;
+  require_error([&] { SamplingAttention{options}; }, {"eps must not be negative", "-1e-06"});
+  options.eps = 0.0;
   options.relative_channels = 0;
   require_error([&] { SamplingAttention{options}; }, {"relative_channels", "0"});
   options.relative_channels = 3;
