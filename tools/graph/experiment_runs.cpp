@@ -200,7 +200,38 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   return result_of(planned, graphs, split, folder, device);
 }
 
+// The graphs of an experiment and its runs, of which it is known that they fit each other.
+struct PlannedExperiment {
+  TrainingGraphs opened;
+  std::vector<PlannedRun> runs;
+  DatasetSplit split;           // of the first run
+  std::string kernel_obstacle;  // why a kernel regression that is asked for is left out; empty: it is not
+};
+
+// Opens the graphs. Throws the errors of settings that do not fit them.
+PlannedExperiment plan_experiment(const GraphSettings& settings, bool resume, const Communicator& processes) {
+  TrainingGraphs opened = root_first(processes, [&] { return open_training_graphs(settings); });
+  const PackedItems& graphs = opened.graphs;
+  score_style(graphs.schema.task, settings.train.metric);  // validates the metric
+  opened.settings.graph_model(graphs.schema);              // validates the model
+  if (!resume) check_fold(opened.settings, graphs);        // runs of earlier versions may have one without effect
+  std::vector<PlannedRun> runs = planned_runs(opened.settings, graphs);
+  DatasetSplit split = checked_split(graphs, runs.front().settings.splits);
+  std::string obstacle;
+  if (opened.settings.molecules.kernel_ridge) {
+    obstacle = kernel_obstacle(graphs, static_cast<int64_t>(split.train.size()));
+    if (!obstacle.empty() && !opened.settings.molecules.head_features) {
+      throw UsageError("head_features = false needs a kernel ridge regression: " + obstacle);
+    }
+  }
+  return {std::move(opened), std::move(runs), std::move(split), std::move(obstacle)};
+}
+
 }  // namespace
+
+void check_experiment(const GraphSettings& settings) {
+  plan_experiment(settings, /*resume=*/false, one_process());
+}
 
 void check_fold(const GraphSettings& settings, const PackedItems& graphs) {
   const SplitKind split = settings.splits.split;
@@ -246,20 +277,9 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device, const Communicator& processes, const std::string& note) {
-  TrainingGraphs opened = root_first(processes, [&] { return open_training_graphs(settings); });
+  const auto [opened, planned, split, obstacle] = plan_experiment(settings, resume, processes);
   const PackedItems& graphs = opened.graphs;
-  score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
-  opened.settings.graph_model(graphs.schema);              // validates the model before training
-  if (!resume) check_fold(opened.settings, graphs);        // runs of earlier versions may have one without effect
-  const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
-  const DatasetSplit split = checked_split(graphs, planned.front().settings.splits);
-  if (opened.settings.molecules.kernel_ridge) {
-    const std::string obstacle = kernel_obstacle(graphs, static_cast<int64_t>(split.train.size()));
-    if (!obstacle.empty() && !opened.settings.molecules.head_features) {
-      throw UsageError("head_features = false needs a kernel ridge regression: " + obstacle);
-    }
-    if (!obstacle.empty() && processes.is_root()) std::cerr << "kernel_ridge is left out: " << obstacle << '\n';
-  }
+  if (!obstacle.empty() && processes.is_root()) std::cerr << "kernel_ridge is left out: " << obstacle << '\n';
   for (const std::string& said : {note, opened.derived}) {
     if (!said.empty() && processes.is_root()) std::cerr << said << '\n';
   }

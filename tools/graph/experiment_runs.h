@@ -39,6 +39,9 @@ struct RunResult {
   double seconds = 0.0;  // of the training, including validation
 };
 
+// Throws the errors of an experiment whose settings do not fit its data, before anything is trained.
+void check_experiment(const GraphSettings& settings);
+
 // Trains the rest of the experiment in `folder` (created or opened by the caller), evaluates every run on its test
 // split, and writes result.json and pictures to its folder; several runs use subfolders, with a table of all runs in
 // table.md and table.csv. With `refit` a run has a subfolder `selection`, trained without the validation split.
