@@ -105,6 +105,7 @@ std::string stray_points(const at::Tensor& points) {
 
 std::vector<std::string> point_warnings(const at::Tensor& points) {
   const at::Tensor exact = checked(points, "points");
+  check_finite(exact, "points");
   if (exact.size(0) < 2) return {};
   if (const std::string form = degenerate_form(exact); !form.empty()) {
     return {"all of its " + std::to_string(exact.size(0)) + " points " + form};
@@ -116,7 +117,9 @@ std::vector<std::string> point_warnings(const at::Tensor& points) {
 }
 
 std::vector<std::string> normal_warnings(const at::Tensor& points, const at::Tensor& normals) {
-  const at::Tensor exact = checked(points, "points"), directions = checked(normals, "normals");
+  const at::Tensor exact = checked(points, "points"), given = checked(normals, "normals");
+  check_finite(exact, "points");
+  const at::Tensor directions = given.masked_fill(given.isfinite().all(1, /*keepdim=*/true).logical_not(), 0);
   TORCH_CHECK(directions.sizes() == exact.sizes(), "normals must have the shape of points, ", exact.sizes(), ", got ",
               directions.sizes());
   if (exact.size(0) < 2) return {};
@@ -130,7 +133,7 @@ std::vector<std::string> normal_warnings(const at::Tensor& points, const at::Ten
   const double inward = (product < 0).to(at::kDouble).mean().item<double>();
   return {"its normals point inward on the whole, " + percent(inward) +
           " of them, and may mislead a model that learned from outward ones. Estimated ones may serve better: predict "
-          "--estimated-normals, or in Python a call without normals"};
+          "--estimated-normals, or in C++ and Python a call without normals"};
 }
 
 }  // namespace geosft

@@ -26,8 +26,8 @@ std::vector<std::string> point_warnings(const at::Tensor& points);
 // the offset from the centroid, 3 V / A by the divergence theorem, however many faces a cavity has. Inward ones are
 // below zero by more than 4 standard errors. Of the 429 shapes of furniture 2 are warned of as they are, and 343 with
 // all signs turned. Signs at random are not told: the normals of a thin sheet, which has two sides, look like them.
-// points [n, 3], and normals [n, 3] of unit length or zero (missing), float32 or float64, finite, on the CPU. Errors
-// name the argument.
+// points [n, 3], finite, and normals [n, 3] of unit length, or zero or not finite (missing), float32 or float64, on the
+// CPU. Errors name the argument.
 std::vector<std::string> normal_warnings(const at::Tensor& points, const at::Tensor& normals);
 
 }  // namespace geosft

@@ -51,8 +51,8 @@ at::Tensor axis_rotation(const std::array<double, 3>& axis, double angle, at::Sc
 
 at::Tensor rotate(const at::Tensor& points, const at::Tensor& rotation) {
   check_points(points, "points");
+  if (rotation.defined()) check_same_kind(points, "points", rotation, "rotation");
   check_rotation(rotation);
-  check_same_kind(points, "points", rotation, "rotation");
   const NoAutocast no_autocast;
   return at::matmul(points, rotation.t());
 }

@@ -7,6 +7,8 @@
 #include <functional>
 #include <set>
 #include <sstream>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "data/formats/compression.h"
@@ -81,6 +83,20 @@ const ConvertedFormat* find_converted_format(const std::filesystem::path& file) 
     throw DataError(file, "a file that ends in " + shape_extensions(), std::string(known->name) + "; " + known->hint);
   }
   throw DataError(file, "a file name that ends in " + shape_extensions(), "another");
+}
+
+// Throws DataError for the bytes of another format than that of the file's name.
+void refuse_other_ending(std::string_view bytes, const ShapeFormat& format, const std::string& file) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 6> beginnings = {{{"ply\n", ".ply"},
+                                                                                   {"ply\r", ".ply"},
+                                                                                   {"# .PCD", ".pcd"},
+                                                                                   {"LASF", ".las"},
+                                                                                   {"glTF", ".glb"},
+                                                                                   {"\x93NUMPY", ".npy"}}};
+  for (const auto& [begin, ending] : beginnings) {
+    if (!bytes.starts_with(begin) || find_shape_format(std::string("a") + ending) == &format) continue;
+    throw DataError(file, "what its name ends with", std::string("a ") + ending + " file: give it this ending");
+  }
 }
 
 }  // namespace
@@ -161,6 +177,7 @@ FileShape parse_shape(std::string_view bytes, const std::string& file, const Sha
   }
   const std::string other = format->any_bytes ? foreign_text(bytes) : foreign_content(bytes);
   if (!other.empty()) throw DataError(file, "a shape", other);
+  if (!format->any_bytes) refuse_other_ending(bytes, *format, file);
   FileShape shape =
       format->read_table != nullptr ? format->read_table(bytes, file, options.columns) : format->read(bytes, file);
   if (options.drop_invalid) shape.drop_invalid(file);

@@ -408,7 +408,8 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
     throw DataError(root.string(), "a point dataset: " + point_formats_text(), scan.found_instead());
   }
   if (listing.items.empty()) {
-    const std::string few = split == Split::test ? scan.too_few(test_every) : "";
+    std::string few = split == Split::test ? scan.too_few(test_every) : "";
+    if (split == Split::train && test_every == 1) few = "none: --test-every 1 takes all of them for testing";
     throw DataError(root.string(), split == Split::train ? "shapes to train with" : "shapes to test with",
                     few.empty() ? "none" : few);
   }

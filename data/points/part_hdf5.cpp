@@ -33,12 +33,20 @@ class ArrayPartDataset final : public PartDataset {
   at::Tensor count_parts() const override { return part_points_; }
 
  private:
+  // Returns the cloud and the point of the first true entry of a mask [clouds, points], which has one.
+  static std::pair<int64_t, int64_t> first_of(const at::Tensor& mask) {
+    const auto cloud = mask.any(1).to(at::kByte).argmax().item<int64_t>();
+    return {cloud, mask[cloud].to(at::kByte).argmax().item<int64_t>()};
+  }
+
   void check_parts(const CloudArrays& arrays, const std::string& file) const {
     const auto count = static_cast<int64_t>(parts_.size());
-    const int64_t low = arrays.parts.min().item<int64_t>(), high = arrays.parts.max().item<int64_t>();
-    if (low < 0 || high >= count) {
-      throw DataError(file, "parts from 0 to " + std::to_string(count - 1),
-                      "parts from " + std::to_string(low) + " to " + std::to_string(high));
+    const at::Tensor unknown = (arrays.parts < 0).logical_or(arrays.parts >= count);
+    if (unknown.any().item<bool>()) {
+      const auto [cloud, point] = first_of(unknown);
+      throw DataError(
+          file, "parts from 0 to " + std::to_string(count - 1) + " in " + arrays.names[static_cast<size_t>(cloud)],
+          "part " + std::to_string(arrays.parts[cloud][point].item<int64_t>()));
     }
     std::vector<int64_t> owners;
     owners.reserve(parts_.size());
@@ -46,8 +54,7 @@ class ArrayPartDataset final : public PartDataset {
     const at::Tensor owner = at::tensor(owners, at::kLong).index_select(0, arrays.parts.flatten());
     const at::Tensor wrong = owner.view_as(arrays.parts) != arrays.labels.unsqueeze(1);
     if (!wrong.any().item<bool>()) return;
-    const auto cloud = wrong.any(1).to(at::kByte).argmax().item<int64_t>();
-    const auto point = wrong[cloud].to(at::kByte).argmax().item<int64_t>();
+    const auto [cloud, point] = first_of(wrong);
     const std::string& name = class_names()[static_cast<size_t>(label(cloud))];
     throw DataError(file, "parts of " + name + " in " + arrays.names[static_cast<size_t>(cloud)],
                     "part " + std::to_string(arrays.parts[cloud][point].item<int64_t>()));

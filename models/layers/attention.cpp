@@ -35,7 +35,8 @@ const char* kind_name(RelativeEncodingKind kind) {
 }
 
 void check_inputs(const AttentionOptions& options, const RelativeEncoding& relative, const at::Tensor& x,
-                  const at::Tensor& weight) {
+                  const std::optional<at::Tensor>& ptr, const at::Tensor& weight) {
+  TORCH_CHECK(!ptr.has_value() || ptr->defined(), "ptr must be a tensor, or std::nullopt, got an undefined tensor");
   TORCH_CHECK(relative.kind == options.relative, "relative must be of the kind that this attention was built for, ",
               kind_name(options.relative), ", got ", kind_name(relative.kind));
   TORCH_CHECK(x.dim() == 2 && x.size(1) == options.width, "x must have shape [N, ", options.width, "], got ",
@@ -54,6 +55,8 @@ void check_inputs(const AttentionOptions& options, const RelativeEncoding& relat
     TORCH_CHECK(relative.coordinates.defined(),
                 "coordinates of the relative encoding must be a tensor [N, 3], got none");
     check_rows(relative.coordinates, "coordinates");
+    TORCH_CHECK(relative.coordinates.size(1) == 3, "coordinates of the relative encoding must have shape [N, 3], got ",
+                relative.coordinates.sizes());
     check_rows(relative.normals, "normals");
     TORCH_CHECK(relative.normals.defined() == (options.relative_channels > 1), "normals must be given exactly when ",
                 "relative_channels is above 1, it is ", options.relative_channels);
@@ -192,7 +195,7 @@ at::Tensor SamplingAttentionImpl::mix(const Projections& p, const RelativeEncodi
 
 at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const RelativeEncoding& relative,
                                           const std::optional<at::Tensor>& ptr, SamplingContext& context) {
-  check_inputs(options, relative, x, query->weight);
+  check_inputs(options, relative, x, ptr, query->weight);
   const Pairs pairs = sampler->forward(x, ptr, context);
   const Projections p = project(x, pairs, ptr, context);
   if (context.trace() != nullptr) {

@@ -116,14 +116,22 @@ TEST_CASE("normal_warnings tells inward normals from outward ones") {
   const at::Tensor up = at::tensor({0.0, 0.0, 1.0}).to(at::kDouble).expand_as(plane);
   CHECK(of_normals(plane, up).empty());
   CHECK(of_normals(plane, -up).empty());
-  // Missing ones, and one point.
+  // Missing ones, as 0 or NaN, and one point.
   CHECK(of_normals(cloud, at::zeros_like(cloud)).empty());
+  at::Tensor holes = cloud.clone();
+  holes[7][1] = NAN;
+  CHECK(of_normals(cloud, holes).empty());
+  CHECK_THAT(of_normals(cloud, -holes), Catch::StartsWith("its normals point inward on the whole, "));
   CHECK(of_normals(cloud.slice(0, 0, 1), -cloud.slice(0, 0, 1)).empty());
 }
 
 TEST_CASE("clouds that warnings cannot be found in are refused by name") {
   require_error([] { point_warnings(at::zeros({3})); }, {"points", "[3]"});
   require_error([] { point_warnings(at::zeros({4, 3}, at::kLong)); }, {"points"});
+  const at::Tensor broken = at::rand({300, 3}, generator(9));
+  broken[7][1] = NAN;
+  require_error([&] { point_warnings(broken); }, {"points must be finite", "row 7"});
+  require_error([&] { normal_warnings(broken, broken); }, {"points must be finite", "row 7"});
   require_error([] { normal_warnings(at::zeros({4, 3}), at::zeros({4, 2})); }, {"normals", "[4, 2]"});
   require_error([] { normal_warnings(at::zeros({4, 3}), at::zeros({5, 3})); }, {"normals", "[5, 3]"});
 }

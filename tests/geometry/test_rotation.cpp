@@ -78,6 +78,9 @@ TEST_CASE("bad rotations are refused by name") {
       {"rotation", "orthonormal"});
   require_error([&] { rotate(points, -at::eye(3)); }, {"rotation", "determinant"});
   require_error([&] { rotate(points, at::eye(3, at::kDouble)); }, {"points", "rotation", "Double"});
+  // The dtype comes first: a float32 rotation is not orthonormal to the tolerance of float64.
+  const at::Tensor rounded = axis_rotation({1, 2, 3}, 0.7).to(at::kFloat).to(at::kDouble);
+  require_error([&] { rotate(points, rounded); }, {"points", "rotation", "Double"});
 }
 
 }  // namespace geosft::test::test_rotation

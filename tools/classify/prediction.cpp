@@ -10,6 +10,7 @@ namespace {
 
 // Adds what the model makes of a prepared shape.
 void predict_shape(RunModel& trained, const Shape& shape, int64_t top, Prediction& prediction) {
+  TORCH_CHECK(top >= 1, "top must be at least 1, got ", top);
   const ShapeExplanation found = explain_shape(trained, shape, Rotation::none, 0);
   prediction.points = found.seen.points;
   const at::Tensor exact = file_coordinates(found.seen);
@@ -32,7 +33,6 @@ Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t
 }
 
 Prediction predict(RunModel& trained, const at::Tensor& points, const at::Tensor& normals, int64_t top) {
-  TORCH_CHECK(top >= 1, "top must be at least 1, got ", top);
   Prediction prediction;
   Shape shape = input_cloud(points, normals, prediction.warnings);
   prepare(trained.settings, shape, prediction.warnings);

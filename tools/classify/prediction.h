@@ -20,7 +20,7 @@ struct Prediction {
 };
 
 // Returns the `top` largest class probabilities of a file; logits are averaged over the votes of the settings.
-// Thread-safe for a shared `trained`. Throws DataError for an invalid file.
+// Thread-safe for a shared `trained`. Throws DataError for an invalid file, and c10::Error for top < 1.
 Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top, const FileOptions& options = {});
 
 // Returns the same for a cloud in memory: points float32 or float64 [n, 3], n >= 1, in any unit, and normals of the

@@ -118,6 +118,11 @@ std::string without_huge_limit(const std::string& message) {
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   const std::string message = first_line(error.what());
+  // CLI11 says "--threads: 1 required INT:INT in [0 - 1024] missing".
+  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  if (lacks_value && message.find(": 1 required ") != std::string::npos && message.ends_with(" missing")) {
+    return message.substr(0, message.find(':')) + ": expected a value, found none";
+  }
   if (extras.empty()) return with_choices(without_huge_limit(message)) + meaning_of_missing(app, message);
   // The options that follow an unknown command are its own.
   if (!subcommand_names(chosen(app)).empty() && !extras.front().starts_with('-')) {

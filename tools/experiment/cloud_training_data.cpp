@@ -17,6 +17,12 @@ namespace {
 constexpr double automatic_fraction = 0.1;
 constexpr int64_t min_automatic = 30;
 
+// Follows the note of a split whose normals are estimated where those of the training clouds are not.
+constexpr const char* mixed_normals_advice =
+    ". The training clouds have normals of their own, and estimated ones may differ (--estimated-normals 0.5 trains "
+    "with "
+    "both)";
+
 }  // namespace
 
 std::string inward_normals(const PointDataset& clouds, const std::string& data) {
@@ -68,8 +74,12 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
     for (auto* split : {&training_, &held_out_, &test_}) {
       if (!*split) continue;
       const bool all = augment.only_estimated_normals() || estimates_all_normals(*training_);
-      *split = (all ? with_estimated_normals : with_normals)(std::move(*split), data, clouds.normal_orientation);
-      if (note_.empty()) note_ = estimation_note(**split);
+      const bool alone = !all && split != &training_ && estimation_note(*training_).empty();
+      const std::string named = !alone ? data : data + (split == &test_ ? ", test split" : ", validation split");
+      *split = (all ? with_estimated_normals : with_normals)(std::move(*split), named, clouds.normal_orientation);
+      if (!note_.empty()) continue;
+      note_ = estimation_note(**split);
+      if (alone && !note_.empty()) note_ += mixed_normals_advice;
     }
     estimated_ = estimates_all_normals(*training_);
     if (!inward.empty()) {

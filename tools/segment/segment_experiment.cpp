@@ -222,7 +222,7 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
   }
   if (json) {
     nlohmann::json object{{"data", data.string()},          {"train", training->size()},
-                          {"test", test->size()},           {"normals", test->has_normals()},
+                          {"test", test->size()},           {"normals", training->has_normals() && test->has_normals()},
                           {"classes", outputs.class_names}, {"parts", parts_json(outputs)}};
     if (validation) object["validation"] = *validation;
     if (!warnings.empty()) object["warnings"] = warnings;
@@ -231,7 +231,12 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
   }
   std::cout << training->size() << " shapes to train with";
   if (validation) std::cout << ", " << *validation << " to validate with";
-  std::cout << ", " << test->size() << " to test with, " << (test->has_normals() ? "with" : "without") << " normals\n"
+  const bool to_train = training->has_normals(), to_test = test->has_normals();
+  std::cout << ", " << test->size() << " to test with, " << (to_train || to_test ? "with" : "without") << " normals"
+            << (to_train == to_test ? ""
+                : to_train          ? " to train with alone"
+                                    : " to test with alone")
+            << '\n'
             << outputs_text(outputs);
   for (const std::string& warning : warnings) std::cout << warning << '\n';
 }

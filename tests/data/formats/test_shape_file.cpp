@@ -55,6 +55,21 @@ TEST_CASE("what is no shape says what it is") {
   test::require_error([] { parse_shape("ASTM-E57", "scan.E57"); }, {"scan.E57", "E57", "CloudCompare"});
 }
 
+TEST_CASE("a shape under the ending of another format says which it is") {
+  const auto fails = [](const std::string& bytes, const std::string& name, const std::string& ending) {
+    test::require_error([&] { parse_shape(bytes, name); }, {name, "a " + ending + " file", "give it this ending"});
+  };
+  fails("# .PCD v0.7\nVERSION 0.7\n", "a.xyz", ".pcd");
+  fails("# .PCD v0.7\nVERSION 0.7\n", "a.PLY", ".pcd");
+  fails("ply\nformat ascii 1.0\n", "a.off", ".ply");
+  fails("ply\r\nformat ascii 1.0\r\n", "a.pcd", ".ply");
+  fails("LASF", "a.txt", ".las");
+  fails("glTF", "a.obj", ".glb");
+  fails("\x93NUMPY", "a.xyz", ".npy");
+  // Raw float32 values may begin with any bytes.
+  CHECK(parse_shape(std::string("LASF") + std::string(44, '\0'), "a.bin").mesh.vertices.size(0) == 3);
+}
+
 TEST_CASE("a mesh is sampled from the seed, a cloud is taken as it is") {
   const FileShape mesh = parse_shape(test::tetrahedron_obj, "a.obj");
   const Shape shape = to_cloud(mesh, 500, 3, "a.obj");

@@ -293,6 +293,8 @@ TEST_CASE("folder tree: classes with too few files for a test split name the opt
   test::require_error([&] { list_folder_tree(folder.path(), Split::test, 5); },
                       {"shapes to test with", "at most 3 files per class", "one in 5", "--test-every 3"});
   CHECK(list_folder_tree(folder.path(), Split::test, 3).items.size() == 1);
+  test::require_error([&] { list_folder_tree(folder.path(), Split::train, 1); },
+                      {"shapes to train with", "--test-every 1 takes all of them for testing"});
 }
 
 }  // namespace geosft::test::test_folder_tree

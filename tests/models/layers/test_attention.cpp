@@ -313,6 +313,7 @@ TEST_CASE("errors of attention name the argument", "[attention]") {
   require_error(forward(x, RelativeEncoding::points(points.to(at::kFloat), points)),
                 {"coordinates", "dtype of x", "Float"});
   require_error(forward(x, RelativeEncoding::points({}, points)), {"coordinates", "none"});
+  require_error(forward(x, RelativeEncoding::points(points.slice(1, 0, 2), points)), {"coordinates", "[N, 3]", "2]"});
   const at::Tensor single = points.to(at::kFloat);
   require_error(forward(x.to(at::kFloat), RelativeEncoding::points(single, single)),
                 {"x must have the dtype of the weights", "Double", "Float"});

@@ -214,6 +214,10 @@ TEST_CASE("a cloud of a few points, or of equal ones, is a warning; votes are ch
   CHECK(warning(along + 5) == "the cloud: all of its 60 points lie on one line");
   run.settings.evaluation.votes = 0;
   require_error([&] { predict(run, points, normals); }, {"settings.evaluation.votes", "at least 1", "0"});
+  const TemporaryFolder folder;
+  write_text(folder / "sphere.xyz", sphere_xyz(1.0));
+  require_error([&] { predict(run, folder / "sphere.xyz", 0); }, {"top must be at least 1", "0"});
+  require_error([&] { predict(run, points, normals, -5); }, {"top must be at least 1", "-5"});
 }
 
 TEST_CASE("normals are estimated where the model needs them, and that is said") {

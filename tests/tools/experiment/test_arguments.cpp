@@ -164,6 +164,7 @@ TEST_CASE("wrong use is explained in one line") {
   require_refused({"test", "folder"}, {"unknown command 'test'", "'eval'"});
   require_refused({"train", "folder", "--epochs", "many"}, {"--epochs", "many"});
   require_refused({"train"}, {"run is required: folder of the run"});
+  require_refused({"train", "folder", "--epochs"}, {"--epochs: expected a value, found none"});
   require_refused({}, {"subcommand is required"});
 }
 

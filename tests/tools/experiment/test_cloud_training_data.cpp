@@ -119,6 +119,15 @@ TEST_CASE("missing normals are estimated, and empty splits refused") {
   CHECK(asked.has_estimated_normals());
   CHECK_FALSE(at::equal(asked.train().get(3).normals, clouds(8, true)->get(3).normals));
   CHECK_FALSE(at::equal(others.validation()->get(3).normals, clouds(4, true)->get(3).normals));
+  // Those of one split alone are estimated where the training clouds have their own, which is told.
+  const CloudTrainingData mixed(clouds(8, true), nullptr, clouds(4, false), settings, 7, "here");
+  CHECK(mixed.note() ==
+        "here, test split: its 4 clouds have coordinates alone, so normals are estimated (--normals false: none). "
+        "The training clouds have normals of their own, and estimated ones may differ (--estimated-normals 0.5 "
+        "trains with both)");
+  CHECK_FALSE(mixed.has_estimated_normals());
+  const CloudTrainingData held_out(clouds(8, true), clouds(4, false), clouds(4, true), settings, 7, "here");
+  CHECK_THAT(held_out.note(), Catch::StartsWith("here, validation split: its 4 clouds"));
   settings.normals = false;
   CHECK(bare().note().empty());
   CHECK_FALSE(bare().has_estimated_normals());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // geosft-segment info, and what all its subcommands share.
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "tests/tools/segment/segment_tool.h"
 
@@ -11,6 +12,20 @@ TEST_CASE("info of geosft-segment describes runs, datasets and files") {
   shop.require_info({"dim = 16", "2 classes, 5 parts", "mug: 3 cup 4 base"});
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out,
              Catch::StartsWith("8 shapes to train with, 4 to test with, with normals\n"));
+  // Normals of one split alone are not those of all.
+  write_part_set(shop / "bare", 6, 4, 64, /*with_normals=*/false);
+  write_part_set(shop / "mixed", 6, 4, 64);
+  const auto described = [&](const std::string& bare) {
+    const std::string file = "ply_data_" + bare + "0.h5";
+    std::filesystem::copy_file(shop / "bare" / file, shop / "mixed" / file,
+                               std::filesystem::copy_options::overwrite_existing);
+    return shop.run_well({"info", (shop / "mixed").string()}).out;
+  };
+  CHECK_THAT(described("test"), Catch::Contains(", with normals to train with alone\n"));
+  CHECK_FALSE(nlohmann::json::parse(shop.run_well({"info", "--json", (shop / "mixed").string()}).out)
+                  .at("normals")
+                  .get<bool>());
+  CHECK_THAT(described("train"), Catch::Contains(", without normals\n"));
   write_shapenet_text(shop / "text");
   CHECK_THAT(shop.run_well({"info", (shop / "text").string()}).out,
              Catch::StartsWith("3 shapes to train with, 1 to validate with, 1 to test with, with normals\n"));
