@@ -217,6 +217,7 @@ TEST_CASE("the classifier names what does not fit", "[point_classifier]") {
   require_error([&] { with->forward(clouds.points, single, clouds.ptr, context); }, {"points and normals", "dtype"});
   require_error([&] { with->forward(clouds.points, clouds.normals.slice(0, 0, 7), clouds.ptr, context); },
                 {"normals", "[20, 3]", "[7, 3]"});
+  require_error([&] { with->forward(clouds.points, clouds.normals, at::Tensor(), context); }, {"ptr must be a tensor"});
   require_error([] { PointClassifier(PointClassifierOptions{.classes = 1}); }, {"classes", "1"});
 }
 

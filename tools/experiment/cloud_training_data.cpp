@@ -20,8 +20,7 @@ constexpr int64_t min_automatic = 30;
 // Follows the note of a split whose normals are estimated where those of the training clouds are not.
 constexpr const char* mixed_normals_advice =
     ". The training clouds have normals of their own, and estimated ones may differ (--estimated-normals 0.5 trains "
-    "with "
-    "both)";
+    "with both)";
 
 }  // namespace
 

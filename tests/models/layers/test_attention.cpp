@@ -314,6 +314,8 @@ TEST_CASE("errors of attention name the argument", "[attention]") {
                 {"coordinates", "dtype of x", "Float"});
   require_error(forward(x, RelativeEncoding::points({}, points)), {"coordinates", "none"});
   require_error(forward(x, RelativeEncoding::points(points.slice(1, 0, 2), points)), {"coordinates", "[N, 3]", "2]"});
+  require_error([&] { attention->forward(x, RelativeEncoding::points(points, points), at::Tensor(), context); },
+                {"ptr must be a tensor, or std::nullopt", "undefined"});
   const at::Tensor single = points.to(at::kFloat);
   require_error(forward(x.to(at::kFloat), RelativeEncoding::points(single, single)),
                 {"x must have the dtype of the weights", "Double", "Float"});

@@ -42,8 +42,7 @@ TEST_CASE("a run that is killed or interrupted resumes bit for bit") {
   CHECK(load_checkpoint(stopped / "last.ckpt").tensors.at("position")[0].item<int64_t>() < 24);
   write_text(shop / "sphere.xyz", sphere_xyz(1.0));
   const std::string warning =
-      ": its training has not ended, and what it has so far is used; geosft-classify train "
-      "--resume --out " +
+      ": its training has not ended, and what it has so far is used; geosft-classify train --resume --out " +
       stopped.string() + " goes on with it\n";
   for (const std::string& run : {stopped.string(), (stopped / "best.ckpt").string()}) {
     CHECK_THAT(shop.run_well({"predict", run, (shop / "sphere.xyz").string()}).err, Catch::Contains(run + warning));
