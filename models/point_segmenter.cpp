@@ -11,14 +11,17 @@ namespace {
 at::Tensor category_features(const at::Tensor& category, int64_t categories, const at::Tensor& points,
                              const std::optional<at::Tensor>& ptr) {
   TORCH_CHECK(category.defined() == (categories > 0),
-              "category must be given exactly when the model was built for categories");
+              "category must be given exactly when the model was built for categories, got ",
+              category.defined() ? "one, and it was built without (options.categories)" : "none");
   if (categories == 0) return {};
   const int64_t items = given(ptr) ? ptr->size(0) - 1 : 1;
   TORCH_CHECK(category.scalar_type() == at::kLong && category.dim() == 1 && category.size(0) == items,
               "category must be int64 [", items, "], one an item, got ", category.scalar_type(), " ", category.sizes());
-  TORCH_CHECK(!category.device().is_cpu() || items == 0 ||
-                  (category.min().item<int64_t>() >= 0 && category.max().item<int64_t>() < categories),
-              "category must lie in [0, ", categories, ")");
+  if (category.device().is_cpu() && items > 0) {
+    const auto low = category.min().item<int64_t>(), high = category.max().item<int64_t>();
+    TORCH_CHECK(low >= 0 && high < categories, "category must lie in [0, ", categories, "), got values from ", low,
+                " to ", high);
+  }
   const at::Tensor there = copy_to_device(category, points.device()), known = at::arange(categories, there.options());
   const at::Tensor one_hot = (there.unsqueeze(1) == known).to(points.scalar_type());
   return one_hot.index_select(0, item_of_row_on_device(ptr, points.size(0), points.device()));

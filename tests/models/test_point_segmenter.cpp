@@ -110,10 +110,10 @@ TEST_CASE("the segmenter names what does not fit", "[point_segmenter]") {
     require_error([&] { model->forward(clouds.points, normals, clouds.ptr, category, context); }, words);
   };
   fails(told, {}, clouds.category, {"normals"});
-  fails(told, clouds.normals, {}, {"category", "exactly"});
-  fails(untold, clouds.normals, clouds.category, {"category", "exactly"});
+  fails(told, clouds.normals, {}, {"category", "exactly", "got none"});
+  fails(untold, clouds.normals, clouds.category, {"category", "exactly", "got one", "options.categories"});
   fails(told, clouds.normals, at::tensor({1}, at::kLong), {"category", "int64 [2]", "[1]"});
-  fails(told, clouds.normals, at::tensor({1, 2}, at::kLong), {"category", "[0, 2)"});
+  fails(told, clouds.normals, at::tensor({1, 2}, at::kLong), {"category", "[0, 2)", "from 1 to 2"});
   require_error([] { PointSegmenter(PointSegmenterOptions{.parts = 1}); }, {"parts", "1"});
   require_error([] { PointSegmenter(PointSegmenterOptions{.categories = -1}); }, {"categories", "-1"});
 }

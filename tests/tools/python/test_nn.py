@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 
@@ -877,8 +878,10 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: classifier()(points.flatten(0, 1), [0, 12, 36]), "normals", "ptr=")
         self.refuses(lambda: classifier()(points.flatten(0, 1), torch.tensor([0, 12, 36])), "normals", "ptr=")
         segmenter = nn.PointSegmenter(5, 3, DIM, **LAYER)
-        self.refuses(lambda: segmenter(points, normals), "category")
-        self.refuses(lambda: segmenter(points, normals, category=torch.tensor([0, 1, 3])), "category", "3")
+        self.refuses(lambda: segmenter(points, normals), "category must be given exactly", "got none")
+        self.refuses(lambda: segmenter(points, normals, category=torch.tensor([0, 1, 3])), "category must lie in [0, 3)", "from 0 to 3")
+        without = nn.PointSegmenter(5, 0, DIM, **LAYER)
+        self.refuses(lambda: without(points, normals, category=torch.tensor([0, 1, 2])), "category must be given exactly", "num_categories")
         self.refuses(lambda: segmenter(points, normals, category=torch.tensor([0, 1])), "category", "[3]")
 
     def test_numbers_that_are_not_finite_name_the_argument(self):
@@ -946,6 +949,12 @@ class BadInput(unittest.TestCase):
         model = nn.GraphModel(2, DIM, **LAYER, node_vocabulary=[3], node_values=2, edge_values=1, distance_channels=3)
         self.assertEqual(model(graphs).shape, (2, 2))
         self.refuses(lambda: model((edges, ptr)), "graphs", "FeaturedGraphs")
+        self.refuses(lambda: model(types.SimpleNamespace(edge_index=edges)), "graphs must be FeaturedGraphs", "geosft.pyg.from_data", error=TypeError)
+        self.refuses(lambda: model(graphs._replace(edge_values=torch.rand(3))), "edge_values must have shape [3, 1], got [3]", error=ValueError)
+        for name in ("node_vocabulary", "edge_vocabulary"):
+            self.refuses(lambda: nn.GraphModel(2, DIM, **LAYER, **{name: 3}), f"{name} must be a sequence, such as [3], got int", error=TypeError)
+        for options in ({"pool": 2}, {"convolution": "grid", "grid": 3}):
+            self.refuses(lambda: nn.PrimalAttention(DIM, HEADS, **options), f"{list(options)[-1]} must be a sequence", error=TypeError)
         sizes = "looks like the sizes of the items: their offsets are [0, 3, 5]"
         with self.assertRaisesRegex(ValueError, r"ptr must rise from 0 to the number of nodes, got \[3, 5\]$"):  # the first 0 is missing
             nn.FeaturedGraphs.from_edges(edges, [3, 5])

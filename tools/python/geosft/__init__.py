@@ -2,9 +2,9 @@
 """Attention over learned samples, sampling, neighbours and encodings of points and graphs: operators of PyTorch, and
 layers and models of them (geosft.nn).
 
-Every operator takes packed batches of items of different size (`ptr`, int64 [B + 1]), has gradients and fake kernels
-(torch.compile, torch.export), and raises an error that names the argument where one is wrong. help(geosft.knn) says the
-rest. The same functions are torch.ops.geosft.<name>.
+Operators on items take packed batches of different sizes (`ptr`, int64 [B + 1]). What is differentiable has gradients, and
+the help of each operator says where one has none. All have fake kernels (torch.compile, torch.export), and raise an
+error that names the argument where one is wrong. help(geosft.knn) says the rest. The same functions are torch.ops.geosft.<name>.
 """
 
 from importlib import import_module as _import_module

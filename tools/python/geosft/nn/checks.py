@@ -7,7 +7,7 @@ import difflib
 import inspect
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -43,6 +43,12 @@ def check_sizes(minimum: int = 1, **sizes: int) -> None:
         check_integers(**{name: value})
         if not minimum <= value <= _LARGEST_SIZE:
             raise ValueError(f"{name} must be at least {minimum} and at most {_LARGEST_SIZE}, got {value}")
+
+
+def check_sequence(**sequences: Sequence) -> None:
+    for name, values in sequences.items():
+        if not isinstance(values, Sequence) or isinstance(values, str):
+            raise TypeError(f"{name} must be a sequence, such as [{values!r}], got {kind_of(values)}")
 
 
 def check_eps(eps: float) -> None:

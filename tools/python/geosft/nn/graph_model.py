@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from .._offsets import offsets_of
 from .._tensors import check_flags, check_numbers, kind_of
 from .attention import SamplingAttention
-from .checks import NUMBERS, check_edges_in_items, check_indices, check_options, check_sampler_options, check_sizes, factory_kwargs, tensor_of
+from .checks import NUMBERS, check_edges_in_items, check_indices, check_options, check_sampler_options, check_sequence, check_sizes, factory_kwargs, tensor_of
 from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
@@ -215,7 +215,9 @@ def _check_columns(rows: Tensor | None, name: str, columns: int, count: int, lik
         raise ValueError(f"{name} must be a dense real tensor, got {rows.dtype if isinstance(rows, Tensor) else kind_of(rows)}")
     if rows is not None and rows.device != like.device:
         raise ValueError(f"{name} must be on the device of the parameters, {like.device}, got {rows.device}")
-    found = rows.shape[1] if rows is not None and rows.dim() == 2 else 0
+    if rows is not None and rows.dim() != 2:
+        raise ValueError(f"{name} must have shape [{count}, {columns}], got {list(rows.shape)}")
+    found = rows.shape[1] if rows is not None else 0
     if found != columns:
         raise ValueError(f"{name} must have {columns} columns, as the model was built for, got {found}{hint}")
     if rows is not None and columns > 0 and rows.shape[0] != count:
@@ -326,6 +328,7 @@ class GraphModel(nn.Module):
         check_sizes(0, node_values=node_values, edge_values=edge_values, encoding=encoding, position_channels=position_channels,
                     distance_channels=distance_channels)
         for name, vocabulary in (("node_vocabulary", node_vocabulary), ("edge_vocabulary", edge_vocabulary)):
+            check_sequence(**{name: vocabulary})
             for size in vocabulary:
                 check_sizes(0, **{name: size})
             check_sizes(0, **{name: sum(vocabulary)})
@@ -519,7 +522,8 @@ class GraphModel(nn.Module):
 
     def _layout(self, graphs: FeaturedGraphs) -> PackedLayout:
         if not isinstance(graphs, FeaturedGraphs):
-            raise TypeError(f"graphs must be FeaturedGraphs, got {type(graphs).__name__}")
+            hint = ": geosft.pyg.from_data makes them of it" if hasattr(graphs, "edge_index") else ""
+            raise TypeError(f"graphs must be FeaturedGraphs, got {type(graphs).__name__}{hint}")
         weight = self.numbers.weight
         check_indices(graphs.rowptr, graphs.col, weight.device, "the parameters")
         check_offsets("rowptr", graphs.rowptr, graphs.col.shape[0])

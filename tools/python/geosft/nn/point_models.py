@@ -258,7 +258,8 @@ class PointSegmenter(_PointModel):
 
     def _one_hot(self, category: Tensor | None, points: Tensor, layout: PackedLayout) -> Tensor | None:
         if (category is not None) != (self.num_categories > 0):
-            raise ValueError("category must be given exactly when the model was built for categories")
+            found = "none" if category is None else "one, and it was built without (num_categories)"
+            raise ValueError(f"category must be given exactly when the model was built for categories, got {found}")
         if category is None:
             return None
         if not isinstance(category, Tensor) or category.layout != torch.strided or category.device.type == "meta" != points.device.type:
@@ -268,7 +269,7 @@ class PointSegmenter(_PointModel):
         if category.device.type == "cpu" and not torch.compiler.is_compiling() and category.numel() > 0 and not (
             0 <= int(category.min()) and int(category.max()) < self.num_categories
         ):
-            raise ValueError(f"category must lie in [0, {self.num_categories})")
+            raise ValueError(f"category must lie in [0, {self.num_categories}), got values from {int(category.min())} to {int(category.max())}")
         known = torch.arange(self.num_categories, device=points.device)
         one_hot = (category.to(points.device).unsqueeze(1) == known).to(points.dtype)
         return one_hot.index_select(0, layout.item_of_row(points.device))

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from .attention import SelfAttention
 from .._tensors import check_flags, check_integers, check_numbers
-from .checks import check_eps, check_sizes, factory_kwargs
+from .checks import check_eps, check_sequence, check_sizes, factory_kwargs
 from .packed import PackedLayout, segment_of, size_in
 from .relative import GraphEncoding, PointEncoding
 
@@ -234,6 +234,7 @@ class PrimalAttention(SelfAttention):
                                    ("convolution", convolution, _CONVOLUTIONS)):
             if value not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        check_sequence(grid=grid, **({} if pool is None else {"pool": pool}))
         if pool is not None and (len(pool) != num_heads or min(pool) < 1 or max(pool) >= 2**31):
             raise ValueError(f"pool must have a factor of at least 1, below 2^31, for each of {num_heads} heads, got {list(pool)}")
         pooled = pool is not None and max(pool) > 1
