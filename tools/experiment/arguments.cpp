@@ -96,6 +96,8 @@ std::string meant_setting(const CLI::App& app, const std::string& name) {
   const std::string plain = name.substr(std::min(name.find_first_not_of('-'), name.size()));
   const bool gpu = plain == "gpu" || plain == "cuda", has_device = app.get_option_no_throw("--device") != nullptr;
   if (has_device && (gpu || plain == "cpu")) return gpu ? "--device cuda" : "--device cpu";
+  // A sweep takes its configurations as they are.
+  if (plain == "config" && app.get_option_no_throw("CONFIG") != nullptr) return "FILE.toml without it";
   if (app.get_option_no_throw("--set") == nullptr || !nearest_name(name, option_names(app)).empty()) return "";
   std::string key = plain;
   std::replace(key.begin(), key.end(), '-', '_');

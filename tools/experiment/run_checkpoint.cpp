@@ -66,6 +66,18 @@ void refuse_run_of_runs(const std::filesystem::path& folder) {
       std::to_string(runs.size()) + " runs, one for each fold or seed; pass one of them, such as " + first->string());
 }
 
+// Returns the first lines of a text, with commas between them.
+std::string few_lines(const std::string& text) {
+  constexpr int64_t few = 4;
+  std::istringstream lines(text);
+  std::string shown;
+  int64_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    if (count < few) shown += (count == 0 ? "" : ", ") + line;
+  }
+  return count > few ? shown + " and " + std::to_string(count - few) + " more" : shown;
+}
+
 // Returns "geosft-graph train --resume --out RUN goes on with it".
 std::string resume_advice(const std::filesystem::path& run, const std::string& tool) {
   return (tool.empty() ? "" : tool + " ") + "train --resume --out " + shell_word(run.string()) + " goes on with it";
@@ -121,7 +133,10 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
     if (name == "kind" || name == "config" || name == "version") continue;
     if (name != "classes" && !checkpoint.texts.contains(name)) continue;  // missing in checkpoints of earlier versions
     if (run_text(checkpoint, texts.at("kind"), name, file) != text) {
-      throw DataError(data, "the " + name + " that the run was begun with", "others");
+      const std::string before = run_text(checkpoint, texts.at("kind"), name, file);
+      if (name != "classes") throw DataError(data, "the " + name + " that the run was begun with", "others");
+      throw DataError(data, "the classes or targets that the run was begun with, " + few_lines(before),
+                      few_lines(text));
     }
   }
 }
@@ -192,6 +207,14 @@ std::string ChosenCheckpoint::text(int64_t epochs) const {
   return epoch == 0 ? "" : "test figures are of best.ckpt: " + choice(epochs) + "\n";
 }
 
+std::filesystem::path ensemble_of(const std::filesystem::path& model) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(model, error)) return {};
+  const std::filesystem::path path = std::filesystem::canonical(model);
+  const bool inner = path.filename().string().starts_with("model_") && RunFolder::holds_run(path.parent_path());
+  return inner ? std::filesystem::proximate(path.parent_path()) : std::filesystem::path();
+}
+
 void require_member(const std::filesystem::path& run, int64_t number, int64_t count, const std::string& tool) {
   if (std::filesystem::exists(ensemble_folder(run, number) / "best.ckpt")) return;
   throw DataError(run.string(), "an ensemble of " + std::to_string(count) + " models",
@@ -204,8 +227,8 @@ std::string unfinished_warning(const std::filesystem::path& run, const std::stri
   if (std::filesystem::is_regular_file(run, error)) path = run.has_parent_path() ? run.parent_path() : ".";
   if (!RunFolder::holds_run(path)) return "";
   const std::filesystem::path whole = std::filesystem::canonical(path);
-  const std::string name = whole.filename().string();
-  const bool inner = (name.starts_with("model_") || name == "selection") && RunFolder::holds_run(whole.parent_path());
+  const bool selection = whole.filename() == "selection" && RunFolder::holds_run(whole.parent_path());
+  const bool inner = selection || !ensemble_of(path).empty();
   const RunFolder folder = RunFolder::open(path);
   if (inner || !std::filesystem::exists(folder.last_checkpoint()) || std::filesystem::exists(folder.result()))
     return "";

@@ -63,6 +63,10 @@ inline std::filesystem::path ensemble_folder(const std::filesystem::path& run, i
   return run / ("model_" + std::to_string(number));
 }
 
+// Returns the RUN folder of the ensemble that the folder `model` is one model of; empty for other folders and for
+// files.
+std::filesystem::path ensemble_of(const std::filesystem::path& model);
+
 // Throws DataError unless the folder of model `number` of an ensemble of `count` models has a best.ckpt.
 void require_member(const std::filesystem::path& run, int64_t number, int64_t count, const std::string& tool);
 

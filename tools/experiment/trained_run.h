@@ -115,11 +115,15 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
   return loaded;
 }
 
-// Returns a warning if `file` is a checkpoint of a RUN folder that holds more than its network: the other models of an
-// ensemble, or a companion. Empty for RUN folders and for checkpoints that are all of their run.
+// Returns a warning if `file` is a checkpoint of a RUN folder that holds more than its network, the other models of an
+// ensemble or a companion, or the folder of one model of an ensemble. Empty for other RUN folders, and for checkpoints
+// that are all of their run.
 template <class Task>
 std::string left_out_warning(const std::filesystem::path& file, const TrainedRun<Task>& loaded) {
   std::error_code error;
+  if (const std::filesystem::path whole = ensemble_of(file); !whole.empty()) {
+    return file.string() + ": one network of an ensemble: give " + whole.string() + " for the predictions of all";
+  }
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (!std::filesystem::is_regular_file(file, error) || !RunFolder::holds_run(folder)) return "";
   int64_t models = 0;

@@ -84,6 +84,9 @@ TEST_CASE("options of other tools are hinted at with their value here") {
   CHECK_THAT(unknown_option_message(app, "--gpu"), Catch::Contains("'--gpu'; did you mean --device cuda?"));
   CHECK_THAT(unknown_option_message(app, "--epochs"), !Catch::Contains("--set"));
   app.add_option("--set", setting);
+  CHECK_THAT(unknown_option_message(app, "--config=a.toml"), Catch::Contains("did you mean --set config=VALUE?"));
+  app.add_option("CONFIG");
+  CHECK_THAT(unknown_option_message(app, "--config"), Catch::Contains("did you mean FILE.toml without it?"));
   CHECK_THAT(unknown_option_message(app, "--batch-size=5"), Catch::Contains("did you mean --set batch_size=VALUE?"));
   CHECK_THAT(unknown_option_message(app, "--devise"), Catch::Contains("'--device'"));
 }

@@ -317,7 +317,8 @@ TEST_CASE("an ensemble whose training has not ended is told, or refused without 
   for (const Words& words : {Words{"eval", run}, Words{"predict", run}, Words{"report", run}}) {
     CHECK_THAT(shop.run_well(words).err, Catch::Contains(warning));
   }
-  CHECK_THAT(shop.run_well({"eval", run + "/model_1"}).err, !Catch::Contains("has not ended"));
+  CHECK_THAT(shop.run_well({"eval", run + "/model_1"}).err,
+             !Catch::Contains("has not ended") && Catch::Contains(run + "/model_1: one network of an ensemble: give "));
   std::filesystem::remove(shop / "run/model_1/best.ckpt");
   shop.refuses({"eval", run}, 1,
                {run, "an ensemble of 2 models", "found 1: its training has not ended",

@@ -734,6 +734,9 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     path = as_path(run, "run")
     file = path / "best.ckpt" if path.is_dir() else path
     if not file.is_file():
+        inner = sorted(path.glob("*/best.ckpt")) if path.is_dir() else []
+        if inner:
+            raise FileNotFoundError(f"{run}: expected one RUN folder, found a folder of {len(inner)}: load one of them, such as {inner[0].parent}")
         raise FileNotFoundError(f"{run}: expected a RUN folder with best.ckpt, a checkpoint or a file of safetensors (from_pretrained takes the name "
                                 "of a pretrained model)")
     tensors, texts = load_safetensors(file) if file.suffix == ".safetensors" else load_checkpoint(file)
