@@ -155,7 +155,7 @@ TEST_CASE("sweep refuses wrong use in a line") {
                {"num_samples is for attention sampling"});
   const Words some_use = {"--vary", "attention=sampling,softmax", "--set", "num_samples=4", "--set", "folds=500"};
   shop.require_failure(shop.run(Words{"sweep", "--data", data, "--out", out} + some_use), 2, {"folds must be at most"});
-  // What only the data tell of a later configuration comes before the first one is trained.
+  // Refuses what only the data tell of a later configuration, before the first one is trained.
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "metric=accuracy,mae"}, 2,
                {"metric=mae: metric mae does not exist for classification"});
   CHECK_FALSE(fs::exists(out));
