@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
@@ -66,15 +67,18 @@ void refuse_run_of_runs(const std::filesystem::path& folder) {
       std::to_string(runs.size()) + " runs, one for each fold or seed; pass one of them, such as " + first->string());
 }
 
-// Returns the first lines of a text, with commas between them.
-std::string few_lines(const std::string& text) {
+// Returns the first lines of a text from the one on in which it differs from `other`, with commas between them.
+std::string different_lines(const std::string& text, const std::string& other) {
   constexpr int64_t few = 4;
-  std::istringstream lines(text);
+  const auto differs = std::ranges::mismatch(text, other).in1;
+  const auto begin = std::find(std::make_reverse_iterator(differs), text.rend(), '\n').base();
+  std::istringstream lines(std::string(begin, text.end()));
   std::string shown;
   int64_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
     if (count < few) shown += (count == 0 ? "" : ", ") + line;
   }
+  if (count == 0) return "none beyond these";
   return count > few ? shown + " and " + std::to_string(count - few) + " more" : shown;
 }
 
@@ -132,11 +136,11 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
   for (const auto& [name, text] : texts) {
     if (name == "kind" || name == "config" || name == "version") continue;
     if (name != "classes" && !checkpoint.texts.contains(name)) continue;  // missing in checkpoints of earlier versions
-    if (run_text(checkpoint, texts.at("kind"), name, file) != text) {
-      const std::string before = run_text(checkpoint, texts.at("kind"), name, file);
+    const std::string before = run_text(checkpoint, texts.at("kind"), name, file);
+    if (before != text) {
       if (name != "classes") throw DataError(data, "the " + name + " that the run was begun with", "others");
-      throw DataError(data, "the classes or targets that the run was begun with, " + few_lines(before),
-                      few_lines(text));
+      throw DataError(data, "the classes or targets that the run was begun with, " + different_lines(before, text),
+                      different_lines(text, before));
     }
   }
 }

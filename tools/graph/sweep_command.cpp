@@ -150,7 +150,7 @@ struct SweepCommand {
 
   // Throws the errors of configurations that do not fit their data, unless their training has begun. The first one's
   // come with its training.
-  void check_later(const std::vector<Variation>& all) const {
+  void refuse_unfit_after_first(const std::vector<Variation>& all) const {
     for (size_t i = 1; i < all.size(); ++i) {
       if (std::filesystem::exists(out / folder_name(all[i].name) / "config.toml")) continue;
       GraphSettings settings = all[i].settings;
@@ -181,7 +181,7 @@ struct SweepCommand {
     }
     refuse_unused(plan, all);
     leave_out_repeated(all);
-    check_later(all);
+    refuse_unfit_after_first(all);
     std::vector<ResultRow> rows;
     std::vector<RunResult> first;
     std::vector<Curve> curves;

@@ -248,11 +248,7 @@ TEST_CASE("a resumed run goes on from the last checkpoint and its seconds") {
   CHECK(rows.back().seconds >= before);
   CHECK(rows[1].seconds < before);
   CHECK(run.epochs_saved() == 3);
-  require_error(
-      [&] {
-        run.train(true, {"a", "c"});
-      },
-      {"classes or targets that the run was begun with, a, b", "found a, c"});
+  require_error([&] { run.train(true, {"a", "c"}); }, {"classes or targets that the run was begun with, b", "found c"});
   run.settings.train.epochs = 2;
   require_error([&] { run.train(/*resume=*/true); }, {"--epochs 2", "has reached epoch 3"});
   Run fresh(1);
