@@ -42,6 +42,11 @@ ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySetti
   if (settings.clouds.kernel_ridge && !settings.clouds.normals && processes.is_root()) {
     std::cerr << "kernel_ridge is left out: it needs normals, which normals = false leaves out\n";
   }
+  const int64_t samples = settings.model.sampling.num_samples, points = settings.clouds.points;
+  if (samples > points && processes.is_root()) {
+    stderr_notes().print("num_samples = " + std::to_string(samples) + " is more than the " + std::to_string(points) +
+                         " points of a cloud: each layer takes all of them");
+  }
   return root_first(processes, [&] {
     std::unique_ptr<PointDataset> training, test;
     // The test split, smaller, comes first: without one the run ends early.
@@ -73,8 +78,9 @@ void ClassifyExperiment::fit_companion(const ClassifySettings& settings, const R
   const PointDataset& clouds = opened.data.train();
   if (!kernel.regression) {
     std::cerr << "fitting a kernel ridge regression to " << clouds.size() << " clouds\n";
+    const ShapeTransform normals = augmented_normals(clouds, settings.clouds, settings.augment);
     kernel.regression = std::make_shared<const KernelRidge>(
-        fit_shape_kernel(shape_histograms(clouds), labels_of(clouds),
+        fit_shape_kernel(shape_histograms(clouds, Rotation::none, settings.seed, normals), labels_of(clouds),
                          static_cast<int64_t>(opened.outputs.class_names.size()), settings.seed));
   }
   std::ostringstream text;
@@ -235,8 +241,9 @@ std::string ClassifyExperiment::outputs_text(const ClassNames& outputs) {
   return text + "\n";
 }
 
-void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json) {
+void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const Reading& reading, bool json) {
   PointDatasetOptions options;
+  if (reading.test_every) options.test_every = *reading.test_every;
   options.allow_missing = true;  // its warnings say how many are absent
   reading.options.apply(options);
   const PointDatasetSummary found = summarize_point_dataset(data, options);

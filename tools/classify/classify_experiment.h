@@ -71,7 +71,15 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   static std::string outputs_text(const ClassNames& outputs);
   static void add_outputs(nlohmann::json&, const ClassNames&) {}
   static bool holds_data(const std::filesystem::path& path) { return path == "furniture"; }
-  static void print_dataset(const std::filesystem::path& data, const CloudReading& reading, bool json);
+  struct Reading : CloudReading {
+    std::optional<int64_t> test_every;
+
+    void add_to(CLI::App& subcommand, const ItemWords& words) {
+      CloudReading::add_to(subcommand, words);
+      add_test_every_to(subcommand, test_every, "5");
+    }
+  };
+  static void print_dataset(const std::filesystem::path& data, const Reading& reading, bool json);
 };
 
 // Adds the options of export, which writes the clouds of a dataset as arrays.

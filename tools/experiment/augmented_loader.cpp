@@ -10,11 +10,8 @@ namespace {
 PointLoaderOptions with_transforms(PointLoaderOptions options, const PointDataset& dataset, const CloudSettings& clouds,
                                    const AugmentSettings& augment, AugmentedBy by) {
   options.transform = training_clouds(clouds);
-  // A dataset without normals has estimated ones already.
-  if (augment.estimated_normals > 0 && !estimates_all_normals(dataset)) {
-    options.transform = [first =
-                             share_of_estimated_normals(dataset, augment.estimated_normals, clouds.normal_orientation),
-                         then = options.transform](Shape shape, at::Generator& generator) {
+  if (ShapeTransform normals = augmented_normals(dataset, clouds, augment)) {
+    options.transform = [first = std::move(normals), then = options.transform](Shape shape, at::Generator& generator) {
       return then(first(std::move(shape), generator), generator);
     };
   }
@@ -23,6 +20,13 @@ PointLoaderOptions with_transforms(PointLoaderOptions options, const PointDatase
 }
 
 }  // namespace
+
+ShapeTransform augmented_normals(const PointDataset& dataset, const CloudSettings& clouds,
+                                 const AugmentSettings& augment) {
+  // A dataset without normals has estimated ones already.
+  if (augment.estimated_normals == 0 || estimates_all_normals(dataset)) return {};
+  return share_of_estimated_normals(dataset, augment.estimated_normals, clouds.normal_orientation);
+}
 
 AugmentedBy augmented_by(at::Device device) {
   return device.is_cuda() ? AugmentedBy::step : AugmentedBy::workers;

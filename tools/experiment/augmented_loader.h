@@ -17,6 +17,11 @@ enum class AugmentedBy { workers, step };
 // Returns `step` for a GPU, `workers` for a CPU.
 AugmentedBy augmented_by(at::Device device);
 
+// Returns what gives a share of the clouds estimated normals (AugmentSettings::estimated_normals); empty if none is
+// asked for, or if all normals of the dataset are estimated ones.
+ShapeTransform augmented_normals(const PointDataset& dataset, const CloudSettings& clouds,
+                                 const AugmentSettings& augment);
+
 // Loads the augmented batches of a training set onto the model's device.
 class AugmentedLoader {
  public:

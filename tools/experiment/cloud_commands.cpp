@@ -44,11 +44,12 @@ void add_other_data_to(CLI::App& subcommand, bool& other_data) {
                       "take clouds that RUN's split.csv does not list; none may have been trained on");
 }
 
-void add_test_every_to(CLI::App& subcommand, std::optional<int64_t>& test_every) {
+void add_test_every_to(CLI::App& subcommand, std::optional<int64_t>& test_every, const std::string& otherwise) {
   subcommand
       .add_option("--test-every", test_every,
                   "folder tree without train and test folders: one in so many files of a class is test; 0: all are "
-                  "(default: as in training, and with --other-data all)")
+                  "(default: " +
+                      otherwise + ")")
       ->check(CLI::NonNegativeNumber);
 }
 

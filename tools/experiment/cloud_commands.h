@@ -197,8 +197,8 @@ struct CloudReading {
 void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken);
 // Adds --other-data, of eval and report.
 void add_other_data_to(CLI::App& subcommand, bool& other_data);
-// Adds --test-every, of eval and report.
-void add_test_every_to(CLI::App& subcommand, std::optional<int64_t>& test_every);
+// Adds --test-every, of info, eval and report; `otherwise` is its default in the help.
+void add_test_every_to(CLI::App& subcommand, std::optional<int64_t>& test_every, const std::string& otherwise);
 // How eval and report read the files of a dataset: as the training did, or otherwise.
 struct DatasetReading {
   std::string columns;
@@ -234,7 +234,7 @@ struct CloudExperiment {
     void add_to(CLI::App& subcommand, const ItemWords&) {
       Experiment::size_option.add_to(subcommand, size);
       if constexpr (can_skip) add_skip_broken_to(subcommand, skip_broken);
-      if constexpr (can_split) add_test_every_to(subcommand, test_every);
+      if constexpr (can_split) add_test_every_to(subcommand, test_every, "as in training, and with --other-data all");
       add_other_data_to(subcommand, other_data);
       reading.add_to(subcommand);
     }
@@ -284,7 +284,8 @@ struct CloudExperiment {
     return json;
   }
   static std::string info_help() { return "RUN folder, checkpoint (*.ckpt), file with a shape, or " + data_help(); }
-  static void print_data(const std::filesystem::path& path, const CloudReading& reading, bool json) {
+  template <class AnyReading>
+  static void print_data(const std::filesystem::path& path, const AnyReading& reading, bool json) {
     if (!Experiment::holds_data(path)) require_something_at(path, info_help());
     if (Experiment::holds_data(path) || std::filesystem::is_directory(path)) {
       Experiment::print_dataset(path, reading, json);

@@ -24,15 +24,18 @@ at::Tensor ShapeKernel::averaged(const at::Tensor& logits, const at::Tensor& his
   return mean.clamp_min(min_probability).log().to(logits.options());
 }
 
-at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation, uint64_t seed) {
+at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation, uint64_t seed,
+                            const ShapeTransform& transform) {
   at::Tensor rows = at::empty({clouds.size(), pair_histogram_parts * pair_histogram_bins}, at::kFloat);
   at::parallel_for(0, clouds.size(), 1, [&](int64_t begin, int64_t end) {
     const at::NoGradGuard guard;
     for (int64_t row = begin; row < end; ++row) {
       Shape shape = clouds.get(row);
+      at::Generator generator = make_generator(combine_seeds({seed, static_cast<uint64_t>(row)}));
+      if (transform) shape = transform(std::move(shape), generator);
       prepare_normals(shape, /*with_normals=*/true);
       set_precision(shape, at::kDouble);
-      rotate_shape(shape, rotation, make_generator(combine_seeds({seed, static_cast<uint64_t>(row)})));
+      rotate_shape(shape, rotation, generator);
       rows.select(0, row).copy_(pair_histogram(shape.points, shape.normals));
     }
   });

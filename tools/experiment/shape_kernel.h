@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "data/points/point_dataset.h"
+#include "data/points/point_loader.h"
 #include "tools/experiment/cloud_settings.h"
 #include "tools/experiment/run_kernel.h"
 
@@ -25,8 +26,9 @@ struct ShapeKernel : RunKernel {
 };
 
 // Returns the histogram of each cloud, float32 [n, columns], rotated with a seed from `seed` and its row. The clouds
-// have normals.
-at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation = Rotation::none, uint64_t seed = 0);
+// have normals. `transform`, if any, comes first, with a generator of the same seed.
+at::Tensor shape_histograms(const PointDataset& clouds, Rotation rotation = Rotation::none, uint64_t seed = 0,
+                            const ShapeTransform& transform = {});
 
 // Fits a regression on whole parts of histograms [n, columns] to labels int64 [n] of that many classes.
 KernelRidge fit_shape_kernel(const at::Tensor& histograms, const at::Tensor& labels, int64_t classes, uint64_t seed);

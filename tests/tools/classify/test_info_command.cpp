@@ -27,6 +27,10 @@ TEST_CASE("info counts the clouds of a dataset") {
   REQUIRE(lines == Words{data + ": a folder for each class, 15 clouds to train with, 6 to test with", "3 classes:",
                          "  cube: 5 to train with, 2 to test with", "  sphere: 5 to train with, 2 to test with",
                          "  tetrahedron: 5 to train with, 2 to test with"});
+  const std::string flat = (shop.data() / "train").string();
+  CHECK_THAT(shop.run_well({"info", flat}).out, Catch::Contains("12 clouds to train with, 3 to test with"));
+  CHECK_THAT(shop.run_well({"info", flat, "--test-every", "2"}).out,
+             Catch::Contains("9 clouds to train with, 6 to test with"));
   fs::remove_all(shop.data() / "test" / "cube");
   const nlohmann::json json = nlohmann::json::parse(shop.run_well({"info", "--json", data}).out);
   REQUIRE(json.at("train") == 15);

@@ -422,6 +422,12 @@ TEST_CASE("a classifier is averaged with a kernel regression, which its RUN keep
   CHECK(read_text(run / "kernel.ckpt").size() == kept.size());
   CHECK_THAT(shop.run_well(shop.train("all", {"--kernel-ridge", "--validation-fraction", "0"})).err,
              Catch::Contains("to 15 clouds") && Catch::Contains("; weight 0.6\n"));
+  // Fitted to normals as those of the training: here a half of them estimated.
+  CHECK_THAT(shop.run_well(shop.train("half", {"--kernel-ridge", "--validation-fraction", "0", "--estimated-normals",
+                                               "0.5", "--num-samples", "1000"}))
+                 .err,
+             Catch::Contains("; weight 0.6\n") && Catch::Contains("num_samples = 1000 is more than the "));
+  CHECK(read_text(shop / "half" / "kernel.ckpt") != read_text(shop / "all" / "kernel.ckpt"));
   const std::string told = shop.run_well(shop.train("none", {"--kernel-ridge", "--normals", "false"})).err;
   CHECK_THAT(told, Catch::Contains("kernel_ridge is left out: it needs normals") && Catch::Contains("epoch 1/"));
   CHECK(told.find("kernel_ridge is left out") < told.find("epoch 1/"));

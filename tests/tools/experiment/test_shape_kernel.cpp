@@ -2,6 +2,8 @@
 #include "tools/experiment/shape_kernel.h"
 
 #include <catch2/catch.hpp>
+#include <mutex>
+#include <set>
 
 #include "geometry/pair_histogram.h"
 #include "tests/data/files.h"
@@ -50,6 +52,18 @@ TEST_CASE("clouds are described by their histograms, which no rotation changes")
   require_equal(upright[2], pair_histogram(third.points.to(at::kDouble), third.normals.to(at::kDouble)), "a row");
   CHECK((upright[2] - upright[3]).abs().max().item<double>() > 0.5);
   require_equal(shape_histograms(clouds, Rotation::so3, 7), upright, "rotated copies");
+  // A transform comes first, and is given random numbers of its own for each cloud.
+  std::set<double> drawn;
+  std::mutex mutex;
+  const ShapeTransform invert = [&](Shape shape, at::Generator& generator) {
+    const std::lock_guard lock(mutex);
+    drawn.insert(at::rand({}, generator, at::kDouble).item<double>());
+    shape.normals = -shape.normals;
+    return shape;
+  };
+  const at::Tensor inverted = shape_histograms(clouds, Rotation::none, 7, invert);
+  CHECK(drawn.size() == 15);
+  require_equal(inverted[2], pair_histogram(third.points.to(at::kDouble), -third.normals.to(at::kDouble)), "a row");
 }
 
 TEST_CASE("the logits of a classifier are averaged with those of its regression, in evaluation and prediction") {
