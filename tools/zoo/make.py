@@ -7,7 +7,7 @@
   tools/zoo/make.py qm7 --data datasets/qm7
 
 tools/zoo/models.toml says how each is trained and evaluated, and whose data it learns from. The folder holds the best
-weights alone: no optimiser, no pictures, no path of this machine. Needs Python 3.11, and nothing else.
+weights and the kernel regression alone: no optimiser, no pictures, no path of this machine. Needs Python 3.11, and nothing else.
 """
 
 import argparse
@@ -115,7 +115,8 @@ def make(name, model, options):
         entries.append((kind, entry, words, content))
     write_checkpoint(folder / "best.ckpt", entries)
     (folder / "config.toml").write_text(config)
-    for file in ("classes.txt", "version"):
+    regression = ["kernel.ckpt"] if (trained / "kernel.ckpt").exists() else []
+    for file in ("classes.txt", "version", *regression):
         shutil.copy(trained / file, folder / file)
     with tempfile.TemporaryDirectory() as copy:  # an evaluation leaves pictures in its RUN
         evaluated = shutil.copytree(folder, pathlib.Path(copy) / name)
@@ -126,9 +127,9 @@ def make(name, model, options):
             "revision": options.revision or revision(), "date": datetime.date.today().isoformat(), "scores": scores,
             "data": {"name": model["data_name"], "licence": model["licence"], "credit": model["credit"]},
             "sha256": {file: hashlib.sha256((folder / file).read_bytes()).hexdigest()
-                       for file in ("best.ckpt", "classes.txt", "config.toml")}}
+                       for file in ("best.ckpt", "classes.txt", "config.toml", *regression)}}
     (folder / "card.json").write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n")
-    print(f"{folder}: {os.path.getsize(folder / 'best.ckpt') / 1e6:.1f} MB")
+    print(f"{folder}: {sum(os.path.getsize(folder / file) for file in ('best.ckpt', *regression)) / 1e6:.1f} MB")
 
 
 def main():
