@@ -78,6 +78,7 @@ PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphR
   check_links(source);
   const DatasetFormat<GraphReader>* format = find_format(graph_formats(), source);
   if (format == nullptr) {
+    require_graph_indicator(source);
     throw DataError(source.string(), "a folder with " + formats_text(graph_formats()), "none of these");
   }
   return format->read(source, options);

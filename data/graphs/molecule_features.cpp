@@ -9,22 +9,42 @@
 #include <RDGeneral/versions.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 
 #include "data/graphs/rdkit_molecule.h"
 #endif
 
 namespace geosft {
 
+namespace {
+
+// Returns a text up to the first blank: what follows is a name.
+std::string_view without_name(std::string_view text) {
+  return text.substr(0, text.find_first_of(" \t"));
+}
+
+}  // namespace
+
 int64_t written_atoms(std::string_view smiles) {
   int64_t atoms = 0;
   bool bracket = false;
-  for (const char c : smiles.substr(0, smiles.find_first_of(" \t"))) {
+  for (const char c : without_name(smiles)) {
     if (c == '[') ++atoms;
     if (c == '[' || c == ']') bracket = c == '[';
     // Br and Cl count by their first letters.
     if (!bracket && std::string_view("BCNOPSFIbcnops*").find(c) != std::string_view::npos) ++atoms;
   }
   return atoms;
+}
+
+std::string smiles_error(const std::string& smiles) {
+  try {
+    molecule_from_smiles(smiles);
+    return "";
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
 }
 
 void throw_without_rdkit() {
@@ -89,6 +109,53 @@ void add_bond(const RDKit::Bond& bond, Molecule& out) {
   }
 }
 
+// Returns the number of a ring bond "%12", "%(123)" or "1" at the beginning of a text, and moves on behind it; empty
+// for a % without one.
+std::string ring_number(std::string_view& text) {
+  size_t begin = 0, size = 1;
+  if (text.starts_with("%(")) {
+    begin = 2;
+    size = std::min(text.find(')'), text.size()) - begin;
+  } else if (text.starts_with('%')) {
+    begin = 1;
+    size = 2;
+  }
+  const std::string number(text.substr(begin, size));
+  text.remove_prefix(std::min(text.size(), begin + number.size() + (begin == 2 ? 1 : 0)));
+  const bool digits = std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits && (begin != 1 || number.size() == 2) ? number : "";
+}
+
+// Returns what is open in a SMILES that RDKit refuses: a bracket, a parenthesis or a ring; empty if nothing is.
+std::string open_part(std::string_view smiles) {
+  std::set<int64_t> rings;
+  int64_t depth = 0;
+  while (!smiles.empty()) {
+    const char c = smiles.front();
+    if (c == '%' || (c >= '0' && c <= '9')) {
+      const std::string digits = ring_number(smiles);
+      if (digits.empty()) return "a % without the number of a ring";
+      const int64_t ring = std::atoll(digits.c_str());
+      if (!rings.insert(ring).second) rings.erase(ring);
+      continue;
+    }
+    if (c == '[') {
+      const size_t end = smiles.find(']');
+      if (end == std::string_view::npos) return "a bracket [ is not closed";
+      smiles.remove_prefix(end);
+    } else if (c == ']') {
+      return "a bracket ] closes none";
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')' && --depth < 0) {
+      return "a parenthesis ) closes none";
+    }
+    smiles.remove_prefix(1);
+  }
+  if (depth > 0) return "a parenthesis ( is not closed";
+  return rings.empty() ? "" : "ring " + std::to_string(*rings.begin()) + " is not closed";
+}
+
 std::unique_ptr<RDKit::ROMol> parse_smiles(const std::string& smiles) {
   try {
     std::unique_ptr<RDKit::ROMol> mol(RDKit::SmilesToMol(smiles));
@@ -97,7 +164,8 @@ std::unique_ptr<RDKit::ROMol> parse_smiles(const std::string& smiles) {
     const std::string reason = error.what();
     throw std::invalid_argument(reason.substr(0, reason.find('\n')));
   }
-  throw std::invalid_argument("not the grammar of SMILES");
+  const std::string open = open_part(without_name(smiles));
+  throw std::invalid_argument(open.empty() ? "not the grammar of SMILES" : open);
 }
 
 }  // namespace
@@ -107,6 +175,11 @@ std::string molecule_library() {
 }
 
 std::unique_ptr<RDKit::ROMol> rdkit_molecule(const std::string& smiles) {
+  // Refuses other bytes: RDKit would silently stop at them.
+  const std::string_view text = without_name(smiles);
+  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 127; })) {
+    throw std::invalid_argument("a letter that is not ASCII, such as a long dash or a special blank");
+  }
   if (const int64_t atoms = written_atoms(smiles); atoms > max_smiles_atoms) {
     throw std::invalid_argument(std::to_string(atoms) + " atoms, more than " + std::to_string(max_smiles_atoms));
   }

@@ -32,6 +32,9 @@ inline constexpr int64_t max_smiles_atoms = 4000;
 // Returns the number of atoms that a SMILES writes: brackets, and the symbols outside of them.
 int64_t written_atoms(std::string_view smiles);
 
+// Returns why a SMILES is no molecule; empty if it is one. Throws std::runtime_error in a build without RDKit.
+std::string smiles_error(const std::string& smiles);
+
 // Returns e.g. "RDKit 2022.09.3", or an empty string in a build without RDKit.
 std::string molecule_library();
 

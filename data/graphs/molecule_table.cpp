@@ -195,11 +195,18 @@ TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>
   if (all_plain) out.values.clear();
   out.target = at::stack(targets, 1);
   for (size_t row = 0; row < table.lines.size(); ++row) out.rows.push_back(static_cast<int64_t>(row));
+  const bool constant =
+      std::all_of(columns.begin(), columns.end(), [](const LabelColumn& column) { return column.constant(); });
   out.note = (columns.size() == 1 ? "label " : "labels ") + quoted_list(out.names) +
-             (classes ? ", of two values: classification" : ", numbers: regression");
+             (constant  ? ", of one value"
+              : classes ? ", of two values: classification"
+                        : ", numbers: regression");
   if (!classes && two_valued > 0) {
     out.note += "; " + names_of(columns, true) + (two_valued == 1 ? " has" : " have") +
-                " two values, learned as numbers because of the others";
+                " one or two values, learned as numbers because of the others";
+  }
+  for (const LabelColumn& column : columns) {
+    if (classes && column.constant() && !constant) out.note += "; \"" + column.name + "\" has one value alone";
   }
   for (const LabelColumn& column : columns) {
     if (classes || !column.may_be_classes()) continue;

@@ -94,24 +94,6 @@ std::vector<ParsedSmiles> parse_all(const SmilesColumn& column, const GraphReadO
   return parsed;
 }
 
-std::vector<std::string> warnings_of(const SmilesColumn& column, const std::vector<ParsedSmiles>& parsed) {
-  std::vector<std::string> warnings;
-  for (size_t i = 0; i < parsed.size(); ++i) {
-    if (parsed[i].error.empty()) continue;
-    constexpr size_t longest = 80;
-    const std::string& smiles = column.smiles[i];
-    warnings.push_back(column.file + ":" + std::to_string(column.lines[i]) + ": invalid SMILES \"" +
-                       smiles.substr(0, longest) + (smiles.size() > longest ? "…" : "") + "\": " + parsed[i].error);
-  }
-  if (!warnings.empty()) {
-    warnings.insert(
-        warnings.begin(),
-        column.file + ": " + std::to_string(warnings.size()) + " of " + std::to_string(parsed.size()) +
-            (warnings.size() == 1 ? " SMILES is invalid and left out" : " SMILES are invalid and left out"));
-  }
-  return warnings;
-}
-
 // All molecules concatenated, with edges as global node indices.
 struct JoinedMolecules {
   std::vector<int64_t> offsets = {0}, source, target;
@@ -263,6 +245,24 @@ SmilesFile read_smiles_file(const fs::path& file, const std::string& column) {
   return out;
 }
 
+std::vector<std::string> invalid_smiles_warnings(const SmilesColumn& column, const std::vector<std::string>& errors) {
+  std::vector<std::string> warnings;
+  for (size_t i = 0; i < errors.size(); ++i) {
+    if (errors[i].empty()) continue;
+    constexpr size_t longest = 80;
+    const std::string& smiles = column.smiles[i];
+    warnings.push_back(column.file + ":" + std::to_string(column.lines[i]) + ": invalid SMILES \"" +
+                       smiles.substr(0, longest) + (smiles.size() > longest ? "…" : "") + "\": " + errors[i]);
+  }
+  if (!warnings.empty()) {
+    warnings.insert(
+        warnings.begin(),
+        column.file + ": " + std::to_string(warnings.size()) + " of " + std::to_string(errors.size()) +
+            (warnings.size() == 1 ? " SMILES is invalid and left out" : " SMILES are invalid and left out"));
+  }
+  return warnings;
+}
+
 SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptions& options) {
   const std::vector<ParsedSmiles> parsed = parse_all(column, options);
   SmilesGraphs out;
@@ -276,7 +276,7 @@ SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptio
     joined.add(parsed[i].molecule);
   }
   PackedItems& packed = out.packed;
-  packed.warnings = warnings_of(column, parsed);
+  packed.warnings = invalid_smiles_warnings(column, out.errors);
   if (out.rows.empty()) {
     if (parsed.empty()) throw DataError(column.file, "a valid SMILES", "no rows");
     const std::string others = parsed.size() == 1 ? "" : " (all " + std::to_string(parsed.size()) + " are invalid)";

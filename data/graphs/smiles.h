@@ -83,6 +83,9 @@ struct SmilesGraphs {
   std::vector<std::string> errors = {};  // of each row of the column; empty if its SMILES is valid
 };
 
+// Counts the rows of a column whose errors are not empty, and lists each with its line and the reason.
+std::vector<std::string> invalid_smiles_warnings(const SmilesColumn& column, const std::vector<std::string>& errors);
+
 // Computes features in parallel. `warnings` counts the invalid SMILES and lists each with its line and the reason.
 // Throws DataError if no SMILES is valid, std::runtime_error in a build without RDKit.
 SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptions& options = {});

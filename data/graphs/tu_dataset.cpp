@@ -309,6 +309,13 @@ bool is_tu_dataset(const fs::path& folder) {
   return !name.empty() && SetFiles(folder, name).has("graph_indicator");
 }
 
+void require_graph_indicator(const fs::path& folder) {
+  const std::string name = set_name(folder);
+  if (name.empty() || is_tu_dataset(folder)) return;
+  throw DataError(folder.string(), name + "_graph_indicator.txt beside " + name + "_A.txt, with the graph of each node",
+                  "no such file");
+}
+
 PackedItems packed_items(const TuDataset& set) {
   PackedItems packed;
   packed.graphs = set.graphs;

@@ -64,6 +64,9 @@ TuDataset read_tu_dataset(const std::filesystem::path& folder, const TuLabelNumb
 // Returns whether `folder` holds files *_A.txt and *_graph_indicator.txt.
 bool is_tu_dataset(const std::filesystem::path& folder);
 
+// Throws DataError if `folder` holds a file *_A.txt but no *_graph_indicator.txt of that name.
+void require_graph_indicator(const std::filesystem::path& folder);
+
 // Converts labels to categories and attributes to values. The target is the graph label (classification) or, without
 // graph labels, the graph attributes (regression).
 PackedItems packed_items(const TuDataset& set);

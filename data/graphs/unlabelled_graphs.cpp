@@ -35,6 +35,7 @@ std::string features_text(const ItemSchema& schema) {
 
 // Reads a TU dataset, mapping its labels to the classes used in training.
 UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema, const GraphReadOptions& options) {
+  require_graph_indicator(folder);
   if (!is_tu_dataset(folder)) {
     throw DataError(folder.string(), "*_A.txt and *_graph_indicator.txt (a set in TU's form)", "neither");
   }

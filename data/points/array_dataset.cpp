@@ -18,7 +18,11 @@ void check_vectors(const at::Tensor& vectors, const char* what, const std::strin
   }
   const at::Tensor bad = at::isfinite(vectors).flatten(1).all(1).logical_not_();
   if (!bad.any().item<bool>()) return;
-  throw DataError(file, std::string("finite ") + what, "NaN or infinity in cloud " + std::to_string(first_of(bad)));
+  const int64_t cloud = first_of(bad);
+  const at::Tensor points = at::isfinite(vectors[cloud]).all(1).logical_not_();
+  throw DataError(file, std::string("finite ") + what,
+                  "NaN or infinity in cloud " + std::to_string(cloud) + ", point " + std::to_string(first_of(points)) +
+                      ": leave the cloud out, or replace the point (--drop-invalid is for files of one cloud)");
 }
 
 void check_labels(const at::Tensor& labels, int64_t count, size_t classes, const std::string& file) {

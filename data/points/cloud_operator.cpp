@@ -4,6 +4,8 @@
 #include <tuple>
 #include <vector>
 
+#include "data/data_error.h"
+#include "data/formats/point_columns.h"
 #include "data/points/point_dataset.h"
 #include "geometry/operators.h"
 
@@ -17,6 +19,7 @@ std::tuple<at::Tensor, std::optional<at::Tensor>, std::vector<std::string>> read
   PointDatasetOptions options;
   options.points_per_mesh = points_per_mesh;
   options.seed = static_cast<uint64_t>(seed);
+  if (const std::string error = columns_error(columns); !error.empty()) throw DataError("columns: " + error);
   options.columns = std::move(columns);
   options.drop_invalid = drop_invalid;
   std::vector<std::string> warnings;

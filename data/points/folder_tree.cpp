@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 // Shape files of one class in both splits.
 struct ClassFiles {
   std::vector<fs::path> train, test;
-  fs::path folder;  // the first one
+  fs::path folder;       // the first one
+  bool by_rule = false;  // without train/ and test/ folders
 };
 using Classes = std::map<std::string, ClassFiles>;
 
@@ -317,7 +318,7 @@ class TreeScan {
     ClassFiles& files = class_in(folder);
     const Entries beside = entries_of(folder);
     if (!has_split_folders(beside)) {
-      by_number_ = true;
+      by_number_ = files.by_rule = true;
       split_by_rule(shapes_of(folder), folder, rule, files);
       return;
     }
@@ -371,19 +372,27 @@ void warn_of_spellings(const fs::path& root, const Classes& classes, std::vector
 }
 
 // Warns about classes without a shape in the split.
-void warn_of_empty_classes(const fs::path& root, const Classes& classes, Split split,
+void warn_of_empty_classes(const fs::path& root, const Classes& classes, Split split, int64_t test_every,
                            std::vector<std::string>& warnings) {
   std::vector<std::string> empty;
   size_t real = 0;  // a folder without any shape is no class
+  bool few = true;
   for (const auto& [name, files] : classes) {
     if (!files.train.empty() || !files.test.empty()) ++real;
     const auto& [of_split, of_other] =
         split == Split::train ? std::tie(files.train, files.test) : std::tie(files.test, files.train);
-    if (of_split.empty() && !of_other.empty()) empty.push_back(name);
+    if (of_split.empty() && !of_other.empty()) {
+      empty.push_back(name);
+      few = few && files.by_rule && static_cast<int64_t>(of_other.size()) < test_every;
+    }
   }
   if (empty.empty() || empty.size() == real) return;
   const std::string what = std::string("no shape to ") + (split == Split::train ? "train" : "test") + " with";
-  warnings.push_back(root.string() + ": " + empty_classes_text(empty, real, what));
+  const std::string needed = std::to_string(test_every);
+  const std::string rule = split == Split::test && few
+                               ? " (one in " + needed + " files is for testing: a class needs " + needed + " of them)"
+                               : "";
+  warnings.push_back(root.string() + ": " + empty_classes_text(empty, real, what) + rule);
 }
 
 }  // namespace
@@ -414,7 +423,7 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
                     few.empty() ? "none" : few);
   }
   warn_of_spellings(root, scan.classes, listing.warnings);
-  warn_of_empty_classes(root, scan.classes, split, listing.warnings);
+  warn_of_empty_classes(root, scan.classes, split, test_every, listing.warnings);
   return listing;
 }
 

@@ -33,11 +33,15 @@ void PointInputs::check() const {
 }
 
 int64_t PointInputs::channels() const {
-  if (!m().defined()) return 1;
   const bool matrix = w_mul().defined() && w_mul().dim() == 2;
   const int64_t rows = matrix ? w_mul().sym_size(0).guard_int(__FILE__, __LINE__) : 2;
-  TORCH_CHECK(rows == 2 || rows == 4 || rows == 5, "w_mul must be [r, h] with r = 2, 4 or 5 channels, got shape ",
-              w_mul().sym_sizes());
+  const bool of_normals = rows == 2 || rows == 4 || rows == 5;
+  if (!m().defined()) {
+    TORCH_CHECK(!matrix || !of_normals, "w_mul must be [r, h] = [1, h] without the normals m and ms, got shape ",
+                w_mul().sym_sizes());
+    return 1;
+  }
+  TORCH_CHECK(of_normals, "w_mul must be [r, h] with r = 2, 4 or 5 channels, got shape ", w_mul().sym_sizes());
   return rows;
 }
 

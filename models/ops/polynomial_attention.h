@@ -37,7 +37,7 @@ inline constexpr int64_t kMaxMonomials = 100000;
 //
 // One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in q, k and
 // v: the exact gradient of this polynomial form. The result has the same bits on any number of threads. Wrong shapes,
-// dtypes, numbers or ptr: an error naming the argument.
+// dtypes, scalars or ptr: an error naming the argument. The values of q, k and v are not checked.
 at::Tensor polynomial_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t degree,
                                 double scale, bool causal = false,
                                 const std::optional<at::Tensor>& q_ptr = std::nullopt,

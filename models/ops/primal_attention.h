@@ -37,11 +37,12 @@ namespace geosft {
 //   result [Nq, h, cv]; zeros, with zero gradients, where a query sees no key or the sum is 0
 //
 // One dtype: float32, float64, or float16 and bfloat16, which the CPU computes in float32. Differentiable once in q, k,
-// v and beta. The result has the same bits on any number of threads. Wrong shapes, dtypes, numbers or ptr: an error
-// naming the argument. On a CPU softmax over whole items is LibTorch's scaled_dot_product_attention where they are
-// large. On a GPU heads of at most 128 channels have kernels: the result has the same bits every time, the values of a
-// mask, and of a ptr there, are not checked (pairs of rows that are not of one item count for nothing), and linear
-// takes memory for c (cv + 1) numbers an item and every 256 keys. All else is composed of LibTorch's operations.
+// v and beta. The result has the same bits on any number of threads. Wrong shapes, dtypes, scalars or ptr: an error
+// naming the argument. The values of q, k, v and beta are not checked. On a CPU softmax over whole items is LibTorch's
+// scaled_dot_product_attention where they are large. On a GPU heads of at most 128 channels have kernels: the result
+// has the same bits every time, the values of a mask, and of a ptr there, are not checked (pairs of rows that are not
+// of one item count for nothing), and linear takes memory for c (cv + 1) numbers an item and every 256 keys. All else
+// is composed of LibTorch's operations.
 at::Tensor primal_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const std::optional<at::Tensor>& beta = std::nullopt,
                             at::OptionalIntArrayRef pool = std::nullopt, std::string_view kernel = "softmax",

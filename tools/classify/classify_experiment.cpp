@@ -43,9 +43,10 @@ ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySetti
     std::cerr << "kernel_ridge is left out: it needs normals, which normals = false leaves out\n";
   }
   const int64_t samples = settings.model.sampling.num_samples, points = settings.clouds.points;
-  if (samples > points && processes.is_root()) {
-    stderr_notes().print("num_samples = " + std::to_string(samples) + " is more than the " + std::to_string(points) +
-                         " points of a cloud: each layer takes all of them");
+  const bool sampled = settings.model.kind() == AttentionKind::sampling;
+  if (sampled && 2 * samples > points + 1 && !settings.model.sampling.with_replacement && processes.is_root()) {
+    stderr_notes().print("num_samples = " + std::to_string(samples) + " is more than half of the " +
+                         std::to_string(points) + " points of a cloud: each layer has pairs of all points");
   }
   return root_first(processes, [&] {
     std::unique_ptr<PointDataset> training, test;
@@ -110,10 +111,11 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& tra
     const std::vector<std::string>& names = dataset->class_names();
     const std::string known = std::to_string(trained.class_names.size());
     if (const std::vector<std::string> unknown = unknown_classes(names, trained.class_names); !unknown.empty()) {
-      throw DataError(settings.data, "some of the " + known + " classes of the trained model (info RUN lists them)",
-                      std::to_string(names.size()) + " classes, of which it does not know " +
-                          std::to_string(unknown.size()) + ", such as " + unknown.front() +
-                          nearest_hint(unknown.front(), trained.class_names));
+      throw DataError(
+          settings.data, "some of the " + known + " classes of the trained model (info RUN lists them)",
+          std::to_string(names.size()) + (names.size() == 1 ? " class" : " classes") + ", of which it does not know " +
+              std::to_string(unknown.size()) + (unknown.size() == 1 ? ", " : ", such as ") + unknown.front() +
+              nearest_hint(unknown.front(), trained.class_names) + "; train --init-from fine-tunes the model on them");
     }
     stderr_notes().print(settings.data + ": its " + std::to_string(names.size()) + " classes are among the " + known +
                          " of the model, by name; the model may predict any of them");

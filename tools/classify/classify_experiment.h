@@ -71,6 +71,7 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   static std::string outputs_text(const ClassNames& outputs);
   static void add_outputs(nlohmann::json&, const ClassNames&) {}
   static bool holds_data(const std::filesystem::path& path) { return path == "furniture"; }
+  // How info reads a dataset.
   struct Reading : CloudReading {
     std::optional<int64_t> test_every;
 

@@ -66,7 +66,8 @@ std::vector<PaddedPoint> scan(int count) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  geosft::RunModel run = geosft::load_run_model(argc > 1 ? argv[1] : "");  // once; threads may share it
+  if (argc < 2) throw std::invalid_argument("usage: 12_classify_points_in_memory RUN|NAME [VOTES [POINTS]]");
+  geosft::RunModel run = geosft::load_run_model(argv[1]);  // once; threads may share it
   // Logits are averaged over so many random subsets of the points and samples (10 by default): 1 is fastest.
   if (argc > 2) run.settings.evaluation.votes = positive(argv[2], "VOTES");
 

@@ -2,11 +2,13 @@
 // A trained model in a program of your own: 1_classify_a_cloud RUN FILE… prints the class of each file.
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 
 #include "tools/classify/prediction.h"
 
 int main(int argc, char** argv) try {
-  geosft::RunModel run = geosft::load_run_model(argc > 1 ? argv[1] : "");
+  if (argc < 3) throw std::invalid_argument("usage: 1_classify_a_cloud RUN|NAME FILE…");
+  geosft::RunModel run = geosft::load_run_model(argv[1]);
   for (int i = 2; i < argc; ++i) {
     const auto [label, probability] = geosft::predict(run, argv[i], 1).ranking.at(0);
     std::cout << argv[i] << ": " << run.class_names.at(label) << " (" << probability << ")\n";

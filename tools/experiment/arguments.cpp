@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -149,6 +150,17 @@ std::string unknown_option_message(const CLI::App& app, const std::string& argum
            (meant ? std::string("; did you mean ") + meant + " " + name + "?" : "");
   }
   const std::string meant = is_option ? meant_setting(app, name) : "";
+  static const std::set<std::string> comparisons = {
+      "sweep", "--cross-validation", "--folds", "--fold", "--num-seeds", "--seeds", "--split"};
+  const CLI::App* top = &app;
+  while (top->get_parent() != nullptr) top = top->get_parent();
+  const std::vector<std::string> all = subcommand_names(*top);
+  const bool of_clouds = std::ranges::find(all, "train") != all.end() && std::ranges::find(all, "sweep") == all.end();
+  if (of_clouds && comparisons.contains(name)) {
+    return std::string("unknown ") + (is_option ? "option" : "command") + " '" + name +
+           "'; folds, several seeds and sweeps are of geosft-graph and geosft-sequence: of clouds, train once for each "
+           "--seed, or for each folder of a division";
+  }
   return std::string("unknown ") + (is_option ? "option" : "command") + " '" + name + "'" +
          (meant.empty() ? nearest_hint(name, is_option ? option_names(app) : subcommands)
                         : "; did you mean " + meant + "?");

@@ -20,6 +20,7 @@
 #include "data/graphs/graph_formats.h"
 #include "data/graphs/molecule_inputs.h"
 #include "data/graphs/molecule_table.h"
+#include "data/graphs/tu_dataset.h"
 #include "data/points/point_dataset.h"
 #include "data/points/point_loader.h"
 #include "data/seeds.h"
@@ -166,6 +167,7 @@ void check_known_format(const std::string& source) {
   if (folder && (is_sequence_dataset(source) || is_graph_dataset(source))) return;
   if (!folder && find_graph_file_format(source) != nullptr) return;
   const std::string inside = folder ? datasets_in(source) : "";
+  if (folder) require_graph_indicator(source);
   if (!inside.empty()) throw DataError(source, "a dataset of graphs or sequences", "none" + inside);
   throw DataError(source,
                   (folder ? "a folder with " + graph_formats_text() : "graphs: " + graph_file_formats_text()) +
@@ -238,13 +240,26 @@ void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
       ->allow_extra_args(false);  // as train takes them
 }
 
+namespace {
+
+// Returns "; the dataset is its folder, DIR" for a file in the folder of a dataset; empty for another one.
+std::string folder_hint(const std::string& file, bool (*is_dataset)(const std::filesystem::path&)) {
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (!is_dataset(folder)) return "";
+  const std::string given = std::filesystem::path(file).parent_path().string();
+  return "; the dataset is its folder, " + (given.empty() ? "." : given);
+}
+
+}  // namespace
+
 void require_sequences(const std::string& source) {
   if (!std::filesystem::exists(source)) return;  // reported when it is opened
   const std::string expected = "sequences: a folder with " + sequence_formats_text();
   const std::string advice = "; the page of formats has the lines of Python that write NAME_TRAIN.ts and NAME_TEST.ts";
   if (!std::filesystem::is_directory(source)) {
     if (is_packed_graphs(source)) return;
-    throw DataError(source, expected, "a file" + advice);
+    const std::string folder = folder_hint(source, is_sequence_dataset);
+    throw DataError(source, expected, "a file" + (folder.empty() ? advice : folder));
   }
   if (is_sequence_dataset(source) || is_graph_dataset(source)) return;
   const std::string inside = datasets_in(source);
@@ -263,7 +278,8 @@ PackedItems open_graphs(const std::string& source, GraphReadOptions options, int
   }
   if (is_single_graph(source, options)) {
     require_edges(source);
-    throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
+    throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on" +
+                     folder_hint(source, is_graph_dataset));
   }
   if (!is_molecule_table(source, options)) {
     check_known_format(source);

@@ -167,6 +167,7 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
     if (!std::filesystem::exists(file)) {
       refuse_run_of_runs(found);
       refuse_begun_run(found, tool);
+      throw DataError(found.string(), "a run with a best.ckpt", "neither that nor a last.ckpt");
     }
   }
   return load_checkpoint(file);

@@ -139,6 +139,10 @@ void RunObserver::append(const EpochReport& report, const char* split, const Met
 
 void RunObserver::on_epoch(const EpochReport& report) {
   if (!loop_.processes().is_root()) return;
+  if (report.training.items > 0) {
+    last_loss_ = report.training.mean_loss();
+    if (!first_loss_) first_loss_ = last_loss_;
+  }
   const double elapsed = training_seconds();
   const double rate = static_cast<double>(report.training.items - items_before_) / elapsed;
   append(report, "train", report.training, rate, report.seconds_waited / elapsed);
@@ -206,7 +210,24 @@ bool RunObserver::stop_requested() {
 void RunObserver::finish(bool done) {
   if (!loop_.processes().is_root()) return;
   if (bar_) bar_->finish();
-  if (!done) save_last();
+  if (!done) return save_last();
+  if (const std::string text = bad_loss_text(); !text.empty()) {
+    folder_.append_log(text);
+    std::cerr << text << '\n';
+  }
+}
+
+std::string RunObserver::bad_loss_text() const {
+  constexpr double rise = 1.5, least_rise = 0.5, margin = 1.1;
+  if (!first_loss_ || run_.epochs < 2) return "";
+  if (last_loss_ > rise * *first_loss_ && last_loss_ > *first_loss_ + least_rise) {
+    return "the training loss rose from " + fixed(*first_loss_, 3) + " to " + fixed(last_loss_, 3) +
+           ": the learning rate may be too high (--lr)";
+  }
+  const double of_equal = std::log(static_cast<double>(run_.names.size()));
+  if (run_.score.name != "accuracy" || last_loss_ <= margin * of_equal) return "";
+  return "the training loss, " + fixed(last_loss_, 3) + ", is above that of equal probabilities, " +
+         fixed(of_equal, 3) + ": the learning rate may be too high (--lr), or the epochs too few";
 }
 
 void RunObserver::save_last() {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,9 @@ class RunObserver : public TrainingObserver {
   // Describes a finished epoch: loss, scores, learning rate, speed, and the time left.
   std::string epoch_text(const EpochReport& report, double items_per_second) const;
   void write_events(const EpochReport& report);
+  // Says that the training loss has risen since the first epoch here, or that guessing would have a smaller one; empty
+  // otherwise.
+  std::string bad_loss_text() const;
   double seconds() const;
   void append(const EpochReport& report, const char* split, const MetricSum& metric_sum, double items_per_second,
               double waiting);
@@ -89,7 +93,9 @@ class RunObserver : public TrainingObserver {
   double seconds_before_ = 0.0;                        // of the run before it was resumed
   int64_t items_before_ = 0;                           // of this epoch before the run was resumed
   std::string validation_text_;
-  std::string score_text_;  // of the last validation: "accuracy 81.2 %"
+  std::string score_text_;            // of the last validation: "accuracy 81.2 %"
+  std::optional<double> first_loss_;  // of the training, in the first epoch since the run was started or resumed
+  double last_loss_ = 0.0;
 };
 
 }  // namespace geosft

@@ -205,6 +205,13 @@ int64_t tested_training_items(const std::vector<SplitRow>& rows) {
                        [&](const SplitRow& row) { return row.split == "test" && seen_before.contains(row.name); });
 }
 
+int64_t known_training_items(const std::filesystem::path& file, const std::vector<std::string>& names) {
+  std::vector<SplitRow> rows = read_split_rows(file);
+  std::erase_if(rows, [](const SplitRow& row) { return row.split == "test"; });
+  for (const std::string& name : names) rows.push_back({"test", 0, name});
+  return tested_training_items(rows);
+}
+
 std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file) {
   std::vector<std::pair<std::string, int64_t>> counts;
   for (const SplitRow& row : read_split_rows(file)) {

@@ -42,6 +42,10 @@ void require_recorded_items(const std::filesystem::path& file, const std::vector
 // counted.
 int64_t tested_training_items(const std::vector<SplitRow>& rows);
 
+// Returns how many of these items of other data have the name of one that the split.csv lists in "train" or
+// "validation". Empty names are not counted; 0 if there is no such file.
+int64_t known_training_items(const std::filesystem::path& file, const std::vector<std::string>& names);
+
 // Returns the number of items of each split that a split.csv lists, in the order of the file; empty if there is no such
 // file, as in runs of earlier versions. Throws DataError for a file of another form.
 std::vector<std::pair<std::string, int64_t>> split_counts(const std::filesystem::path& file);

@@ -115,14 +115,23 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
   return loaded;
 }
 
-// Returns a warning if `file` is a checkpoint of a RUN folder that holds more than its network, the other models of an
-// ensemble or a companion, or the folder of one model of an ensemble. Empty for other RUN folders, and for checkpoints
-// that are all of their run.
+// Returns a warning if what is loaded is less than a whole run, otherwise an empty text:
+//   * a checkpoint of a RUN folder that has other models of an ensemble, or a companion, too,
+//   * the folder of one model of an ensemble,
+//   * a finished RUN folder without the regression of clouds that its configuration has.
 template <class Task>
 std::string left_out_warning(const std::filesystem::path& file, const TrainedRun<Task>& loaded) {
   std::error_code error;
   if (const std::filesystem::path whole = ensemble_of(file); !whole.empty()) {
     return file.string() + ": one network of an ensemble: give " + whole.string() + " for the predictions of all";
+  }
+  if constexpr (requires { loaded.companion.regression == nullptr&& loaded.settings.clouds.kernel_ridge; }) {
+    const auto& clouds = loaded.settings.clouds;
+    const bool lacks = clouds.kernel_ridge && clouds.normals && loaded.companion.regression == nullptr;
+    if (lacks && RunFolder::holds_run(file) && unfinished_warning(file, Task::program).empty()) {
+      return file.string() +
+             ": kernel.ckpt is missing, the kernel ridge regression of its configuration: the network predicts alone";
+    }
   }
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (!std::filesystem::is_regular_file(file, error) || !RunFolder::holds_run(folder)) return "";

@@ -37,10 +37,10 @@ void describe_targets(const PackedItems& graphs) {
   const bool classes = has_classes(schema.task);
   at::Tensor counts;
   if (classes) counts = class_counts(graphs);
-  std::cout << "task: " << task_name(schema.task) << ", " << schema.outputs()
-            << (classes                 ? " classes"
-                : schema.outputs() == 1 ? " target"
-                                        : " targets");
+  std::cout << "task: " << task_name(schema.task) << ", " << schema.outputs() << (classes ? " class" : " target")
+            << (schema.outputs() == 1 ? ""
+                : classes             ? "es"
+                                      : "s");
   for (size_t i = 0; i < std::min(schema.output_names.size(), names_shown); ++i) {
     std::cout << (i == 0 ? ": " : ", ") << schema.output_names[i];
     if (classes) std::cout << " (" << counts[static_cast<int64_t>(i)].item<int64_t>() << ')';

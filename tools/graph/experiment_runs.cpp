@@ -159,7 +159,8 @@ int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, co
   if (processes.is_root()) {
     epochs = chosen_epoch(read_metrics(inner.metrics()), static_cast<int64_t>(split.validation.size()),
                           score_style(graphs.schema, planned.settings.train.metric));
-    std::cerr << "the validation split chooses " << epochs << " epochs; training anew on all\n";
+    std::cerr << "the validation split chooses " << epochs << (epochs == 1 ? " epoch" : " epochs")
+              << "; training anew on all\n";
   }
   return processes.broadcast(at::scalar_tensor(epochs, at::kLong)).item<int64_t>();
 }
@@ -200,6 +201,25 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   return result_of(planned, graphs, split, folder, device);
 }
 
+// Returns whether no column of labels [n, columns], NaN where unknown, has two values.
+bool has_constant_labels(const at::Tensor& target) {
+  if (target.size(0) == 0) return false;
+  const at::Tensor labels = target.to(at::kDouble);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const at::Tensor smallest = labels.nan_to_num(infinity).amin(0), largest = labels.nan_to_num(-infinity).amax(0);
+  return smallest.ge(largest).all().item<bool>();
+}
+
+// Throws DataError naming `data` where there is nothing to tell apart.
+void require_two_labels(const PackedItems& graphs, const std::string& data) {
+  if (has_classes(graphs.schema.task) && graphs.schema.outputs() < 2) {
+    throw DataError(data, "at least two classes", std::to_string(graphs.schema.outputs()));
+  }
+  if (graphs.schema.task == GraphTask::multi_label && has_constant_labels(graphs.target)) {
+    throw DataError(data, "labels of two values", "one value of all known labels");
+  }
+}
+
 // The graphs of an experiment and its runs, of which it is known that they fit each other.
 struct PlannedExperiment {
   TrainingGraphs opened;
@@ -214,7 +234,10 @@ PlannedExperiment plan_experiment(const GraphSettings& settings, bool resume, co
   const PackedItems& graphs = opened.graphs;
   score_style(graphs.schema.task, settings.train.metric);  // validates the metric
   opened.settings.graph_model(graphs.schema);              // validates the model
-  if (!resume) check_fold(opened.settings, graphs);        // runs of earlier versions may have one without effect
+  if (!resume) {                                           // runs of earlier versions may have them
+    require_two_labels(graphs, settings.data);
+    check_fold(opened.settings, graphs);
+  }
   std::vector<PlannedRun> runs = planned_runs(opened.settings, graphs);
   DatasetSplit split = checked_split(graphs, runs.front().settings.splits);
   std::string obstacle;

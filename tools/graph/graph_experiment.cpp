@@ -42,6 +42,14 @@ bool is_training_data(const GraphRun& trained) {
   return std::filesystem::equivalent(recorded.data, trained.settings.data, absent);
 }
 
+// Returns how many molecules of other data have a label and the SMILES of one that was trained on, by split.csv.
+int64_t known_molecules(const GraphRun& trained, const PackedItems& graphs, const std::vector<int64_t>& labelled) {
+  if (graphs.smiles.empty()) return 0;
+  std::vector<std::string> names;
+  for (const int64_t item : labelled) names.push_back(graphs.smiles[static_cast<size_t>(item)]);
+  return known_training_items(trained.split_file, names);
+}
+
 std::vector<ReliabilityBin> reliability_of(const GraphOutputs& outputs) {
   const at::Tensor rows = (outputs.targets >= 0).nonzero().squeeze(1);
   return reliability_of_logits(outputs.outputs.index_select(0, rows), outputs.targets.index_select(0, rows));
@@ -333,6 +341,13 @@ GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& option
   if (all && is_training_data(trained)) {
     std::cerr << trained.settings.data << ": these are the data of the training, so that --split all has what the "
               << "model was trained on, too\n";
+  } else if (all) {
+    const std::vector<int64_t> labelled = labelled_items_of(graphs);
+    if (const int64_t known = known_molecules(trained, graphs, labelled); known > 0) {
+      std::cerr << trained.settings.data << ": " << known << " of its " << labelled.size() << " molecules with a label "
+                << (known == 1 ? "was" : "were")
+                << " trained on or held out for validation, by their SMILES: the figures may be too good\n";
+    }
   }
   if (all) return evaluate_all_graphs(trained, std::move(graphs), options.renumber, observe);
   const std::string few = few_items_warning(graphs, splits, split);

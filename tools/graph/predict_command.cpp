@@ -269,8 +269,26 @@ struct Predictor {
     GraphReadOptions reading = trained.settings.reading();
     if (!options.smiles_column.empty()) reading.smiles_column = options.smiles_column;
     require_molecules(file, reading);
-    if (is_smiles_file(file, reading)) require_smiles(file);
+    if (is_smiles_file(file, reading)) {
+      require_smiles(file);
+      if (report_without_molecules(file, reading)) return;
+    }
     predict_unlabelled(read_unlabelled_graphs(file, trained.schema, reading), file);
+  }
+
+  // Reports the rows of a file of SMILES none of which is valid, and returns whether it is one.
+  bool report_without_molecules(const std::string& file, const GraphReadOptions& reading) {
+    const SmilesFile input = read_smiles_file(file, reading.smiles_column);
+    std::vector<std::string> errors;
+    for (const std::string& smiles : input.column.smiles) {
+      errors.push_back(smiles_error(smiles));
+      if (errors.back().empty()) return false;
+    }
+    for (const std::string& warning : invalid_smiles_warnings(input.column, errors)) std::cerr << warning << '\n';
+    for (size_t row = 0; row < errors.size(); ++row) {
+      add_broken(title_of_row(input, row), "invalid SMILES: " + errors[row]);
+    }
+    return true;
   }
 
   void predict_dataset() {
@@ -292,6 +310,7 @@ struct Predictor {
 // Returns whether a folder is a set in TU's form, or a broken one, of which reading it says more.
 bool is_graph_folder(const std::filesystem::path& folder) {
   try {
+    require_graph_indicator(folder);
     return is_tu_dataset(folder);
   } catch (const DataError&) {
     return true;

@@ -12,6 +12,7 @@
 
 #include "data/atomic_file.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/graph_kernel.h"
 #include "tools/experiment/graph_presets.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/published_sets.h"
@@ -185,10 +186,15 @@ struct SweepCommand {
     std::vector<ResultRow> rows;
     std::vector<RunResult> first;
     std::vector<Curve> curves;
+    size_t with_regression = 0;
     for (const Variation& variation : all) {
       const std::vector<RunResult> results = results_of(variation, device);
-      curves.push_back(mean_learning_curve(variation.name.empty() ? "run" : variation.name,
-                                           metrics_files(out / folder_name(variation.name), results)));
+      const std::filesystem::path folder = out / folder_name(variation.name);
+      const std::vector<std::filesystem::path> runs = run_folders(folder, results);
+      if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !GraphKernel::stored_in(run).empty(); })) {
+        ++with_regression;
+      }
+      curves.push_back(mean_learning_curve(variation.name.empty() ? "run" : variation.name, metrics_files(runs)));
       ResultRow& row = rows.emplace_back(experiment_rows(results).back());
       row.name = variation.name;
       row.labels = cost_labels(results);
@@ -202,15 +208,28 @@ struct SweepCommand {
         curves, score_style(first.front().task, all.front().settings.train.metric), out / "curves");
     warn_unless_drawn(drawn);
     if (!json) std::cout << (csv ? csv_table(rows) : markdown_table(rows));
+    if (with_regression == all.size()) {
+      std::cerr << "figures are of networks averaged with a kernel ridge regression; --set kernel_ridge=false compares "
+                   "the networks alone\n";
+    } else if (with_regression > 0) {
+      std::cerr << "figures of " << with_regression << " of the " << all.size()
+                << " configurations are of networks averaged with a kernel ridge regression\n";
+    }
     return 0;
   }
 
-  // Returns the metrics files of the runs of a configuration; of those that were refitted, the files of the selection.
-  static std::vector<std::filesystem::path> metrics_files(const std::filesystem::path& folder,
-                                                          const std::vector<RunResult>& results) {
+  // Returns the RUN folders of a configuration, whose folder this is.
+  static std::vector<std::filesystem::path> run_folders(const std::filesystem::path& folder,
+                                                        const std::vector<RunResult>& results) {
+    std::vector<std::filesystem::path> runs;
+    for (const RunResult& result : results) runs.push_back(results.size() > 1 ? folder / result.name : folder);
+    return runs;
+  }
+
+  // Returns the metrics files of the runs; of those that were refitted, the files of the selection.
+  static std::vector<std::filesystem::path> metrics_files(const std::vector<std::filesystem::path>& runs) {
     std::vector<std::filesystem::path> files;
-    for (const RunResult& result : results) {
-      const std::filesystem::path run = results.size() > 1 ? folder / result.name : folder;
+    for (const std::filesystem::path& run : runs) {
       for (const std::filesystem::path& file : {run / "selection/metrics.csv", run / "metrics.csv"}) {
         if (!std::filesystem::exists(file)) continue;
         files.push_back(file);

@@ -42,6 +42,13 @@ TEST_CASE("a TU set becomes categories, values and classes") {
   CHECK_FALSE(packed.split);
 }
 
+TEST_CASE("a TU set without the graph of each node is refused by the name of the file") {
+  const TemporaryFolder folder;
+  write_set(folder);
+  std::filesystem::remove(folder / "S_graph_indicator.txt");
+  require_error([&] { open_graph_dataset(folder.path()); }, {"S_graph_indicator.txt beside S_A.txt", "no such file"});
+}
+
 TEST_CASE("a TU set of attributes is a regression") {
   const TemporaryFolder folder;
   write_set(folder);

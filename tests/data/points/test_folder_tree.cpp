@@ -261,6 +261,16 @@ TEST_CASE("folder tree: classes without a shape in a split are named") {
           std::vector<std::string>{folder.path().string() + ": 1 of 4 classes has no shape to train with: lamp"});
   REQUIRE(list_folder_tree(folder.path(), Split::test, 5).warnings ==
           std::vector<std::string>{folder.path().string() + ": 2 of 4 classes have no shape to test with: desk, sofa"});
+  const test::TemporaryFolder flat;
+  write_empty(flat, {"bed/1.off", "bed/2.off", "mug/1.off"});
+  CHECK(list_folder_tree(flat.path(), Split::test, 2).warnings ==
+        std::vector<std::string>{flat.path().string() +
+                                 ": 1 of 2 classes has no shape to test with: mug (one in 2 files " +
+                                 "is for testing: a class needs 2 of them)"});
+  const test::TemporaryFolder own;
+  write_empty(own, {"bed/train/1.off", "bed/test/2.off", "mug/train/1.off"});
+  CHECK(list_folder_tree(own.path(), Split::test, 2).warnings ==
+        std::vector<std::string>{own.path().string() + ": 1 of 2 classes has no shape to test with: mug"});
   const test::TemporaryFolder cases;
   write_empty(cases, {"train/bed/1.off", "train/mug/1.off", "test/bed/2.off", "test/Mug/2.off"});
   for (const Split split : {Split::train, Split::test}) {

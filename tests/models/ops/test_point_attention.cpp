@@ -123,7 +123,7 @@ TEST_CASE("point_attention names the argument that is wrong", "[point_attention]
   require_error([&] { fused(bad); }, {"ms"});
   Arguments no_normals = random_points({{4, 3}, {3, 2}, 2, 3, 2}, 36, 4);
   for (const char* name : {"m", "ms"}) no_normals.tensors.erase(name);
-  require_error([&] { fused(no_normals); }, {"w_mul must"});
+  require_error([&] { fused(no_normals); }, {"w_mul must be [r, h] = [1, h] without the normals m and ms"});
 }
 
 }  // namespace geosft::test::test_point_attention

@@ -189,7 +189,7 @@ TEST_CASE("a model is evaluated on some of its classes, not on others; missing n
   CHECK(nlohmann::json::parse(some.out).at("count") == 4);
   fs::rename(other / "test" / "sphere", other / "test" / "ball");
   shop.require_failure(shop.run({"eval", run, "--data", other.string()}), 1,
-                       {other.string(), "3 classes of the trained model", "does not know 1, such as ball"});
+                       {other.string(), "3 classes of the trained model", "does not know 1, ball", "--init-from"});
   fs::remove_all(other);
   fs::copy(shop.data(), other, fs::copy_options::recursive);
   write_text(other / "test" / "sphere" / "bare.xyz", sphere_xyz(1.0, 50, /*normals=*/false));

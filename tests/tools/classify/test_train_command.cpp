@@ -416,6 +416,9 @@ TEST_CASE("a classifier is averaged with a kernel regression, which its RUN keep
   CHECK(predicted(run.string()).out != predicted((run / "best.ckpt").string()).out);
   CHECK_THAT(predicted((run / "best.ckpt").string()).err, Catch::Contains("without the kernel ridge regression"));
   shop.run_well({"report", run.string()});
+  fs::copy(run, shop / "bare", fs::copy_options::recursive);
+  fs::remove(shop / "bare" / "kernel.ckpt");
+  CHECK_THAT(predicted((shop / "bare").string()).err, Catch::Contains("kernel.ckpt is missing"));
   // A training that goes on keeps the regression, and a run without a validation split its weight.
   const std::string kept = read_text(run / "kernel.ckpt");
   shop.run_well({"train", "--resume", "--out", run.string(), "--epochs", "4"});
@@ -426,7 +429,7 @@ TEST_CASE("a classifier is averaged with a kernel regression, which its RUN keep
   CHECK_THAT(shop.run_well(shop.train("half", {"--kernel-ridge", "--validation-fraction", "0", "--estimated-normals",
                                                "0.5", "--num-samples", "1000"}))
                  .err,
-             Catch::Contains("; weight 0.6\n") && Catch::Contains("num_samples = 1000 is more than the "));
+             Catch::Contains("; weight 0.6\n") && Catch::Contains("num_samples = 1000 is more than half of the "));
   CHECK(read_text(shop / "half" / "kernel.ckpt") != read_text(shop / "all" / "kernel.ckpt"));
   const std::string told = shop.run_well(shop.train("none", {"--kernel-ridge", "--normals", "false"})).err;
   CHECK_THAT(told, Catch::Contains("kernel_ridge is left out: it needs normals") && Catch::Contains("epoch 1/"));

@@ -165,6 +165,7 @@ TEST_CASE("wrong use is explained in one line") {
   require_refused({"trian", "folder"}, {"unknown command 'trian'", "'train'"});
   require_refused({"train", "folder", "more"}, {"unexpected argument 'more'"});
   require_refused({"test", "folder"}, {"unknown command 'test'", "'eval'"});
+  require_refused({"sweep", "folder"}, {"unknown command 'sweep'", "geosft-graph and geosft-sequence", "--seed"});
   require_refused({"train", "folder", "--epochs", "many"}, {"--epochs", "many"});
   require_refused({"train"}, {"run is required: folder of the run"});
   require_refused({"train", "folder", "--epochs"}, {"--epochs: expected a value, found none"});

@@ -279,6 +279,29 @@ TEST_CASE("the validation names its metric where the training has no score") {
   CHECK_THAT(read_text(run.folder.log().string()), Catch::Contains("  test accuracy 75.0 %  "));
 }
 
+TEST_CASE("a loss that rises, or stays above that of guessing, is told at the end") {
+  const auto told = [](double factor, double later) {
+    Run run(3);
+    run.task.factor = factor;
+    CapturedStderr shown;
+    TrainingLoop loop(run.task, run.settings.training());
+    Watched observer(loop, *run.task.linear, run.folder, run.description());
+    observer.seen = [&] { run.task.factor *= later; };
+    observer.finish(loop.run(observer));
+    const std::string text = shown.text();
+    CHECK((text.find("the training loss") == std::string::npos) ==
+          (read_text(run.folder.log().string()).find("the training loss") == std::string::npos));
+    return text;
+  };
+  const std::string advice = ": the learning rate may be too high (--lr)";
+  const std::string rose = told(1.0, 5.0);
+  CHECK_THAT(rose, Catch::Contains("the training loss rose from ") && Catch::EndsWith(advice + "\n"));
+  CHECK_THAT(told(1e3, 1.0),
+             Catch::Contains(", is above that of equal probabilities, 0.693" + advice + ", or the epochs too few\n"));
+  CHECK_THAT(told(1e-3, 1.0), !Catch::Contains("the training loss"));
+  CHECK_THAT(told(1e-3, 2.0), !Catch::Contains("the training loss"));  // small numbers
+}
+
 TEST_CASE("a signal stops the run, which is then saved where it is") {
   Run run(3);
   install_interrupt_handler();

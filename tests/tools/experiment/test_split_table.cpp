@@ -32,6 +32,15 @@ TEST_CASE("test items with the name of one that is trained on or held out are co
   CHECK(tested_training_items({{"train", 0, ""}, {"test", 0, ""}}) == 0);  // without names
 }
 
+TEST_CASE("items of other data with the name of one that was trained on or held out are counted") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "split.csv").string();
+  CHECK(known_training_items(file, {"a"}) == 0);
+  write_text(file, split_csv({{"train", 0, "a"}, {"validation", 1, "b"}, {"train", 2, ""}, {"test", 3, "c"}}));
+  CHECK(known_training_items(file, {"c", "b", "d", "", "a", "a"}) == 3);
+  CHECK(known_training_items(file, {"c", "d"}) == 0);
+}
+
 TEST_CASE("the rows of a table of splits read back, whatever their names hold") {
   const std::vector<SplitRow> rows = {
       {"train", 4, "chair/a.off"}, {"train", 0, "a \"large\", old\nchair.off"}, {"test", 7}};

@@ -206,6 +206,16 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
       shop.run_well({"eval", run, "--data", (shop / "more.csv").string(), "--split", "all", "--json"});
   REQUIRE(nlohmann::json::parse(elsewhere.out).at("count") == 10);
   REQUIRE_THAT(elsewhere.err, Catch::Contains("labels of the trained model, \"nitrogen\""));
+  // Of these ten some were trained on, and are told; of molecules that the table does not have, none.
+  CHECK_THAT(elsewhere.err,
+             Catch::Contains(" of its 10 molecules with a label were trained on or held out for validation, by their"));
+  const std::string more_file = (shop / "more.csv").string();
+  shop.require_failure(
+      shop.run({"train", "--data", more_file, "--label-columns", "nitrogen", "--out", (shop / "one").string()}), 1,
+      {more_file, "expected labels of two values, found one value of all known labels"});
+  write_text(shop / "far.csv", "smiles,nitrogen\nCCCCCCCCCCBr,0\nNCCCCCCCCCI,1\n");
+  CHECK_THAT(shop.run_well({"eval", run, "--data", (shop / "far.csv").string(), "--split", "all"}).err,
+             !Catch::Contains("trained on or held out"));
   // Takes the named one of two columns of SMILES. Describes no molecules of a table without a label.
   write_text(shop / "two.csv", "smiles,made,nitrogen\nCCO,CCN,1\nCC,CCO,0\nCCN,CC,0\nC,CN,1\nN,C,0\n");
   write_text(shop / "made.csv", "made,nitrogen\nCCN,1\nCCO,0\nCC,0\nCN,1\nC,0\n");
@@ -228,6 +238,13 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   // Another table keeps its rows and columns, and a broken molecule has a row with the error.
   write_text(shop / "other.csv", "drug,nitrogen,id\nCCN,1,a\nC(C,0,b\nCCO,,c\n");
   const std::string other = (shop / "other.csv").string(), table = (shop / "table.csv").string();
+  write_text(shop / "bad.csv", "smiles,id\nC(C,a\nC1CC,b\n");
+  const auto bad = shop.run({"predict", run, (shop / "bad.csv").string(), "--csv", table});
+  CHECK(bad.exit == 1);
+  CHECK_THAT(bad.err, Catch::Contains("bad.csv:3: invalid SMILES \"C1CC\": ring 1 is not closed"));
+  const Words rows_of_bad = lines_of(read_text(table));
+  REQUIRE(rows_of_bad.size() == 3);
+  CHECK_THAT(rows_of_bad[2], Catch::Contains(",3,C1CC,b,,invalid SMILES: ring 1 is not closed"));
   const auto joined = shop.run({"predict", run, other, "--csv", table});
   REQUIRE(joined.exit == 1);
   REQUIRE_THAT(joined.err, Catch::Contains("other.csv: 1 of 3 SMILES is invalid"));
@@ -276,6 +293,17 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   CHECK(nlohmann::json::parse(averaged.out).at("checkpoint") == whole.at("checkpoint"));
   CHECK_FALSE(
       nlohmann::json::parse(shop.run_well({"eval", alone, "--json"}).out).at("checkpoint").contains("averaged_with"));
+  const auto swept = [&](const std::string& values) {
+    return shop
+        .run_well({"sweep", "--data", data, "--out", (shop / ("sweep of " + values)).string(), "--set", "epochs=1",
+                   "--set", "ensemble=1", "--set", "dim=16", "--set", "depth=1", "--set", "fingerprint_bits=128",
+                   "--vary", "kernel_ridge=" + values})
+        .err;
+  };
+  CHECK_THAT(swept("true"), Catch::EndsWith("figures are of networks averaged with a kernel ridge regression; --set "
+                                            "kernel_ridge=false compares the networks alone\n"));
+  CHECK_THAT(swept("true,false"), Catch::EndsWith("figures of 1 of the 2 configurations are of networks averaged with "
+                                                  "a kernel ridge regression\n"));
   const auto further = shop.run_well({"train", "--resume", "--out", both, "--epochs", "31"});
   CHECK_THAT(further.out,
              Catch::Contains("of the average of best.ckpt and a kernel ridge regression\nbest.ckpt: epoch "));

@@ -253,8 +253,14 @@ TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
   refused(shop.train("run", {"--data", (shop / "absent").string()}), 1, {"absent", "nothing of this name"});
   write_text(shop / "wrong.toml", "[model]\nwitdh = 3\n");
   refused(shop.train("run", {"--config", (shop / "wrong.toml").string()}), 2, {"wrong.toml:2", "'witdh'", "'dim'"});
+  refused(shop.train("run", {"--data", (shop.data() / "TINY_A.txt").string()}), 2,
+          {"a single graph without labels", "the dataset is its folder, " + shop.data().string()});
   write_text(shop.data() / "TINY_graph_labels.txt", "1\n");
   refused(shop.train("run"), 1, {"TINY_graph_labels.txt", "24"});
+  std::string of_one_class;
+  for (int graph = 0; graph < 24; ++graph) of_one_class += "1\n";
+  write_text(shop.data() / "TINY_graph_labels.txt", of_one_class);
+  refused(shop.train("run"), 1, {shop.data().string(), "expected at least two classes, found 1"});
 }
 
 TEST_CASE("a resumed graph run refuses what contradicts it") {

@@ -535,7 +535,7 @@ class Modules(unittest.TestCase):
         model = nn.GraphModel(1, DIM, num_heads=2, num_samples=50, depth=2, node_values=2, head="sum", noise=False).double().eval()
         targets = torch.tensor([[3.0], [5.0], [float("nan")]])
         graphs = nn.FeaturedGraphs.from_edges(edges, [0, size], node_values=values.double())
-        model.standardize(graphs, targets)
+        model.standardize(nn.FeaturedGraphs.from_list([graphs] * 3), targets)
         torch.testing.assert_close(model.node_mean, values.double().mean(0))
         torch.testing.assert_close(model.node_deviation, values.double().std(0, correction=0))
         self.assertEqual((float(model.target_mean), float(model.target_deviation)), (4.0, 1.0))
@@ -827,6 +827,8 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: nn.PrimalAttention.options_of("cosine", 2), "name", "softmax")
         self.refuses(lambda: nn.Encoder(16, 2, depth=0), "depth")
         self.refuses(lambda: nn.TransformerLayer(16, 2, attention=nn.PrimalAttention(16, 2), relative="points"), "relative")
+        for given, found in ((nn.PrimalAttention, "got <class 'geosft.nn.primal.PrimalAttention'>"), (lambda: "softmax", "got one that makes str")):
+            self.refuses(lambda: nn.TransformerLayer(16, 2, attention=given), "attention must be a", "that makes", found, error=TypeError)
         self.refuses(lambda: nn.PointClassifier(1), "num_classes")
         self.refuses(lambda: nn.PointClassifier(3, tokens="global"), "tokens", "absolute_local")
         self.refuses(lambda: nn.PointSegmenter(1), "num_parts")
@@ -933,17 +935,22 @@ class BadInput(unittest.TestCase):
         edges, ptr = torch.tensor([[0, 1, 3], [1, 0, 4]]), torch.tensor([0, 3, 5])
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges + 1, ptr), "edge_index", "4")
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, x=torch.rand(5, 2)), "x is no field", "node_values", error=TypeError)
+        self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, edge_attr=torch.rand(3, 2)), "edge_attr is no field", "edge_values", error=TypeError)
+        self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges[:, :2], torch.tensor([0, 0, 0, 1, 1])), "looks like the item of each row", error=ValueError)
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges.T, ptr), "edge_index", "[3, 2]")
         between = torch.tensor([[0, 1, 2], [1, 3, 4]])
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(between, [0, 3, 3, 5]), "edge_index must join", "edge 1, [1, 3], joins graphs 0 and 2", error=ValueError)
         self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr.float()), "ptr", "int64")
-        self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, edge_values=torch.ones(2, 1)), "edge_values", "3 edges")
+        self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, edge_values=torch.ones(2, 1)), "edge_values must have shape [3, columns]", "[2, 1]")
         batch = torch.tensor([0, 0, 0, 1, 1])
         for nodes in ({}, {"node_values": torch.rand(5, 2)}):
-            self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, batch, **nodes), "ptr must be the offsets of the graphs", "looks like the graph of each node", "bincount")
+            self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, batch, **nodes), "ptr must be the offsets of the graphs", "looks like the item of each row", "bincount")
         for name, rows, shape in (("node_values", torch.rand(4, 2), "[5, columns]"), ("node_categories", torch.zeros(5, dtype=torch.int64), "[5, columns]"),
-                                  ("coordinates", torch.rand(5, 2), "[5, 3]"), ("graph_features", torch.rand(5, 1), "[2, columns]")):
+                                  ("coordinates", torch.rand(5, 2), "[5, 3]"), ("graph_features", torch.rand(5, 1), "[2, columns]"),
+                                  ("edge_values", torch.rand(3), "[3, columns]"), ("weight", torch.rand(3, 1), "[3]")):
             self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, **{name: rows}), f"{name} must have shape {shape}", error=ValueError)
+        for name, rows in (("node_categories", torch.rand(5, 1)), ("edge_categories", torch.ones(3, 1, dtype=torch.bool))):
+            self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, **{name: rows}), f"{name} must be integers, got {rows.dtype}", error=ValueError)
         graphs = nn.FeaturedGraphs.from_edges(edges, ptr, node_categories=torch.tensor([[0], [1], [2], [1], [0]]), edge_values=torch.rand(3, 1),
                                               node_values=torch.rand(5, 2), coordinates=torch.rand(5, 3))
         model = nn.GraphModel(2, DIM, **LAYER, node_vocabulary=[3], node_values=2, edge_values=1, distance_channels=3)
@@ -951,10 +958,24 @@ class BadInput(unittest.TestCase):
         self.refuses(lambda: model((edges, ptr)), "graphs", "FeaturedGraphs")
         self.refuses(lambda: model(types.SimpleNamespace(edge_index=edges)), "graphs must be FeaturedGraphs", "geosft.pyg.from_data", error=TypeError)
         self.refuses(lambda: model(graphs._replace(edge_values=torch.rand(3))), "edge_values must have shape [3, 1], got [3]", error=ValueError)
+        for name, place in (("node_values", "row 4"), ("coordinates", "row 4"), ("edge_values", "row 2")):
+            rows = getattr(graphs, name).clone()
+            rows[-1, 0] = float("nan")
+            self.refuses(lambda: model(graphs._replace(**{name: rows})), f"{name} must be finite", f"in 1 of {len(rows)} rows", place, error=ValueError)
         for name in ("node_vocabulary", "edge_vocabulary"):
             self.refuses(lambda: nn.GraphModel(2, DIM, **LAYER, **{name: 3}), f"{name} must be a sequence, such as [3], got int", error=TypeError)
         for options in ({"pool": 2}, {"convolution": "grid", "grid": 3}):
             self.refuses(lambda: nn.PrimalAttention(DIM, HEADS, **options), f"{list(options)[-1]} must be a sequence", error=TypeError)
+        for given, words in (((graphs._replace(node_values=torch.rand(5, 3)),), ("node_values must have 2 columns",)),
+                             ((graphs._replace(node_values=None),), ("node_values must have 2 columns", "got 0")),
+                             ((graphs, torch.rand(2)), ("targets must be real numbers of shape [2, 2], got torch.float32 [2]",)),
+                             ((graphs, torch.rand(5, 2)), ("targets", "[2, 2]", "[5, 2]")), ((graphs, [[1.0, 2.0]]), ("targets must be a",)), ((graphs, torch.full((2, 2), float("inf"))), ("targets must be finite",)),
+                             (((edges, ptr),), ("graphs must be FeaturedGraphs",))):
+            self.refuses(lambda: model.standardize(*given), *words, error=(ValueError, TypeError))
+        self.refuses(lambda: nn.FeaturedGraphs.from_edges(edges, ptr, node_values=[[0.5]] * 5), "node_values must be a tensor or None, got list", error=TypeError)
+        self.assertEqual(nn.FeaturedGraphs.from_edges(edges[:, :0], [0]).rowptr.tolist(), [0])
+        self.refuses(lambda: nn.Sampler(DIM, 3)(torch.rand(5, DIM), batch), "ptr must rise from 0 to the number of rows, 5", "looks like the item of each row")
+        self.assertEqual(nn.GraphModel(2, DIM, 2, node_vocabulary=[3], node_values=2, edge_values=1, attention=None)(graphs).shape, (2, 2))
         sizes = "looks like the sizes of the items: their offsets are [0, 3, 5]"
         with self.assertRaisesRegex(ValueError, r"ptr must rise from 0 to the number of nodes, got \[3, 5\]$"):  # the first 0 is missing
             nn.FeaturedGraphs.from_edges(edges, [3, 5])

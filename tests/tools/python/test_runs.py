@@ -131,11 +131,24 @@ class Classifiers(InFolder):
         points = torch.rand(90, 3, generator=generator) * 10 + 5
         normals = torch.nn.functional.normalize(torch.randn(90, 3, generator=generator), dim=1)
         self.close(model.predict(points, normals), served.predict(points, normals))
-        alone = geosft.load(place / "best.ckpt")
+        with self.assertWarnsRegex(UserWarning, "one network, without the kernel ridge regression of its run") as said:
+            alone = geosft.load(place / "best.ckpt")
+        self.assertEqual(said.filename, __file__)
         self.assertIsNone(alone.kernel)
+        for dtype in (torch.int64, torch.float16):
+            few = points.to(dtype)
+            self.close(model.predict(few, normals), model.predict(few.double(), normals.double()))
+        with self.assertWarnsRegex(UserWarning, "the kernel regression of the model is left out"):
+            geosft.export.standard(model, canonical_order=False)
+        with self.assertWarnsRegex(UserWarning, "the kernel regression of the model is left out") as said:
+            geosft.export.exported(model)
+        self.assertEqual(said.filename, __file__)
         self.assertGreater(float((model.predict(points, normals) - alone.predict(points, normals)).abs().max()), 1e-3)
         model.save(self.folder / "kernel_again")
         self.assertTrue(torch.equal(geosft.load(self.folder / "kernel_again").predict(points, normals), model.predict(points, normals)))
+        (self.folder / "kernel_again" / "kernel.ckpt").unlink()
+        with self.assertWarnsRegex(UserWarning, "kernel.ckpt is missing"):
+            geosft.load(self.folder / "kernel_again")
         with self.assertRaisesRegex(ValueError, "kernel regression"):
             model.save_safetensors(self.folder / "kernel.safetensors")
         # As earlier versions: of the first three parts of the histograms, and with averages of probabilities.
@@ -149,6 +162,11 @@ class Classifiers(InFolder):
         self.close(earlier.predict(points, normals), expected.float())
         self.close(earlier.predict(points, normals), served.predict(points, normals))
         model.set_classes(["a", "b", "c"])
+        self.assertIsNone(model.kernel)
+        model.save(self.folder / "kernel_earlier")  # over a run with a regression
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertIsNone(geosft.load(self.folder / "kernel_earlier").kernel)
         self.assertEqual(model.predict(points, normals).shape, (3,))
 
     @unittest.skipUnless(WITH_NUMPY, "NumPy is not installed")
@@ -243,6 +261,12 @@ class Classifiers(InFolder):
         self.assertEqual(points.tolist(), [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
         self.assertIsNone(normals)
         self.close(model.predict_file(cloud), torch.classes.geosft.Classifier(str(self.run_)).predict(points, None))
+        with self.assertRaisesRegex(RuntimeError, "^columns: expected names with x, y and z among them"):
+            geosft.read_cloud(cloud, columns="x,y")
+        with self.assertRaisesRegex(RuntimeError, "^columns: expected nx, ny and nz, or none of them"):
+            geosft.read_cloud(cloud, columns="x,y,z,nx,ny,n")
+        with self.assertRaisesRegex(TypeError, "columns must be a text"):
+            geosft.read_cloud(cloud, columns=["x", "y", "z"])
         with self.assertRaisesRegex(RuntimeError, "config.toml"):
             geosft.read_cloud(self.run_ / "config.toml")
         with self.assertRaisesRegex(FileNotFoundError, "none.off: there is nothing"):
@@ -317,8 +341,14 @@ class Classifiers(InFolder):
         model = geosft.load(self.run_)
         with self.assertRaisesRegex(ValueError, "names"):
             model.set_classes(["one", "one"])
-        with self.assertRaisesRegex(ValueError, "names must be a sequence of at least 2 names, got the text 'abc'"):
+        with self.assertRaisesRegex(ValueError, "names must be a sequence of at least 2 names, got 'abc'"):
             model.set_classes("abc")
+        with self.assertRaisesRegex(ValueError, "names must be a sequence of at least 2 names, got 3"):
+            model.set_classes(3)
+        model.head.linear = torch.nn.Linear(model.head.linear.in_features, 5)
+        with self.assertRaisesRegex(ValueError, "the model must be that of its configuration: head.linear.bias has \\[5\\] where that has \\[2\\].*set_classes"):
+            model.save(self.folder / "five")
+        self.assertFalse((self.folder / "five").exists())
         model.set_classes(["flat", "long", "round"])
         model.save(self.folder / "three")
         found = json.loads(run(CLASSIFY, "predict", self.folder / "three", self.data / "cube" / "test" / "cube_0.off", "--json", "--top=3"))
@@ -666,8 +696,10 @@ class Energies(InFolder):
         model = geosft.load(self.folder / "gine")
         graphs = [model.read(self.data / "xyz" / f"{i:04}.xyz")[0] for i in range(4)]
         counts = torch.stack([torch.bincount(one.node_categories[:, 0], minlength=model.node_vocabulary[0]) for one in graphs]).double()
-        joined = nn.FeaturedGraphs(torch.cat([torch.zeros(1, dtype=torch.int64), counts.sum(1).long().cumsum(0)]), torch.zeros(1), torch.zeros(0),
-                                   torch.cat([one.node_categories for one in graphs]), edge_values=torch.zeros(0, model.edge_values))
+        joined = nn.FeaturedGraphs(torch.cat([torch.zeros(1, dtype=torch.int64), counts.sum(1).long().cumsum(0)]), 
+                                   torch.zeros(int(counts.sum()) + 1, dtype=torch.int64), torch.zeros(0, dtype=torch.int64),
+                                   torch.cat([one.node_categories for one in graphs]), edge_values=torch.zeros(0, model.edge_values),
+                                   coordinates=torch.cat([one.coordinates for one in graphs]))
         targets = counts @ torch.arange(model.node_vocabulary[0], dtype=torch.double).unsqueeze(1) + 0.01 * torch.randn(
             4, 1, dtype=torch.double, generator=torch.Generator().manual_seed(2))
         model.standardize(joined, targets)

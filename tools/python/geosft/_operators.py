@@ -192,7 +192,7 @@ def polynomial_attention(q, k, v, degree, scale, causal=False, q_ptr=None, k_ptr
 
     One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in q, k and
     v: the exact gradient of this polynomial form. The result has the same bits on any number of threads. Wrong shapes,
-    dtypes, numbers or ptr: an error naming the argument.
+    dtypes, scalars or ptr: an error naming the argument. The values of q, k and v are not checked.
     """
     check_tensors(q=q, k=k, v=v)
     check_integers(degree=degree)
@@ -231,11 +231,12 @@ def primal_attention(
       result [Nq, h, cv]; zeros, with zero gradients, where a query sees no key or the sum is 0
 
     One dtype: float32, float64, or float16 and bfloat16, which the CPU computes in float32. Differentiable once in q, k,
-    v and beta. The result has the same bits on any number of threads. Wrong shapes, dtypes, numbers or ptr: an error
-    naming the argument. On a CPU softmax over whole items is LibTorch's scaled_dot_product_attention where they are
-    large. On a GPU heads of at most 128 channels have kernels: the result has the same bits every time, the values of a
-    mask, and of a ptr there, are not checked (pairs of rows that are not of one item count for nothing), and linear
-    takes memory for c (cv + 1) numbers an item and every 256 keys. All else is composed of LibTorch's operations.
+    v and beta. The result has the same bits on any number of threads. Wrong shapes, dtypes, scalars or ptr: an error
+    naming the argument. The values of q, k, v and beta are not checked. On a CPU softmax over whole items is LibTorch's
+    scaled_dot_product_attention where they are large. On a GPU heads of at most 128 channels have kernels: the result
+    has the same bits every time, the values of a mask, and of a ptr there, are not checked (pairs of rows that are not
+    of one item count for nothing), and linear takes memory for c (cv + 1) numbers an item and every 256 keys. All else
+    is composed of LibTorch's operations.
     """
     check_tensors(q=q, k=k, v=v)
     check_optional_tensors(beta=beta, mask_rowptr=mask_rowptr, mask_col=mask_col)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import torch
 
 from ._offsets import is_integer
@@ -66,3 +68,11 @@ def check_flags(**values: object) -> None:
         is_flag = isinstance(value, (bool, torch.SymBool)) or type(value).__name__ in ("bool", "bool_")  # of NumPy
         if not is_flag and not _is_proxy(value):
             raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def stack_level() -> int:
+    """Of the line that called this package, for warnings from the function that calls this one."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        frame, level = frame.f_back, level + 1
+    return level

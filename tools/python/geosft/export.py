@@ -17,6 +17,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import pathlib
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -25,7 +26,7 @@ from torch import Tensor, nn
 from .checkpoints import output_path
 from .nn import (FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PolynomialAttention, PrimalAttention, SampleMaxHead,
                  Sampler, SamplingAttention, SamplingContext, SoftmaxPoolHead, farthest_point_order)
-from ._tensors import check_integers
+from ._tensors import check_integers, stack_level
 from .nn.checks import check_like, check_sizes, tensor_of
 from .nn.composed import PaddedKeys, attention_bias, attention_probabilities, composed_attention
 from .nn.heads import PairHead, PooledHead
@@ -35,6 +36,8 @@ from .nn.sampling import context_of, gumbel_noise, log_softplus, partner_ranks
 
 if TYPE_CHECKING:
     import numpy
+
+__all__ = ["CannotExport", "exported", "input_names", "inputs", "onnx", "package", "standard"]
 
 _LONGEST_KEY = 2**62
 _OF_CUTOFF = "edge_cutoff: the number of edges depends on the values of the coordinates"
@@ -420,6 +423,9 @@ def standard(model: nn.Module, *, max_tokens: int | None = None, vote: int | Non
     max_tokens = _max_tokens(model, max_tokens)
     if vote is not None:
         check_integers(vote=vote)
+    if isinstance(model, GraphModel):
+        _function_of(model)  # refuses an ensemble, and a regression
+    _warn_of_regression(model)
     made = copy.deepcopy(model).eval()
     samplers = [module for module in made.modules() if isinstance(module, Sampler)]
     like = samplers[0].projection.weight if samplers else torch.zeros(0)
@@ -488,6 +494,11 @@ class _Graphs(nn.Module):
                 "edge_values": torch.rand(18, model.edge_values, dtype=dtype), "coordinates": torch.rand(9, 3, dtype=dtype),
                 "node_encoding": torch.rand(9, model.encoding, dtype=dtype), "graph_features": torch.rand(2, model.graph_features, dtype=dtype)}
         return tuple(made[name] for name in self.names)
+
+
+def _warn_of_regression(model: nn.Module) -> None:
+    if getattr(model, "kernel", None) is not None:
+        warnings.warn("the kernel regression of the model is left out: what is exported has the logits of the network alone", stacklevel=stack_level())
 
 
 def _function_of(model: nn.Module) -> _Clouds | _Graphs:
@@ -561,6 +572,7 @@ def exported(model: nn.Module) -> torch.export.ExportedProgram:
     libgeosft_ops.so. Raises a TypeError for another kind of model, and :class:`CannotExport` for polynomial attention with a tolerance and
     for edges within a cutoff."""
     function = _function_of(copy.deepcopy(model))
+    _warn_of_regression(model)
     if any(isinstance(module, PolynomialAttention) and module.tolerance > 0 for module in function.modules()):
         raise CannotExport("tolerance of PolynomialAttention: the degree depends on the values of the tokens; export a fixed degree")
     if getattr(model, "edge_cutoff", 0) > 0:
@@ -571,9 +583,9 @@ def exported(model: nn.Module) -> torch.export.ExportedProgram:
 def package(model: nn.Module, file: str | pathlib.Path) -> str:
     """Compiles the model in evaluation mode with AOTInductor into a package (.pt2), a function of the tensors
     :func:`input_names`, and returns the path of `file`. C++ runs it without Python, by torch::inductor::AOTIModelPackageLoader of the
-    same version of PyTorch, with libgeosft_ops.so linked (tools/examples/11_run_a_package.cpp). It is for processors with
-    the instructions of this one, and needs a C++ compiler here. Raises a ValueError for another ending, a FileNotFoundError where the
-    folder is missing, and what :func:`exported` raises."""
+    same version of PyTorch, with libgeosft_ops.so linked (tools/examples/11_run_a_package.cpp). Python does not load it; it
+    loads what :func:`exported` returns. The package is for processors with the instructions of this one, and needs a C++ compiler here. Raises a
+    ValueError for another ending, a FileNotFoundError where the folder is missing, and what :func:`exported` raises."""
     path = output_path(file, "file", ".pt2")
     # libtorch.so would bring CUDA's libraries; a C++ program has those of LibTorch that it needs already.
     options = {"aot_inductor.link_libtorch": False}

@@ -24,6 +24,7 @@ try:
 except ImportError as error:
     raise ImportError("geosft.pyg needs PyTorch Geometric: pip install torch_geometric") from error
 
+__all__ = ["AddRandomWalkPE", "SamplingConv", "SamplingPointConv", "from_data", "ptr_of", "write_tu"]
 
 _MOST_ITEMS = 2**31
 # Options that the layers below set themselves, or have no use for.
@@ -109,6 +110,8 @@ def from_data(
         found = getattr(data, attribute, None)
         if categories is not None or values is not None or found is None:
             return rows(categories), rows(values)
+        if found.is_complex() or found.dtype == torch.bool:
+            raise ValueError(f"{attribute} must be integers, which are categories, or floating numbers, got {found.dtype}")
         return (None, rows(found)) if found.is_floating_point() else (rows(found), None)
 
     if data.edge_index is None:
@@ -218,7 +221,8 @@ class _SampledConv(nn.Module):
 
 class SamplingConv(_SampledConv):
     """Attention over a learned sample of the nodes of each graph that sees the edges, called as a convolution of PyTorch
-    Geometric is: every node hears from every sampled node of its graph, the edges say how.
+    Geometric is: every node hears from every sampled node of its graph, the edges say how. What a node sees of another one is
+    the edge from it to that one; of directed graphs ``edge_index.flip(0)`` shows it those that come in.
 
     Args:
         in_channels: of the nodes.
@@ -229,7 +233,8 @@ class SamplingConv(_SampledConv):
         edge_dim: channels of edge_attr; None: edges have none.
         layer: a whole :class:`geosft.nn.TransformerLayer` (residual connections, norms, feed-forward) instead of the
             attention alone.
-        options: further options of :class:`geosft.nn.SamplingAttention`, or of the layer, by name.
+        options: further options of :class:`geosft.nn.SamplingAttention`, or of the layer, by name; no convolution (`local`), and no
+            other attention.
 
     Raises a ValueError or TypeError that names the argument.
     """

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import pathlib
+import re
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 
 from ._kernel_ridge import KernelRidge
 from .checkpoints import as_existing_path, as_path, load_checkpoint, load_safetensors, output_path, save_checkpoint, save_safetensors, write_atomically
-from ._tensors import check_integers
+from ._tensors import check_integers, kind_of, stack_level
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 from .nn.checks import NUMBERS, check_sizes, tensor_of
 
@@ -52,11 +53,17 @@ def read_cloud(
     that is not there, and a RuntimeError that names a broken one; warns of what a file lacks.
     """
     path = as_existing_path(file, "file")
+    check_integers(points_per_mesh=points_per_mesh, seed=seed)
+    if not isinstance(columns, str):
+        raise TypeError(f"columns must be a text, such as 'x,y,z,nx,ny,nz', got {kind_of(columns)}")
     _load_readers()
-    points, normals, said = torch.ops.geosft._read_cloud(str(path), points_per_mesh, seed, columns, drop_invalid)
+    try:
+        points, normals, said = torch.ops.geosft._read_cloud(str(path), points_per_mesh, seed, columns, drop_invalid)
+    except RuntimeError as error:
+        raise RuntimeError(str(error).replace("--columns", "columns")) from None
     for sentence in said:
         if not sentence.endswith(" points are sampled"):
-            warnings.warn(sentence, stacklevel=2)
+            warnings.warn(sentence.replace("--columns", "columns"), stacklevel=2)
     return points, normals
 
 
@@ -156,7 +163,8 @@ def _load_readers() -> None:
 
 
 class TrainedRun(nn.Module):
-    """What models of a RUN share: `config`, its configuration by section, and the texts of its checkpoint."""
+    """What models of a RUN share: `config`, its configuration by section, the texts of its checkpoint, and `kernel`, the kernel regression
+    whose predictions are averaged with theirs, or None."""
 
     config: dict[str, Any]
     texts: dict[str, str]
@@ -173,7 +181,7 @@ class TrainedRun(nn.Module):
             self._said_normals = True
             what = "the model was trained on estimated normals alone: normals are estimated" if alone and normals is not None else \
                     "normals are missing: they are estimated" if estimated == len(points) else f"normals of {estimated} of {len(points)} points are missing or not finite: they are estimated"
-            warnings.warn(f"{what} (said once per model)", stacklevel=_stack_level())
+            warnings.warn(f"{what} (said once per model)", stacklevel=stack_level())
         return found
 
     @property
@@ -189,18 +197,26 @@ class TrainedRun(nn.Module):
 
     def save(self, folder: str | pathlib.Path) -> None:
         """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. An
-        existing RUN is overwritten; the folder may hold nothing else."""
+        existing RUN is overwritten; the folder may hold nothing else. A kernel regression (`kernel`, None without one) is written, too: it is of
+        the data that the RUN was trained on, so set it to None after a training on others. Raises a ValueError for modules that are
+        not those of the configuration."""
         path = as_path(folder, "folder")
         if path.exists() and any(path.iterdir()) and not (path / "config.toml").exists():
             raise ValueError(f"{path} is not empty and holds no run: name another folder")
+        _require_configured(self)
         path.mkdir(parents=True, exist_ok=True)
         tensors = {f"model.{name}": tensor for name, tensor in self.state_dict().items()}
-        write_atomically(path / "config.toml", self.texts["config"].encode())
+        texts = self.texts
+        if self.kernel is None:
+            texts = {**texts, "config": re.sub(r"(?m)^kernel_ridge = true\b", "kernel_ridge = false", texts["config"])}
+        write_atomically(path / "config.toml", texts["config"].encode())
         write_atomically(path / "classes.txt", self.texts["classes"].encode())
         write_atomically(path / "version", self.texts["version"].encode())
-        save_checkpoint(path / "best.ckpt", tensors, self.texts)
+        save_checkpoint(path / "best.ckpt", tensors, texts)
         if self.kernel is not None:
             self.kernel.save(path)
+        else:
+            (path / "kernel.ckpt").unlink(missing_ok=True)  # of the run that this one replaces
 
     def save_safetensors(self, file: str | pathlib.Path) -> None:
         """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
@@ -218,12 +234,17 @@ class TrainedRun(nn.Module):
             yield vote, SamplingContext.greedy() if evaluation["evaluation"] == "greedy" else SamplingContext.seeded(vote)
 
 
-def _stack_level() -> int:
-    """Of the line that called this package, for warnings from the function that calls this one."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
-        frame, level = frame.f_back, level + 1
-    return level
+def _require_configured(model: TrainedRun) -> None:
+    """Checks that the parameters and buffers of a model are those of its configuration, which a file of it is loaded by."""
+    with torch.random.fork_rng(devices=[]):  # a model draws its weights
+        configured = _LOADERS[model.texts["kind"]](model.config, model.texts, "the model")
+    expected = {name: tensor.shape for name, tensor in configured.state_dict().items()}
+    found = {name: tensor.shape for name, tensor in model.state_dict().items()}
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            shapes = [list(shape) if shape is not None else "nothing" for shape in (expected.get(name), found.get(name))]
+            raise ValueError(f"the model must be that of its configuration: {name} has {shapes[1]} where that has {shapes[0]} (set_classes() "
+                             "changes the classes)")
 
 
 def _subset(rows: int, count: int, seed: int) -> Tensor | None:
@@ -334,7 +355,7 @@ _FEW = 16  # a model that sees more than so many times as many points hardly kno
 
 def _warn(text: str) -> None:
     """A warning about a cloud, in the words of the tool, from the function that calls this one."""
-    warnings.warn(f"the cloud: {text}", stacklevel=_stack_level())
+    warnings.warn(f"the cloud: {text}", stacklevel=stack_level())
 
 
 def _warn_of_points(points: Tensor, seen: int) -> None:
@@ -384,7 +405,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
             found = torch.stack(logits).mean(0)
             if self.kernel is None:
                 return found.softmax(0)
-            histogram = torch.ops.geosft._pair_histogram(*(one.detach().cpu() for one in cloud))
+            histogram = torch.ops.geosft._pair_histogram(*(one.detach().cpu().double() for one in cloud))
             # Earlier regressions were fitted to the first parts of the histogram alone.
             more = self.kernel.predict(histogram[None, :self.kernel.columns])[0].to(found)
             if self.kernel.average_logits:
@@ -414,16 +435,17 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         return _model_input(*_taken(_seen(cloud[0], self.config["clouds"], vote), *cloud), self)
 
     def predict_file(self, file: str | pathlib.Path) -> Tensor:
-        """Probabilities [num_classes] of the shape in `file`, as of the tool's `predict`: see :func:`geosft.read_cloud`. Points
-        without finite coordinates are left out, with a warning."""
+        """Probabilities [num_classes] of the shape in `file`, as of the tool's `predict`: see :func:`geosft.read_cloud`, here with the
+        `points_per_mesh` and the seed of the RUN, by which meshes are sampled. Points without finite coordinates are left out, with a warning."""
         clouds = self.config["clouds"]
         return self.predict(*read_cloud(file, clouds["points_per_mesh"], self.config["seed"], columns=clouds["columns"],
                                         drop_invalid=True))
 
     def set_classes(self, names: Sequence[str]) -> None:
-        """Takes other classes, `names`, to fine-tune on; raises a ValueError unless they are at least 2 different lines. The linear map of the head is made anew, everything else remains."""
-        if isinstance(names, str):
-            raise ValueError(f"names must be a sequence of at least 2 names, got the text {names!r}")
+        """Takes other classes, `names`, to fine-tune on; raises a ValueError unless they are at least 2 different lines. The linear map of the head is made anew, and a kernel regression, which knows the old classes, is left out; everything else
+        remains."""
+        if isinstance(names, str) or not isinstance(names, Sequence):
+            raise ValueError(f"names must be a sequence of at least 2 names, got {names!r}")
         names = list(names)
         bad = [name for name in names if not isinstance(name, str) or not name or name != name.strip() or "\n" in name]
         if len(names) < 2 or len(set(names)) != len(names) or bad:
@@ -537,6 +559,9 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         if not isinstance(graphs, FeaturedGraphs):
             if isinstance(graphs, tuple) and any(isinstance(one, FeaturedGraphs) for one in graphs):
                 raise TypeError("graphs must be FeaturedGraphs, got a tuple: read() and read_graphs() return the graphs and their names")
+            if isinstance(graphs, (str, pathlib.Path)):
+                raise TypeError(f"graphs must be FeaturedGraphs or a batch of PyTorch Geometric, got {type(graphs).__name__}: predict_file() and "
+                                "read() take files")
             if isinstance(graphs, (list, tuple)):
                 raise TypeError("graphs must be one batch, torch_geometric.data.Batch.from_data_list(graphs), got a list")
             from .pyg import from_data
@@ -763,6 +788,11 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
         loaded.more_models = tuple(load(path / f"model_{number}") for number in range(1, config["ensemble"]))
     if path.is_dir() and kind in (_CLASSIFY, _GRAPH):
         loaded.kernel = KernelRidge.of_run(path, kind)
+    if path.is_file() and path.name != "kernel.ckpt" and (path.parent / "config.toml").is_file() and (path.parent / "kernel.ckpt").is_file():
+        warnings.warn(f"{run}: one network, without the kernel ridge regression of its run: load {path.parent} for the predictions of both", stacklevel=2)
+    finished = not (path / "last.ckpt").is_file() or (path / "result.json").is_file()
+    if path.is_dir() and finished and kind == _CLASSIFY and loaded.kernel is None and config["clouds"].get("kernel_ridge") and config["clouds"]["normals"]:
+        warnings.warn(f"{run}: kernel.ckpt is missing, the kernel ridge regression of its configuration: the network predicts alone", stacklevel=2)
     return loaded.eval()
 
 

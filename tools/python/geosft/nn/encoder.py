@@ -43,7 +43,8 @@ class TransformerLayer(nn.Module):
         residual: the residual connection of attention and of the convolution.
         local: a convolution along the edges beside attention: "gcn", "gine", "gated_gcn", or "none".
         edge_channels, updates_edges: of :class:`MessagePassing`.
-        attention: a module called as :class:`SamplingAttention` is, in its place; a function without arguments that
+        attention: a module in the place of :class:`SamplingAttention`, called as ``attention(x, relative, ptr, sampling=…)`` with packed x
+            [N, dim] and a PackedLayout `ptr` (``ptr.pointers(device)`` are the offsets); a function without arguments that
             makes one, of which each layer of an :class:`Encoder` has its own; or "none": the convolution alone.
         device, dtype: of the parameters.
         options: further options of SamplingAttention, by name: relative, relative_channels, …
@@ -76,9 +77,11 @@ class TransformerLayer(nn.Module):
             raise ValueError("local must be a convolution with attention='none', got 'none'")
         self.dim, self.norm_first, self.residual = dim, norm_first, residual
         if attention is not None and attention != "none" and not isinstance(attention, nn.Module):
-            if not callable(attention):
-                raise TypeError(f"attention must be a module, a function that makes one, or 'none', got {attention!r}")
+            if not callable(attention) or isinstance(attention, type):
+                raise TypeError(f"attention must be a module, a function without arguments that makes one, or 'none', got {attention!r}")
             attention = attention()
+            if not isinstance(attention, nn.Module):
+                raise TypeError(f"attention must be a function that makes a module, got one that makes {type(attention).__name__}")
         self.attention = self.norm1 = self.local = self.local_norm = self.norm2 = None
         if attention != "none":
             self.attention = attention or SamplingAttention(dim, num_heads, num_samples, **made, **options)
@@ -98,7 +101,8 @@ class TransformerLayer(nn.Module):
         mask: Tensor | None = None, sampling: SamplingContext | None = None, graph: LocalGraph | None = None
     ) -> Tensor:
         """x [N, dim] packed by ptr int64 [B + 1], or [B, N, dim] with a mask, bool [B, N]: the same shape. `relative` and
-        `sampling` are those of :class:`SamplingAttention`. A convolution needs `graph`, of packed tokens."""
+        `sampling` are those of :class:`SamplingAttention`. A convolution needs `graph`, whose nodes are the packed rows of x: of [B, N, dim]
+        those of one item after the other."""
         x, relative, layout, unpacked = _packed_with(x, relative, self.dim, ptr, mask, next(self.parameters()))
         if (graph is not None) != (self.local is not None):
             raise ValueError(f"graph must be given exactly when the layer has a convolution, got {type(graph).__name__}")

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from .._offsets import offsets_of
-from .._tensors import check_flags, check_numbers, kind_of
+from .._tensors import check_flags, check_numbers, kind_of, not_a_tensor
 from .attention import SamplingAttention
-from .checks import NUMBERS, check_edges_in_items, check_indices, check_options, check_sampler_options, check_sequence, check_sizes, factory_kwargs, tensor_of
+from .checks import NUMBERS, check_edges_in_items, check_finite, check_indices, check_options, check_sampler_options, check_sequence, check_sizes, factory_kwargs, tensor_of
 from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
-from .packed import PackedLayout, first_of, hint_of_sizes
+from .packed import PackedLayout, first_of, hint_of_batch, hint_of_sizes
 from .relative import GraphEncoding, SequenceEncoding, distance_features, sinusoids_at
 from .sampling import Sampler, SamplingContext, context_of, random_integers
 
@@ -65,7 +65,8 @@ class FeaturedGraphs(NamedTuple):
         """Graphs of a list of edges.
 
         Args:
-            edge_index: int64 [2, E], source and target rows, in any order.
+            edge_index: int64 [2, E], source and target rows, in any order. A node hears from the targets of its edges, as its row in CSR lists
+                them; in PyTorch Geometric, from the sources of edges that end there: of directed graphs edge_index.flip(0) is the same.
             ptr: int64 [B + 1], or a sequence of integers: the nodes of each graph.
             edge_categories, edge_values, weight: int64 [E, columns], floating [E, columns] and [E], in the order of the list.
             nodes: further fields, by name.
@@ -77,8 +78,12 @@ class FeaturedGraphs(NamedTuple):
         edge_index, ptr, edge_categories, edge_values, weight = (tensor_of(value, name, NUMBERS) for name, value in (
             ("edge_index", edge_index), ("ptr", ptr), ("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)))
         for name in nodes.keys() - set(FeaturedGraphs._fields):
-            raise TypeError(f"{name} is no field of FeaturedGraphs: features of nodes are node_categories (integers) and node_values (numbers)")
+            of = "edge" if name.startswith("edge") else "node"
+            raise TypeError(f"{name} is no field of FeaturedGraphs: features of {of}s are {of}_categories (integers) and {of}_values (numbers)")
         nodes = {name: tensor_of(value, name, NUMBERS) for name, value in nodes.items()}
+        for name, rows in nodes.items():
+            if rows is not None and not isinstance(rows, Tensor):
+                raise TypeError(f"{name} must be a tensor or None, got {kind_of(rows)}")
         for name, index in (("ptr", ptr), ("edge_index", edge_index)):
             if isinstance(index, Tensor) and (index.layout != torch.strided or index.is_meta):
                 raise ValueError(f"{name} must be a dense tensor with values, got {index.layout} on {index.device}")
@@ -87,7 +92,7 @@ class FeaturedGraphs(NamedTuple):
         if not isinstance(ptr, (Tensor, Sequence)):
             raise TypeError(f"ptr must be a tensor or a sequence of integers, got {type(ptr).__name__}")
         ptr = torch.as_tensor(ptr)
-        if ptr.dtype != torch.int64 or ptr.dim() != 1 or ptr.numel() < 2:
+        if ptr.dtype != torch.int64 or ptr.dim() != 1 or ptr.numel() < 1:
             raise ValueError(f"ptr must be int64 [B + 1], got {ptr.dtype} {list(ptr.shape)}")
         if edge_index.dtype != torch.int64 or edge_index.dim() != 2 or edge_index.shape[0] != 2:
             raise ValueError(f"edge_index must be int64 [2, E], got {edge_index.dtype} {list(edge_index.shape)}")
@@ -105,9 +110,9 @@ class FeaturedGraphs(NamedTuple):
         for name, rows in (("edge_categories", edge_categories), ("edge_values", edge_values), ("weight", weight)):
             if rows is not None and (not isinstance(rows, Tensor) or rows.layout != torch.strided or rows.device != order.device or rows.is_quantized):
                 raise ValueError(f"{name} must be a dense tensor on the device of edge_index, got {getattr(rows, 'dtype', type(rows).__name__)}")
-            if rows is not None and rows.shape[:1] != order.shape:
-                raise ValueError(f"{name} must have a row for each of the {order.numel()} edges, got {list(rows.shape)}")
-            of_edges[name] = None if rows is None else rows[order]
+            of_edges[name] = rows
+        _check_rows_of_edges(of_edges, order.numel())
+        of_edges = {name: None if rows is None else rows[order] for name, rows in of_edges.items()}
         rowptr = nn.functional.pad(torch.bincount(source, minlength=count).cumsum(0), (1, 0))
         return FeaturedGraphs(ptr, rowptr, edge_index[1][order], **of_edges, **nodes)
 
@@ -158,9 +163,9 @@ def _check_no_batch(ptr: Tensor, nodes: dict, edge_index: Tensor) -> None:
     """Checks that `ptr` [B + 1], which rises from 0, is not the graph of each node, of which there are more than it counts."""
     seen = [len(rows) for name, rows in nodes.items() if name in _OF_NODES and isinstance(rows, Tensor) and rows.dim() > 0]
     named = int(edge_index.max()) + 1 if edge_index.numel() > 0 else 0
-    if int(ptr[-1]) < max(seen, default=named) == len(ptr) and int(ptr.diff().max()) <= 1:
-        raise ValueError(f"ptr must be the offsets of the graphs, [B + 1], got {first_of(ptr)}, which looks like the graph of each "
-                         "node: nn.functional.pad(batch.bincount().cumsum(0), (1, 0)) makes offsets of it")
+    isolated = len(ptr) if len(ptr) > 2 and int(ptr[-1]) < named <= len(ptr) else named  # without edges, the last nodes are not named
+    if hint := hint_of_batch(ptr, max(seen, default=isolated)):
+        raise ValueError(f"ptr must be the offsets of the graphs, [B + 1], got {first_of(ptr)}{hint}")
 
 
 def _checked_part(graphs: FeaturedGraphs) -> FeaturedGraphs:
@@ -181,9 +186,7 @@ def _checked_part(graphs: FeaturedGraphs) -> FeaturedGraphs:
     check_values("col", fields["col"], nodes)
     layout = PackedLayout.of_ptr(fields["ptr"], nodes)
     _check_rows_of_graphs({name: fields[name] for name in (*_OF_NODES, "graph_features")}, nodes, layout.items)
-    for name in ("edge_categories", "edge_values", "weight"):
-        if fields[name] is not None and len(fields[name]) != edges:
-            raise ValueError(f"{name} must have a row for each of the {edges} edges, got {list(fields[name].shape)}")
+    _check_rows_of_edges({name: fields[name] for name in ("edge_categories", "edge_values", "weight")}, edges)
     return FeaturedGraphs(**fields)
 
 
@@ -193,6 +196,21 @@ def _check_rows_of_graphs(features: dict, nodes: int, graphs: int) -> None:
         count, columns = (graphs if name == "graph_features" else nodes), ("3" if name == "coordinates" else "columns")
         if isinstance(rows, Tensor) and (rows.dim() != 2 or rows.shape[0] != count or name == "coordinates" and rows.shape[1] != 3):
             raise ValueError(f"{name} must have shape [{count}, {columns}], by ptr, got {list(rows.shape)}")
+    _check_integers("node_categories", features.get("node_categories"))
+
+
+def _check_rows_of_edges(features: dict, edges: int) -> None:
+    """Checks that features of edges, by the names of their fields, are tables of so many rows, and the weight a list."""
+    for name, rows in features.items():
+        shape = f"[{edges}]" if name == "weight" else f"[{edges}, columns]"
+        if rows is not None and (rows.dim() != (1 if name == "weight" else 2) or rows.shape[0] != edges):
+            raise ValueError(f"{name} must have shape {shape}, a row for each of the {edges} edges, got {list(rows.shape)}")
+    _check_integers("edge_categories", features.get("edge_categories"))
+
+
+def _check_integers(name: str, categories: Tensor | None) -> None:
+    if isinstance(categories, Tensor) and (categories.is_floating_point() or categories.is_complex() or categories.dtype == torch.bool):
+        raise ValueError(f"{name} must be integers, got {categories.dtype}")
 
 
 def _table_rows(categories: Tensor, vocabulary: Sequence[int]) -> Tensor:
@@ -241,8 +259,7 @@ def _check_categories(rows: Tensor | None, name: str, vocabulary: Sequence[int])
     """Values of a CPU tensor, where they can be read."""
     if rows is None or not vocabulary or rows.device.type != "cpu" or torch.compiler.is_compiling() or rows.numel() == 0:
         return
-    if rows.is_floating_point() or rows.is_complex() or rows.dtype == torch.bool:
-        raise ValueError(f"{name} must be integers, got {rows.dtype}")
+    _check_integers(name, rows)
     known = rows[:, :len(vocabulary)]
     if int(known.min()) < 0 or (known.amax(0) >= torch.tensor(vocabulary)).any():
         raise ValueError(f"{name} must lie in [0, size) of {list(vocabulary)}, got {known.amin(0).tolist()} to {known.amax(0).tolist()}")
@@ -421,7 +438,7 @@ class GraphModel(nn.Module):
 
     def _seen(self, options: dict) -> dict:
         """The options of the layers, with the relative encoding that attention sees; an `attention` sees its own."""
-        if "attention" in options:
+        if options.get("attention") is not None:
             return options
         if self.position_kind == "relative":
             return {**options, "relative": "sequence", "relative_channels": self.position_channels}
@@ -531,14 +548,20 @@ class GraphModel(nn.Module):
         check_values("col", graphs.col, nodes)
         _check_features(graphs, "node", self.node_vocabulary, len(self.node_vocabulary) + self.documents, self.node_values, nodes, weight)
         _check_columns(graphs.node_encoding, "node_encoding", self.encoding, nodes, weight)
+        finite = ["node_values", "node_encoding"]
         if self.edge_cutoff > 0 or self._attends_to_edges and self.distance_channels > 0:
             _check_columns(graphs.coordinates, "coordinates", 3, nodes, weight)
+            finite.append("coordinates")
         if self._attends_to_edges or self._convolves_edges:
             _check_features(graphs, "edge", self.edge_vocabulary, len(self.edge_vocabulary), self.edge_values, edges, weight)
         if isinstance(graphs.ptr, Tensor) and graphs.ptr.device.type != "cpu" and graphs.ptr.device != weight.device:
             raise ValueError(f"ptr must be on the CPU or on the device of the parameters, {weight.device}, got {graphs.ptr.device}")
         layout = PackedLayout.of_ptr(graphs.ptr, nodes)
         _check_columns(graphs.graph_features, "graph_features", self.graph_features, layout.items, weight)
+        for name in finite:
+            check_finite(getattr(graphs, name), name, layout)
+        if self._attends_to_edges or self._convolves_edges:
+            check_finite(graphs.edge_values, "edge_values", PackedLayout(edges, None))
         return self._document_layout(graphs, layout) if self.documents else layout
 
     def _document_layout(self, graphs: FeaturedGraphs, layout: PackedLayout) -> PackedLayout:
@@ -611,7 +634,18 @@ class GraphModel(nn.Module):
     @torch.no_grad()
     def standardize(self, graphs: FeaturedGraphs, targets: Tensor | None = None) -> None:
         """Sets the buffers from the `graphs` and `targets` of a training set: columns minus their mean over all rows, divided by their deviation;
-        almost constant ones are only centred. Targets [n, out_features] are those of a regression, NaN where missing."""
+        almost constant ones are only centred. Targets [B, out_features], or [N, out_features] of nodes, are those of a regression, NaN where missing.
+        Raises a ValueError or TypeError that names the argument, as of a pass."""
+        self._layout(graphs)
+        if targets is not None:
+            nodes = graphs.rowptr.shape[0] - 1
+            shape = [nodes if self.head == "nodes" else PackedLayout.of_ptr(graphs.ptr, nodes).items, len(self.target_mean)]
+            if not isinstance(targets, Tensor):
+                raise not_a_tensor("targets", targets)
+            if targets.isinf().any():
+                raise ValueError("targets must be finite, or NaN where they are missing, found infinity")
+            if list(targets.shape) != shape or targets.is_complex():
+                raise ValueError(f"targets must be real numbers of shape {shape}, got {targets.dtype} {list(targets.shape)}")
         parts = ([graphs.node_values] if self.node_values > 0 else []) + ([graphs.node_encoding] if self._standardized_encoding > 0 else [])
         if parts:
             self._set_statistics("node", torch.cat(parts, 1))

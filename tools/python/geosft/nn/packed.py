@@ -182,6 +182,13 @@ def hint_of_sizes(ptr: Tensor, rows: int) -> str:
     return f", which looks like the sizes of the items: their offsets are {first_of(torch.nn.functional.pad(ptr.cumsum(0), (1, 0)))}"
 
 
+def hint_of_batch(ptr: Tensor, rows: int) -> str:
+    """What an error on wrong offsets of so many rows adds where they look like the number of the item of each row."""
+    if len(ptr) != rows or rows < 2 or int(ptr[0]) != 0 or int(ptr[-1]) >= rows or not bool(((ptr.diff() == 0) | (ptr.diff() == 1)).all()):
+        return ""
+    return ", which looks like the item of each row: torch.nn.functional.pad(batch.bincount().cumsum(0), (1, 0)) makes offsets of it"
+
+
 def _check_ptr(ptr: Tensor, rows: int) -> None:
     """Its values too, where they are on the CPU; those on another device are for the operators."""
     if ptr.dtype != torch.int64 or ptr.dim() != 1:
@@ -191,7 +198,7 @@ def _check_ptr(ptr: Tensor, rows: int) -> None:
     if ptr.device.type != "cpu" or ptr.layout != torch.strided or torch.compiler.is_compiling():
         return
     if int(ptr[0]) != 0 or int(ptr[-1]) != rows or bool((ptr[1:] < ptr[:-1]).any()):
-        raise ValueError(f"ptr must rise from 0 to the number of rows, {rows}, got {first_of(ptr)}{hint_of_sizes(ptr, rows)}")
+        raise ValueError(f"ptr must rise from 0 to the number of rows, {rows}, got {first_of(ptr)}{hint_of_sizes(ptr, rows) or hint_of_batch(ptr, rows)}")
 
 
 def samples_of(tokens: int, k: int, with_replacement: bool) -> int:

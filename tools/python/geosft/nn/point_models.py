@@ -114,7 +114,7 @@ class _PointModel(nn.Module):
         self.ppf = PointPairTokens(**made) if tokens == "ppf" else None
         learned = 0 if self.ppf is None else self.ppf.channels
         self.embed = nn.Linear(_token_channels(tokens, normals) + learned + more_channels, dim, **made)
-        if "attention" not in options:
+        if options.get("attention") is None:
             options = {**options, "relative": "points", "relative_channels": relative_channels}
         self.encoder = Encoder(dim, **made, **options)
 
