@@ -42,12 +42,6 @@ ClassifyExperiment::Clouds ClassifyExperiment::open_training(const ClassifySetti
   if (settings.clouds.kernel_ridge && !settings.clouds.normals && processes.is_root()) {
     std::cerr << "kernel_ridge is left out: it needs normals, which normals = false leaves out\n";
   }
-  const int64_t samples = settings.model.sampling.num_samples, points = settings.clouds.points;
-  const bool sampled = settings.model.kind() == AttentionKind::sampling;
-  if (sampled && 2 * samples > points + 1 && !settings.model.sampling.with_replacement && processes.is_root()) {
-    stderr_notes().print("num_samples = " + std::to_string(samples) + " is more than half of the " +
-                         std::to_string(points) + " points of a cloud: each layer has pairs of all points");
-  }
   return root_first(processes, [&] {
     std::unique_ptr<PointDataset> training, test;
     // The test split, smaller, comes first: without one the run ends early.

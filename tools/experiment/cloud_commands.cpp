@@ -34,6 +34,14 @@ void CloudReading::add_to(CLI::App& subcommand, const ItemWords&) {
   subcommand.add_flag("--check", check, "read all files of a dataset, and name the broken ones");
 }
 
+std::string num_samples_note(const PointModelSettings& model, int64_t points) {
+  const int64_t samples = model.sampling.num_samples;
+  const bool fits = 2 * samples <= points + 1 || model.sampling.with_replacement;
+  if (fits || model.kind() != AttentionKind::sampling) return "";
+  return "num_samples = " + std::to_string(samples) + " is more than half of the " + std::to_string(points) +
+         " points of a cloud: each layer has pairs of all points";
+}
+
 void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken) {
   subcommand.add_flag("--skip-broken", skip_broken,
                       "leave out files of the dataset that cannot be read, and name them");

@@ -70,6 +70,9 @@ struct TrainingClouds {
   std::vector<SplitRow> split_rows() const { return data.split_rows(); }
 };
 
+// Returns a note that layers cannot sample so many pairs of so many points; empty if they can.
+std::string num_samples_note(const PointModelSettings& model, int64_t points);
+
 template <class Experiment>
 class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Settings> {
   using Task = typename Experiment::Task;
@@ -84,6 +87,8 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
       opened = Experiment::open_training(settings, this->processes());
       sizes = settings.resolve(opened->data.train().size(), Task::Settings::kSmallSizes);
     }
+    const std::string note = num_samples_note(settings.model, settings.clouds.points);
+    if (!note.empty() && this->processes().is_root()) std::cerr << note << '\n';
     const auto open = [&](const Communicator& together) {
       auto clouds = opened ? *std::exchange(opened, std::nullopt) : Experiment::open_training(settings, together);
       clouds.sizes = sizes;

@@ -218,9 +218,9 @@ void RunObserver::finish(bool done) {
 }
 
 std::string RunObserver::bad_loss_text() const {
-  constexpr double rise = 1.5, least_rise = 0.5, margin = 1.1;
+  constexpr double max_ratio = 1.5, max_increase = 0.5, margin = 1.1;
   if (!first_loss_ || run_.epochs < 2) return "";
-  if (last_loss_ > rise * *first_loss_ && last_loss_ > *first_loss_ + least_rise) {
+  if (last_loss_ > max_ratio * *first_loss_ && last_loss_ > *first_loss_ + max_increase) {
     return "the training loss rose from " + fixed(*first_loss_, 3) + " to " + fixed(last_loss_, 3) +
            ": the learning rate may be too high (--lr)";
   }

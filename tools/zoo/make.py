@@ -6,8 +6,8 @@
   tools/zoo/make.py furniture --run runs/zoo/furniture   # takes a run that is there
   tools/zoo/make.py qm7 --data datasets/qm7
 
-tools/zoo/models.toml says how each is trained and evaluated, and whose data it learns from. The folder holds the best
-weights and the kernel regression alone: no optimiser, no pictures, no path of this machine. Needs Python 3.11, and nothing else.
+tools/zoo/models.toml says how each is trained and evaluated, and whose data it learns from. The folder holds nothing
+but the best weights and the kernel regression of a run that has one: no optimiser, no pictures, no path of this machine. Needs Python 3.11, and nothing else.
 """
 
 import argparse

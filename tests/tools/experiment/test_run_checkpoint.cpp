@@ -44,6 +44,14 @@ TEST_CASE("a checkpoint of another program is refused by the tool that was calle
   require_error([&] { check_kind(checkpoint, "tool", "f.ckpt", "tool"); }, {"one of geosft-sequence"});
 }
 
+TEST_CASE("a run without any checkpoint is refused") {
+  const TemporaryFolder folder;
+  write_text(folder / "config.toml", "");
+  std::filesystem::path file;
+  require_error([&] { load_run_checkpoint(folder.path(), file); },
+                {folder.path().string(), "a run with a best.ckpt", "neither that nor a last.ckpt"});
+}
+
 TEST_CASE("a folder of runs names the first of them") {
   const TemporaryFolder folder;
   const std::filesystem::path all = folder / "run";

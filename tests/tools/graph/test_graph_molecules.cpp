@@ -206,7 +206,7 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
       shop.run_well({"eval", run, "--data", (shop / "more.csv").string(), "--split", "all", "--json"});
   REQUIRE(nlohmann::json::parse(elsewhere.out).at("count") == 10);
   REQUIRE_THAT(elsewhere.err, Catch::Contains("labels of the trained model, \"nitrogen\""));
-  // Of these ten some were trained on, and are told; of molecules that the table does not have, none.
+  // Counts those of the ten that were trained on, and says nothing of a table of other molecules.
   CHECK_THAT(elsewhere.err,
              Catch::Contains(" of its 10 molecules with a label were trained on or held out for validation, by their"));
   const std::string more_file = (shop / "more.csv").string();

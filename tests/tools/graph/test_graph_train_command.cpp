@@ -257,6 +257,11 @@ TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
           {"a single graph without labels", "the dataset is its folder, " + shop.data().string()});
   write_text(shop.data() / "TINY_graph_labels.txt", "1\n");
   refused(shop.train("run"), 1, {"TINY_graph_labels.txt", "24"});
+  const std::string indicator = (shop.data() / "TINY_graph_indicator.txt").string();
+  std::filesystem::rename(indicator, indicator + ".away");
+  refused(shop.train("run"), 1, {"TINY_graph_indicator.txt beside TINY_A.txt"});
+  refused({"info", shop.data().string()}, 1, {"TINY_graph_indicator.txt beside TINY_A.txt"});
+  std::filesystem::rename(indicator + ".away", indicator);
   std::string of_one_class;
   for (int graph = 0; graph < 24; ++graph) of_one_class += "1\n";
   write_text(shop.data() / "TINY_graph_labels.txt", of_one_class);

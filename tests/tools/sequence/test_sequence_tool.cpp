@@ -188,6 +188,9 @@ TEST_CASE("predict takes series without classes") {
       shop.run({"info", (shop / "other").string()}), 1,
       {"other", "*_TRAIN.ts", "*_TRAIN.tsv", "*_TRAIN.arff", "train-images-idx3-ubyte", "none of these"});
   shop.require_failure(shop.run({"info", (shop / "new.wav").string()}), 1, {"new.wav", "*_TRAIN.ts"});
+  const std::string of_set = (shop.data() / "Waves_TRAIN.ts").string();
+  shop.require_failure(shop.run({"train", "--data", of_set, "--out", (shop / "no").string()}), 1,
+                       {of_set, "found a file; the dataset is its folder, " + shop.data().string()});
   write_text(shop / "series.csv", "id,t0,t1,label\na,1,2,fast\nb,3,4,slow\n");
   const std::string csv = (shop / "series.csv").string();
   for (const Words& words :

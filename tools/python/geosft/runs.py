@@ -779,7 +779,8 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
         raise ValueError(f"{file}: its weights are not those of its configuration: {error}") from None
     loaded.config, loaded.texts = config, texts
     member = path.name.startswith("model_") and (path.parent / "config.toml").is_file()
-    if path.is_dir() and (path / "last.ckpt").is_file() and not (path / "result.json").is_file() and not member:
+    unfinished = path.is_dir() and (path / "last.ckpt").is_file() and not (path / "result.json").is_file()
+    if unfinished and not member:
         missing = [number for number in range(1, config.get("ensemble", 1)) if not (path / f"model_{number}/best.ckpt").is_file()]
         if missing:
             raise ValueError(f"{run}: expected an ensemble of {config['ensemble']} models, found {missing[0]}: its training has not ended")
@@ -790,8 +791,7 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
         loaded.kernel = KernelRidge.of_run(path, kind)
     if path.is_file() and path.name != "kernel.ckpt" and (path.parent / "config.toml").is_file() and (path.parent / "kernel.ckpt").is_file():
         warnings.warn(f"{run}: one network, without the kernel ridge regression of its run: load {path.parent} for the predictions of both", stacklevel=2)
-    finished = not (path / "last.ckpt").is_file() or (path / "result.json").is_file()
-    if path.is_dir() and finished and kind == _CLASSIFY and loaded.kernel is None and config["clouds"].get("kernel_ridge") and config["clouds"]["normals"]:
+    if path.is_dir() and not unfinished and kind == _CLASSIFY and loaded.kernel is None and config["clouds"].get("kernel_ridge") and config["clouds"]["normals"]:
         warnings.warn(f"{run}: kernel.ckpt is missing, the kernel ridge regression of its configuration: the network predicts alone", stacklevel=2)
     return loaded.eval()
 

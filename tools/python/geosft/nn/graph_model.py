@@ -66,7 +66,7 @@ class FeaturedGraphs(NamedTuple):
 
         Args:
             edge_index: int64 [2, E], source and target rows, in any order. A node hears from the targets of its edges, as its row in CSR lists
-                them; in PyTorch Geometric, from the sources of edges that end there: of directed graphs edge_index.flip(0) is the same.
+                them; in PyTorch Geometric, from the sources of edges that end there: edge_index.flip(0) gives directed graphs that direction.
             ptr: int64 [B + 1], or a sequence of integers: the nodes of each graph.
             edge_categories, edge_values, weight: int64 [E, columns], floating [E, columns] and [E], in the order of the list.
             nodes: further fields, by name.
@@ -196,7 +196,7 @@ def _check_rows_of_graphs(features: dict, nodes: int, graphs: int) -> None:
         count, columns = (graphs if name == "graph_features" else nodes), ("3" if name == "coordinates" else "columns")
         if isinstance(rows, Tensor) and (rows.dim() != 2 or rows.shape[0] != count or name == "coordinates" and rows.shape[1] != 3):
             raise ValueError(f"{name} must have shape [{count}, {columns}], by ptr, got {list(rows.shape)}")
-    _check_integers("node_categories", features.get("node_categories"))
+    _require_integer_dtype("node_categories", features.get("node_categories"))
 
 
 def _check_rows_of_edges(features: dict, edges: int) -> None:
@@ -205,10 +205,10 @@ def _check_rows_of_edges(features: dict, edges: int) -> None:
         shape = f"[{edges}]" if name == "weight" else f"[{edges}, columns]"
         if rows is not None and (rows.dim() != (1 if name == "weight" else 2) or rows.shape[0] != edges):
             raise ValueError(f"{name} must have shape {shape}, a row for each of the {edges} edges, got {list(rows.shape)}")
-    _check_integers("edge_categories", features.get("edge_categories"))
+    _require_integer_dtype("edge_categories", features.get("edge_categories"))
 
 
-def _check_integers(name: str, categories: Tensor | None) -> None:
+def _require_integer_dtype(name: str, categories: Tensor | None) -> None:
     if isinstance(categories, Tensor) and (categories.is_floating_point() or categories.is_complex() or categories.dtype == torch.bool):
         raise ValueError(f"{name} must be integers, got {categories.dtype}")
 
@@ -259,7 +259,7 @@ def _check_categories(rows: Tensor | None, name: str, vocabulary: Sequence[int])
     """Values of a CPU tensor, where they can be read."""
     if rows is None or not vocabulary or rows.device.type != "cpu" or torch.compiler.is_compiling() or rows.numel() == 0:
         return
-    _check_integers(name, rows)
+    _require_integer_dtype(name, rows)
     known = rows[:, :len(vocabulary)]
     if int(known.min()) < 0 or (known.amax(0) >= torch.tensor(vocabulary)).any():
         raise ValueError(f"{name} must lie in [0, size) of {list(vocabulary)}, got {known.amin(0).tolist()} to {known.amax(0).tolist()}")
