@@ -102,6 +102,8 @@ TEST_CASE("list prints a line for each model of the tool, or one card") {
   const Words lines = lines_of(run_process(program_path("geosft-classify"), {"list"}).out);
   REQUIRE(lines.size() == 2);
   REQUIRE(lines[0] == "a  two classes; accuracy 87.5 % (so3), 75.0 % with estimated normals; 0.0 MB; data: CC0");
+  write_text(zoo / "a" / "kernel.ckpt", std::string(1900000, ' '));
+  CHECK_THAT(run_process(program_path("geosft-classify"), {"list"}).out, Catch::Contains("; 1.9 MB; "));
   const nlohmann::json all = nlohmann::json::parse(run_process(program_path("geosft-graph"), {"list", "--json"}).out);
   REQUIRE(all.at("models") == nlohmann::json{small_card("graphs", "geosft-graph")});
   const ProcessResult none = run_process(program_path("geosft-segment"), {"list"});
