@@ -112,7 +112,10 @@ TEST_CASE("the batch of parts whose loss was not finite lies in the run, passed 
 TEST_CASE("a published validation split chooses the checkpoint, or is trained on") {
   const SegmentShop shop;
   write_hdf5(shop.data() / "ply_data_val0.h5", PartClouds(3, 64, 11).arrays());
-  CHECK_THAT(shop.run_well(shop.train("all")).err, Catch::Contains("training on 11 clouds"));
+  CHECK_THAT(shop.run_well(shop.train("all")).err,
+             Catch::Contains("training on 11 clouds") && !Catch::Contains("more than half"));
+  CHECK_THAT(shop.run_well(shop.train("many", {"--num-samples", "1000", "--epochs", "1"})).err,
+             Catch::Contains("num_samples = 1000 is more than half of the "));
   const ProcessResult chosen = shop.run_well(shop.train("chosen", {"--published-validation"}));
   CHECK_THAT(chosen.err, Catch::Contains("training on 8 clouds"));
   CHECK_THAT(read_text(shop / "chosen" / "metrics.csv"), Catch::Contains("validation"));
