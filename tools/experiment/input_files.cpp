@@ -219,8 +219,7 @@ void FileNotes::finish() const {
     for (size_t at = 0; at < notes.low.size(); ++at) {
       text += notes.low[at] == notes.high[at] ? notes.low[at] : notes.low[at] + " to " + notes.high[at];
     }
-    const char* const each = notes.low == notes.high ? "" : ", each";
-    std::cerr << notes.more << (notes.more == 1 ? " more file" : " more files") << each << ": " << text << '\n';
+    std::cerr << notes.more << (notes.more == 1 ? " more file" : " more files, each") << ": " << text << '\n';
   }
 }
 

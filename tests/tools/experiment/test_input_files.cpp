@@ -179,7 +179,7 @@ TEST_CASE("notes on several files are printed once, with the number of the other
   notes.finish();
   REQUIRE(captured.text() ==
           "a.ply: has no normals\na.ply: of its 8000 points 4096 are used\nc.ply: something else\n"
-          "2 more files: has no normals\n1 more file: of its 9000 points 4096 are used\n");
+          "2 more files, each: has no normals\n1 more file: of its 9000 points 4096 are used\n");
 }
 
 TEST_CASE("the line on the other files has the range of their numbers, not those of the first") {
