@@ -22,7 +22,6 @@ constexpr std::array<double, 7> all_ridges = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3
 constexpr int64_t part_count = 5;
 constexpr int64_t large_group = 20;  // one with more than a share of 1 / large_group of the rows
 constexpr int64_t max_knots = 256;
-constexpr double gaussian_factor = 0.25;  // exponent at the median distance of two rows
 constexpr int64_t chunk_rows = 2048;
 
 // Returns the positions of `count` of `total` rows, ascending, which depend on the seed alone.
@@ -179,12 +178,17 @@ struct KernelMatrices {
   }
 };
 
+// Returns the Gaussian kernel between the scores of some rows and the stored ones.
+at::Tensor gaussian_kernel(const at::Tensor& scores, const std::map<std::string, at::Tensor>& state) {
+  return squared_row_distances(scores, state.at("scores")).mul_(-state.at("gaussian").item<double>()).exp_();
+}
+
 KernelMatrices kernels_of(const at::Tensor& scores, const at::Tensor& counts,
                           const std::map<std::string, at::Tensor>& state) {
   KernelMatrices out;
   const at::Tensor &own_scores = state.at("scores"), &own_counts = state.at("counts");
   if (scores.size(1) > 0) {
-    out.gaussian = squared_row_distances(scores, own_scores).mul_(-state.at("gaussian").item<double>()).exp_();
+    out.gaussian = gaussian_kernel(scores, state);
     out.linear = scores.matmul(own_scores.t()).div_(static_cast<double>(scores.size(1)));
   }
   if (counts.size(1) > 0) {
@@ -506,8 +510,12 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
   state["bits"] = at::scalar_tensor(std::max<int64_t>(options.fingerprint_bits, 1), at::kLong);
   const at::Tensor sample = scores.index_select(0, some_rows(rows, 1000, options.seed));
   const double median = squared_row_distances(sample, sample).median().item<double>();
-  state["gaussian"] = at::scalar_tensor(gaussian_factor / std::max(median, 1e-9), at::kDouble);
-  const KernelMatrices kernels = kernels_of(state["scores"], state["counts"], state);
+  TORCH_CHECK(!options.gaussian_factors.empty(), "gaussian_factors must have at least one factor");
+  const auto take_factor = [&](double factor) {
+    state["gaussian"] = at::scalar_tensor(factor / std::max(median, 1e-9), at::kDouble);
+  };
+  take_factor(options.gaussian_factors.front());
+  KernelMatrices kernels = kernels_of(state["scores"], state["counts"], state);
 
   const at::TensorOptions of_doubles = at::TensorOptions(at::kDouble);
   at::Tensor weights = at::zeros({kept.numel(), count}, of_doubles);
@@ -530,6 +538,10 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
     if (target.index_select(0, kept).isfinite().any().item<bool>()) learnable.push_back(t);
   }
   const std::vector<Mixture> possible = all_mixtures(kernels.gaussian.defined(), kernels.fingerprints.defined());
+  std::vector<double> more_factors;  // until the first target has chosen one
+  if (kernels.gaussian.defined()) {
+    more_factors.assign(options.gaussian_factors.begin() + 1, options.gaussian_factors.end());
+  }
   for (const std::vector<int64_t>& together : trained_together(of_all, learnable, options.labels || options.classes)) {
     const at::Tensor places = at::tensor(together, at::kLong), each = scaled.index_select(1, places);
     const at::Tensor learnt = each.select(1, 0).isfinite().nonzero().flatten();
@@ -541,6 +553,18 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
                     groups.index_select(0, kept).index_select(0, chosen));
     };
     Selection found = select_with(options.selection_rows, possible, Selection().place);
+    for (const double factor : std::exchange(more_factors, {})) {
+      const at::Tensor narrower = kernels.gaussian, exponent = state["gaussian"];
+      take_factor(factor);
+      kernels.gaussian = gaussian_kernel(state["scores"], state);
+      const Selection other = select_with(options.selection_rows, possible, Selection().place);
+      if (other.error < found.error) {
+        found = other;
+      } else {
+        kernels.gaussian = narrower;
+        state["gaussian"] = exponent;
+      }
+    }
     if (known.numel() > options.selection_rows && found.predicted.defined()) {
       found = select_with(options.ridge_rows, {found.mixture}, found.place);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel ridge regression on the vectors of molecules, descriptors and count fingerprints, and on histograms of clouds.
+// Kernel ridge regression on vectors of graphs, descriptors and count fingerprints, and on histograms of clouds.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -20,7 +20,9 @@ struct KernelRidgeOptions {
   int64_t landmarks = 5000;
   int64_t selection_rows = 1200;  // at most, of those that choose the hyperparameters
   int64_t ridge_rows = 6000;      // at most, of those that choose the ridge again, of this mixture
-  uint64_t seed = 0;              // of the rows above
+  // Of the Gaussian kernel, to choose from: its exponent for two rows at the median distance.
+  std::vector<double> gaussian_factors = {0.25};
+  uint64_t seed = 0;  // of the rows above
 };
 
 // A trained regression. Each target has a kernel of its own, except labels that are known for the same rows, and
@@ -29,11 +31,11 @@ struct KernelRidgeOptions {
 // The kernel is a mixture g G + l L + m M, g + l + m = 1. M is the min-max kernel of log(1 + count), sum min(a, b) /
 // sum max(a, b) (Ralaivola et al., "Graph kernels for chemical informatics", 2005), averaged over the fingerprints. G
 // is a Gaussian kernel, and L a linear one, of the descriptors, each mapped to normal scores of its rank in training:
-// descriptors have heavy tails. For each mixture, ridges are tried upwards, then
-// downwards, as long as the squared error falls, and the best pair is taken. The error is that of at most
-// selection_rows rows, and then, since more rows need a smaller ridge, of ridge_rows, each predicted while its part
-// (left_out_parts) is left out, by the closed form: the residuals of the rows b are (inv(K + ridge)_bb)^-1 (inv(K +
-// ridge) y)_b. The same residuals fit the logistic function that makes probabilities of labels, and the factor of the
+// descriptors have heavy tails. Of several widths of G, the first target chooses for all. For each mixture, ridges are
+// tried upwards, then downwards, as long as the squared error falls, and the best pair is taken. The error is that of
+// at most selection_rows rows, and then, since more rows need a smaller ridge, of ridge_rows, each predicted while its
+// part (left_out_parts) is left out, by the closed form: the residuals of the rows b are (inv(K + ridge)_bb)^-1 (inv(K
+// + ridge) y)_b. The same residuals fit the logistic function that makes probabilities of labels, and the factor of the
 // logits of classes.
 class KernelRidge {
  public:

@@ -51,7 +51,7 @@ at::Tensor cached_tensor(const fs::path& cache, const std::string& key, const Re
   return values;
 }
 
-at::Tensor all_vectors(const std::vector<std::string>& smiles, const MoleculeVectorOptions& options,
+at::Tensor all_vectors(const std::vector<std::string>& smiles, const GraphVectorOptions& options,
                        const std::function<void(int64_t, int64_t)>& progress) {
   const int64_t total = static_cast<int64_t>(smiles.size()), columns = vector_columns(options);
   const int64_t described = columns - options.count_columns();
@@ -76,7 +76,7 @@ at::Tensor all_vectors(const std::vector<std::string>& smiles, const MoleculeVec
 
 }  // namespace
 
-at::Tensor molecule_vectors(const std::vector<std::string>& smiles, const MoleculeVectorOptions& options,
+at::Tensor molecule_vectors(const std::vector<std::string>& smiles, const GraphVectorOptions& options,
                             const fs::path& cache, const std::function<void(int64_t, int64_t)>& progress) {
   std::string what = "vectors " + std::to_string(options.fingerprint_bits);
   if (options.descriptors) what += " descriptors";

@@ -17,7 +17,7 @@ namespace geosft {
 // parse has unknown descriptors (NaN) and fingerprints of 0. `progress` receives the number of molecules done and their
 // total, from one thread at a time. The result is stored in `cache` (empty: nowhere) under a name that depends on the
 // SMILES, the options and RDKit's version. Throws std::runtime_error in a build without RDKit.
-at::Tensor molecule_vectors(const std::vector<std::string>& smiles, const MoleculeVectorOptions& options,
+at::Tensor molecule_vectors(const std::vector<std::string>& smiles, const GraphVectorOptions& options,
                             const std::filesystem::path& cache = {},
                             const std::function<void(int64_t done, int64_t total)>& progress = {});
 

@@ -76,34 +76,13 @@ constexpr Fingerprint fingerprint_registry[] = {{"ecfp2", circular<2, false>}, {
 
 }  // namespace
 
-const std::vector<std::string>& fingerprint_names() {
+const std::vector<std::string>& molecule_fingerprint_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const Fingerprint& one : fingerprint_registry) all.emplace_back(one.name);
     return all;
   }();
   return names;
-}
-
-std::vector<std::string> fingerprints_of(const std::string& text) {
-  std::vector<std::string> found;
-  if (text.empty() || text == "none") return found;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string name = text.substr(begin, end - begin);
-    const std::vector<std::string>& known = fingerprint_names();
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      std::string all = "none";
-      for (const std::string& each : known) all += ", " + each;
-      throw std::invalid_argument("fingerprint must be of " + all + ", separated by commas, found \"" + name + "\"");
-    }
-    if (std::find(found.begin(), found.end(), name) != found.end()) {
-      throw std::invalid_argument("fingerprint must name each fingerprint once, found \"" + name + "\" twice");
-    }
-    found.push_back(name);
-    begin = end + 1;
-  }
-  return found;
 }
 
 #ifdef GEOSFT_RDKIT
@@ -158,7 +137,7 @@ const std::vector<std::string>& descriptor_names() {
   return names;
 }
 
-std::vector<float> molecule_vector(const std::string& smiles, const MoleculeVectorOptions& options) {
+std::vector<float> molecule_vector(const std::string& smiles, const GraphVectorOptions& options) {
   const std::unique_ptr<RDKit::ROMol> mol = rdkit_molecule(smiles);
   std::vector<float> out;
   out.reserve(static_cast<size_t>(vector_columns(options)));
@@ -173,13 +152,13 @@ const std::vector<std::string>& descriptor_names() {
   throw_without_rdkit();
 }
 
-std::vector<float> molecule_vector(const std::string&, const MoleculeVectorOptions&) {
+std::vector<float> molecule_vector(const std::string&, const GraphVectorOptions&) {
   throw_without_rdkit();
 }
 
 #endif
 
-int64_t vector_columns(const MoleculeVectorOptions& options) {
+int64_t vector_columns(const GraphVectorOptions& options) {
   const int64_t described = options.descriptors ? static_cast<int64_t>(descriptor_names().size()) : 0;
   return described + options.count_columns();
 }

@@ -27,6 +27,7 @@ TEST_CASE("packed graphs of every task are accepted") {
     PackedItems packed = small_graphs(task);
     packed.split = DatasetSplit{{0, 1, 2}, {5}, {3, 4}};
     if (is_of_nodes(task)) packed.node_split = at::arange(packed.graphs.graph.nodes()) % 4 - 1;
+    packed.graph_features = at::full({7, 3}, std::numeric_limits<float>::quiet_NaN());
     check_packed_items(packed, "set");
     CHECK(packed.size() == 7);
   }
@@ -55,6 +56,21 @@ TEST_CASE("what does not fit the schema is named") {
   require_refused([](PackedItems& p) { p.schema.edge_vocabulary = {}; }, {"edge_categories", "none"});
   require_refused([](PackedItems& p) { p.schema.grid_height = p.schema.grid_width = 2; }, {"ptr", "4 nodes", "grid"});
   require_refused([](PackedItems& p) { p.schema.documents = true; }, {"node_vocabulary", "documents"});
+  require_refused([](PackedItems& p) { p.schema.graph_features = 2; }, {"graph_features", "[7, 2]", "none"});
+  for (const int64_t seen : {0, 2}) {  // models need not see them
+    const auto refused = [&](const at::Tensor& features, const std::vector<std::string>& words) {
+      require_refused(
+          [&](PackedItems& p) {
+            p.schema.graph_features = seen;
+            p.graph_features = features;
+          },
+          words);
+    };
+    refused(at::zeros({6, 2}), {"graph_features", "[7, 2]", "[6, 2]"});
+    refused(at::zeros({7, 2}, at::kDouble), {"graph_features", "Double"});
+    refused(at::full({7, 2}, infinity), {"graph_features", "infinity"});
+    refused(at::zeros({7}), {"graph_features"});
+  }
   require_refused([](PackedItems& p) { p.smiles = {"C"}; }, {"smiles", "none, or one for each of the 7 graphs"});
   require_refused([](PackedItems& p) { p.lines = {2}; }, {"lines", "none, or one for each of the 7 graphs"});
   require_refused(

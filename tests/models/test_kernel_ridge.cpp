@@ -259,6 +259,27 @@ TEST_CASE("predictions for labels are logits, of the share of ones where there i
   require_close(logits.select(1, 2), at::zeros({rows}, at::kDouble), 1e-12, "unknown");
 }
 
+TEST_CASE("of several widths of the Gaussian kernel, the one with the smallest error of left-out rows is taken") {
+  // A function that varies within a deviation of the descriptors, and one that is nearly quadratic.
+  const at::Tensor x = at::randn({200, 2}, generator(31), at::TensorOptions(at::kDouble));
+  const at::Tensor rough = (x * 4).sin().sum(1, true), smooth = x.prod(1, true);
+  const at::Tensor groups = at::arange(200, at::kLong);
+  const auto fitted = [&](const at::Tensor& targets, std::vector<double> factors) {
+    KernelRidgeOptions options;
+    options.gaussian_factors = std::move(factors);
+    return KernelRidge::fit(x, targets, groups, options);
+  };
+  const auto require_chosen = [&](const at::Tensor& targets, double factor) {
+    const KernelRidge found = fitted(targets, {0.25, 0.02, 8.0}), alone = fitted(targets, {factor});
+    require_equal(found.state().at("gaussian"), alone.state().at("gaussian"), "width");
+    require_equal(found.predict(x), alone.predict(x), "predictions");
+  };
+  require_chosen(rough, 8.0);
+  require_chosen(smooth, 0.02);
+  require_chosen(at::cat({rough, smooth}, 1), 8.0);  // the first target chooses
+  require_error([&] { fitted(smooth, {}); }, {"gaussian_factors"});
+}
+
 TEST_CASE("few rows whose classes are all told apart have no certain class") {
   const at::Tensor label = at::arange(24, at::kLong) % 2;
   at::Tensor counts = at::zeros({24, 48});

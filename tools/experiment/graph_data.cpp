@@ -312,20 +312,25 @@ void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeE
             << encoded.standard_error.max().item<double>() << '\n';
 }
 
-void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings, const std::string& source) {
-  const MoleculeVectorOptions options = settings.vector();
+void take_graph_vectors(PackedItems& graphs, const MoleculeSettings& settings, const std::string& source) {
+  const GraphVectorOptions options = settings.vector();
   if (!options.any()) return;
-  if (graphs.smiles.empty()) {
-    throw UsageError("fingerprint and descriptors need molecules with SMILES, which " + source + " does not have");
+  const ItemSchema& schema = graphs.schema;
+  if (schema.items != "graphs" || is_of_nodes(schema.task)) {
+    throw UsageError("fingerprint, descriptors and statistics are of whole graphs, found " +
+                     (schema.items != "graphs" ? schema.items : std::string("labels of nodes")) + " in " + source);
   }
   std::unique_ptr<ProgressBar> bar;
-  graphs.graph_features =
-      molecule_vectors(graphs.smiles, options, default_cache_folder(), [&](int64_t done, int64_t total) {
-        if (!bar) bar = std::make_unique<ProgressBar>("describing molecules", total);
-        bar->update(done);
-      });
+  try {
+    graphs.graph_features = graph_vectors(graphs, options, default_cache_folder(), [&](int64_t done, int64_t total) {
+      if (!bar) bar = std::make_unique<ProgressBar>("describing molecules", total);
+      bar->update(done);
+    });
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(source + ": " + error.what());
+  }
   if (bar) bar->finish();
-  graphs.schema.graph_features = graphs.graph_features.size(1);
+  if (settings.head_features) graphs.schema.graph_features = graphs.graph_features.size(1);
 }
 
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
@@ -360,7 +365,7 @@ PackedItems open_for(const GraphSettings& settings, const ItemSchema* known = nu
   if (known != nullptr) reading.known = *known;
   PackedItems graphs = open_graphs(settings.data, std::move(reading), settings.max_length);
   if (labelled) require_labels(graphs, settings.data);
-  take_molecule_inputs(graphs, settings.molecules, settings.data);
+  take_graph_vectors(graphs, settings.molecules, settings.data);
   return graphs;
 }
 

@@ -44,16 +44,17 @@ OpenedStructure open_structure(const std::string& source, const GraphReadOptions
 // Stores the node encoding in the graphs. For an estimated encoding, prints its standard error to stderr.
 void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options);
 
-// Computes the features of whole molecules that the settings name, from the SMILES; unchanged if they name none. Throws
-// UsageError, naming `source`, for graphs without SMILES.
-void take_molecule_inputs(PackedItems& graphs, const MoleculeSettings& settings, const std::string& source);
+// Computes the features of whole graphs that the settings name, of the schema if the head of the network sees them;
+// unchanged if they name none. Throws UsageError, naming
+// `source`, for features of molecules and graphs without SMILES, and for sequences and data with targets of nodes.
+void take_graph_vectors(PackedItems& graphs, const MoleculeSettings& settings, const std::string& source);
 
 // Splits items into patches and truncates them, as the settings say.
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings);
 
-// Opens the dataset of the settings with its node encoding and features of molecules, read from the cache if possible.
-// `known` are the features and outputs of a trained model, as in GraphReadOptions; or null. If `labelled`, throws
-// DataError for data without a known label, before it computes anything.
+// Opens the dataset of the settings with its node encoding and features of whole graphs, read from the cache if
+// possible. `known` are the features and outputs of a trained model, as in GraphReadOptions; or null. If `labelled`,
+// throws DataError for data without a known label, before it computes anything.
 PackedItems open_encoded_graphs(const GraphSettings& settings, const ItemSchema* known = nullptr,
                                 bool labelled = false);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/graph_kernel.h"
 
+#include <string>
 #include <vector>
 
 #include "data/graphs/molecule_inputs.h"
@@ -12,6 +13,15 @@ namespace {
 constexpr int64_t max_targets = 40;              // each has a training of its own
 constexpr int64_t many_items = 6500;             // above which a training takes many seconds
 constexpr int64_t max_training_labels = 200000;  // of such sets
+
+// Returns the scaffold of each molecule; of other graphs, each is a group.
+at::Tensor groups_of(const PackedItems& graphs, const std::vector<int64_t>& items) {
+  if (graphs.smiles.empty()) return at::arange(static_cast<int64_t>(items.size()), at::kLong);
+  std::vector<std::string> smiles;
+  smiles.reserve(items.size());
+  for (const int64_t item : items) smiles.push_back(graphs.smiles[static_cast<size_t>(item)]);
+  return at::tensor(scaffold_groups(smiles), at::kLong);
+}
 
 }  // namespace
 
@@ -29,34 +39,31 @@ at::Tensor GraphKernel::averaged(const GraphModel& model, GraphTask task, const 
 
 std::string kernel_obstacle(const PackedItems& graphs, int64_t training_items) {
   const ItemSchema& schema = graphs.schema;
-  if (!graphs.graph_features.defined()) return "it needs fingerprints or descriptors";
-  if (schema.task != GraphTask::regression && schema.task != GraphTask::multi_label) {
-    const bool texts = schema.task == GraphTask::classification;
-    return std::string("it is for labels 0 and 1 and for numbers of whole molecules, found ") + task_name(schema.task) +
-           (texts ? " (write two classes as 0 and 1)" : "");
-  }
-  const int64_t targets = schema.outputs();
+  if (!graphs.graph_features.defined()) return "it needs fingerprints, descriptors or statistics";
+  if (is_of_nodes(schema.task)) return std::string("it is for whole graphs, found ") + task_name(schema.task);
+  const int64_t targets = schema.task == GraphTask::classification ? 1 : schema.outputs();  // classes share one
   if (targets > max_targets || (training_items > many_items && targets * training_items > max_training_labels)) {
     return "it would take too long for " + std::to_string(targets) + " targets of " + std::to_string(training_items) +
-           " molecules";
+           " graphs";
   }
   return "";
 }
 
 KernelRidge fit_graph_kernel(const PackedItems& graphs, const std::vector<int64_t>& items,
                              const GraphSettings& settings) {
-  const MoleculeVectorOptions vector = settings.molecules.vector();
+  const GraphVectorOptions vector = settings.molecules.vector();
   KernelRidgeOptions options;
   options.fingerprints = static_cast<int64_t>(vector.fingerprints.size());
   options.fingerprint_bits = vector.fingerprint_bits;
   options.labels = graphs.schema.task == GraphTask::multi_label;
+  // The statistics of graphs are few or many, by the data.
+  if (vector.statistics) options.gaussian_factors = {0.25, 1.0, 4.0};
+  options.classes = graphs.schema.task == GraphTask::classification;
   options.seed = settings.seed;
-  std::vector<std::string> smiles;
-  smiles.reserve(items.size());
-  for (const int64_t item : items) smiles.push_back(graphs.smiles[static_cast<size_t>(item)]);
   const at::Tensor rows = at::tensor(items, at::kLong);
-  return KernelRidge::fit(graphs.graph_features.index_select(0, rows), graphs.target.index_select(0, rows),
-                          at::tensor(scaffold_groups(smiles), at::kLong), options);
+  at::Tensor targets = graphs.target.index_select(0, rows);
+  if (options.classes) targets = at::one_hot(targets, graphs.schema.outputs()).to(at::kDouble);
+  return KernelRidge::fit(graphs.graph_features.index_select(0, rows), targets, groups_of(graphs, items), options);
 }
 
 }  // namespace geosft

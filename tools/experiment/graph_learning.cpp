@@ -64,7 +64,7 @@ const SchemaEntry schema_entries[] = {
      }},
     {"documents",
      [](const ItemSchema& schema) { return std::string(schema.documents ? "two an item" : "one an item"); }},
-    {"features of molecules", [](const ItemSchema& schema) { return std::to_string(schema.graph_features); }},
+    {"features of whole graphs", [](const ItemSchema& schema) { return std::to_string(schema.graph_features); }},
     {"numbers of labels", [](const ItemSchema& schema) { return list_text(schema.label_values); }},
     {"labels of nodes", [](const ItemSchema& schema) { return list_text(schema.node_labels); }},
     {"labels of edges", [](const ItemSchema& schema) { return list_text(schema.edge_labels); }},
@@ -130,6 +130,8 @@ void ItemOutputs::check_same(const ItemOutputs& other, const std::string& data) 
     if ((found.*labels).empty() || (expected.*labels).empty()) (found.*labels) = (expected.*labels) = {};
   }
   if (found.label_values.empty() || expected.label_values.empty()) found.label_values = expected.label_values = {};
+  // Earlier versions counted features that the head does not see.
+  if (found.graph_features == 0 || expected.graph_features == 0) found.graph_features = expected.graph_features = 0;
   if (found == expected) return;
   const auto shortened = [](const std::string& text) {
     constexpr size_t longest = 160;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "data/graphs/graph_vectors.h"
 #include "tools/experiment/graph_evaluation.h"
 
 namespace geosft {
@@ -33,6 +34,10 @@ PackedItems unlabelled_items(const GraphRun& trained, const FeaturedGraphs& grap
   static_cast<FeaturedGraphs&>(packed) = graphs;
   packed.schema = trained.schema;
   packed.target = no_targets(trained.schema, graphs.graphs);
+  const GraphVectorOptions vector = trained.settings.molecules.vector();
+  if (!packed.graph_features.defined() && vector.any() && !vector.of_molecules().any()) {
+    packed.graph_features = graph_vectors(packed, vector);
+  }
   check_packed_items(packed, "graphs");
   const NodeEncodingOptions encoding = trained.settings.model.node_encoding();
   take_encoding(packed, encoded_nodes(packed.graphs, encoding), encoding);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/graphs/molecule_table.h"
+#include "data/graphs/tu_dataset.h"
 
 namespace geosft {
 namespace {
@@ -32,6 +33,11 @@ std::string small_graph_preset() {
          "[evaluation]\nvotes = 10\n";
 }
 
+std::string graph_kernel_preset() {
+  return "[molecules]\nfingerprint = 'wl0,wl1,wl2,wl3'\nstatistics = true\nhead_features = false\nkernel_ridge = "
+         "true\n";
+}
+
 std::string small_molecule_preset() {
   return "[molecules]\nfingerprint = 'ecfp4,atom_pair,torsion'\nfingerprint_bits = 1024\ndescriptors = true\n"
          "[model]\nattention = 'none'\nlocal = 'gine'\nnormalization = 'batch'\ndim = 128\ndepth = 4\nmlp_ratio = 0\n"
@@ -45,7 +51,8 @@ std::string small_molecule_preset() {
 std::string small_preset(const std::string& data, const GraphReadOptions& reading, const std::set<std::string>& keys) {
   const bool attends = std::any_of(std::begin(attention_keys), std::end(attention_keys),
                                    [&](const char* key) { return keys.contains(key); });
-  return !attends && !data.empty() && names_molecules(data, reading) ? small_molecule_preset() : small_graph_preset();
+  if (!attends && !data.empty() && names_molecules(data, reading)) return small_molecule_preset();
+  return small_graph_preset() + (is_tu_dataset(data) ? graph_kernel_preset() : "");
 }
 
 }  // namespace geosft

@@ -17,12 +17,15 @@ bool names_molecules(const std::string& data, const GraphReadOptions& options);
 // (automatic_settings.h).
 std::string small_graph_preset();
 
+// Returns, as TOML, the features of whole graphs and the kernel ridge regression on them beside such a transformer.
+std::string graph_kernel_preset();
+
 // Returns, as TOML, one model of the ensemble of tools/configs/graph/molecules.toml: a graph network whose head also
 // gets fingerprints and descriptors.
 std::string small_molecule_preset();
 
-// Returns the one of the two for a dataset, beside which these keys are set: a table of molecules has the second,
-// unless one of the keys asks for attention.
+// Returns the preset of a dataset, beside which these keys are set. A table of molecules has that of molecules, unless
+// one of the keys asks for attention. A TU set, whose targets are of graphs, has a transformer and the regression.
 std::string small_preset(const std::string& data, const GraphReadOptions& reading, const std::set<std::string>& keys);
 
 }  // namespace geosft

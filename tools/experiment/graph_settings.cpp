@@ -40,14 +40,19 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
       .add("molecules", "label_columns", &molecules.label_columns,
            "of a CSV table, separated by commas; by default every other column of numbers")
       .add("molecules", "fingerprint", &molecules.fingerprint,
-           "count fingerprints, separated by commas: none, " + listed(fingerprint_names()))
+           "count fingerprints, separated by commas: none, " + listed(fingerprint_names()) +
+               "; wl0 to wl3 are of any graphs, the others of molecules")
       .add("molecules", "fingerprint_bits", &molecules.fingerprint_bits, "columns of each fingerprint",
            {.low = 1, .high = 1 << 20})
       .add("molecules", "descriptors", &molecules.descriptors, "RDKit's 2-D descriptors of whole molecules")
+      .add("molecules", "statistics", &molecules.statistics,
+           "of any graphs: numbers of nodes and edges, and means and deviations of the features of nodes and of their "
+           "neighbours")
       .add("molecules", "head_features", &molecules.head_features,
-           "let the head see the fingerprints and descriptors; false: only the kernel ridge regression does")
+           "let the head see fingerprints, descriptors and statistics; false: only the kernel ridge regression does")
       .add("molecules", "kernel_ridge", &molecules.kernel_ridge,
-           "average the predictions with those of a kernel ridge regression on the fingerprints and descriptors");
+           "average the predictions with those of a kernel ridge regression on fingerprints, descriptors and "
+           "statistics");
 }
 
 void add_pictures(Config& config, ViewOptions& view) {
@@ -235,9 +240,10 @@ std::vector<KeyUse> GraphModelSettings::key_uses() const {
   return uses;
 }
 
-MoleculeVectorOptions MoleculeSettings::vector() const {
+GraphVectorOptions MoleculeSettings::vector() const {
   try {
-    return {descriptors, fingerprints_of(fingerprint), fingerprint_bits};
+    GraphVectorOptions options{descriptors, statistics, fingerprints_of(fingerprint), fingerprint_bits};
+    return head_features || kernel_ridge ? options : GraphVectorOptions();
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
@@ -302,10 +308,6 @@ void GraphSettings::check() const {
   check_walks(model);
   molecules.vector();
   molecules.labels();
-  if (!molecules.head_features && !molecules.kernel_ridge) {
-    throw UsageError(
-        "head_features = false needs kernel_ridge = true: otherwise nothing uses the fingerprints and descriptors");
-  }
   check_metric(train.metric);
   if (train.replay_steps) check_replayable(model);
   if (model.positions == NodePositions::learned && train.drop_token_rate > 0) {
@@ -335,9 +337,13 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   // Missing data are reported when they are opened.
   const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
   uses.push_back({{"kernel_ridge", "head_features"},
-                  molecules.fingerprint != "none" || molecules.descriptors,
-                  "fingerprints or descriptors",
-                  "a run without them (--fingerprint ecfp4 or --descriptors adds some)"});
+                  molecules.fingerprint != "none" || molecules.descriptors || molecules.statistics,
+                  "fingerprints, descriptors or statistics",
+                  "a run without them (--fingerprint wl0,wl1,wl2,wl3 adds some, and ecfp4 of molecules)"});
+  uses.push_back({{"fingerprint", "fingerprint_bits", "descriptors", "statistics"},
+                  molecules.head_features || molecules.kernel_ridge,
+                  "head_features = true or kernel_ridge = true",
+                  "a run where both are false"});
   uses.push_back({{"fingerprint_bits"}, molecules.fingerprint != "none", "fingerprints", "fingerprint none"});
   const bool no_pictures = std::filesystem::exists(data) && !is_picture_folders(data);
   uses.push_back({{"image_size", "interpolation", "crop_fraction", "min_crop_area", "flip"},

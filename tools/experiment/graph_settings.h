@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/graphs/graph_cache.h"
-#include "data/graphs/molecule_vector.h"
+#include "data/graphs/graph_vectors.h"
 #include "data/packed_items.h"
 #include "data/sequences/picture_transforms.h"
 #include "graph/node_encoding.h"
@@ -89,17 +89,20 @@ struct GraphModelSettings : EncoderSettings {
   bool samples() const;
 };
 
-// Section [molecules]: a CSV table of SMILES, and what is computed from the SMILES of any dataset.
+// Section [molecules]: a CSV table of SMILES, and the features of whole graphs, most of which are of molecules.
 struct MoleculeSettings {
   std::string smiles_column, label_columns;  // the latter in the form of a line of CSV
   std::string fingerprint = "none";          // names separated by commas
   int64_t fingerprint_bits = 2048;
   bool descriptors = false;
+  bool statistics = false;
   bool head_features = true;  // the head of the network sees them
   bool kernel_ridge = false;  // average with a kernel regression on them
 
-  // Throws UsageError for unknown fingerprints and unclosed quotes.
-  MoleculeVectorOptions vector() const;
+  // Returns the features of whole graphs, none where neither the head nor the regression sees them. Throws UsageError
+  // for unknown fingerprints.
+  GraphVectorOptions vector() const;
+  // Throws UsageError for unclosed quotes.
   std::vector<std::string> labels() const;
 };
 

@@ -76,7 +76,8 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
   GraphKernel kernel;
   kernel.load(folder.path());
   if (!kernel.regression) {
-    std::cerr << "fitting a kernel ridge regression to " << split.train.size() << " molecules\n";
+    std::cerr << "fitting a kernel ridge regression to " << split.train.size()
+              << (graphs.smiles.empty() ? " graphs\n" : " molecules\n");
     kernel.regression = std::make_shared<const KernelRidge>(fit_graph_kernel(graphs, split.train, planned.settings));
   }
   std::ostringstream text;

@@ -190,7 +190,7 @@ struct Predictor {
 
   void predict_unlabelled(UnlabelledGraphs given, const std::string& source) {
     for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
-    take_molecule_inputs(given.packed, trained.settings.molecules, source);
+    take_graph_vectors(given.packed, trained.settings.molecules, source);
     const PackedItems graphs = unlabelled_items(trained, given.packed);
     if (!given.errors.empty()) return predict_rows(graphs, given.input, given.errors);
     predict(graphs, all_of(graphs), [&](int64_t item, const ItemPrediction& outputs) {

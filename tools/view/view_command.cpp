@@ -311,7 +311,7 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
       options.names.push_back(read.names[i].empty() ? name + " " + std::to_string(i) : read.names[i]);
     }
     if (trained) {
-      take_molecule_inputs(read.packed, settings.molecules, name);
+      take_graph_vectors(read.packed, settings.molecules, name);
       PackedItems items = unlabelled_items(*trained, read.packed);
       items.smiles = read.packed.smiles;
       read.packed = std::move(items);

@@ -29,7 +29,7 @@ TEST_CASE("features of molecules are rows of a table, and stored") {
   if (!has_rdkit()) return;
   const TemporaryFolder folder;
   const std::vector<std::string> smiles = {"CCO", "C(C", "c1ccccc1O"};
-  const MoleculeVectorOptions options{true, {"ecfp4"}, 128};
+  const GraphVectorOptions options{true, false, {"ecfp4"}, 128};
   int64_t done = 0;
   const auto vectors = [&] {
     return molecule_vectors(smiles, options, folder.path(), [&](int64_t i, int64_t) { done = std::max(done, i); });
@@ -48,7 +48,7 @@ TEST_CASE("features of molecules are rows of a table, and stored") {
   done = 0;
   require_equal(vectors().nan_to_num(-1), table.nan_to_num(-1), "stored");
   REQUIRE(done == 0);
-  molecule_vectors(smiles, {false, {"ecfp4"}, 128}, folder.path());
+  molecule_vectors(smiles, {.fingerprints = {"ecfp4"}, .fingerprint_bits = 128}, folder.path());
   REQUIRE(files_in(folder.path()) == 2);
   // A damaged file is made again.
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) write_text(entry.path(), "damaged");

@@ -85,24 +85,15 @@ TEST_CASE("count fingerprints have the bits and counts of RDKit's generators") {
 
 TEST_CASE("a vector has the descriptors first, then each fingerprint") {
   if (!has_rdkit()) return;
-  const MoleculeVectorOptions options{true, {"ecfp4", "atom_pair"}, 64};
+  const GraphVectorOptions options{true, false, {"ecfp4", "atom_pair"}, 64};
   const std::vector<float> all = molecule_vector(aspirin, options);
   const size_t described = descriptor_names().size();
   REQUIRE(vector_columns(options) == static_cast<int64_t>(described) + 128);
   REQUIRE(all.size() == described + 128);
-  const std::vector<float> pairs = molecule_vector(aspirin, {false, {"atom_pair"}, 64});
+  const std::vector<float> pairs = molecule_vector(aspirin, {.fingerprints = {"atom_pair"}, .fingerprint_bits = 64});
   REQUIRE(std::vector<float>(all.end() - 64, all.end()) == pairs);
   REQUIRE(vector_columns({}) == 0);
   REQUIRE_THROWS_AS(molecule_vector("C(C", options), std::invalid_argument);
-}
-
-TEST_CASE("names of fingerprints are read from a list") {
-  REQUIRE(fingerprints_of("none").empty());
-  REQUIRE(fingerprints_of("").empty());
-  REQUIRE(fingerprints_of("ecfp4,torsion") == std::vector<std::string>{"ecfp4", "torsion"});
-  require_error([] { fingerprints_of("ecfp4,ecfp5"); }, {"fingerprint", "ecfp4", "path", "\"ecfp5\""});
-  require_error([] { fingerprints_of("ecfp4,ecfp4"); }, {"fingerprint", "once", "\"ecfp4\""});
-  require_error([] { fingerprints_of("ecfp4,"); }, {"fingerprint", "\"\""});
 }
 
 TEST_CASE("a build without RDKit has no descriptors, one with it has their names") {

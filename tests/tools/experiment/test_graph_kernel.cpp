@@ -102,7 +102,27 @@ TEST_CASE("a kernel regression comes back from its RUN folder, and damage is nam
   require_error([&] { GraphKernel().load(folder.path()); }, {"kernel.ckpt", "another checkpoint"});
 }
 
-TEST_CASE("classes, many targets and very large sets have no kernel regression") {
+TEST_CASE("a regression of classes averages logits, and is fitted to graphs without SMILES") {
+  PackedItems graphs = small_graphs();
+  graphs.graph_features =
+      at::cat({graphs.target.unsqueeze(1), 2 - graphs.target.unsqueeze(1)}, 1).to(at::kFloat).log1p();
+  graphs.schema.graph_features = 2;
+  GraphSettings settings = small_graph_settings();
+  settings.molecules.fingerprint = "wl0";
+  settings.molecules.fingerprint_bits = 2;
+  settings.molecules.head_features = false;
+  GraphRun run = small_graph_run(graphs.schema, settings);
+  const std::vector<int64_t> all = {0, 1, 2, 3, 4, 5, 6};
+  const at::Tensor alone = run_outputs(run, graphs, all, GraphSplit::test).outputs.to(at::kDouble);
+  run.companion.regression = std::make_shared<const KernelRidge>(fit_graph_kernel(graphs, all, settings));
+  run.companion.weight = 0.25;
+  const at::Tensor of_kernel = run.companion.regression->predict(graphs.graph_features);
+  require_equal(of_kernel.argmax(1), graphs.target, "classes");
+  const at::Tensor both = run_outputs(run, graphs, all, GraphSplit::test).outputs;
+  require_close(both.to(at::kDouble), 0.75 * alone + 0.25 * of_kernel, 1e-5, "average");
+}
+
+TEST_CASE("targets of nodes, many targets and very large sets have no kernel regression") {
   PackedItems graphs = small_graphs(GraphTask::regression);
   CHECK_THAT(kernel_obstacle(graphs, 1000), Catch::Contains("descriptors"));
   graphs.graph_features = example_features(graphs.size());
@@ -112,7 +132,9 @@ TEST_CASE("classes, many targets and very large sets have no kernel regression")
   graphs.schema.output_names.resize(60);
   REQUIRE_FALSE(kernel_obstacle(graphs, 1000).empty());
   graphs.schema.task = GraphTask::classification;
-  CHECK_THAT(kernel_obstacle(graphs, 1000), Catch::Contains("classification"));
+  REQUIRE(kernel_obstacle(graphs, 1000).empty());
+  graphs.schema.task = GraphTask::node_classification;
+  CHECK_THAT(kernel_obstacle(graphs, 1000), Catch::Contains("node_classification"));
 }
 
 }  // namespace geosft::test::test_graph_kernel

@@ -20,6 +20,10 @@ TEST_CASE("presets of graphs and of molecules hold permitted values", "[graph_pr
   CHECK((graphs.model.dim == 32 && graphs.model.num_heads == 4 && graphs.model.depth == 3));
   CHECK(graphs.model.sampling.num_samples == 4);
   CHECK(graphs.splits.validation_fraction == 0.0);  // of fewer than five graphs
+  graphs.config().set_text(small_graph_preset() + graph_kernel_preset());
+  graphs.check();
+  CHECK(graphs.molecules.vector().statistics);
+  CHECK(graphs.molecules.vector().fingerprints.size() == 4);
   GraphSettings molecules;
   molecules.config().set_text(small_molecule_preset());
   molecules.check();
@@ -37,6 +41,18 @@ TEST_CASE("the preset of molecules is one model of molecules.toml", "[graph_pres
   file.data = preset.data;
   file.train.checkpoint_every = preset.train.checkpoint_every;
   CHECK(file.config().to_toml() == preset.config().to_toml());
+}
+
+TEST_CASE("a TU set gets a regression beside the transformer, other graphs do not", "[graph_presets]") {
+  const TemporaryFolder folder;
+  for (const char* name : {"A", "graph_indicator", "graph_labels"}) {
+    write_text(folder / "set" / ("SET_" + std::string(name) + ".txt"), "1, 1\n");
+  }
+  write_text(folder / "edges.txt", "0 1\n");
+  CHECK(small_preset((folder / "set").string(), {}, {}) == small_graph_preset() + graph_kernel_preset());
+  for (const std::string& data : {(folder / "edges.txt").string(), (folder / "absent").string(), std::string()}) {
+    CHECK(small_preset(data, {}, {}) == small_graph_preset());
+  }
 }
 
 TEST_CASE("molecules are told by their SMILES", "[graph_presets]") {

@@ -320,7 +320,7 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   REQUIRE(reading.smiles_column == "mol");
   REQUIRE(reading.label_columns == std::vector<std::string>{"a", "b, c"});
   REQUIRE(reading.split_folder == "lists");
-  const MoleculeVectorOptions vector = settings.molecules.vector();
+  const GraphVectorOptions vector = settings.molecules.vector();
   REQUIRE(vector.fingerprints == std::vector<std::string>{"ecfp4", "path"});
   REQUIRE(vector.fingerprint_bits == 512);
   REQUIRE(vector.descriptors);
@@ -336,8 +336,13 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   REQUIRE(settings.graph_model(schema).graph_features == 0);
   REQUIRE(settings.graph_model(schema).graph_counts == 0);
   settings.molecules.kernel_ridge = false;
-  require_error([&] { settings.check(); }, {"head_features", "kernel_ridge = true"});
+  settings.check();
+  REQUIRE_FALSE(settings.molecules.vector().any());  // nothing sees them
+  settings.molecules.fingerprint = "ecfp7";
+  require_error([&] { settings.molecules.vector(); }, {"ecfp7"});
+  settings.molecules.fingerprint = "ecfp4,path";
   settings.molecules.head_features = true;
+  REQUIRE(settings.molecules.vector().any());
   settings.model.atom_references = true;
   settings.model.local = LocalKind::gine;
   settings.model.edge_cutoff = 4.0;

@@ -39,13 +39,43 @@ TEST_CASE("a training of graphs without a configuration has sizes that fit its d
           Catch::Contains(
               "automatic, for 22 training graphs, before any are held out, of at most 17 nodes: dim 32, num_heads "
               "4, depth 3, num_samples 8, batch_size 16, ema_decay 0.0"));
-  CHECK_THAT(small.out,
-             Catch::Contains(" on the test split\ntest figures are of best.ckpt: epoch 1 of 1, the best on"));
+  CHECK_THAT(
+      small.out,
+      Catch::Contains(" on the test split\ntest figures are of the average of best.ckpt and a kernel ridge regression\n"
+                      "best.ckpt: epoch 1 of 1, the best on"));
   CHECK_THAT(read_text(shop / "run/config.toml"),
              Catch::Contains("norm = \"pre\"") && Catch::Contains("encoding = \"rwpe\""));
   CHECK_THAT(shop.run_well({"train", "--list-keys"}).out, Catch::Contains("--dim \"auto\""));
   CHECK_THAT(shop.run_well({"train", "--list-keys", "--preset", "paper"}).out, Catch::Contains("--dim 144"));
   CHECK_THAT(shop.run_well({"train", "--list-keys", "--data", "mine.csv"}).out, Catch::Contains("--dim \"auto\""));
+}
+
+TEST_CASE("graphs without SMILES have a regression on their labels and statistics, and predictions have it, too") {
+  const GraphShop shop;
+  const Words features = {"--fingerprint", "wl0,wl1,wl2", "--fingerprint-bits", "64", "--statistics", "--kernel-ridge"};
+  const ProcessResult trained = shop.run_well(shop.train("run", features + Words{"--no-head-features", "--json"}));
+  CHECK_THAT(trained.err,
+             Catch::Contains("fitting a kernel ridge regression to 18 graphs\n") && Catch::Contains("; weight 0.5\n"));
+  const std::string run = (shop / "run").string(), alone = run + "/best.ckpt", data = shop.data().string();
+  const auto metrics = [](const ProcessResult& result) { return nlohmann::json::parse(result.out).at("metrics"); };
+  CHECK(metrics(shop.run_well({"eval", run, "--json"})) == metrics(trained));
+  CHECK(metrics(shop.run_well({"eval", alone, "--json"})) != metrics(trained));
+  // A regression that sees all labels around a node tells cycles from stars, of graphs that it has not seen either.
+  CHECK(metrics(trained).at("roc_auc") == 1.0);
+  const std::string both = shop.run_well({"predict", run, data}).out;
+  CHECK(lines_of(both).size() == 24);
+  CHECK(both != shop.run_well({"predict", alone, data}).out);
+  // The head sees them unless it is told not to, and a network that does is another one.
+  const ProcessResult seen = shop.run_well(shop.train("seen", features + Words{"--head-layers", "2", "--json"}));
+  CHECK(metrics(seen).contains("accuracy"));
+  CHECK_THAT(read_text(shop / "seen/config.toml"), Catch::Contains("statistics = true"));
+  shop.refuses(shop.train("none", {"--statistics", "--no-head-features"}), 2, {"--statistics", "kernel_ridge = true"});
+  write_text(shop / "unseen.toml", "[molecules]\nfingerprint = 'wl1'\nhead_features = false\n");
+  const ProcessResult unseen =
+      shop.run_well(shop.train("unseen", {"--config", (shop / "unseen.toml").string(), "--json"}));
+  CHECK_FALSE(std::filesystem::exists(shop / "unseen/kernel.ckpt"));
+  CHECK(metrics(unseen) == metrics(shop.run_well({"eval", alone, "--json"})));
+  shop.refuses(shop.train("none", {"--kernel-ridge"}), 2, {"--kernel-ridge", "--fingerprint wl0,wl1,wl2,wl3"});
 }
 
 TEST_CASE("the small preset fits what a configuration file names") {

@@ -70,7 +70,7 @@ def read_cloud(
 def read_graphs(
     source: str | pathlib.Path | Sequence[str], schema: Mapping[str, Any], labels: Mapping[str, Any] | None = None, *,
     directed: bool = False, coalesce: bool = True, smiles_column: str = "", fingerprint: str = "none", fingerprint_bits: int = 2048,
-    descriptors: bool = False
+    descriptors: bool = False, statistics: bool = False
 ) -> tuple[FeaturedGraphs, list[str]]:
     """The graphs of a file that geosft-graph predicts, with the features of its model's training data, and their names: a
     table of SMILES, molecules with coordinates, edge lists, Matrix Market, packed graphs, or a folder in TU's form.
@@ -79,7 +79,7 @@ def read_graphs(
         source: a path; or a list of SMILES.
         schema, labels: of the training data, as in a checkpoint.
         directed, coalesce, smiles_column: as the options of geosft-graph.
-        fingerprint, fingerprint_bits, descriptors: features of whole molecules.
+        fingerprint, fingerprint_bits, descriptors, statistics: features of whole graphs, as the options of geosft-graph.
 
     Raises a FileNotFoundError for a path where nothing is, and a RuntimeError that names a broken file, or one with other
     features; warns of what is left out.
@@ -97,7 +97,7 @@ def read_graphs(
     numbers = [schema["node_values"], schema["edge_values"], int(schema["coordinates"]), schema.get("graph_features", 0)]
     tensors, names, said = torch.ops.geosft._read_graphs(
         "source" if smiles else str(as_existing_path(source, "source")), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
-        labels["edges"], directed, coalesce, smiles_column, fingerprint, fingerprint_bits, descriptors)
+        labels["edges"], directed, coalesce, smiles_column, fingerprint, fingerprint_bits, descriptors, statistics)
     for sentence in said:
         warnings.warn(sentence, stacklevel=2)
     ptr, rowptr, col, *given = tensors
@@ -549,8 +549,8 @@ class TrainedGraphModel(GraphModel, TrainedRun):
 
     def prepare(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """Graphs as :meth:`predict` gives them to the model: ``model(model.prepare(graphs))``. Takes a batch of PyTorch Geometric,
-        too; the fields of the graphs may be NumPy arrays of int32, int64, float32 or float64. Computes the node encoding where
-        it is missing, and leaves out `graph_features` that only the kernel regression uses; the result is on the device of the
+        too; the fields of the graphs may be NumPy arrays of int32, int64, float32 or float64. Computes the node encoding and
+        `graph_features` of any graphs where they are missing, and leaves out `graph_features` that only the kernel regression uses; the result is on the device of the
         model. Raises a ValueError or TypeError that names the argument or the field."""
         return self._for_head(self._complete(graphs))
 
@@ -567,7 +567,26 @@ class TrainedGraphModel(GraphModel, TrainedRun):
             from .pyg import from_data
             graphs = from_data(graphs)
         graphs = FeaturedGraphs(*(tensor_of(value, name, NUMBERS) for name, value in graphs._asdict().items()))
-        return self.encode(graphs).to(self.numbers.weight.device)
+        return self._with_features(self.encode(graphs)).to(self.numbers.weight.device)
+
+    def _with_features(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
+        """The graphs with the features of whole graphs of the configuration, where they are missing and can be computed: those of
+        molecules need SMILES (:meth:`read`)."""
+        molecules = self.config.get("molecules", {})
+        names = _fingerprints(molecules)
+        of_molecules = molecules.get("descriptors", False) or not all(name.startswith("wl") for name in names)
+        if graphs.graph_features is not None or of_molecules or not (names or molecules.get("statistics", False)):
+            return graphs
+        _load_readers()
+        there = graphs.rowptr.device
+        given = (graphs.ptr, graphs.rowptr, graphs.col, graphs.node_categories, graphs.node_values, graphs.edge_categories)
+        schema = (self.schema[name] for name in ("node_vocabulary", "edge_vocabulary", "node_values"))
+        try:
+            found = torch.ops.geosft._graph_vectors(*(None if one is None else one.cpu() for one in given), *schema, ",".join(names),
+                                                    molecules["fingerprint_bits"], molecules["statistics"])
+        except RuntimeError as error:
+            raise ValueError(str(error)) from None
+        return graphs._replace(graph_features=found.to(there))
 
     def _for_head(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs without features that only the regression uses."""
@@ -576,7 +595,7 @@ class TrainedGraphModel(GraphModel, TrainedRun):
     def predict(self, graphs: FeaturedGraphs) -> Tensor:
         """Predictions [B, outputs] of graphs, or [N, outputs] of their nodes, as those of the tool: probabilities of
         classes or labels, or targets in the unit of the data; averaged over the votes of the configuration. The node
-        encoding is computed where it is missing. Takes what :meth:`prepare` takes, a batch of PyTorch Geometric, too
+        encoding is computed where it is missing, and so are `graph_features` other than those of molecules. Takes what :meth:`prepare` takes, a batch of PyTorch Geometric, too
         (:func:`geosft.pyg.from_data`)."""
         graphs = self._complete(graphs)
         seen = self._for_head(graphs)
@@ -595,7 +614,8 @@ class TrainedGraphModel(GraphModel, TrainedRun):
             if self.task == "regression":
                 return torch.lerp(found, more, self.kernel.weight)
             if self.kernel.average_logits:
-                return torch.lerp(outputs, more, self.kernel.weight).sigmoid()
+                mean = torch.lerp(outputs, more, self.kernel.weight)
+                return mean.softmax(1) if self.task == "classification" else mean.sigmoid()
             return torch.lerp(found, more.sigmoid(), self.kernel.weight)
 
     def _outputs(self, graphs: FeaturedGraphs) -> Tensor:
@@ -611,7 +631,7 @@ class TrainedGraphModel(GraphModel, TrainedRun):
             graphs = read_sequences(source, self.schema, patch_size=self.config.get("patch_size", 1), max_length=self.config.get("max_length", 0))
             return graphs, [""] * (len(graphs.ptr) - 1)
         molecules = self.config.get("molecules", {})
-        given = {key: molecules[key] for key in ("smiles_column", "fingerprint", "fingerprint_bits", "descriptors") if key in molecules}
+        given = {key: molecules[key] for key in ("smiles_column", "fingerprint", "fingerprint_bits", "descriptors", "statistics") if key in molecules}
         labels = json.loads(self.texts["labels"]) if "labels" in self.texts else None
         return read_graphs(source, self.schema, labels, directed=self.config.get("directed", False),
                            coalesce=self.config.get("coalesce", True), **given)
@@ -710,14 +730,19 @@ def _load_segmenter(config, texts, file) -> TrainedSegmenter:
 
 
 def _count_columns(config: dict[str, Any]) -> int:
-    """The columns of fingerprints, the last among the features of a molecule (data/graphs/molecule_vector.h)."""
+    """The columns of fingerprints, the last among the features of a graph (data/graphs/graph_vectors.h)."""
     molecules = config.get("molecules", {})
-    names = [name.strip() for name in molecules.get("fingerprint", "none").split(",")]
-    return sum(name not in ("", "none") for name in names) * molecules.get("fingerprint_bits", 2048)
+    return len(_fingerprints(molecules)) * molecules.get("fingerprint_bits", 2048)
+
+
+def _fingerprints(molecules: Mapping[str, Any]) -> list[str]:
+    """The names of the fingerprints, from the section [molecules]."""
+    names = (name.strip() for name in molecules.get("fingerprint", "none").split(","))
+    return [name for name in names if name not in ("", "none")]
 
 
 def _head_features(config: dict[str, Any]) -> bool:
-    """Whether the head sees the features of molecules; files of earlier versions do not say so, and theirs do."""
+    """Whether the head sees the features of whole graphs; files of earlier versions do not say so, and theirs do."""
     return config.get("molecules", {}).get("head_features", True)
 
 
