@@ -231,6 +231,9 @@ bool GraphTrainCommand::train(const RunFolder& folder) {
             ". It is the transformer, since an option is given that is not for the graph network with fingerprints and "
             "descriptors, which molecules get otherwise";
       }
+      if (settings.molecules.kernel_ridge) {
+        note += ". It is averaged with a kernel ridge regression, which --no-kernel-ridge leaves out";
+      }
     }
   }
   try {

@@ -35,7 +35,9 @@ TEST_CASE("a training of graphs without a configuration has sizes that fit its d
   const ProcessResult small = shop.run_well(words + Words{"--validation-fraction", "0.2"});
   CHECK_THAT(
       small.err,
-      Catch::Contains("without --config: a small model that fits the data; --preset paper") &&
+      Catch::Contains(
+          "without --config: a small model that fits the data; --preset paper has the sizes of the paper. It "
+          "is averaged with a kernel ridge regression, which --no-kernel-ridge leaves out\n") &&
           Catch::Contains(
               "automatic, for 22 training graphs, before any are held out, of at most 17 nodes: dim 32, num_heads "
               "4, depth 3, num_samples 8, batch_size 16, ema_decay 0.0"));
