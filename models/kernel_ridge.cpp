@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -134,8 +135,10 @@ at::Tensor squared_row_distances(const at::Tensor& a, const at::Tensor& b) {
   return (a.square().sum(1).unsqueeze(1) + b.square().sum(1).unsqueeze(0) - 2 * a.matmul(b.t())).clamp_min(0);
 }
 
-at::Tensor counts_of(const at::Tensor& logarithms) {
-  return at::expm1(logarithms.to(at::kFloat).nan_to_num(0.0)).round().clamp(0, 255).to(at::kByte).contiguous();
+// Returns the counts, at most the largest of `type`, uint8 or int16.
+at::Tensor counts_of(const at::Tensor& logarithms, at::ScalarType type) {
+  const double largest = type == at::kByte ? 255 : 32767;
+  return at::expm1(logarithms.to(at::kFloat).nan_to_num(0.0)).round().clamp(0, largest).to(type).contiguous();
 }
 
 // The shares of the kernels.
@@ -402,7 +405,9 @@ void check_state(std::map<std::string, at::Tensor>& state) {
       {"offset", at::kDouble, 1}};
   for (const auto& [name, type, dims] : forms) {
     at::Tensor& tensor = state.at(name);
-    require(tensor.scalar_type() == type && tensor.dim() == dims, name);
+    // Wide counts are int16.
+    const bool short_counts = tensor.scalar_type() == at::kShort && std::string_view(name) == "counts";
+    require((tensor.scalar_type() == type || short_counts) && tensor.dim() == dims, name);
     tensor = tensor.contiguous();
   }
   const at::Tensor &ptr = state.at("knot_ptr"), &scores = state.at("scores"), &counts = state.at("counts");
@@ -450,7 +455,8 @@ at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits
   TORCH_CHECK(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(1) && bits > 0 && a.size(1) % bits == 0,
               "min_max_kernel: a and b must have the same columns, a multiple of ", bits, ", got ", a.sizes(), " and ",
               b.sizes());
-  TORCH_CHECK(a.scalar_type() == at::kByte && b.scalar_type() == at::kByte, "min_max_kernel: a and b must be uint8");
+  TORCH_CHECK(a.scalar_type() == b.scalar_type() && (a.scalar_type() == at::kByte || a.scalar_type() == at::kShort),
+              "min_max_kernel: a and b must be uint8 or int16 alike, got ", a.scalar_type(), " and ", b.scalar_type());
   const int64_t rows = a.size(0), columns = b.size(0), blocks = a.size(1) / bits;
   at::Tensor out = at::zeros({rows, columns}, at::kFloat);
   const auto values = [&](const at::Tensor& counts) {
@@ -501,7 +507,8 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
   const at::Tensor descriptors = features.narrow(1, 0, described);
   fit_scores(descriptors, state);
   const at::Tensor scores = descriptor_scores(descriptors, state),
-                   counts = counts_of(features.narrow(1, described, counted));
+                   counts =
+                       counts_of(features.narrow(1, described, counted), options.wide_counts ? at::kShort : at::kByte);
   const bool exact = rows <= options.max_exact;
   const at::Tensor kept = exact ? at::arange(rows, at::kLong) : landmark_rows(targets, options);
   state["scores"] = scores.index_select(0, kept);
@@ -554,14 +561,14 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
     };
     Selection found = select_with(options.selection_rows, possible, Selection().place);
     for (const double factor : std::exchange(more_factors, {})) {
-      const at::Tensor narrower = kernels.gaussian, exponent = state["gaussian"];
+      const at::Tensor previous = kernels.gaussian, exponent = state["gaussian"];
       take_factor(factor);
       kernels.gaussian = gaussian_kernel(state["scores"], state);
       const Selection other = select_with(options.selection_rows, possible, Selection().place);
       if (other.error < found.error) {
         found = other;
       } else {
-        kernels.gaussian = narrower;
+        kernels.gaussian = previous;
         state["gaussian"] = exponent;
       }
     }
@@ -618,8 +625,9 @@ at::Tensor KernelRidge::predict(const at::Tensor& features) const {
   std::vector<at::Tensor> parts = {at::zeros({0, targets()}, weights.options())};
   for (int64_t begin = 0; begin < features.size(0); begin += chunk_rows) {
     const at::Tensor some = features.slice(0, begin, begin + chunk_rows).cpu();
-    const KernelMatrices kernels = kernels_of(descriptor_scores(some.narrow(1, 0, described), state_),
-                                              counts_of(some.narrow(1, described, counted)), state_);
+    const KernelMatrices kernels =
+        kernels_of(descriptor_scores(some.narrow(1, 0, described), state_),
+                   counts_of(some.narrow(1, described, counted), state_.at("counts").scalar_type()), state_);
     at::Tensor sum = at::zeros({some.size(0), targets()}, weights.options());
     int64_t row = 0;
     for (const at::Tensor* kernel : {&kernels.gaussian, &kernels.linear, &kernels.fingerprints}) {

@@ -14,6 +14,7 @@ namespace geosft {
 struct KernelRidgeOptions {
   int64_t fingerprints = 0;      // blocks of equally many columns, which come last
   int64_t fingerprint_bits = 0;  // columns of each, log(1 + count)
+  bool wide_counts = false;      // counts up to 32,767 instead of 255, larger ones are taken as that
   bool labels = false;           // targets are 0 or 1, and predictions logits; otherwise both are values
   bool classes = false;          // targets are 0 or 1, one 1 in each row, and predictions logits of their softmax
   int64_t max_exact = 12000;     // 4 GB; above so many rows, the Nyström approximation from `landmarks` rows
@@ -69,7 +70,8 @@ class KernelRidge {
 std::vector<at::Tensor> left_out_parts(const at::Tensor& groups);
 
 // Returns the min-max kernel, averaged over blocks of `bits` columns: a [n, blocks * bits] and b [m, blocks * bits],
-// uint8; the result is float32 [n, m]. Two rows of zeros have the similarity 1. With `logarithms`, of log(1 + count).
+// both uint8 or both int16; the result is float32 [n, m]. Two rows of zeros have the similarity 1. With `logarithms`,
+// of log(1 + count).
 at::Tensor min_max_kernel(const at::Tensor& a, const at::Tensor& b, int64_t bits, bool logarithms = false);
 
 }  // namespace geosft

@@ -135,13 +135,15 @@ std::vector<std::string> fingerprints_of(const std::string& text) {
 
 at::Tensor graph_statistics(const PackedItems& graphs) {
   const at::Tensor features = node_features(graphs), ptr = graphs.graphs.ptr.contiguous();
+  const CsrGraph& given = graphs.graphs.graph;
+  const CsrGraph graph_of_all{given.rowptr.contiguous(), given.col.contiguous(), {}, {}};
   const int64_t columns = features.size(1), items = graphs.size(), width = 2 + 2 * columns * (hops + 1);
   at::Tensor out = at::full({items, width}, std::numeric_limits<float>::quiet_NaN(), at::kFloat);
   const int64_t* const first = ptr.const_data_ptr<int64_t>();
   const double* const from = features.const_data_ptr<double>();
   at::parallel_for(0, items, 1, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
-      const GraphOfRows graph(graphs.graphs.graph, first[item], first[item + 1]);
+      const GraphOfRows graph(graph_of_all, first[item], first[item + 1]);
       float* const to = out.data_ptr<float>() + item * width;
       to[0] = static_cast<float>(graph.nodes());
       to[1] = static_cast<float>(graph.edges());
@@ -172,11 +174,13 @@ at::Tensor graph_vectors(const PackedItems& graphs, const GraphVectorOptions& op
   int64_t next = vectors.defined() ? vectors.size(1) - of_molecules.count_columns() : 0;  // column of `vectors`
   if (next > 0) parts.push_back(vectors.narrow(1, 0, next));
   if (options.statistics) parts.push_back(graph_statistics(graphs));
-  int64_t most = -1;
-  for (const std::string& name : options.fingerprints) most = std::max(most, refinements_of(name));
-  const at::Tensor labels = most >= 0 ? weisfeiler_lehman_labels(graphs, most) : at::Tensor();
+  int64_t max_refinements = -1;
+  for (const std::string& name : options.fingerprints)
+    max_refinements = std::max(max_refinements, refinements_of(name));
+  const bool refined = max_refinements >= 0;
+  const at::Tensor labels = refined ? weisfeiler_lehman_labels(graphs, max_refinements) : at::Tensor();
   const at::Tensor item =
-      most >= 0 ? at::repeat_interleave(at::arange(graphs.size(), at::kLong), graphs.graphs.ptr.diff()) : at::Tensor();
+      refined ? at::repeat_interleave(at::arange(graphs.size(), at::kLong), graphs.graphs.ptr.diff()) : at::Tensor();
   for (const std::string& name : options.fingerprints) {
     if (const int64_t count = refinements_of(name); count >= 0) {
       parts.push_back(label_counts(labels[count], item, graphs.size(), bits));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Features of whole graphs, vectors of a fixed length: descriptors and count fingerprints.
+// Features of whole graphs, vectors of a fixed length: descriptors, statistics and count fingerprints.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +43,11 @@ at::Tensor graph_vectors(const PackedItems& graphs, const GraphVectorOptions& op
                          const std::filesystem::path& cache = {},
                          const std::function<void(int64_t done, int64_t total)>& progress = {});
 
-// Returns the numbers of nodes and edges of each graph, then the mean and the standard deviation over its nodes of each
-// feature of nodes, of the mean of these over the neighbours of a node, and of the mean of those, float32 [B, columns].
-// The features are the categories as 0 and 1, of columns with at most 128 categories, the values and the degree. A
-// graph without nodes has no means (NaN), and a node without neighbours the mean 0.
+// Returns the numbers of nodes and stored edges of each graph (an undirected edge is stored twice), then the mean and
+// the standard deviation over its nodes of each feature of nodes, of the mean of these over the neighbours of a node,
+// and of the mean of those, float32 [B, columns]. The features are the categories as 0 and 1, of columns with at most
+// 128 categories, the values and the degree. A graph without nodes has no means (NaN), and a node without neighbours
+// the mean 0.
 at::Tensor graph_statistics(const PackedItems& graphs);
 
 }  // namespace geosft

@@ -20,7 +20,8 @@ const std::vector<std::string>& molecule_fingerprint_names();
 // without RDKit.
 const std::vector<std::string>& descriptor_names();
 
-// Returns the number of columns. Throws std::runtime_error in a build without RDKit if `options.any()`.
+// Returns the number of columns of options with parts of molecules alone. Throws std::runtime_error in a build without
+// RDKit if `options.descriptors`.
 int64_t vector_columns(const GraphVectorOptions& options);
 
 // Returns the vector of a SMILES, with fingerprints of molecules alone: descriptors in RDKit's units, NaN where a

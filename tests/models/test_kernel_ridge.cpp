@@ -259,6 +259,26 @@ TEST_CASE("predictions for labels are logits, of the share of ones where there i
   require_close(logits.select(1, 2), at::zeros({rows}, at::kDouble), 1e-12, "unknown");
 }
 
+TEST_CASE("wide counts tell apart what counts up to 255 do not") {
+  const at::Tensor large = at::arange(30, at::kDouble).mul(40).add(300).unsqueeze(1), target = large.log1p();
+  const at::Tensor counts = at::cat({large, at::zeros({30, 2 * bits - 1}, at::kDouble)}, 1),
+                   groups = at::arange(30, at::kLong);
+  KernelRidgeOptions options = options_of(2);
+  const auto error = [&] {
+    const KernelRidge found = KernelRidge::fit(counts.log1p(), target, groups, options);
+    const KernelRidge again = KernelRidge::from_state(found.state());
+    require_equal(again.predict(counts.log1p()), found.predict(counts.log1p()), "from its state");
+    return (found.predict(counts.log1p()) - target).abs().max().item<double>();
+  };
+  CHECK(error() > 0.3);
+  options.wide_counts = true;
+  CHECK(error() < 0.1);
+  const at::Tensor some = counts.narrow(0, 0, 4).to(at::kShort), others = counts.narrow(0, 2, 5).to(at::kShort);
+  require_close(min_max_kernel(some, others, bits, /*logarithms=*/true).to(at::kDouble),
+                slow_min_max(some.to(at::kDouble).log1p(), others.to(at::kDouble).log1p()), 1e-6, "kernel");
+  require_error([&] { min_max_kernel(some, others.to(at::kByte), bits); }, {"int16", "alike"});
+}
+
 TEST_CASE("of several widths of the Gaussian kernel, the one with the smallest error of left-out rows is taken") {
   // A function that varies within a deviation of the descriptors, and one that is nearly quadratic.
   const at::Tensor x = at::randn({200, 2}, generator(31), at::TensorOptions(at::kDouble));

@@ -25,7 +25,7 @@ SECTIONS = {
     "clouds": "what is read, and what a model sees of it",
     "augment": "random changes of training clouds",
     "splits": "training, validation and test sets",
-    "molecules": "tables of molecules",
+    "molecules": "tables of molecules, and features of whole graphs",
     "pictures": "folders of pictures, and what a model sees of them",
     "model": "layers and heads",
     "train": "optimisation",

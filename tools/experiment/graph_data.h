@@ -44,8 +44,8 @@ OpenedStructure open_structure(const std::string& source, const GraphReadOptions
 // Stores the node encoding in the graphs. For an estimated encoding, prints its standard error to stderr.
 void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options);
 
-// Computes the features of whole graphs that the settings name, of the schema if the head of the network sees them;
-// unchanged if they name none. Throws UsageError, naming
+// Computes the features of whole graphs that the settings name; unchanged if they name none. The schema counts their
+// columns if the head of the network sees them. Throws UsageError, naming
 // `source`, for features of molecules and graphs without SMILES, and for sequences and data with targets of nodes.
 void take_graph_vectors(PackedItems& graphs, const MoleculeSettings& settings, const std::string& source);
 

@@ -56,7 +56,9 @@ KernelRidge fit_graph_kernel(const PackedItems& graphs, const std::vector<int64_
   options.fingerprints = static_cast<int64_t>(vector.fingerprints.size());
   options.fingerprint_bits = vector.fingerprint_bits;
   options.labels = graphs.schema.task == GraphTask::multi_label;
-  // The statistics of graphs are few or many, by the data.
+  // Molecules have few atoms of a kind, graphs may have thousands of nodes of one.
+  options.wide_counts = graphs.smiles.empty();
+  // A set may have a few statistics or hundreds, which need a wider kernel: left-out graphs choose.
   if (vector.statistics) options.gaussian_factors = {0.25, 1.0, 4.0};
   options.classes = graphs.schema.task == GraphTask::classification;
   options.seed = settings.seed;

@@ -46,7 +46,8 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
            {.low = 1, .high = 1 << 20})
       .add("molecules", "descriptors", &molecules.descriptors, "RDKit's 2-D descriptors of whole molecules")
       .add("molecules", "statistics", &molecules.statistics,
-           "of any graphs: numbers of nodes and edges, and means and deviations of the features of nodes and of their "
+           "of any graphs: numbers of nodes and stored edges, and means and deviations of the features of nodes and of "
+           "their "
            "neighbours")
       .add("molecules", "head_features", &molecules.head_features,
            "let the head see fingerprints, descriptors and statistics; false: only the kernel ridge regression does")
@@ -337,7 +338,7 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   // Missing data are reported when they are opened.
   const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
   uses.push_back({{"kernel_ridge", "head_features"},
-                  molecules.fingerprint != "none" || molecules.descriptors || molecules.statistics,
+                  molecules.names_features(),
                   "fingerprints, descriptors or statistics",
                   "a run without them (--fingerprint wl0,wl1,wl2,wl3 adds some, and ecfp4 of molecules)"});
   uses.push_back({{"fingerprint", "fingerprint_bits", "descriptors", "statistics"},

@@ -99,6 +99,8 @@ struct MoleculeSettings {
   bool head_features = true;  // the head of the network sees them
   bool kernel_ridge = false;  // average with a kernel regression on them
 
+  // Returns whether it names features of whole graphs.
+  bool names_features() const { return fingerprint != "none" || descriptors || statistics; }
   // Returns the features of whole graphs, none where neither the head nor the regression sees them. Throws UsageError
   // for unknown fingerprints.
   GraphVectorOptions vector() const;

@@ -244,9 +244,6 @@ PlannedExperiment plan_experiment(const GraphSettings& settings, bool resume, co
   std::string obstacle;
   if (opened.settings.molecules.kernel_ridge) {
     obstacle = kernel_obstacle(graphs, static_cast<int64_t>(split.train.size()));
-    if (!obstacle.empty() && !opened.settings.molecules.head_features) {
-      throw UsageError("head_features = false needs a kernel ridge regression: " + obstacle);
-    }
   }
   return {std::move(opened), std::move(runs), std::move(split), std::move(obstacle)};
 }
@@ -304,6 +301,10 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
   const auto [opened, planned, split, obstacle] = plan_experiment(settings, resume, processes);
   const PackedItems& graphs = opened.graphs;
   if (!obstacle.empty() && processes.is_root()) std::cerr << "kernel_ridge is left out: " << obstacle << '\n';
+  const MoleculeSettings& features = opened.settings.molecules;
+  if (!features.head_features && !features.kernel_ridge && features.names_features() && processes.is_root()) {
+    std::cerr << "fingerprint, descriptors and statistics are left out: head_features and kernel_ridge are false\n";
+  }
   for (const std::string& said : {note, opened.derived}) {
     if (!said.empty() && processes.is_root()) std::cerr << said << '\n';
   }

@@ -11,6 +11,7 @@
 
 #include "data/data_error.h"
 #include "data/graphs/molecule_table.h"
+#include "data/graphs/tu_dataset.h"
 #include "data/read_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/graph_presets.h"
@@ -231,10 +232,11 @@ bool GraphTrainCommand::train(const RunFolder& folder) {
             ". It is the transformer, since an option is given that is not for the graph network with fingerprints and "
             "descriptors, which molecules get otherwise";
       }
-      if (settings.molecules.kernel_ridge) {
-        note += ". It is averaged with a kernel ridge regression, which --no-kernel-ridge leaves out";
-      }
     }
+  }
+  if (begins_small() && settings.molecules.kernel_ridge && is_tu_dataset(settings.data)) {
+    note += (note.empty() ? "the model" : ". The model") +
+            std::string(" is averaged with a kernel ridge regression, which --no-kernel-ridge leaves out");
   }
   try {
     results_ = run_experiment(settings, folder, resume, device, processes(), note);

@@ -95,17 +95,14 @@ void GraphGallery::explain(const FeaturedGraphs& one, int64_t item, Subject& sub
   at::NoGradGuard guard;
   const EvaluationSettings& evaluation = trained_->settings.evaluation;
   const FeaturedGraphs there = on_device(one, device_of(*trained_->model));
-  ForwardTrace trace;  // of the first vote
-  at::Tensor sum;
-  for (int64_t vote = 0; vote < evaluation.checked_votes(); ++vote) {
-    SamplingContext context = evaluation.context(static_cast<uint64_t>(vote));
-    if (vote == 0) context.trace_into(trace);
-    const at::Tensor outputs = trained_->model->forward(there, context, trained_->model->head_features(there)).cpu();
-    sum = vote == 0 ? outputs : sum + outputs;
-  }
+  ForwardTrace trace;  // of the first network and vote
+  SamplingContext context = evaluation.context(0);
+  context.trace_into(trace);
+  trained_->model->forward(there, context, trained_->model->head_features(there));
   subject.trace = on_host(std::move(trace));
-  const at::Tensor in_unit =
-      in_units(trained_->model, trained_->schema.task, sum / static_cast<double>(evaluation.votes));
+  // Predictions are those of the whole run: its votes, networks and regression.
+  const at::Tensor outputs = run_outputs(*trained_, graphs_, {item}, GraphSplit::test).outputs.cpu();
+  const at::Tensor in_unit = in_units(trained_->model, trained_->schema.task, outputs);
   if (!is_of_nodes(trained_->schema.task)) {
     subject.prediction = prediction_text(trained_->schema, in_unit[0], 1).substr(2);
   }

@@ -86,6 +86,20 @@ TEST_CASE("statistics are means and deviations over the nodes, of their neighbou
   REQUIRE(found[graphs.size() - 1].slice(0, 2).isnan().all().item<bool>());
 }
 
+TEST_CASE("directed edges lead to neighbours at their targets, and strided tensors are read as they are") {
+  PackedItems graphs;
+  graphs.graphs = concatenated({graph_of(4, {{0, 1}, {0, 2}, {3, 0}})});
+  const at::Tensor found = graph_statistics(graphs)[0];
+  // Nodes and edges, then mean and deviation of the degrees 2, 0, 0, 1, of those of neighbours 0, 0, 0, 2, and of
+  // theirs.
+  const std::vector<double> expected = {4, 3, 0.75, std::sqrt(0.6875), 0.5, std::sqrt(0.75), 0, 0};
+  require_close(found.to(at::kDouble), at::tensor(expected, at::kDouble), 1e-6, "statistics");
+  const auto strided = [](const at::Tensor& given) { return at::stack({given, given + 1}, 1).select(1, 0); };
+  graphs.graphs.graph.rowptr = strided(graphs.graphs.graph.rowptr);
+  graphs.graphs.graph.col = strided(graphs.graphs.graph.col);
+  require_equal(graph_statistics(graphs)[0], found, "strided");
+}
+
 TEST_CASE("a column of many categories is left to the fingerprints, and features may be absent") {
   PackedItems graphs = small_graphs();
   const int64_t all = graph_statistics(graphs).size(1);

@@ -36,7 +36,7 @@ TEST_CASE("a training of graphs without a configuration has sizes that fit its d
   CHECK_THAT(
       small.err,
       Catch::Contains(
-          "without --config: a small model that fits the data; --preset paper has the sizes of the paper. It "
+          "without --config: a small model that fits the data; --preset paper has the sizes of the paper. The model "
           "is averaged with a kernel ridge regression, which --no-kernel-ridge leaves out\n") &&
           Catch::Contains(
               "automatic, for 22 training graphs, before any are held out, of at most 17 nodes: dim 32, num_heads "
@@ -76,6 +76,12 @@ TEST_CASE("graphs without SMILES have a regression on their labels and statistic
   const ProcessResult unseen =
       shop.run_well(shop.train("unseen", {"--config", (shop / "unseen.toml").string(), "--json"}));
   CHECK_FALSE(std::filesystem::exists(shop / "unseen/kernel.ckpt"));
+  CHECK_THAT(unseen.err, Catch::Contains("are left out: head_features and kernel_ridge are false\n"));
+  // Without features there is nothing to fit the regression to, and the network is trained alone.
+  const Words bare = {"train",   "--data", shop.data().string(), "--out", (shop / "bare").string(), "--epochs", "1",
+                      "--folds", "4"};
+  CHECK_THAT(shop.run_well(bare + Words{"--fingerprint", "none", "--no-statistics"}).err,
+             Catch::Contains("kernel_ridge is left out: it needs fingerprints, descriptors or statistics\n"));
   CHECK(metrics(unseen) == metrics(shop.run_well({"eval", alone, "--json"})));
   shop.refuses(shop.train("none", {"--kernel-ridge"}), 2, {"--kernel-ridge", "--fingerprint wl0,wl1,wl2,wl3"});
 }

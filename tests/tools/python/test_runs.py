@@ -466,6 +466,7 @@ class Graphs(InFolder):
         "polynomial": ("--attention=polynomial", "--degree=3"),
         "causal": ("--attention=polynomial", "--degree=2", "--causal", "--score-scale=inverse"),
         "features": ("--fingerprint=wl0,wl2", "--fingerprint-bits=32", "--statistics", "--kernel-ridge", "--head-features", "--head-layers=2"),
+        "unseen": ("--fingerprint=wl0,wl1", "--fingerprint-bits=32", "--statistics", "--kernel-ridge", "--no-head-features"),
         "gcn": ("--local=gcn", "--virtual-node", "--max-degree=1", "--normalization=batch", "--head=mean"),
         "gine": ("--local=gine", "--attention=none", "--norm=pre", "--mlp-ratio=0", "--jumping-knowledge=concatenate", "--head=max",
                  "--head-layers=2"),
@@ -518,6 +519,17 @@ class Graphs(InFolder):
                 model.save(self.folder / f"{name}_written")
                 again = torch.classes.geosft.GraphPredictor(str(self.folder / f"{name}_written"))
                 self.assertTrue(torch.equal(again.predict_data(str(self.data)), expected))
+
+    def test_missing_features_are_computed_of_fields_of_other_kinds(self):
+        graphs = nn.FeaturedGraphs.from_edges(self.edges, self.ptr, node_categories=self.nodes[:, None], edge_categories=self.bonds[:, None])
+        for name, seen in (("features", True), ("unseen", False)):
+            model = geosft.load(self.folder / name)
+            expected = model.predict(graphs)
+            self.assertEqual(model.prepare(graphs).graph_features is not None, seen)
+            strided = graphs._replace(rowptr=torch.stack([graphs.rowptr] * 2, 1)[:, 0], col=torch.stack([graphs.col] * 2, 1)[:, 0])
+            for other in (strided, graphs._replace(node_categories=graphs.node_categories.int(), edge_categories=graphs.edge_categories.int()),
+                          graphs._replace(node_categories=graphs.node_categories.byte()), graphs._replace(ptr=graphs.ptr.tolist())):
+                self.assertTrue(torch.equal(model.predict(other), expected))
 
     @unittest.skipUnless(WITH_NUMPY, "NumPy is not installed")
     def test_arrays_give_the_bits_of_tensors(self):

@@ -50,7 +50,8 @@ class KernelRidge:
             scores = self._scores(features[:, :described])
             gaussian = torch.exp(-float(state["gaussian"]) * torch.cdist(scores, known, compute_mode="donot_use_mm_for_euclid_dist") ** 2)
             outputs += gaussian @ (state["weights"] * of_gaussian) + scores @ known.T / described @ (state["weights"] * of_linear)
-        counts = torch.expm1(features[:, described:].nan_to_num(0.0)).round().clamp(0, 255)
+        largest = torch.iinfo(state["counts"].dtype).max
+        counts = torch.expm1(features[:, described:].nan_to_num(0.0)).round().clamp(0, largest)
         known_counts = state["counts"].double()
         if int(state.get("logarithms", 0)) != 0:  # checkpoints before it have kernels of counts
             counts, known_counts = counts.log1p(), known_counts.log1p()

@@ -572,17 +572,21 @@ class TrainedGraphModel(GraphModel, TrainedRun):
     def _with_features(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs with the features of whole graphs of the configuration, where they are missing and can be computed: those of
         molecules need SMILES (:meth:`read`)."""
-        molecules = self.config.get("molecules", {})
+        molecules = _features(self.config)
         names = _fingerprints(molecules)
         of_molecules = molecules.get("descriptors", False) or not all(name.startswith("wl") for name in names)
         if graphs.graph_features is not None or of_molecules or not (names or molecules.get("statistics", False)):
             return graphs
         _load_readers()
         there = graphs.rowptr.device
-        given = (graphs.ptr, graphs.rowptr, graphs.col, graphs.node_categories, graphs.node_values, graphs.edge_categories)
+        structure = (torch.as_tensor(one).cpu() for one in (graphs.ptr, graphs.rowptr, graphs.col))
+        nodes, values, edges = (None if one is None else torch.as_tensor(one).cpu()
+                                for one in (graphs.node_categories, graphs.node_values, graphs.edge_categories))
+        nodes, edges = (one.long() if one is not None and one.dtype == torch.int32 else one for one in (nodes, edges))
+        values = values.float() if values is not None and values.is_floating_point() else values
         schema = (self.schema[name] for name in ("node_vocabulary", "edge_vocabulary", "node_values"))
         try:
-            found = torch.ops.geosft._graph_vectors(*(None if one is None else one.cpu() for one in given), *schema, ",".join(names),
+            found = torch.ops.geosft._graph_vectors(*structure, nodes, values, edges, *schema, ",".join(names),
                                                     molecules["fingerprint_bits"], molecules["statistics"])
         except RuntimeError as error:
             raise ValueError(str(error)) from None
@@ -630,7 +634,7 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         if self.schema.get("items", "graphs") != "graphs":
             graphs = read_sequences(source, self.schema, patch_size=self.config.get("patch_size", 1), max_length=self.config.get("max_length", 0))
             return graphs, [""] * (len(graphs.ptr) - 1)
-        molecules = self.config.get("molecules", {})
+        molecules = _features(self.config)
         given = {key: molecules[key] for key in ("smiles_column", "fingerprint", "fingerprint_bits", "descriptors", "statistics") if key in molecules}
         labels = json.loads(self.texts["labels"]) if "labels" in self.texts else None
         return read_graphs(source, self.schema, labels, directed=self.config.get("directed", False),
@@ -733,6 +737,14 @@ def _count_columns(config: dict[str, Any]) -> int:
     """The columns of fingerprints, the last among the features of a graph (data/graphs/graph_vectors.h)."""
     molecules = config.get("molecules", {})
     return len(_fingerprints(molecules)) * molecules.get("fingerprint_bits", 2048)
+
+
+def _features(config: dict[str, Any]) -> dict[str, Any]:
+    """The section [molecules], without features of whole graphs where neither the head nor a regression sees them."""
+    molecules = config.get("molecules", {})
+    if _head_features(config) or molecules.get("kernel_ridge", False):
+        return molecules
+    return molecules | {"fingerprint": "none", "descriptors": False, "statistics": False}
 
 
 def _fingerprints(molecules: Mapping[str, Any]) -> list[str]:
