@@ -211,9 +211,9 @@ TEST_CASE("images and pairs of documents have models of their own") {
 TEST_CASE("the configurations that come along load") {
   const std::map<std::string, std::set<std::string>> expected = {
       {"graph",
-       {"enzymes", "molecules", "mutag", "mutag_gcn", "mutag_gine", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe",
-        "peptides_func", "peptides_func_gatedgcn", "peptides_func_gcn", "peptides_func_gine", "peptides_func_rwpe",
-        "peptides_func_short", "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
+       {"enzymes", "graphs", "molecules", "mutag", "mutag_gcn", "mutag_gine", "nci1", "pascalvoc_sp",
+        "pascalvoc_sp_rwpe", "peptides_func", "peptides_func_gatedgcn", "peptides_func_gcn", "peptides_func_gine",
+        "peptides_func_rwpe", "peptides_func_short", "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
       {"sequence", {"basic_motions",    "image_bn_sh",      "image_sft",       "image_small",
                     "imagenet_bn",      "imagenet_bn_sh",   "imagenet_conv2d", "imagenet_sh",
                     "imagenet_softmax", "japanese_vowels",  "listops_bn_sh",   "listops_sft",
