@@ -57,6 +57,17 @@ TEST_CASE("what is no schema, and data of another one, are refused") {
   require_error([&] { run.check_same({other}, "DATA"); }, {"DATA", "values a node: 2", "found values a node: 3"});
 }
 
+TEST_CASE("a run of before features that the head does not see were left out of the schema takes its data") {
+  ItemSchema earlier = small_graphs().schema;
+  earlier.graph_features = 5;
+  const GraphRun run = small_graph_run(earlier);
+  run.check_same({small_graphs().schema}, "DATA");
+  ItemSchema other = earlier;
+  other.graph_features = 6;
+  require_error([&] { run.check_same({other}, "DATA"); },
+                {"DATA", "features of whole graphs: 5", "found features of whole graphs: 6"});
+}
+
 TEST_CASE("a run knows the numbers that its labels had, and one of before they were kept takes any") {
   ItemSchema schema = small_graphs(GraphTask::multi_label).schema;
   const std::string before = schema_text(schema);

@@ -55,6 +55,25 @@ TEST_CASE("a prediction is over all votes, the trace of the first one") {
   require_equal(five.trace->layers[0].pairs.top, one.trace->layers[0].pairs.top, "drawn");
 }
 
+TEST_CASE("a prediction is that of the network and the regression of a run") {
+  PackedItems set = small_graphs();
+  set.graph_features = at::randn({7, 4}, generator(3));
+  GraphRun run = small_graph_run(set.schema);
+  const auto expected = [&] {
+    const at::Tensor outputs = run_outputs(run, set, {2}, GraphSplit::test).outputs;
+    return prediction_text(set.schema, in_units(run.model, set.schema.task, outputs)[0], 1).substr(2);
+  };
+  const std::string alone = expected();
+  KernelRidgeOptions options;
+  options.classes = true;
+  run.companion.regression = std::make_shared<const KernelRidge>(KernelRidge::fit(
+      set.graph_features, at::one_hot(set.target, 3).to(at::kDouble), at::arange(7, at::kLong), options));
+  run.companion.weight = 0.9;
+  const std::string both = expected();
+  CHECK(both != alone);
+  CHECK(GraphGallery(set, "small", std::move(run), {}).get(2, false).prediction == both);
+}
+
 TEST_CASE("layouts and copies that a set cannot have are refused") {
   PackedItems set = small_graphs();
   set.schema.coordinates = false;
