@@ -3,15 +3,14 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 
+#include "geometry/splitmix64.h"
+
 namespace geosft {
 
 uint64_t combine_seeds(std::initializer_list<uint64_t> values) {
   uint64_t state = 0;
   for (const uint64_t value : values) {
-    state = (state ^ value) + 0x9e3779b97f4a7c15u;
-    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
-    state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
-    state ^= state >> 31;
+    state = splitmix64_finalizer((state ^ value) + 0x9e3779b97f4a7c15u);
   }
   return state;
 }

@@ -3,7 +3,10 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <limits>
+
+#include "geometry/splitmix64.h"
 
 namespace geosft {
 namespace {
@@ -11,16 +14,8 @@ namespace {
 constexpr int64_t grain = 4096;  // nodes of a task
 constexpr uint64_t of_rows = 0x9e3779b97f4a7c15, of_nodes = 0xc2b2ae3d27d4eb4f;
 
-// A bijection of 64 bits in which every bit of the result depends on every bit of the argument (the finaliser of
-// splitmix64; Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-uint64_t mixed(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 uint64_t mixed(uint64_t a, uint64_t b) {
-  return mixed(mixed(a + of_nodes) ^ b);
+  return splitmix64_finalizer(splitmix64_finalizer(a + of_nodes) ^ b);
 }
 
 // Returns a hash of each row of categories [rows, columns]; all have the same one where there are none.
@@ -28,7 +23,7 @@ at::Tensor row_hashes(const at::Tensor& categories, int64_t rows, const char* na
   at::Tensor out = at::empty({rows}, at::kLong);
   auto* const to = reinterpret_cast<uint64_t*>(out.data_ptr<int64_t>());
   if (!categories.defined()) {
-    std::fill(to, to + rows, mixed(of_rows));
+    std::fill(to, to + rows, splitmix64_finalizer(of_rows));
     return out;
   }
   TORCH_CHECK(categories.dim() == 2 && categories.size(0) == rows && categories.device().is_cpu() &&
@@ -40,7 +35,7 @@ at::Tensor row_hashes(const at::Tensor& categories, int64_t rows, const char* na
   const int64_t columns = wide.size(1);
   at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      uint64_t hash = mixed(of_rows);
+      uint64_t hash = splitmix64_finalizer(of_rows);
       for (int64_t c = 0; c < columns; ++c) hash = mixed(hash, static_cast<uint64_t>(from[row * columns + c]));
       to[row] = hash;
     }

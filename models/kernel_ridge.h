@@ -21,7 +21,7 @@ struct KernelRidgeOptions {
   int64_t landmarks = 5000;
   int64_t selection_rows = 1200;  // at most, of those that choose the hyperparameters
   int64_t ridge_rows = 6000;      // at most, of those that choose the ridge again, of this mixture
-  // Of the Gaussian kernel, to choose from: its exponent for two rows at the median distance.
+  // Lists the widths of the Gaussian kernel to choose from, each by the exponent of two rows at the median distance.
   std::vector<double> gaussian_factors = {0.25};
   uint64_t seed = 0;  // of the rows above
 };

@@ -20,7 +20,7 @@ std::string row_text(const at::Tensor& rows, int64_t row) {
   return text;
 }
 
-// What a node sees, written out: its own text, and the sorted texts of its edges and their targets.
+// Writes out what a node sees: its own text, and the sorted texts of its edges and their targets.
 std::vector<std::vector<std::string>> slow_labels(const FeaturedGraphs& graphs) {
   const CsrGraph& graph = graphs.graphs.graph;
   std::vector<std::vector<std::string>> all(1);

@@ -77,7 +77,7 @@ TEST_CASE("graphs without SMILES have a regression on their labels and statistic
       shop.run_well(shop.train("unseen", {"--config", (shop / "unseen.toml").string(), "--json"}));
   CHECK_FALSE(std::filesystem::exists(shop / "unseen/kernel.ckpt"));
   CHECK_THAT(unseen.err, Catch::Contains("are left out: head_features and kernel_ridge are false\n"));
-  // Without features there is nothing to fit the regression to, and the network is trained alone.
+  // Trains the network alone where there are no features to fit the regression to.
   const Words bare = {"train",   "--data", shop.data().string(), "--out", (shop / "bare").string(), "--epochs", "1",
                       "--folds", "4"};
   CHECK_THAT(shop.run_well(bare + Words{"--fingerprint", "none", "--no-statistics"}).err,
