@@ -220,7 +220,7 @@ GraphOutputs run_outputs(GraphRun& trained, const PackedItems& graphs, const std
     TORCH_CHECK(graphs.graph_features.defined(), "graphs must have the graph_features that the run was trained with");
     const at::Tensor features = graphs.graph_features.index_select(0, at::tensor(items, at::kLong));
     mean.outputs = trained.companion.averaged(trained.model, trained.schema.task, mean.outputs,
-                                              trained.companion.regression->predict(features));
+                                              trained.companion.predict(features));
   }
   return mean;
 }

@@ -6,6 +6,7 @@
 
 #include "data/graphs/molecule_inputs.h"
 #include "tools/experiment/graph_evaluation.h"
+#include "tools/experiment/random_forest_training.h"
 
 namespace geosft {
 namespace {
@@ -66,6 +67,15 @@ KernelRidge fit_graph_kernel(const PackedItems& graphs, const std::vector<int64_
   at::Tensor targets = graphs.target.index_select(0, rows);
   if (options.classes) targets = at::one_hot(targets, graphs.schema.outputs()).to(at::kDouble);
   return KernelRidge::fit(graphs.graph_features.index_select(0, rows), targets, groups_of(graphs, items), options);
+}
+
+RandomForest fit_graph_forest(const PackedItems& graphs, const std::vector<int64_t>& items,
+                              const GraphSettings& settings) {
+  const at::Tensor rows = at::tensor(items, at::kLong);
+  RandomForestOptions options;
+  options.first_column = graphs.graph_features.size(1) - settings.molecules.vector().count_columns();
+  options.seed = settings.seed;
+  return fit_random_forest(graphs.graph_features.index_select(0, rows), graphs.target.index_select(0, rows), options);
 }
 
 }  // namespace geosft

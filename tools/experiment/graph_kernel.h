@@ -27,6 +27,10 @@ struct GraphKernel : RunKernel {
 // for all classes.
 std::string kernel_obstacle(const PackedItems& graphs, int64_t training_items);
 
+// Trains a random forest of labels on the fingerprints of the training split; descriptors are left to the regression.
+RandomForest fit_graph_forest(const PackedItems& graphs, const std::vector<int64_t>& items,
+                              const GraphSettings& settings);
+
 // Fits the regression to the training split; the groups that choose its hyperparameters are scaffolds of molecules.
 KernelRidge fit_graph_kernel(const PackedItems& graphs, const std::vector<int64_t>& items,
                              const GraphSettings& settings);

@@ -53,7 +53,9 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
            "let the head see fingerprints, descriptors and statistics; false: only the kernel ridge regression does")
       .add("molecules", "kernel_ridge", &molecules.kernel_ridge,
            "average the predictions with those of a kernel ridge regression on fingerprints, descriptors and "
-           "statistics");
+           "statistics")
+      .add("molecules", "random_forest", &molecules.random_forest,
+           "average the regression of labels with a random forest on the fingerprints; other targets have none");
 }
 
 void add_pictures(Config& config, ViewOptions& view) {
@@ -337,10 +339,19 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
   // Missing data are reported when they are opened.
   const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
-  uses.push_back({{"kernel_ridge", "head_features"},
-                  molecules.names_features(),
-                  "fingerprints, descriptors or statistics",
-                  "a run without them (--fingerprint wl0,wl1,wl2,wl3 adds some, and ecfp4 of molecules)"});
+  // What has nothing to leave out may be left out.
+  const auto needs_features = [&](const char* key, bool met) {
+    uses.push_back({{key},
+                    met || molecules.names_features(),
+                    "fingerprints, descriptors or statistics",
+                    "a run without them (--fingerprint wl0,wl1,wl2,wl3 adds some, and ecfp4 of molecules)"});
+  };
+  needs_features("kernel_ridge", !molecules.kernel_ridge);
+  needs_features("head_features", false);
+  uses.push_back({{"random_forest"},
+                  !molecules.random_forest || (molecules.kernel_ridge && molecules.fingerprint != "none"),
+                  "kernel_ridge = true and fingerprints",
+                  "a run without them"});
   uses.push_back({{"fingerprint", "fingerprint_bits", "descriptors", "statistics"},
                   molecules.head_features || molecules.kernel_ridge,
                   "head_features = true or kernel_ridge = true",

@@ -96,8 +96,9 @@ struct MoleculeSettings {
   int64_t fingerprint_bits = 2048;
   bool descriptors = false;
   bool statistics = false;
-  bool head_features = true;  // the head of the network sees them
-  bool kernel_ridge = false;  // average with a kernel regression on them
+  bool head_features = true;   // the head of the network sees them
+  bool kernel_ridge = false;   // average with a kernel regression on them
+  bool random_forest = false;  // of labels: and with a random forest
 
   // Returns whether it names features of whole graphs.
   bool names_features() const { return fingerprint != "none" || descriptors || statistics; }

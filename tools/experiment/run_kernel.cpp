@@ -2,6 +2,7 @@
 #include "tools/experiment/run_kernel.h"
 
 #include <ostream>
+#include <string_view>
 #include <utility>
 
 #include "data/checkpoint.h"
@@ -10,12 +11,19 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t small_split = 1000;  // too few items to leave one of the two out
+constexpr int64_t small_split = 1000;         // too few items to leave one of the two out
+constexpr const char* of_forest = "forest.";  // begins the names of its tensors
+constexpr const char* of_forest_share = "forest_share";
 
 }  // namespace
 
 std::filesystem::path kernel_file(const std::filesystem::path& run) {
   return run / "kernel.ckpt";
+}
+
+at::Tensor RunKernel::predict(const at::Tensor& features) const {
+  const at::Tensor of_regression = regression->predict(features);
+  return forest ? of_regression.lerp(forest->predict(features), forest_share) : of_regression;
 }
 
 void RunKernel::save(const std::filesystem::path& run) const {
@@ -44,6 +52,10 @@ std::map<std::string, at::Tensor> RunKernel::tensors() const {
   std::map<std::string, at::Tensor> tensors = regression->state();
   tensors["weight"] = at::scalar_tensor(weight, at::kDouble);
   if (average_logits) tensors["average_logits"] = at::scalar_tensor(1, at::kLong);
+  if (forest) {
+    tensors[of_forest_share] = at::scalar_tensor(forest_share, at::kDouble);
+    for (const auto& [name, tensor] : forest->state()) tensors[of_forest + name] = tensor;
+  }
   return tensors;
 }
 
@@ -54,12 +66,27 @@ void RunKernel::take(std::map<std::string, at::Tensor> tensors) {
   tensors.erase(stored);
   const auto averages = tensors.extract("average_logits");
   average_logits = !averages.empty() && averages.mapped().item<int64_t>() != 0;
+  const auto share = tensors.extract(of_forest_share);
+  forest_share = share.empty() ? 0.5 : share.mapped().item<double>();
+  std::map<std::string, at::Tensor> trees;
+  for (auto named = tensors.lower_bound(of_forest); named != tensors.end() && named->first.starts_with(of_forest);) {
+    trees[named->first.substr(std::string_view(of_forest).size())] = named->second;
+    named = tensors.erase(named);
+  }
+  forest = trees.empty() ? nullptr : std::make_shared<const RandomForest>(RandomForest::from_state(std::move(trees)));
   regression = std::make_shared<const KernelRidge>(KernelRidge::from_state(std::move(tensors)));
+  TORCH_CHECK(!forest || (forest->columns() == regression->columns() && forest->labels() == regression->targets()),
+              "the random forest of a run must have the columns and labels of its kernel regression");
 }
 
 std::string RunKernel::stored_in(const std::filesystem::path& run) {
   std::error_code error;
   return std::filesystem::exists(kernel_file(run), error) ? "kernel ridge regression" : "";
+}
+
+std::vector<double> possible_forest_shares(int64_t items) {
+  if (items < small_split) return {0.5};
+  return {0.5, 0.0, 0.25, 0.75, 1.0};
 }
 
 double chosen_weight(const std::function<double(double)>& loss_with, int64_t items, std::ostream& text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel ridge regression of a run, whose predictions are averaged with those of its networks: its file in the RUN
-// folder, and the choice of its weight.
+// The kernel ridge regression of a run, maybe with a random forest, whose predictions are averaged with those of its
+// networks: their file in the RUN folder, and the choice of their weight.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "models/kernel_ridge.h"
+#include "models/random_forest.h"
 
 namespace geosft {
 
@@ -20,15 +22,21 @@ struct RunKernel {
   RunKernel(std::string of_program, double initial_weight) : weight(initial_weight), program(std::move(of_program)) {}
 
   std::shared_ptr<const KernelRidge> regression;  // nullptr: the networks predict alone
-  double weight;                                  // of its predictions, from 0 to 1
+  std::shared_ptr<const RandomForest> forest;     // beside the regression of labels; nullptr: none
+  double forest_share = 0.5;                      // of its logits, from 0 to 1; the others are of the regression
+  double weight;                                  // of the predictions of both, from 0 to 1
   std::string program;
   bool average_logits = false;  // of classes or labels, not their probabilities; false in files of earlier versions
 
-  // Stores the regression in the RUN folder, and loads it from there if there is one. Throw DataError for a file that
+  // Returns the predictions of the regression, float64 [n, t], or logits that are averaged with those of the forest.
+  at::Tensor predict(const at::Tensor& features) const;
+
+  // Stores both in the RUN folder, and loads them from there if there are any. Throw DataError for a file that
   // cannot be written, is damaged, or is of another program.
   void save(const std::filesystem::path& run) const;
   void load(const std::filesystem::path& run);
-  // Returns the tensors of the regression and its weight, and takes such. Throws c10::Error for others.
+  // Returns the tensors of the regression, of the forest and their weight, and takes such. Throws c10::Error for
+  // others.
   std::map<std::string, at::Tensor> tensors() const;
   void take(std::map<std::string, at::Tensor> tensors);
   // Returns "kernel ridge regression" if the RUN folder has one, otherwise an empty text.
@@ -41,5 +49,8 @@ std::filesystem::path kernel_file(const std::filesystem::path& run);
 // Chooses the weight on a validation split of `items` items: 0.5, or the tenth with a smaller loss, from 0.2 to 0.8
 // where the split is too small to tell that one of the two adds nothing. Adds the losses to `text`.
 double chosen_weight(const std::function<double(double)>& loss_with, int64_t items, std::ostream& text);
+
+// Returns the shares of a forest that such a split may choose from: 0.5, of a large split also 0, 0.25, 0.75 and 1.
+std::vector<double> possible_forest_shares(int64_t items);
 
 }  // namespace geosft

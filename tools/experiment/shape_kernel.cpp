@@ -18,7 +18,7 @@ constexpr double min_probability = 1e-9;
 at::Tensor ShapeKernel::averaged(const at::Tensor& logits, const at::Tensor& histograms) const {
   // Earlier regressions were fitted to the first parts alone.
   const at::Tensor known = histograms.slice(1, 0, regression->columns());
-  const at::Tensor of_network = logits.cpu().to(at::kDouble), of_kernel = regression->predict(known);
+  const at::Tensor of_network = logits.cpu().to(at::kDouble), of_kernel = predict(known);
   if (average_logits) return of_network.lerp(of_kernel, weight).log_softmax(1).to(logits.options());
   const at::Tensor mean = (1 - weight) * of_network.softmax(1) + weight * of_kernel.softmax(1);
   return mean.clamp_min(min_probability).log().to(logits.options());

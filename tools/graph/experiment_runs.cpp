@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "data/atomic_file.h"
 #include "data/seeds.h"
@@ -79,6 +81,11 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
     std::cerr << "fitting a kernel ridge regression to " << split.train.size()
               << (graphs.smiles.empty() ? " graphs\n" : " molecules\n");
     kernel.regression = std::make_shared<const KernelRidge>(fit_graph_kernel(graphs, split.train, planned.settings));
+    const MoleculeSettings& molecules = planned.settings.molecules;
+    if (molecules.random_forest && molecules.fingerprint != "none" && graphs.schema.task == GraphTask::multi_label) {
+      std::cerr << "training a random forest beside it\n";
+      kernel.forest = std::make_shared<const RandomForest>(fit_graph_forest(graphs, split.train, planned.settings));
+    }
   }
   std::ostringstream text;
   text << "kernel ridge regression: share of the fingerprints' kernel "
@@ -89,15 +96,30 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
     networks.companion = {};
     const GraphOutputs outputs = run_outputs(networks, graphs, split.validation, GraphSplit::validation);
     const at::Tensor features = graphs.graph_features.index_select(0, at::tensor(split.validation, at::kLong));
-    const at::Tensor predictions = kernel.regression->predict(features);
+    at::Tensor predictions;
     const GraphTask task = graphs.schema.task;
     const auto loss_with = [&](double weight) {
       kernel.weight = weight;
       const GraphOutputs both{kernel.averaged(networks.model, task, outputs.outputs, predictions), outputs.targets};
       return evaluation_loss(networks.model, task, both, planned.settings.train.evaluation_loss());
     };
-    kernel.weight = chosen_weight(loss_with, static_cast<int64_t>(split.validation.size()), text);
+    const auto items = static_cast<int64_t>(split.validation.size());
+    struct Choice {
+      double loss = std::numeric_limits<double>::infinity(), weight = 0, forest_share = 0;
+      std::string text;
+    } best;
+    for (const double share : kernel.forest ? possible_forest_shares(items) : std::vector<double>{0.5}) {
+      kernel.forest_share = share;
+      predictions = kernel.predict(features);
+      std::ostringstream losses;
+      const double weight = chosen_weight(loss_with, items, losses), loss = loss_with(weight);
+      if (loss < best.loss) best = {loss, weight, share, losses.str()};
+    }
+    kernel.weight = best.weight;
+    kernel.forest_share = best.forest_share;
+    text << best.text;
   }
+  if (kernel.forest) text << "; share of the random forest beside it " << kernel.forest_share;
   kernel.save(folder.path());
   text << "; weight " << kernel.weight << '\n';
   std::cerr << text.str();

@@ -122,6 +122,21 @@ TEST_CASE("a regression of classes averages logits, and is fitted to graphs with
   require_close(both.to(at::kDouble), 0.75 * alone + 0.25 * of_kernel, 1e-5, "average");
 }
 
+TEST_CASE("a random forest of labels sees the fingerprints alone") {
+  PackedItems graphs = small_graphs(GraphTask::multi_label);
+  // Two descriptors, then two counts: each tells the first label.
+  const at::Tensor label = graphs.target.narrow(1, 0, 1).to(at::kFloat);
+  graphs.graph_features = at::cat({label, label, label, label}, 1);
+  GraphSettings settings = small_graph_settings();
+  settings.molecules.fingerprint = "wl0";
+  settings.molecules.fingerprint_bits = 2;
+  const std::vector<int64_t> all = {0, 1, 2, 3, 4, 5, 6};
+  const RandomForest forest = fit_graph_forest(graphs, all, settings);
+  const at::Tensor feature = forest.state().at("feature");
+  CHECK(feature.masked_select(feature.ge(0)).min().item<int32_t>() == 2);
+  CHECK(forest.labels() == graphs.target.size(1));
+}
+
 TEST_CASE("targets of nodes, many targets and very large sets have no kernel regression") {
   PackedItems graphs = small_graphs(GraphTask::regression);
   CHECK_THAT(kernel_obstacle(graphs, 1000), Catch::Contains("descriptors"));

@@ -36,8 +36,10 @@ TEST_CASE("the preset of molecules is one model of molecules.toml", "[graph_pres
   file.config().load_toml(source_path("tools/configs/graph/molecules.toml"));
   CHECK(file.ensemble == 5);
   CHECK(file.molecules.kernel_ridge);
+  CHECK(file.molecules.random_forest);
   file.ensemble = preset.ensemble;
   file.molecules.kernel_ridge = preset.molecules.kernel_ridge;
+  file.molecules.random_forest = preset.molecules.random_forest;
   file.data = preset.data;
   file.train.checkpoint_every = preset.train.checkpoint_every;
   CHECK(file.config().to_toml() == preset.config().to_toml());

@@ -7,6 +7,7 @@
 
 #include "tests/data/files.h"
 #include "tests/support.h"
+#include "tools/experiment/random_forest_training.h"
 
 namespace geosft::test::test_run_kernel {
 
@@ -20,6 +21,12 @@ TEST_CASE("the weight of a regression has the smallest loss on the validation sp
   CHECK(chosen_weight(loss_around(0), 1000, text) == 0.0);
   CHECK(chosen_weight(loss_around(1), 1000, text) == 1.0);
   CHECK(chosen_weight([](double) { return 2.0; }, 1000, text) == 0.5);
+}
+
+TEST_CASE("a small split has one share of a forest, a large one chooses") {
+  CHECK(possible_forest_shares(999) == std::vector<double>{0.5});
+  CHECK(possible_forest_shares(1000).size() == 5);
+  CHECK(possible_forest_shares(1000).front() == 0.5);  // which stays where none is better
 }
 
 TEST_CASE("a regression comes back from the RUN folder of its program, and is refused by another") {
@@ -37,6 +44,29 @@ TEST_CASE("a regression comes back from the RUN folder of its program, and is re
   CHECK(loaded.weight == 0.25);
   require_equal(loaded.regression->predict(features), kernel.regression->predict(features), "predictions");
   require_error([&] { other.load(folder.path()); }, {"kernel.ckpt", "another checkpoint"});
+}
+
+TEST_CASE("logits of a regression and a random forest are averaged, and both come back from the RUN folder") {
+  const TemporaryFolder folder;
+  const at::Tensor features = at::randn({20, 3}, generator(1)), target = features.narrow(1, 0, 1).gt(0).to(at::kDouble);
+  KernelRidgeOptions labels;
+  labels.labels = true;
+  RunKernel kernel("geosft-graph", 0.5), loaded("geosft-graph", 0.5);
+  kernel.regression =
+      std::make_shared<const KernelRidge>(KernelRidge::fit(features, target, at::arange(20, at::kLong), labels));
+  RandomForestOptions few;
+  few.trees = 3;
+  kernel.forest_share = 0.25;
+  kernel.forest = std::make_shared<const RandomForest>(fit_random_forest(features, target, few));
+  const at::Tensor expected = 0.75 * kernel.regression->predict(features) + 0.25 * kernel.forest->predict(features);
+  require_close(kernel.predict(features), expected, 1e-12, "average");
+  kernel.save(folder.path());
+  loaded.load(folder.path());
+  CHECK(loaded.forest_share == 0.25);
+  require_equal(loaded.predict(features), kernel.predict(features), "predictions");
+  kernel.forest = std::make_shared<const RandomForest>(fit_random_forest(features.narrow(1, 0, 2), target, few));
+  kernel.save(folder.path());
+  require_error([&] { loaded.load(folder.path()); }, {"kernel.ckpt", "columns and labels"});
 }
 
 }  // namespace geosft::test::test_run_kernel

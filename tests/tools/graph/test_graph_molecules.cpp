@@ -342,6 +342,14 @@ TEST_CASE("with head_features false, only the regression sees fingerprints, and 
   shop.run_well({"train", "--resume", "--out", run, "--epochs", "3"});
   shop.refuses(shop.train("none", given + Words{"--fingerprint", "ecfp2", "--no-head-features"}), 2,
                {"head_features", "kernel_ridge = true"});
+  const auto forest = shop.run_well(shop.train("forest", given + outside + Words{"--random-forest"}));
+  CHECK_THAT(forest.err, Catch::Contains("; share of the random forest beside it 0.5; weight "));
+  CHECK(probability((shop / "forest").string()) != Approx(probability(run)).margin(1e-4));
+  CHECK(nlohmann::json::parse(shop.run_well({"eval", (shop / "forest").string(), "--json"}).out).at("metrics") ==
+        nlohmann::json::parse(forest.out).at("metrics"));
+  shop.refuses(shop.train("none", given + Words{"--fingerprint", "ecfp2", "--random-forest"}), 2,
+               {"--random-forest", "kernel_ridge = true and fingerprints"});
+  shop.run_well(shop.train("off", given + Words{"--no-kernel-ridge", "--no-random-forest"}));
   const Words of_classes = {"--data", (shop / "classes.csv").string(), "--label-columns", "kind", "--split", "random"};
   const auto texts = shop.run_well(shop.train("texts", of_classes + Words{"--epochs", "2", "--json"} + outside));
   CHECK(std::filesystem::exists(shop / "texts/kernel.ckpt"));

@@ -637,14 +637,16 @@ class Molecules(InFolder):
         torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
 
     def test_kernel_regressions(self):
-        for column, seen in (("weight", ()), ("oxygen", ()), ("oxygen", ("--no-head-features",))):
-            place = self.folder / f"kernel_{column}{'_unseen' * len(seen)}"
+        for column, seen in (("weight", ()), ("oxygen", ("--random-forest",)), ("oxygen", ("--no-head-features",))):
+            unseen = "--no-head-features" in seen
+            place = self.folder / f"kernel_{column}{'_unseen' * unseen}"
             run(GRAPH, "train", f"--data={self.folder / 'molecules.csv'}", f"--out={place}", "--split=folds", "--folds=3", *SMALL, "--head=sum",
                 "--fingerprint=ecfp2,torsion", "--fingerprint-bits=16", "--descriptors", "--kernel-ridge", f"--label-columns={column}",
                 "--head-layers=2", "--num-samples=3", *seen)
             model = geosft.load(place)
             self.assertIsNotNone(model.kernel)
-            self.assertEqual(model.graph_features > 0, not seen)
+            self.assertEqual(model.graph_features > 0, not unseen)
+            self.assertEqual("forest.roots" in model.kernel.state, "--random-forest" in seen)
             key = "values" if column == "weight" else "probabilities"
             file = self.folder / "all.csv"
             write(file, ["smiles", *self.SMILES])
@@ -652,7 +654,7 @@ class Molecules(InFolder):
             torch.testing.assert_close(model.predict_file(file).flatten().double(), torch.tensor(lines, dtype=torch.double), rtol=1e-4, atol=1e-4)
             graphs = model.read(file)[0]
             self.assertEqual(model(model.prepare(graphs)).shape, (len(self.SMILES), 1))
-            self.assertEqual(model.prepare(graphs).graph_features is None, bool(seen))
+            self.assertEqual(model.prepare(graphs).graph_features is None, unseen)
             for bad in (None, graphs.graph_features[:1], graphs.graph_features[:, 1:]):
                 with self.assertRaisesRegex(ValueError, "graph_features"):
                     model.predict(graphs._replace(graph_features=bad))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions of the kernel ridge regression of a run of molecules or clouds, as models/kernel_ridge.h defines it."""
+"""Predictions of the kernel ridge regression of a run of molecules or clouds, and of a random forest beside it, as models/kernel_ridge.h and
+models/random_forest.h define them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ _FILE = "kernel.ckpt"
 
 
 class KernelRidge:
-    """The regression in a RUN folder, and its `weight` beside the networks. Works on the CPU, in float64."""
+    """The regression in a RUN folder, with its random forest if it has one, and their `weight` beside the networks. Works on the CPU, in
+    float64."""
 
     def __init__(self, tensors: dict[str, Tensor], texts: dict[str, str]):
         self.texts, self.weight = texts, float(tensors["weight"])
@@ -41,7 +43,12 @@ class KernelRidge:
         save_checkpoint(folder / _FILE, self.state, self.texts)
 
     def predict(self, features: Tensor) -> Tensor:
-        """Targets in the unit of the data, or logits of labels or classes, [B, outputs], from the `graph_features` [B, columns]."""
+        """Targets in the unit of the data, or logits of labels or classes, [B, outputs], from the `graph_features` [B, columns]. Those of
+        the regression and of the forest are averaged."""
+        outputs = self._regression(features)
+        return torch.lerp(outputs, self._forest(features), float(self.state["forest_share"])) if "forest.roots" in self.state else outputs
+
+    def _regression(self, features: Tensor) -> Tensor:
         state, features = self.state, features.detach().cpu().double()
         described, bits, (of_gaussian, of_linear, of_counts) = state["scores"].shape[1], int(state["bits"]), state["mixture"]
         known = state["scores"].double()
@@ -62,6 +69,22 @@ class KernelRidge:
             similarity = torch.where(total > 0, (total - difference) / (total + difference), 1.0)  # sum of minima over that of maxima
             outputs += similarity @ (state["weights"] * of_counts) / blocks
         return outputs * state["slope"] + state["offset"]
+
+    def _forest(self, features: Tensor) -> Tensor:
+        """Logits of labels, of the trees."""
+        feature, left, value, zero_right, roots = (self.state[f"forest.{name}"] for name in ("feature", "left", "value", "zero_right", "roots"))
+        given = features.detach().cpu().float().nan_to_num(0.0)
+        trees = roots.shape[1]
+        means = []
+        for of_target in roots:
+            node = of_target.expand(len(given), trees)
+            while (inner := feature[node] >= 0).any():
+                column = feature[node].clamp_min(0).long()
+                count = given.gather(1, column)
+                right = torch.where(count == 0, zero_right[node] != 0, count >= value[node])
+                node = torch.where(inner, left[node] + right, node)
+            means.append(value[node].double().mean(1))
+        return ((torch.stack(means, 1) * trees + self.state["forest.share"]) / (trees + 1)).logit()
 
     def _scores(self, descriptors: Tensor) -> Tensor:
         """Normal scores of descriptors, 0 where they are unknown."""
