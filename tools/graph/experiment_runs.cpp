@@ -105,7 +105,7 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
     };
     const auto items = static_cast<int64_t>(split.validation.size());
     struct Choice {
-      double loss = std::numeric_limits<double>::infinity(), weight = 0, forest_share = 0;
+      double loss = 0, weight = 0, forest_share = 0;
       std::string text;
     } best;
     for (const double share : kernel.forest ? possible_forest_shares(items) : std::vector<double>{0.5}) {
@@ -113,13 +113,14 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
       predictions = kernel.predict(features);
       std::ostringstream losses;
       const double weight = chosen_weight(loss_with, items, losses), loss = loss_with(weight);
-      if (loss < best.loss) best = {loss, weight, share, losses.str()};
+      if (best.text.empty() || loss < best.loss) best = {loss, weight, share, losses.str()};
     }
     kernel.weight = best.weight;
     kernel.forest_share = best.forest_share;
     text << best.text;
   }
   if (kernel.forest) text << "; share of the random forest beside it " << kernel.forest_share;
+  if (kernel.forest_share == 0) kernel.forest = nullptr;
   kernel.save(folder.path());
   text << "; weight " << kernel.weight << '\n';
   std::cerr << text.str();
