@@ -339,7 +339,7 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
   // Missing data are reported when they are opened.
   const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
-  // What has nothing to leave out may be left out.
+  // Allows --no-kernel-ridge where there is nothing that it leaves out.
   const auto needs_features = [&](const char* key, bool met) {
     uses.push_back({{key},
                     met || molecules.names_features(),

@@ -112,9 +112,9 @@ struct Nodes {
     const auto values = tree.at("split_conditions").get<std::vector<float>>();  // of leaves, their values
     const auto to_left = tree.at("default_left").get<std::vector<int>>();
     const int64_t root = add(0.0F);
-    std::vector<std::pair<size_t, size_t>> todo = {{0, static_cast<size_t>(root)}};  // nodes of the tree and of these
-    for (size_t next = 0; next < todo.size(); ++next) {
-      const auto [from, to] = todo[next];
+    std::vector<std::pair<size_t, size_t>> pending = {{0, static_cast<size_t>(root)}};  // in the tree and here
+    for (size_t next = 0; next < pending.size(); ++next) {
+      const auto [from, to] = pending[next];
       if (lefts[from] < 0) {
         value[to] = std::min(std::max(values[from] * static_cast<float>(trees), 0.0F), 1.0F);
         continue;
@@ -125,8 +125,8 @@ struct Nodes {
       const int64_t child = add(0.0F);
       add(0.0F);
       left[to] = static_cast<int32_t>(child);
-      todo.emplace_back(lefts[from], static_cast<size_t>(child));
-      todo.emplace_back(rights[from], static_cast<size_t>(child) + 1);
+      pending.emplace_back(lefts[from], static_cast<size_t>(child));
+      pending.emplace_back(rights[from], static_cast<size_t>(child) + 1);
     }
     return root;
   }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/run_kernel.h"
 
+#include <optional>
 #include <ostream>
+#include <sstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "data/checkpoint.h"
 #include "data/data_error.h"
@@ -24,6 +27,28 @@ std::filesystem::path kernel_file(const std::filesystem::path& run) {
 at::Tensor RunKernel::predict(const at::Tensor& features) const {
   const at::Tensor of_regression = regression->predict(features);
   return forest ? of_regression.lerp(forest->predict(features), forest_share) : of_regression;
+}
+
+void RunKernel::choose_weights(const at::Tensor& features, const std::function<double(double, const at::Tensor&)>& loss,
+                               std::ostream& text) {
+  const int64_t items = features.size(0);
+  const at::Tensor of_regression = regression->predict(features);
+  const at::Tensor of_forest = forest ? forest->predict(features) : of_regression;
+  std::vector<double> shares = {forest_share};
+  if (forest && items >= small_split) shares = {0.5, 0.0, 0.25, 0.75, 1.0};
+  std::optional<double> best;
+  std::string best_text;
+  for (const double share : shares) {
+    const at::Tensor predictions = of_regression.lerp(of_forest, share);
+    const auto loss_with = [&](double tried) { return loss(tried, predictions); };
+    std::ostringstream losses;
+    const double chosen = chosen_weight(loss_with, items, losses), lowest = loss_with(chosen);
+    if (best && !(lowest < *best)) continue;
+    best = lowest, weight = chosen, forest_share = share, best_text = losses.str();
+  }
+  text << best_text;
+  if (forest) text << "; share of the random forest beside it " << forest_share;
+  if (forest_share == 0) forest = nullptr;
 }
 
 void RunKernel::save(const std::filesystem::path& run) const {
@@ -82,11 +107,6 @@ void RunKernel::take(std::map<std::string, at::Tensor> tensors) {
 std::string RunKernel::stored_in(const std::filesystem::path& run) {
   std::error_code error;
   return std::filesystem::exists(kernel_file(run), error) ? "kernel ridge regression" : "";
-}
-
-std::vector<double> possible_forest_shares(int64_t items) {
-  if (items < small_split) return {0.5};
-  return {0.5, 0.0, 0.25, 0.75, 1.0};
 }
 
 double chosen_weight(const std::function<double(double)>& loss_with, int64_t items, std::ostream& text) {

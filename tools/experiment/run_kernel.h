@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "models/kernel_ridge.h"
 #include "models/random_forest.h"
@@ -31,6 +30,12 @@ struct RunKernel {
   // Returns the predictions of the regression, float64 [n, t], or logits that are averaged with those of the forest.
   at::Tensor predict(const at::Tensor& features) const;
 
+  // Chooses the weight, and the share of the forest, for features [n, columns] of a validation split; `loss` is given a
+  // weight and predictions of both. A small split cannot choose the share, and a forest of share 0 is left out. Adds
+  // the losses and the choice to `text`.
+  void choose_weights(const at::Tensor& features, const std::function<double(double, const at::Tensor&)>& loss,
+                      std::ostream& text);
+
   // Stores both in the RUN folder, and loads them from there if there are any. Throw DataError for a file that
   // cannot be written, is damaged, or is of another program.
   void save(const std::filesystem::path& run) const;
@@ -49,8 +54,5 @@ std::filesystem::path kernel_file(const std::filesystem::path& run);
 // Chooses the weight on a validation split of `items` items: 0.5, or the tenth with a smaller loss, from 0.2 to 0.8
 // where the split is too small to tell that one of the two adds nothing. Adds the losses to `text`.
 double chosen_weight(const std::function<double(double)>& loss_with, int64_t items, std::ostream& text);
-
-// Returns the shares of a forest that such a split may choose from: 0.5, of a large split also 0, 0.25, 0.75 and 1.
-std::vector<double> possible_forest_shares(int64_t items);
 
 }  // namespace geosft

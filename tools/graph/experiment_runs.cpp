@@ -96,31 +96,14 @@ void fit_kernel(const PlannedRun& planned, const PackedItems& graphs, const Data
     networks.companion = {};
     const GraphOutputs outputs = run_outputs(networks, graphs, split.validation, GraphSplit::validation);
     const at::Tensor features = graphs.graph_features.index_select(0, at::tensor(split.validation, at::kLong));
-    at::Tensor predictions;
     const GraphTask task = graphs.schema.task;
-    const auto loss_with = [&](double weight) {
+    const auto loss = [&](double weight, const at::Tensor& predictions) {
       kernel.weight = weight;
       const GraphOutputs both{kernel.averaged(networks.model, task, outputs.outputs, predictions), outputs.targets};
       return evaluation_loss(networks.model, task, both, planned.settings.train.evaluation_loss());
     };
-    const auto items = static_cast<int64_t>(split.validation.size());
-    struct Choice {
-      double loss = 0, weight = 0, forest_share = 0;
-      std::string text;
-    } best;
-    for (const double share : kernel.forest ? possible_forest_shares(items) : std::vector<double>{0.5}) {
-      kernel.forest_share = share;
-      predictions = kernel.predict(features);
-      std::ostringstream losses;
-      const double weight = chosen_weight(loss_with, items, losses), loss = loss_with(weight);
-      if (best.text.empty() || loss < best.loss) best = {loss, weight, share, losses.str()};
-    }
-    kernel.weight = best.weight;
-    kernel.forest_share = best.forest_share;
-    text << best.text;
+    kernel.choose_weights(features, loss, text);
   }
-  if (kernel.forest) text << "; share of the random forest beside it " << kernel.forest_share;
-  if (kernel.forest_share == 0) kernel.forest = nullptr;
   kernel.save(folder.path());
   text << "; weight " << kernel.weight << '\n';
   std::cerr << text.str();

@@ -23,12 +23,6 @@ TEST_CASE("the weight of a regression has the smallest loss on the validation sp
   CHECK(chosen_weight([](double) { return 2.0; }, 1000, text) == 0.5);
 }
 
-TEST_CASE("a small split has one share of a forest, a large one chooses") {
-  CHECK(possible_forest_shares(999) == std::vector<double>{0.5});
-  CHECK(possible_forest_shares(1000).size() == 5);
-  CHECK(possible_forest_shares(1000).front() == 0.5);  // which stays where none is better
-}
-
 TEST_CASE("a regression comes back from the RUN folder of its program, and is refused by another") {
   const TemporaryFolder folder;
   const at::Tensor features = at::randn({20, 3}, generator(1)), target = features.narrow(1, 0, 1);
@@ -64,6 +58,26 @@ TEST_CASE("logits of a regression and a random forest are averaged, and both com
   loaded.load(folder.path());
   CHECK(loaded.forest_share == 0.25);
   require_equal(loaded.predict(features), kernel.predict(features), "predictions");
+  // Takes the share whose predictions are near those of the one given, where the split is large.
+  const auto chosen = [&](double share, int64_t items) {
+    RunKernel one = kernel;
+    one.forest_share = 0.5;
+    const at::Tensor split = features.repeat({items / 20, 1});
+    const at::Tensor wanted = kernel.regression->predict(split).lerp(kernel.forest->predict(split), share);
+    std::ostringstream text;
+    one.choose_weights(
+        split,
+        [&](double weight, const at::Tensor& predictions) {
+          return (predictions - wanted).abs().mean().item<double>() + std::abs(weight - 0.7);
+        },
+        text);
+    CHECK(one.weight == 0.7);
+    CHECK_THAT(text.str(), Catch::Contains("; share of the random forest beside it "));
+    CHECK((one.forest == nullptr) == (one.forest_share == 0));
+    return one.forest_share;
+  };
+  for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) CHECK(chosen(share, 1000) == share);
+  CHECK(chosen(0.0, 980) == 0.5);
   kernel.forest = std::make_shared<const RandomForest>(fit_random_forest(features.narrow(1, 0, 2), target, few));
   kernel.save(folder.path());
   require_error([&] { loaded.load(folder.path()); }, {"kernel.ckpt", "columns and labels"});
