@@ -85,8 +85,9 @@ at::Tensor PackedBatchNormImpl::forward(const at::Tensor& x, SamplingContext& co
   TORCH_CHECK(x.dim() == 2 && x.size(1) == weight.size(0) && x.scalar_type() == weight.scalar_type(), "x must be [n, ",
               weight.size(0), "] of ", weight.scalar_type(), ", got ", x.scalar_type(), " ", x.sizes());
   if (!is_training()) {
-    const at::Tensor scale = weight * (running_var + eps_).rsqrt();
-    return at::addcmul(bias - running_mean * scale, x, scale);
+    const at::Tensor inverse = (running_var + eps_).rsqrt(), scale = weight * inverse, reach = kMaxNormalized / inverse;
+    const at::Tensor limited = at::clamp(x, running_mean - reach, running_mean + reach);
+    return at::addcmul(bias - running_mean * scale, limited, scale);
   }
   const variable_list results = NormalizeBatch::apply(x, weight, bias, eps_, context.statistics());
   const at::NoGradGuard guard;

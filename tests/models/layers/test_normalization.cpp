@@ -76,6 +76,23 @@ TEST_CASE("batch normalisation of packed rows is LibTorch's in training and eval
   require_close(norm->forward(x, context), reference->forward(x), 1e-12, "evaluation");
 }
 
+TEST_CASE("evaluation limits what batch normalisation makes of rare values", "[normalization]") {
+  PackedBatchNorm norm = module_of(3);
+  SamplingContext context = SamplingContext::greedy();
+  for (int batch = 0; batch < 200; ++batch) norm->forward(at::zeros({1024, 3}, at::kDouble), context);
+  at::Tensor x = at::zeros({1024, 3}, at::kDouble);
+  x[5][0] = 1.0, x[6][1] = -2.0;
+  PackedBatchNorm seen = module_of(3);  // what training makes of the same values
+  const at::Tensor in_training = seen->forward(x, context);
+  norm->eval();
+  const at::Tensor found = norm->forward(x, context);
+  const at::Tensor limit = PackedBatchNormImpl::kMaxNormalized * norm->weight;
+  require_close(found[5][0], norm->bias[0] + limit[0], 1e-12, "above");
+  require_close(found[6][1], norm->bias[1] - limit[1], 1e-12, "below");
+  require_close(found[5][2], norm->bias[2], 1e-12, "a value of the mean");
+  require_close(found, in_training, 0.02, "training", 1.0);
+}
+
 TEST_CASE("batch normalisation has the right gradients", "[normalization]") {
   const auto call = [](const Tensors& in) {
     PackedBatchNorm norm = module_of(3);

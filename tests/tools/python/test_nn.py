@@ -567,6 +567,8 @@ class Modules(unittest.TestCase):
         for name in ("running_mean", "running_var"):
             torch.testing.assert_close(getattr(ours, name), getattr(theirs, name))
         torch.testing.assert_close(ours.eval()(x), theirs.eval()(x))
+        rare = ours(torch.full((1, 3), 1e6))
+        torch.testing.assert_close(rare, (ours.bias + ours.weight * PackedBatchNorm.MAX_NORMALIZED)[None])
         ours.train()(torch.full((2, 3), torch.nan))
         self.assertTrue(ours.running_mean.isfinite().all())
 

@@ -150,7 +150,9 @@ def gated_edge_sum(query: Tensor, key: Tensor, value: Tensor, edge: Tensor, inde
 
 class PackedBatchNorm(nn.Module):
     """Batch normalisation (Ioffe and Szegedy, 2015) of packed rows: no padding takes part in the statistics. Buffers hold
-    running averages, with which a module in evaluation mode normalises.
+    running averages, with which a module in evaluation mode normalises. There a normalised value is limited to
+    MAX_NORMALIZED: in training it is at most the square root of the rows of the batch, whereas a running variance of nearly
+    0, that of a channel of rare features, has no bound.
 
     Args:
         channels: of a row.
@@ -161,6 +163,8 @@ class PackedBatchNorm(nn.Module):
     forward takes x [n, channels] of the dtype and device of the parameters, and returns the same shape. Raises a ValueError
     or TypeError that names x otherwise.
     """
+
+    MAX_NORMALIZED = 32.0  # that of a batch of 1,024 rows
 
     def __init__(self, channels: int, momentum: float = 0.1, eps: float = 1e-5, *, device=None, dtype=None):
         super().__init__()
@@ -179,8 +183,10 @@ class PackedBatchNorm(nn.Module):
         if x.dim() != 2 or x.shape[1] != self.weight.shape[0]:
             raise ValueError(f"x must have shape [n, {self.weight.shape[0]}], got {list(x.shape)}")
         if not self.training:
-            scale = self.weight * (self.running_var + self.eps).rsqrt()
-            return torch.addcmul(self.bias - self.running_mean * scale, x, scale)
+            inverse = (self.running_var + self.eps).rsqrt()
+            scale, reach = self.weight * inverse, self.MAX_NORMALIZED / inverse
+            limited = torch.clamp(x, self.running_mean - reach, self.running_mean + reach)
+            return torch.addcmul(self.bias - self.running_mean * scale, limited, scale)
         exact, count = x.double(), max(x.shape[0], 1)
         mean = exact.sum(0) / count
         variance = ((exact.square().sum(0) / count) - mean.square()).clamp_min(0)
