@@ -106,7 +106,11 @@ void RunKernel::take(std::map<std::string, at::Tensor> tensors) {
 
 std::string RunKernel::stored_in(const std::filesystem::path& run) {
   std::error_code error;
-  return std::filesystem::exists(kernel_file(run), error) ? "kernel ridge regression" : "";
+  if (!std::filesystem::exists(kernel_file(run), error)) return "";
+  const Checkpoint stored = load_checkpoint(kernel_file(run));
+  const auto share = stored.tensors.find(of_forest_share);
+  if (share == stored.tensors.end()) return "kernel ridge regression";
+  return share->second.item<double>() == 1 ? "random forest" : "kernel ridge regression and random forest";
 }
 
 double chosen_weight(const std::function<double(double)>& loss_with, int64_t items, std::ostream& text) {

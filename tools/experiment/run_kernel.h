@@ -44,7 +44,8 @@ struct RunKernel {
   // others.
   std::map<std::string, at::Tensor> tensors() const;
   void take(std::map<std::string, at::Tensor> tensors);
-  // Returns "kernel ridge regression" if the RUN folder has one, otherwise an empty text.
+  // Returns what the RUN folder has: "kernel ridge regression", "random forest" where its share is 1, "kernel ridge
+  // regression and random forest", or an empty text. Throws DataError for a damaged file.
   static std::string stored_in(const std::filesystem::path& run);
 };
 

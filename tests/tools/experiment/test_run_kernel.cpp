@@ -55,8 +55,14 @@ TEST_CASE("logits of a regression and a random forest are averaged, and both com
   const at::Tensor expected = 0.75 * kernel.regression->predict(features) + 0.25 * kernel.forest->predict(features);
   require_close(kernel.predict(features), expected, 1e-12, "average");
   kernel.save(folder.path());
+  CHECK(RunKernel::stored_in(folder.path()) == "kernel ridge regression and random forest");
   loaded.load(folder.path());
   CHECK(loaded.forest_share == 0.25);
+  RunKernel forest_alone = kernel;
+  forest_alone.forest_share = 1;
+  const TemporaryFolder another;
+  forest_alone.save(another.path());
+  CHECK(RunKernel::stored_in(another.path()) == "random forest");
   require_equal(loaded.predict(features), kernel.predict(features), "predictions");
   // Takes the share whose predictions are near those of the one given, where the split is large.
   const auto chosen = [&](double share, int64_t items) {
