@@ -17,9 +17,9 @@ enum class NormKind { layer, batch, none };
 // those of all rows of all items. In training the statistics are those of the batch, over all processes in distributed
 // training (SamplingContext::statistics), and running averages of them are kept in buffers, with which a module that is
 // in eval mode normalises. There a normalised value is limited to kMaxNormalized: in training it is at most the square
-// root of the rows of the batch, whereas a running variance of nearly 0, that of a channel of rare features, has no bound.
-// Sums are in float64 and in a fixed order: the same bits on any number of threads. Statistics that are not finite leave
-// the buffers as they are.
+// root of the rows of the batch, whereas a running variance of nearly 0, that of a channel of rare features, has no
+// bound. Sums are in float64 and in a fixed order: the same bits on any number of threads. Statistics that are not
+// finite leave the buffers as they are.
 class PackedBatchNormImpl : public torch::nn::Module {
  public:
   static constexpr double kMaxNormalized = 32.0;  // that of a batch of 1,024 rows
