@@ -63,6 +63,8 @@ TEST_CASE("logits of a regression and a random forest are averaged, and both com
   const TemporaryFolder another;
   forest_alone.save(another.path());
   CHECK(RunKernel::stored_in(another.path()) == "random forest");
+  write_text(kernel_file(another.path()), "damaged");
+  CHECK(RunKernel::stored_in(another.path()) == "kernel ridge regression");
   require_equal(loaded.predict(features), kernel.predict(features), "predictions");
   // Takes the share whose predictions are near those of the one given, where the split is large.
   const auto chosen = [&](double share, int64_t items) {
