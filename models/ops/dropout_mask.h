@@ -4,18 +4,15 @@
 
 #include <cstdint>
 
-#include "geometry/philox.h"
+#include "geometry/splitmix64.h"
 
 namespace geosft {
 
 inline constexpr int64_t kDropoutLanes = 4;  // elements decided by one 64-bit number
 
-// Applies the finaliser of splitmix64 to a counter: cheap, and mixed well enough that masks show no pattern.
+// Applies splitmix64 to a counter: cheap, and mixed well enough that masks show no pattern.
 GEOSFT_HOST_DEVICE inline uint64_t dropout_bits(uint64_t seed, uint64_t group) {
-  uint64_t z = seed + (group + 1) * 0x9E3779B97F4A7C15ull;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
+  return splitmix64_finalizer(seed + (group + 1) * 0x9E3779B97F4A7C15ull);
 }
 
 // Probabilities have steps of 2^-16: an element is dropped if its 16 bits are below the threshold.

@@ -4,15 +4,20 @@
 #include <exception>
 #include <vector>
 
+#include "geometry/splitmix64.h"
+
 namespace geosft {
 namespace {
 
-// A checksum that is the same on every machine: integer sums do not depend on the order of summation.
+// Returns a checksum of the bits of all parameters in their order. A sum of these would not see that a positive and a
+// negative weight change by the same amount.
 int64_t checksum(const torch::nn::Module& module) {
   uint64_t sum = 0;
   for (const at::Tensor& parameter : module.parameters()) {
-    const at::Tensor bits = parameter.detach().contiguous().view(parameter.element_size() == 8 ? at::kLong : at::kInt);
-    sum += static_cast<uint64_t>(bits.sum().item<int64_t>());
+    const at::ScalarType of_bits = parameter.element_size() == 8 ? at::kLong : at::kInt;
+    const at::Tensor bits = parameter.detach().contiguous().view(of_bits).to(at::kCPU, at::kLong);
+    const int64_t* const each = bits.const_data_ptr<int64_t>();
+    for (int64_t i = 0; i < bits.numel(); ++i) sum = splitmix64_finalizer(sum + static_cast<uint64_t>(each[i]));
   }
   return static_cast<int64_t>(sum);
 }

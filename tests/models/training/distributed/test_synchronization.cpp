@@ -93,11 +93,15 @@ TEST_CASE("an exception of the validation in rank 0 stops the others", "[trainin
 }
 
 TEST_CASE("processes with different weights or positions are an error", "[training_loop]") {
-  const auto spoil = [](SharedRegression& task, int64_t rank) {
-    at::NoGradGuard guard;
-    if (rank == 1) task.module().parameters()[0].add_(1e-3);
-  };
-  require_error([&] { train(2, 1, spoil); }, {"processes", "same weights", "epoch 1"});
+  for (const bool opposite : {false, true}) {  // weights that grow and shrink by the same amount
+    const auto spoil = [opposite](SharedRegression& task, int64_t rank) {
+      at::NoGradGuard guard;
+      const at::Tensor weight = task.module().parameters()[0];
+      if (opposite) weight.copy_(at::tensor({0.75, -0.75, 0.75, -0.75}));
+      if (rank == 1) weight.add_(0.125);
+    };
+    require_error([&] { train(2, 1, spoil); }, {"processes", "same weights", "epoch 1"});
+  }
 }
 
 }  // namespace geosft::test::test_synchronization
