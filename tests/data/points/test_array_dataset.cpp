@@ -43,7 +43,7 @@ TEST_CASE("an array dataset hands out its clouds") {
 
 TEST_CASE("normals of length 0 are none: a cloud of them has no normals, and some are estimated") {
   CloudArrays arrays = example();
-  arrays.points = at::randn({3, 40, 3}, test::generator(1));
+  arrays.points = at::randn({3, 400, 3}, test::generator(1));
   arrays.points = arrays.points / arrays.points.norm(2, 2, true);  // of a ball, whose normals they are
   arrays.normals = arrays.points * 2;
   arrays.labels = at::tensor({1, 0, 1}, at::kLong);
@@ -58,7 +58,7 @@ TEST_CASE("normals of length 0 are none: a cloud of them has no normals, and som
   CHECK((some * arrays.points[1]).sum(1).min().item<double>() > 0.5);  // outward, as its others
   test::require_close(dataset.get(2).normals, arrays.points[2], 1e-6, "all its own");
   REQUIRE(dataset.warnings().size() == 1);
-  CHECK_THAT(dataset.warnings()[0], Catch::StartsWith("f.h5: b: 5 of its 40 points have no normals"));
+  CHECK_THAT(dataset.warnings()[0], Catch::StartsWith("f.h5: b: 5 of its 400 points have no normals"));
 
   arrays.normals.zero_();
   const ArrayDataset without(arrays, {"x", "y"}, "f.h5");

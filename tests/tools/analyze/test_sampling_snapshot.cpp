@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "data/seeds.h"
 #include "geometry/augment.h"
 #include "tests/tools/classify/small_classifier.h"
 
@@ -60,7 +61,7 @@ TEST_CASE("a snapshot counts how often points are chosen, and how well they cove
     REQUIRE(top.size(0) == 16);
     for (int64_t j = 0; j < 16; ++j) chosen[static_cast<size_t>(top[j].item<int64_t>())] += 1.0 / 20;
     covered += slow_distance_to(taken.points, top) / 20;
-    by_chance += slow_distance_to(taken.points, random_subset(40, 16, generator(i))) / 20;
+    by_chance += slow_distance_to(taken.points, random_subset(40, 16, make_generator(i))) / 20;
   }
   for (size_t i = 0; i < 40; ++i) {
     CHECK(taken.frequency[static_cast<int64_t>(i)].item<double>() == Approx(chosen[i]).margin(1e-6));
