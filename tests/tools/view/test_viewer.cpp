@@ -63,13 +63,22 @@ TEST_CASE("C goes through all colourings and comes back") {
   CHECK(std::unique(seen.begin(), seen.end()) == seen.end());
 }
 
-TEST_CASE("keys step through layers, heads and maps, which changes the colours") {
+TEST_CASE("keys step through layers, heads and maps, whose colours are shown") {
   Viewer viewer = viewer_on(true, Colouring::attention);
-  for (const char key : {Viewer::up, 'E', 'M'}) {
-    const at::Tensor before = viewer.scene().colours;
+  const Subject subject = random_gallery(true)->get(0, false);
+  Choices choices = choose(Colouring::attention);
+  const auto require_shown_after = [&](char key) {
     CHECK(viewer.press(key) == Reaction::redraw);
-    CHECK_FALSE(at::equal(viewer.scene().colours, before));
-  }
+    require_equal(viewer.scene().colours, scene_of(subject, choices).colours, std::string("after ") + key);
+  };
+  choices.layer = 1;
+  require_shown_after(Viewer::up);
+  choices.head = 1;
+  require_shown_after('E');
+  const at::Tensor before = viewer.scene().colours;
+  choices.map = ColourMap::cividis;
+  require_shown_after('M');
+  CHECK_FALSE(at::equal(viewer.scene().colours, before));
   CHECK_THAT(viewer.scene().legend.title, Catch::Contains("layer 1, head 1"));
   viewer.press('D');
   viewer.press('D');
