@@ -26,10 +26,10 @@ TEST_CASE("random_walk_pe_estimate: the error is what the standard error says") 
   if (!directed) graph = symmetrized(graph);
   const at::Tensor exact = test::dense_random_walk_pe(graph, 8);
   const RandomWalkEstimate result = estimate(graph, 8, 4000, 7);
-  // Where 40 walks and more are expected to return: the errors of rarer returns are no normal ones.
+  // Compares where 40 walks and more are expected to return: the errors of rarer returns are not normal.
   const at::Tensor deviation =
       ((result.mean - exact) / result.standard_error).masked_select(exact * (1 - exact) > 0.01);
-  // Over 400 graphs: 5.3 at most, and 0.61 to 1.59, as the steps of a walk depend on each other.
+  // Measured over 400 graphs: 5.3 at most, and 0.61 to 1.59, as the steps of a walk depend on each other.
   REQUIRE(deviation.abs().max().item<double>() < 6.5);
   const double spread = deviation.square().mean().item<double>();
   REQUIRE(spread > 0.4);
