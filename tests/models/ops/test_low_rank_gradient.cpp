@@ -130,8 +130,8 @@ TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank
   for (const bool causal : {false, true}) {
     const Outcome exact = evaluate(slow_polynomial({-1, 2.0, causal}), a, grad_output, at::kDouble);
     std::map<std::string, double> before{{"q", 2}, {"k", 2}, {"v", 2}};
-    // Measured over 100 seeds: an error is at most 0.084 of the one before, and 0.29 of the gradient with degree 2. The paper's
-    // is at most 1.21 of ours, and the last one 6e-7.
+    // Measured over 100 seeds: an error is at most 0.084 of the one before, and 0.29 of the gradient with degree 2. The
+    // paper's is at most 1.21 of ours, and the last one 6e-7.
     for (const int64_t degree : {2, 6, 10, 14}) {
       const PolynomialNumbers numbers{degree, 2.0, causal};
       const Outcome exact_gradient = evaluate(fused_polynomial(numbers), a, grad_output, at::kDouble);
