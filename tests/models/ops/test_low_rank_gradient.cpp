@@ -128,15 +128,13 @@ TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank
   const Arguments a = random_polynomial({{90}, {90}, 1, 3, 4}, 3);
   const at::Tensor grad_output = at::randn({90, 1, 4}, generator(5), at::kDouble);
   for (const bool causal : {false, true}) {
-    const Outcome exact = evaluate(slow_polynomial({-1, 2.0, causal}), a, grad_output, at::kDouble);
-    std::map<std::string, double> before{{"q", 2}, {"k", 2}, {"v", 2}};
-    // Measured over 100 seeds: an error is at most 0.084 of the one before, and 0.29 of the gradient with degree 2. The
-    // paper's is at most 1.21 of ours, and the last one 6e-7.
+    const Outcome exact = evaluate(slow_polynomial({-1, 1.5, causal}), a, grad_output, at::kDouble);
+    std::map<std::string, double> before{{"q", 3}, {"k", 3}, {"v", 3}};
     for (const int64_t degree : {2, 6, 10, 14}) {
-      const PolynomialNumbers numbers{degree, 2.0, causal};
+      const PolynomialNumbers numbers{degree, 1.5, causal};
       const Outcome exact_gradient = evaluate(fused_polynomial(numbers), a, grad_output, at::kDouble);
       const AttentionGradient paper =
-          polynomial_low_rank_gradient(grad_output, a["q"], a["k"], a["v"], degree, 2.0, causal);
+          polynomial_low_rank_gradient(grad_output, a["q"], a["k"], a["v"], degree, 1.5, causal);
       const auto distance = [&](const at::Tensor& one, const at::Tensor& other) {
         return ((one - other).norm() / other.norm()).item<double>();
       };
@@ -145,18 +143,20 @@ TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank
         const at::Tensor &ours = exact_gradient.gradients.at(name), &softmax = exact.gradients.at(name);
         const double error = distance(ours, softmax), between = distance(ours, theirs);
         INFO(name << " degree " << degree << " error " << error << " between " << between);
-        REQUIRE(error < 0.2 * before[name]);
+        REQUIRE(error < 0.1 * before[name]);
         if (name == "v") {
           REQUIRE(between < 1e-10);  // f^T G in both
         } else {
-          REQUIRE(distance(theirs, softmax) < 2 * error);
+          // With degree 2 the paper's gradient of k is the worse one for some inputs.
+          if (degree > 2) REQUIRE(distance(theirs, softmax) < error);
+          REQUIRE(between < 2 * error);
         }
         before[name] = error;
       }
     }
     for (const auto& [name, error] : before) {
       INFO(name);
-      REQUIRE(error < 1e-5);
+      REQUIRE(error < 1e-7);
     }
   }
 }
