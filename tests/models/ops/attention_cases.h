@@ -75,20 +75,21 @@ inline void require_outcome(const Outcome& actual, const Outcome& expected, doub
   }
 }
 
-// Output and gradients of `reference`. A gradient of a weight of a bias is a sum over all pairs, which may cancel to
-// much less than its terms: its rounding is relative to the sum of their magnitudes, of which `magnitudes` has the
-// largest. If roundings are independent with mean zero, a sum of n terms is off by at most 6 sqrt(n) 2^-24 of that, but
-// with probability 2 exp(-18) (N. J. Higham and T. Mary, "A New Approach to Probabilistic Rounding Error Analysis",
-// 2019): by 2.8e-5 with the 6,000 pairs of the largest case.
+// Output and gradients of `reference`. A gradient of a weight of a bias is a sum over all pairs, one of a leak a sum
+// over queries and channels. Such a sum may cancel to much less than its terms: its rounding is relative to the sum of
+// their magnitudes, of which `magnitudes` has the largest. If roundings are independent with mean zero, a sum of n
+// terms is off by at most 6 sqrt(n) 2^-24 of that, but with probability 2 exp(-18) (N. J. Higham and T. Mary, "A New
+// Approach to Probabilistic Rounding Error Analysis", 2019): by 2.8e-5 with the 6,000 pairs of the largest case.
 inline Outcome evaluate_reference(const Attention& reference, const Arguments& arguments,
                                   const at::Tensor& grad_output) {
   Outcome outcome = evaluate(reference, arguments, grad_output, at::kDouble);
-  if (arguments.tensors.count("b_mul") == 0) return outcome;
   Arguments in_magnitude = arguments;
   in_magnitude.pass.magnitudes = true;
   const Outcome sums = evaluate(reference, in_magnitude, grad_output, at::kDouble);
-  for (const char* name : {"w_mul", "b_mul", "w_add", "b_add"}) {
-    outcome.magnitudes[name] = sums.gradients.at(name).abs().max().item<double>();
+  for (const char* name : {"leak", "w_mul", "b_mul", "w_add", "b_add"}) {
+    const auto gradient = sums.gradients.find(name);
+    if (gradient == sums.gradients.end() || gradient->second.numel() == 0) continue;
+    outcome.magnitudes[name] = gradient->second.abs().max().item<double>();
   }
   return outcome;
 }
@@ -196,30 +197,40 @@ inline void require_reference(const Attention& attention, const Attention& refer
   });
 }
 
-// `attention` on float16 and bfloat16 against `reference` on the same numbers in double precision. Sums are of float32,
+// Output and gradients of an attention, for an output gradient, in a type.
+using TypedRun = std::function<Outcome(const Arguments&, const at::Tensor&, at::ScalarType)>;
+
+// `run` on float16 and bfloat16 against `reference` on the same numbers in double precision. Sums are of float32,
 // so that results and gradients are those of the reference but for their own rounding, of 2^-11 or 2^-8: a quarter or a
 // fifth of what is allowed. The backward pass reads the result as it was rounded, and so does the reference's:
 // gradients may cancel to much less than that rounding changes.
-inline void require_half(const Attention& attention, const Attention& reference, const Arguments& given) {
-  for (const auto& [half, error] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
-    const at::ScalarType type = half;  // C++20 lets lambdas capture the bindings, clang 14 does not
-    const double tolerance = error;
+inline void require_half_run(const TypedRun& run, const Attention& reference, const Arguments& given) {
+  for (const auto& [type, tolerance] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
     const Arguments rounded = rounded_to(away_from_kinks(reference, given, type), type);
     at::Tensor grad_output;
     {
       at::NoGradGuard guard;
       grad_output = at::ones_like(reference(rounded));
     }
-    for_each_target([&](const std::string& target) {
-      const Outcome actual = evaluate(attention, rounded, grad_output, type);
-      REQUIRE(actual.out.scalar_type() == type);
-      Arguments saved = rounded;
-      saved.pass.out = actual.out.to(at::kDouble);
-      const Outcome expected = evaluate(reference, saved, grad_output, at::kDouble);
-      for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
-      require_outcome(actual, expected, tolerance, tolerance, "half " + target);
-    });
+    const Outcome actual = run(rounded, grad_output, type);
+    REQUIRE(actual.out.scalar_type() == type);
+    Arguments saved = rounded;
+    saved.pass.out = actual.out.to(at::kDouble);
+    const Outcome expected = evaluate(reference, saved, grad_output, at::kDouble);
+    for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
+    require_outcome(actual, expected, tolerance, tolerance, c10::toString(type));
   }
+}
+
+// The same of `attention` on every vector target.
+inline void require_half(const Attention& attention, const Attention& reference, const Arguments& given) {
+  for_each_target([&](const std::string& target) {
+    INFO(target);
+    const auto run = [&](const Arguments& arguments, const at::Tensor& grad_output, at::ScalarType type) {
+      return evaluate(attention, arguments, grad_output, type);
+    };
+    require_half_run(run, reference, given);
+  });
 }
 
 // `attention` of strided arguments is what it is of contiguous ones, bit for bit, gradients too, and leaves them alone.

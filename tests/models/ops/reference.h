@@ -21,13 +21,14 @@ struct ReferencePass {
   // The result that the backward pass reads, where it is not that of the reference: an operator saves its own result,
   // rounded to the type of the arguments.
   at::Tensor out = {};
-  // Gradients of the weights of a bias add up the magnitudes of their terms, of which there is one for each pair.
+  // Gradients of the weights of a bias and of the leaks add up the magnitudes of their terms: one for each pair, and
+  // one for each query and channel.
   bool magnitudes = false;
   // Set, where it is given, to the minimum of |score| / (1 + the magnitude of its terms) over the pairs.
   double* closest_to_zero = nullptr;
 };
 
-// Repeats a weight for each pair. The gradient of the weight adds up magnitudes.
+// Repeats a tensor for each term. The gradient of the tensor adds up magnitudes.
 struct RepeatedWeight : torch::autograd::Function<RepeatedWeight> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& weight,
                             const std::vector<int64_t>& sizes) {
@@ -58,13 +59,19 @@ inline at::Tensor reference_item(const at::Tensor& q, const at::Tensor& k, const
     *pass.closest_to_zero = std::min(*pass.closest_to_zero, (score.abs() / (1 + terms)).min().item<double>());
   }
   const at::Tensor positive = at::where(score > 0, score, at::zeros_like(score));
-  const at::Tensor leaks = at::logaddexp(leak, at::zeros_like(leak));
-  const at::Tensor sum = positive.sum(1) + leaks.sum(0) + eps;
+  at::Tensor leaks = leak.unsqueeze(-1).unsqueeze(0);
+  if (pass.magnitudes) {
+    const std::vector<int64_t> sizes{q.size(0), k.size(0), v.size(1), v.size(2)};
+    leaks = RepeatedWeight::apply(leak.unsqueeze(-1), sizes);
+  }
+  leaks = at::logaddexp(leaks, at::zeros_like(leaks));
+  const at::Tensor sum = positive.sum(1).unsqueeze(-1) + leaks.sum(1) + eps;
   const at::Tensor safe = at::where(sum == 0, at::ones_like(sum), sum);
-  if (!pass.out.defined()) return at::einsum("ijh,jhc->ihc", {positive / safe.unsqueeze(1), v});
+  const at::Tensor weighted = at::einsum("ijh,jhc->ihc", {positive, v});
+  if (!pass.out.defined()) return weighted / safe;
   // The same value; its gradient by the denominator is -out / denominator.
   const at::Tensor fixed = safe.detach();
-  return at::einsum("ijh,jhc->ihc", {positive / fixed.unsqueeze(1), v}) - pass.out * (safe / fixed - 1).unsqueeze(-1);
+  return weighted / fixed - pass.out * (safe / fixed - 1);
 }
 
 struct ReferencePairs {

@@ -44,18 +44,10 @@ TEST_CASE("the CUDA kernels of point_attention, emulated, survive softplus far f
 }
 
 TEST_CASE("the CUDA kernels of point_attention, emulated, take float16 and bfloat16", "[point_bias]") {
-  const Arguments a = random_points({{20, 3}, {17, 2}, 2, 4, 5}, 36, 5);
-  const at::Tensor grad_output = at::ones({23, 2, 5}, at::kDouble);
-  for (const auto& [type, tolerance] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
-    Arguments rounded{{}, a.eps};
-    for (const auto& [name, tensor] : a.tensors) {
-      rounded.tensors[name] = tensor.is_floating_point() ? tensor.to(type).to(at::kDouble) : tensor;
-    }
-    const Outcome actual = emulate<EmulatedLauncher<true>, PointOperator>(rounded, kArguments, grad_output, type);
-    REQUIRE(actual.out.scalar_type() == type);
-    for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
-    require_outcome(actual, evaluate(slow, rounded, grad_output, at::kDouble), tolerance, tolerance, "half");
-  }
+  const auto run = [](const Arguments& arguments, const at::Tensor& grad_output, at::ScalarType type) {
+    return emulate<EmulatedLauncher<true>, PointOperator>(arguments, kArguments, grad_output, type);
+  };
+  require_half_run(run, slow, random_points({{20, 3}, {17, 2}, 2, 4, 5}, 36, 5));
 }
 
 TEST_CASE("CUDA point_attention skips gradients that are not requested", "[cuda]") {
