@@ -37,7 +37,7 @@ using Attention = std::function<at::Tensor(const Arguments&)>;
 struct Outcome {
   at::Tensor out;
   std::map<std::string, at::Tensor> gradients;    // of every floating argument
-  std::map<std::string, double> magnitudes = {};  // of the terms of some gradients
+  std::map<std::string, double> magnitudes = {};  // of the terms of `out` and of some gradients
 };
 
 // Output and gradients of `attention` for an output gradient; arguments are cast to `dtype`.
@@ -66,25 +66,30 @@ inline Outcome evaluate(const Attention& attention, const Arguments& arguments, 
 
 inline void require_outcome(const Outcome& actual, const Outcome& expected, double out_tolerance,
                             double gradient_tolerance, const std::string& what, double gradient_floor = 0.0) {
-  require_close(actual.out, expected.out, out_tolerance, what + " out");
+  const auto floor_of = [&](const std::string& name) {
+    const auto magnitude = expected.magnitudes.find(name);
+    return magnitude == expected.magnitudes.end() ? 0.0 : magnitude->second;
+  };
+  require_close(actual.out, expected.out, out_tolerance, what + " out", floor_of("out"));
   for (const auto& [name, gradient] : expected.gradients) {
     const std::string which = std::string(what).append(" gradient of ").append(name);
-    const auto scale = expected.magnitudes.find(name);
-    const double floor = scale == expected.magnitudes.end() ? gradient_floor : std::max(gradient_floor, scale->second);
-    require_close(actual.gradients.at(name), gradient, gradient_tolerance, which, floor);
+    require_close(actual.gradients.at(name), gradient, gradient_tolerance, which,
+                  std::max(gradient_floor, floor_of(name)));
   }
 }
 
-// Output and gradients of `reference`. A gradient of a weight of a bias is a sum over all pairs, one of a leak a sum
-// over queries and channels. Such a sum may cancel to much less than its terms: its rounding is relative to the sum of
-// their magnitudes, of which `magnitudes` has the largest. If roundings are independent with mean zero, a sum of n
-// terms is off by at most 6 sqrt(n) 2^-24 of that, but with probability 2 exp(-18) (N. J. Higham and T. Mary, "A New
-// Approach to Probabilistic Rounding Error Analysis", 2019): by 2.8e-5 with the 6,000 pairs of the largest case.
+// Output and gradients of `reference`, with the magnitudes that rounding is relative to. A gradient of a weight of a
+// bias is a sum over all pairs, one of a leak a sum over queries and channels. Such a sum may cancel to much less than
+// its terms: its rounding is relative to the sum of their magnitudes, of which `magnitudes` has the largest. If
+// roundings are independent with mean zero, a sum of n terms is off by at most 6 sqrt(n) 2^-24 of that, but with
+// probability 2 exp(-18) (N. J. Higham and T. Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019):
+// by 2.8e-5 with the 6,000 pairs of the largest case.
 inline Outcome evaluate_reference(const Attention& reference, const Arguments& arguments,
                                   const at::Tensor& grad_output) {
   Outcome outcome = evaluate(reference, arguments, grad_output, at::kDouble);
   Arguments in_magnitude = arguments;
   in_magnitude.pass.magnitudes = true;
+  in_magnitude.pass.out_magnitude = &outcome.magnitudes["out"];
   const Outcome sums = evaluate(reference, in_magnitude, grad_output, at::kDouble);
   for (const char* name : {"leak", "w_mul", "b_mul", "w_add", "b_add"}) {
     const auto gradient = sums.gradients.find(name);

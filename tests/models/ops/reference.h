@@ -26,6 +26,9 @@ struct ReferencePass {
   bool magnitudes = false;
   // Set, where it is given, to the minimum of |score| / (1 + the magnitude of its terms) over the pairs.
   double* closest_to_zero = nullptr;
+  // Set, where it is given, to the maximum of what the result would be if scores and values had the magnitudes of their
+  // terms. A score that is rounded is off by units of the magnitude of its terms, which may cancel.
+  double* out_magnitude = nullptr;
 };
 
 // Repeats a tensor for each term. The gradient of the tensor adds up magnitudes.
@@ -52,10 +55,10 @@ inline at::Tensor reference_item(const at::Tensor& q, const at::Tensor& k, const
   at::Tensor score = larger.sum(-1);
   if (r_mul.defined()) score = score * r_mul;
   if (r_add.defined()) score = score + r_add;
+  at::Tensor terms = larger.abs().sum(-1);
+  if (r_mul.defined()) terms = terms * r_mul;
+  if (r_add.defined()) terms = terms + r_add.abs();
   if (pass.closest_to_zero != nullptr && score.numel() > 0) {
-    at::Tensor terms = larger.abs().sum(-1);
-    if (r_mul.defined()) terms = terms * r_mul;
-    if (r_add.defined()) terms = terms + r_add.abs();
     *pass.closest_to_zero = std::min(*pass.closest_to_zero, (score.abs() / (1 + terms)).min().item<double>());
   }
   const at::Tensor positive = at::where(score > 0, score, at::zeros_like(score));
@@ -68,6 +71,10 @@ inline at::Tensor reference_item(const at::Tensor& q, const at::Tensor& k, const
   const at::Tensor sum = positive.sum(1).unsqueeze(-1) + leaks.sum(1) + eps;
   const at::Tensor safe = at::where(sum == 0, at::ones_like(sum), sum);
   const at::Tensor weighted = at::einsum("ijh,jhc->ihc", {positive, v});
+  if (pass.out_magnitude != nullptr && weighted.numel() > 0) {
+    const at::Tensor of_terms = at::einsum("ijh,jhc->ihc", {terms, v.abs()}) / safe;
+    *pass.out_magnitude = std::max(*pass.out_magnitude, of_terms.max().item<double>());
+  }
   if (!pass.out.defined()) return weighted / safe;
   // The same value; its gradient by the denominator is -out / denominator.
   const at::Tensor fixed = safe.detach();
