@@ -577,6 +577,10 @@ class Graphs(InFolder):
         graphs = nn.FeaturedGraphs.from_edges(self.edges, self.ptr, node_categories=self.nodes[:, None], edge_categories=self.bonds[:, None])
         expected = torch.classes.geosft.GraphPredictor(str(place)).predict_data(str(self.data))
         self.close(model.predict(graphs), expected)
+        for part, said in (("best.ckpt", f"one network, without the 2 other networks and kernel ridge regression of its run: load {place}"),
+                           ("model_1", f"one network of an ensemble: load {place}"), ("model_1/best.ckpt", f"one network of an ensemble: load {place}")):
+            with self.assertWarnsRegex(UserWarning, said):
+                self.assertEqual(geosft.load(place / part).more_models, ())
         model.save(self.folder / "ensemble_written")
         self.close(torch.classes.geosft.GraphPredictor(str(self.folder / "ensemble_written")).predict_data(str(self.data)), expected)
 
@@ -661,7 +665,9 @@ class Molecules(InFolder):
             again = self.folder / f"{place.name}_again"
             model.save(again)
             torch.testing.assert_close(geosft.load(again).predict_file(file), model.predict_file(file))
-            alone = geosft.load(place / "best.ckpt").predict_file(file)
+            others = "(kernel ridge regression and )?random forest" if "--random-forest" in seen else "kernel ridge regression"
+            with self.assertWarnsRegex(UserWarning, f"one network, without the {others} of its run"):
+                alone = geosft.load(place / "best.ckpt").predict_file(file)
             self.assertFalse(torch.equal(alone, model.predict_file(file)))
             if column == "weight":
                 continue

@@ -39,6 +39,13 @@ class KernelRidge:
         """Columns of the features that the regression was fitted to."""
         return self.state["scores"].shape[1] + self.state["counts"].shape[1]
 
+    @property
+    def name(self) -> str:
+        """What it predicts with: a kernel ridge regression, a random forest where that has the whole share, or both."""
+        if "forest.roots" not in self.state:
+            return "kernel ridge regression"
+        return "random forest" if float(self.state["forest_share"]) == 1 else "kernel ridge regression and random forest"
+
     def save(self, folder: pathlib.Path) -> None:
         save_checkpoint(folder / _FILE, self.state, self.texts)
 

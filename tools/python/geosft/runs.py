@@ -789,11 +789,8 @@ def _load_graph_model(config, texts, file) -> TrainedGraphModel:
 _LOADERS = {_CLASSIFY: _load_classifier, _SEGMENT: _load_segmenter, _GRAPH: _load_graph_model}
 
 
-def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
-    """Loads the best model of `run`, a RUN folder of geosft-classify, geosft-segment, geosft-graph or geosft-sequence (or a
-    checkpoint, or a file of safetensors that ``save_safetensors`` wrote), in evaluation mode. Raises a
-    FileNotFoundError if there is no such file, and a ValueError that names the file if it is damaged or of another kind."""
-    path = as_path(run, "run")
+def _load_network(run: str | pathlib.Path, path: pathlib.Path) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
+    """Loads one network: the best one of the folder `path`, or that of a file. `run` is what the caller gave, for messages."""
     file = path / "best.ckpt" if path.is_dir() else path
     if not file.is_file():
         inner = sorted(path.glob("*/best.ckpt")) if path.is_dir() else []
@@ -815,22 +812,50 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     except RuntimeError as error:
         raise ValueError(f"{file}: its weights are not those of its configuration: {error}") from None
     loaded.config, loaded.texts = config, texts
-    member = path.name.startswith("model_") and (path.parent / "config.toml").is_file()
+    return loaded.eval()
+
+
+def _left_out(path: pathlib.Path, loaded: TrainedClassifier | TrainedSegmenter | TrainedGraphModel) -> str:
+    """Says what a RUN has beside the one network that was loaded from `path`, a part of it; empty for a whole RUN."""
+    folder = path if path.is_dir() else path.parent
+    if folder.name.startswith("model_") and (folder.parent / "config.toml").is_file():
+        return f"one network of an ensemble: load {folder.parent} for the predictions of all"
+    if path.is_dir() or not (folder / "config.toml").is_file():
+        return ""
+    more = loaded.config.get("ensemble", 1) - 1
+    others = [] if more == 0 else ["other network" if more == 1 else f"{more} other networks"]
+    try:
+        kernel = KernelRidge.of_run(folder, loaded.texts["kind"])
+        others += [kernel.name] if kernel is not None else []
+    except ValueError:  # damaged: a network alone does not need it
+        others.append("kernel ridge regression")
+    return f"one network, without the {' and '.join(others)} of its run: load {folder} for the predictions of all" if others else ""
+
+
+def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
+    """Loads the best model of `run`, a RUN folder of geosft-classify, geosft-segment, geosft-graph or geosft-sequence (or a
+    checkpoint, or a file of safetensors that ``save_safetensors`` wrote), in evaluation mode. Raises a
+    FileNotFoundError if there is no such file, and a ValueError that names the file if it is damaged or of another kind."""
+    path = as_path(run, "run")
+    loaded = _load_network(run, path)
+    kind, config = loaded.texts["kind"], loaded.config
+    if left_out := _left_out(path, loaded):
+        warnings.warn(f"{run}: {left_out}", stacklevel=2)
+        return loaded
     unfinished = path.is_dir() and (path / "last.ckpt").is_file() and not (path / "result.json").is_file()
-    if unfinished and not member:
+    if unfinished:
         missing = [number for number in range(1, config.get("ensemble", 1)) if not (path / f"model_{number}/best.ckpt").is_file()]
         if missing:
             raise ValueError(f"{run}: expected an ensemble of {config['ensemble']} models, found {missing[0]}: its training has not ended")
         warnings.warn(f"{run}: its training has not ended, and what it has so far is loaded", stacklevel=2)
     if path.is_dir() and config.get("ensemble", 1) > 1:
-        loaded.more_models = tuple(load(path / f"model_{number}") for number in range(1, config["ensemble"]))
+        members = [path / f"model_{number}" for number in range(1, config["ensemble"])]
+        loaded.more_models = tuple(_load_network(member, member) for member in members)
     if path.is_dir() and kind in (_CLASSIFY, _GRAPH):
         loaded.kernel = KernelRidge.of_run(path, kind)
-    if path.is_file() and path.name != "kernel.ckpt" and (path.parent / "config.toml").is_file() and (path.parent / "kernel.ckpt").is_file():
-        warnings.warn(f"{run}: one network, without the kernel ridge regression of its run: load {path.parent} for the predictions of both", stacklevel=2)
     if path.is_dir() and not unfinished and kind == _CLASSIFY and loaded.kernel is None and config["clouds"].get("kernel_ridge") and config["clouds"]["normals"]:
         warnings.warn(f"{run}: kernel.ckpt is missing, the kernel ridge regression of its configuration: the network predicts alone", stacklevel=2)
-    return loaded.eval()
+    return loaded
 
 
 def pretrained_names() -> list[str]:
