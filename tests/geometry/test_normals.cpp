@@ -113,9 +113,11 @@ TEST_CASE("normals: outward ones point away from the centroid of their item, as 
        {std::pair{box, normals.slice(0, 0, box.size(0))}, std::pair{other, normals.slice(0, box.size(0))}}) {
     REQUIRE(((points - points.mean(0)) * found).sum(1).min().item<double>() >= 0);
   }
-  // The two sheets of a wall agree.
-  const at::Tensor cosine = (normals.slice(0, 0, 1200) * normals.slice(0, 1200, 2400)).sum(1);
-  REQUIRE(cosine.min().item<double>() > 0.5);
+  // The two sheets of a wall agree, but for points with neighbours in wall and floor: 8.8e-5 below 1 at most over 1,000
+  // seeds.
+  const at::Tensor flat = at::cat({uv.select(1, 1) > -0.7, uv.select(1, 0) < 0.7});
+  const at::Tensor cosine = (normals.slice(0, 0, 1200) * normals.slice(0, 1200, 2400)).sum(1).masked_select(flat);
+  REQUIRE(cosine.min().item<double>() > 0.999);
   const at::Tensor rotation = random_rotation(test::generator(4), at::kDouble);
   // Coordinates of 40 are rounded by 3.6e-15, which neighbours a tenth apart turn into angles: 4.8e-14 at most over
   // 1,000 seeds.
