@@ -57,6 +57,7 @@ def arrays(*tensors):
 
 
 WITH_NUMPY = importlib.util.find_spec("numpy")
+WITH_PYG = importlib.util.find_spec("torch_geometric")
 
 
 class InFolder(unittest.TestCase):
@@ -639,6 +640,23 @@ class Molecules(InFolder):
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
         self.assertEqual([name.split()[0] for name in names], list(self.SMILES[:5]))
         torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
+
+    @unittest.skipUnless(WITH_PYG, "no PyTorch Geometric")
+    def test_atoms_in_another_coding_are_refused(self):
+        from torch_geometric.data import Data
+        model = geosft.load(self.run_)
+        read = model.read(["CCO", "CCN"])[0]
+        edges = torch.stack((torch.repeat_interleave(torch.arange(6), read.rowptr.diff()), read.col))
+        data = Data(x=read.node_categories, edge_index=edges, edge_attr=read.edge_categories, ptr=read.ptr)
+        data.smiles = ["CCO", "CCN"]
+        with self.assertRaisesRegex(ValueError, "graph_features"):  # atoms are as they should be
+            model.predict(data)
+        data.x = data.x + torch.tensor([1, 0, 0, 0, 0, 0, 0, 0, 0])  # atoms by their number, as from_smiles has them
+        with self.assertRaisesRegex(ValueError, "OGB's coding"):
+            model.predict(data)
+        del data.smiles
+        with self.assertRaisesRegex(ValueError, "graph_features"):
+            model.predict(data)
 
     def test_kernel_regressions(self):
         for column, seen in (("weight", ()), ("oxygen", ("--random-forest",)), ("oxygen", ("--no-head-features",))):

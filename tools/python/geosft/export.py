@@ -504,7 +504,8 @@ def _warn_of_regression(model: nn.Module) -> None:
 def _function_of(model: nn.Module) -> _Clouds | _Graphs:
     if isinstance(model, GraphModel):
         if getattr(model, "more_models", ()) or getattr(model, "kernel", None) is not None:
-            raise ValueError("model must be one network: an ensemble, or one with a kernel regression, is not exported")
+            raise ValueError("model must be one network: an ensemble, or one with a kernel regression, is not exported (model.kernel = None with "
+                             "model.more_models = () leaves one network)")
         return _Graphs(model)
     if isinstance(model, (PointClassifier, PointSegmenter)):
         return _Clouds(model)

@@ -33,6 +33,7 @@ _HERE = pathlib.Path(__file__).resolve().parent
 _ZOO = (_HERE / "zoo", _HERE.parents[1] / "zoo")  # in an installed package; in the sources
 _CLASSIFY, _SEGMENT, _GRAPH = "geosft-classify", "geosft-segment", "geosft-graph"
 _MASK_SIZE = 16  # of masks other than strided, where the configuration leaves it open
+_ATOM_CATEGORIES = 9  # of an atom, in OGB's coding of molecules
 _LOCALS = {"gatedgcn": "gated_gcn"}  # a name of the tools that Python has another one for
 _SAMPLER_KEYS = ("tau", "weighting", "hard", "with_replacement")
 
@@ -224,7 +225,8 @@ class TrainedRun(nn.Module):
         kernel regression, of which :meth:`save` keeps all; and a FileNotFoundError where the folder is missing."""
         path = output_path(file, "file", ".safetensors")
         if getattr(self, "more_models", ()) or self.kernel is not None:
-            raise ValueError("the model is an ensemble, or has a kernel regression: save() keeps all of it")
+            raise ValueError("the model is an ensemble, or has a kernel regression: save() keeps all of it, and model.kernel = None with "
+                             "model.more_models = () leaves one network")
         save_safetensors(path, {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
 
     def _votes(self):
@@ -565,9 +567,20 @@ class TrainedGraphModel(GraphModel, TrainedRun):
             if isinstance(graphs, (list, tuple)):
                 raise TypeError("graphs must be one batch, torch_geometric.data.Batch.from_data_list(graphs), got a list")
             from .pyg import from_data
-            graphs = from_data(graphs)
+            smiles, graphs = getattr(graphs, "smiles", None), from_data(graphs)
+            self._check_atoms(graphs, [smiles] if isinstance(smiles, str) else smiles)
         graphs = FeaturedGraphs(*(tensor_of(value, name, NUMBERS) for name, value in graphs._asdict().items()))
         return self._with_features(self.encode(graphs)).to(self.numbers.weight.device)
+
+    def _check_atoms(self, graphs: FeaturedGraphs, smiles: Sequence[str] | None) -> None:
+        """Checks that atoms of molecules that have their SMILES are in the coding of the model: PyTorch Geometric's from_smiles has another
+        one than OGB."""
+        if not smiles or len(self.schema["node_vocabulary"]) != _ATOM_CATEGORIES:
+            return
+        expected = self.read(smiles)[0].node_categories
+        if graphs.node_categories is None or not torch.equal(graphs.node_categories.cpu().long(), expected):
+            raise ValueError("x must be the atoms in OGB's coding, which the model was trained with, but that of their SMILES differs (from_smiles of "
+                             "PyTorch Geometric has another coding): give predict_file() or read() the SMILES")
 
     def _with_features(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs with the features of whole graphs of the configuration, where they are missing and can be computed: those of
