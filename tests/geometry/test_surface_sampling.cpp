@@ -26,19 +26,19 @@ Mesh two_triangles() {
 }  // namespace
 
 TEST_CASE("surface sampling: faces by area, uniform within a face, normals of the faces") {
-  const SurfaceSample sample = sample_surface(two_triangles(), 40000, test::generator(1));
+  const SurfaceSample sample = sample_surface(two_triangles(), 200000, test::generator(1));
   REQUIRE(sample.points.scalar_type() == at::kFloat);
   const at::Tensor second = sample.points.select(1, 0) == 5;
-  // Three quarters of 40,000 points; 3.5 standard deviations.
+  // Three quarters of 200,000 points; 7.7 standard deviations.
   require_close(second.to(at::kDouble).mean(), at::scalar_tensor(0.75, at::kDouble), 0.01, "share of the larger face");
   const at::Tensor first_rows = second.logical_not().nonzero().squeeze(1), second_rows = second.nonzero().squeeze(1);
   const at::Tensor first = sample.points.index_select(0, first_rows), last = sample.points.index_select(0, second_rows);
-  // A coordinate of a uniform point has the variance s^2 / 18 for a side s: 2.8 deviations of the mean of 10,000 of
-  // s = 1, and 4 of 30,000 of s = 3, relative to the largest coordinate.
+  // A coordinate of a uniform point has the variance s^2 / 18 for a side s: 6.3 deviations of the mean of 50,000 of
+  // s = 1, and 9 of 150,000 of s = 3, relative to the largest coordinate.
   require_close(first.mean(0), at::tensor({1 / 3., 1 / 3., 0.}, at::kDouble), 0.02, "centre of the first face");
   require_close(last.mean(0), at::tensor({5., 1., 1 / 3.}, at::kDouble), 0.0033, "centre of the second face");
   // Uniform on a triangle: the largest of the scaled coordinates' sums is 1, a quarter lies in the corner half its
-  // size; 3.5 deviations of 10,000 points.
+  // size; 7.7 deviations of 50,000 points.
   const at::Tensor corner = (first.select(1, 0) + first.select(1, 1)) < 0.5;
   require_close(corner.to(at::kDouble).mean(), at::scalar_tensor(0.25, at::kDouble), 0.06, "share of the corner");
   // Both are rounded to float32, by 3e-8 at most.
