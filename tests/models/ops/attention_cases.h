@@ -37,7 +37,7 @@ using Attention = std::function<at::Tensor(const Arguments&)>;
 struct Outcome {
   at::Tensor out;
   std::map<std::string, at::Tensor> gradients;    // of every floating argument
-  std::map<std::string, double> magnitudes = {};  // of the terms of `out` and of some gradients
+  std::map<std::string, double> magnitudes = {};  // of the terms of some gradients
 };
 
 // Output and gradients of `attention` for an output gradient; arguments are cast to `dtype`.
@@ -66,19 +66,16 @@ inline Outcome evaluate(const Attention& attention, const Arguments& arguments, 
 
 inline void require_outcome(const Outcome& actual, const Outcome& expected, double out_tolerance,
                             double gradient_tolerance, const std::string& what, double gradient_floor = 0.0) {
-  const auto floor_of = [&](const std::string& name) {
-    const auto magnitude = expected.magnitudes.find(name);
-    return magnitude == expected.magnitudes.end() ? 0.0 : magnitude->second;
-  };
-  require_close(actual.out, expected.out, out_tolerance, what + " out", floor_of("out"));
+  require_close(actual.out, expected.out, out_tolerance, what + " out");
   for (const auto& [name, gradient] : expected.gradients) {
     const std::string which = std::string(what).append(" gradient of ").append(name);
-    require_close(actual.gradients.at(name), gradient, gradient_tolerance, which,
-                  std::max(gradient_floor, floor_of(name)));
+    const auto scale = expected.magnitudes.find(name);
+    const double floor = scale == expected.magnitudes.end() ? gradient_floor : std::max(gradient_floor, scale->second);
+    require_close(actual.gradients.at(name), gradient, gradient_tolerance, which, floor);
   }
 }
 
-// Output and gradients of `reference`, with the magnitudes that rounding is relative to. A gradient of a weight of a
+// Output and gradients of `reference`. A gradient of a weight of a
 // bias is a sum over all pairs, one of a leak a sum over queries and channels. Such a sum may cancel to much less than
 // its terms: its rounding is relative to the sum of their magnitudes, of which `magnitudes` has the largest. If
 // roundings are independent with mean zero, a sum of n terms is off by at most 6 sqrt(n) 2^-24 of that, but with
@@ -89,7 +86,6 @@ inline Outcome evaluate_reference(const Attention& reference, const Arguments& a
   Outcome outcome = evaluate(reference, arguments, grad_output, at::kDouble);
   Arguments in_magnitude = arguments;
   in_magnitude.pass.magnitudes = true;
-  in_magnitude.pass.out_magnitude = &outcome.magnitudes["out"];
   const Outcome sums = evaluate(reference, in_magnitude, grad_output, at::kDouble);
   for (const char* name : {"leak", "w_mul", "b_mul", "w_add", "b_add"}) {
     const auto gradient = sums.gradients.find(name);
@@ -162,21 +158,27 @@ inline Arguments rounded_to(const Arguments& arguments, at::ScalarType type) {
   return rounded;
 }
 
-// The relu of a score has its kink at 0, where rounding decides whether a pair counts. Returns the arguments with q and
-// k moved, which moves all scores, so far that each score keeps a margin once the arguments are rounded to `type`: 64
-// units of float32's rounding of its terms, where a score has about as many operations.
-inline Arguments away_from_kinks(const Attention& reference, Arguments arguments, at::ScalarType type) {
-  constexpr double margin = 0x1p-18, step = 0x1p-3;
+// The relu of a score has its kink at 0, where rounding decides whether a pair counts; and the terms of a small result
+// may be so large that their rounding is all there is of it. Returns the arguments with q and k moved, which moves all
+// scores, and v, so far that once they are rounded to `type`
+//   * each score keeps a margin of 64 units of float32's rounding of its terms: it has about as many operations,
+//   * the result has an eighth of the magnitude of its terms.
+inline Arguments well_conditioned(const Attention& reference, Arguments arguments, at::ScalarType type) {
+  constexpr double margin = 0x1p-18;
   at::NoGradGuard guard;
   for (int attempt = 0; attempt < 50; ++attempt) {
-    double closest = std::numeric_limits<double>::infinity();
+    double closest = std::numeric_limits<double>::infinity(), magnitude = 0;
     Arguments rounded = rounded_to(arguments, type);
     rounded.pass.closest_to_zero = &closest;
-    reference(rounded);
-    if (closest >= margin) return arguments;
+    rounded.pass.out_magnitude = &magnitude;
+    const at::Tensor out = reference(rounded);
+    const bool cancels = magnitude > 0 && out.abs().max().item<double>() < magnitude / 8;
+    if (closest >= margin && !cancels) return arguments;
+    const double step = 0x1p-3 * (attempt + 1);
     for (const char* name : {"q", "k"}) arguments.tensors[name] = arguments[name] + step;
+    if (cancels) arguments.tensors["v"] = arguments["v"] + step;
   }
-  FAIL("no arguments whose scores keep a margin from 0");
+  FAIL("no arguments whose scores and result keep a margin from 0");
   return arguments;
 }
 
@@ -185,7 +187,7 @@ inline Arguments away_from_kinks(const Attention& reference, Arguments arguments
 // than the floor are held to it.
 inline void require_reference(const Attention& attention, const Attention& reference, const Arguments& given,
                               const std::string& what, double gradient_floor = 0.0) {
-  const Arguments arguments = away_from_kinks(reference, given, at::kFloat);
+  const Arguments arguments = well_conditioned(reference, given, at::kFloat);
   at::Tensor shape;
   {
     at::NoGradGuard guard;
@@ -209,9 +211,9 @@ using TypedRun = std::function<Outcome(const Arguments&, const at::Tensor&, at::
 // so that results and gradients are those of the reference but for their own rounding, of 2^-11 or 2^-8: a quarter or a
 // fifth of what is allowed. The backward pass reads the result as it was rounded, and so does the reference's:
 // gradients may cancel to much less than that rounding changes.
-inline void require_half_run(const TypedRun& run, const Attention& reference, const Arguments& given) {
+inline void require_half_outcome(const TypedRun& run, const Attention& reference, const Arguments& given) {
   for (const auto& [type, tolerance] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
-    const Arguments rounded = rounded_to(away_from_kinks(reference, given, type), type);
+    const Arguments rounded = rounded_to(well_conditioned(reference, given, type), type);
     at::Tensor grad_output;
     {
       at::NoGradGuard guard;
@@ -234,7 +236,7 @@ inline void require_half(const Attention& attention, const Attention& reference,
     const auto run = [&](const Arguments& arguments, const at::Tensor& grad_output, at::ScalarType type) {
       return evaluate(attention, arguments, grad_output, type);
     };
-    require_half_run(run, reference, given);
+    require_half_outcome(run, reference, given);
   });
 }
 

@@ -26,8 +26,8 @@ struct ReferencePass {
   bool magnitudes = false;
   // Set, where it is given, to the minimum of |score| / (1 + the magnitude of its terms) over the pairs.
   double* closest_to_zero = nullptr;
-  // Set, where it is given, to the maximum of what the result would be if scores and values had the magnitudes of their
-  // terms. A score that is rounded is off by units of the magnitude of its terms, which may cancel.
+  // Set, where it is given, to the maximum of what the result would be if positive scores and values had the magnitudes
+  // of their terms: the rounding of the result is relative to it.
   double* out_magnitude = nullptr;
 };
 
@@ -72,7 +72,8 @@ inline at::Tensor reference_item(const at::Tensor& q, const at::Tensor& k, const
   const at::Tensor safe = at::where(sum == 0, at::ones_like(sum), sum);
   const at::Tensor weighted = at::einsum("ijh,jhc->ihc", {positive, v});
   if (pass.out_magnitude != nullptr && weighted.numel() > 0) {
-    const at::Tensor of_terms = at::einsum("ijh,jhc->ihc", {terms, v.abs()}) / safe;
+    const at::Tensor of_terms =
+        at::einsum("ijh,jhc->ihc", {at::where(score > 0, terms, at::zeros_like(terms)), v.abs()}) / safe;
     *pass.out_magnitude = std::max(*pass.out_magnitude, of_terms.max().item<double>());
   }
   if (!pass.out.defined()) return weighted / safe;

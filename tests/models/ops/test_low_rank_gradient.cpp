@@ -147,8 +147,8 @@ TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank
         if (name == "v") {
           REQUIRE(between < 1e-10);  // f^T G in both
         } else {
-          // With degree 2 the paper's gradient of k is the worse one for some inputs.
-          if (degree > 2) REQUIRE(distance(theirs, softmax) < error);
+          // Allows more with degree 2: the paper's gradient of k is the worse one for some inputs, by 1.14 at most.
+          REQUIRE(distance(theirs, softmax) < (degree > 2 ? 1 : 1.5) * error);
           REQUIRE(between < 2 * error);
         }
         before[name] = error;

@@ -654,6 +654,9 @@ class Molecules(InFolder):
         data.x = data.x + torch.tensor([1, 0, 0, 0, 0, 0, 0, 0, 0])  # atoms by their number, as from_smiles has them
         with self.assertRaisesRegex(ValueError, "OGB's coding"):
             model.predict(data)
+        data.smiles = ["CCO", "no molecule"]  # which tells nothing
+        with self.assertRaisesRegex(ValueError, "graph_features"):
+            model.predict(data)
         del data.smiles
         with self.assertRaisesRegex(ValueError, "graph_features"):
             model.predict(data)
