@@ -70,7 +70,8 @@ void FileShapeBuilder::check_corners() const {
     if (corners_[i] >= 0 && corners_[i] < count) continue;
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), static_cast<int64_t>(i));
     throw DataError(file_, "corners among the " + std::to_string(count) + " vertices",
-                    "corner number " + std::to_string(corners_[i]) + " (counted from 0) in " + place_name_ + " " +
+                    "corner number " + std::to_string(corners_[i] + first_corner_) + " (counted from " +
+                        std::to_string(first_corner_) + ") in " + place_name_ + " " +
                         std::to_string(places_[static_cast<size_t>(end - ends_.begin())]));
   }
 }

@@ -36,9 +36,9 @@ struct FileShape {
 class FileShapeBuilder {
  public:
   // `file` is for messages. `place` below is the line number in a text file or the face or vertex number in a binary
-  // file; messages call it `place_name`.
-  FileShapeBuilder(std::string file, std::string place_name)
-      : file_(std::move(file)), place_name_(std::move(place_name)) {}
+  // file; messages call it `place_name`. `first_corner` is the number of the first vertex in the file.
+  FileShapeBuilder(std::string file, std::string place_name, int64_t first_corner = 0)
+      : file_(std::move(file)), place_name_(std::move(place_name)), first_corner_(first_corner) {}
 
   // `place` is the line of the vertex, for messages about its coordinates.
   void add_vertex(double x, double y, double z, int64_t place = 0);
@@ -71,6 +71,7 @@ class FileShapeBuilder {
   at::Tensor normal_tensor() const;
 
   std::string file_, place_name_;
+  int64_t first_corner_;
   bool declares_double_ = false;
   std::vector<double> vertices_, normals_;
   std::vector<int64_t> corners_, ends_, places_;  // of the polygons: all corners, where theirs end, and their places

@@ -2,6 +2,7 @@
 #include "data/formats/shape_file.h"
 
 #include <limits>
+#include <string>
 
 #include "data/formats/text_lines.h"
 
@@ -19,7 +20,12 @@ void read_obj_face(TextLines& lines, std::vector<int64_t>& corners, FileShapeBui
   for (std::string_view word = lines.word(); !word.empty(); word = lines.word()) {
     const int64_t index = lines.to_integer(word.substr(0, word.find('/')), "the number of a vertex");
     if (index == 0) lines.fail("vertex numbers from 1, or negative ones", "0");
-    corners.push_back(index > 0 ? index - 1 : builder.vertex_count() + index);
+    const int64_t before = builder.vertex_count();
+    if (index < -before) {
+      lines.fail("a negative vertex number from -" + std::to_string(before) + ", as so many vertices come before",
+                 std::to_string(index));
+    }
+    corners.push_back(index > 0 ? index - 1 : before + index);
   }
   builder.add_polygon(corners, line);
 }
@@ -28,7 +34,7 @@ void read_obj_face(TextLines& lines, std::vector<int64_t>& corners, FileShapeBui
 
 FileShape read_obj(std::string_view text, const std::string& file) {
   TextLines lines(text, file, "", /*continues=*/true);
-  FileShapeBuilder builder(file, "line");
+  FileShapeBuilder builder(file, "line", /*first_corner=*/1);
   std::vector<int64_t> corners;
   std::vector<double> directions;
   while (lines.next()) {

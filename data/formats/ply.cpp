@@ -29,6 +29,12 @@ class TextValues {
     return lines_.to_any_number(word, "a number");
   }
   size_t bytes_left() const { return lines_.bytes_left() + lines_.rest().size(); }
+  // Returns whether anything but blanks is left, which it may skip.
+  bool has_more() {
+    std::string_view word = lines_.word();
+    while (word.empty() && lines_.next()) word = lines_.word();
+    return !word.empty();
+  }
 
  private:
   TextLines lines_;
@@ -60,6 +66,8 @@ class BinaryValues {
     return take<double>();
   }
   size_t bytes_left() const { return bytes_.size() - at_; }
+  // Returns whether more is left than a line break, which some programs write.
+  bool has_more() const { return bytes_left() > 2; }
 
  private:
   template <class Number>
@@ -90,6 +98,10 @@ class PlyBody {
         throw DataError(file_, counted(element.count, element.name) + ", as the header announces",
                         "the end of the file after " + std::to_string(done_) + ": it is cut off");
       }
+    }
+    if (values_.has_more()) {
+      builder_.add_warning(
+          "more follows than the header announces, and is ignored: its numbers of elements may be wrong");
     }
     return builder_.finish();
   }

@@ -173,6 +173,11 @@ at::Tensor two_values(const at::Tensor& values, float one) {
 // Returns the labels of columns of numbers. `named` says that the user chose the columns.
 TableLabels number_labels(const TextTable& table, const std::vector<LabelColumn>& columns, bool named) {
   TableLabels out;
+  std::set<std::string> names;
+  for (const LabelColumn& column : columns) {
+    if (names.insert(column.name).second) continue;
+    throw DataError(table.file + ":1", "labels of different names", "two of \"" + column.name + "\"");
+  }
   const auto two_valued = static_cast<size_t>(
       std::count_if(columns.begin(), columns.end(), [](const LabelColumn& column) { return column.two_valued(); }));
   if (two_valued > 0 && two_valued < columns.size() && !named) {

@@ -43,7 +43,9 @@ std::vector<SplitRow> cloud_rows(const std::string& split, const PointDataset& c
   std::vector<SplitRow> rows;
   const auto* const subset = dynamic_cast<const PointSubset*>(&clouds);
   for (int64_t i = 0; i < clouds.size(); ++i) {
-    rows.push_back({split, subset ? subset->rows()[static_cast<size_t>(i)] : i, clouds.name(i)});
+    const int64_t label = clouds.label(i);
+    rows.push_back({split, subset ? subset->rows()[static_cast<size_t>(i)] : i, clouds.name(i),
+                    label < 0 ? "" : clouds.class_names().at(static_cast<size_t>(label))});
   }
   return rows;
 }

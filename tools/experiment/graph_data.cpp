@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -32,6 +33,7 @@
 #include "tools/experiment/graph_metrics.h"
 #include "tools/experiment/key_names.h"
 #include "tools/experiment/progress.h"
+#include "tools/experiment/shortest_text.h"
 
 namespace geosft {
 namespace {
@@ -457,6 +459,22 @@ std::string name_of_item(const PackedItems& items, int64_t item) {
   const auto at = static_cast<size_t>(item);
   if (items.pictures) return items.pictures->files.at(at);
   return items.smiles.empty() ? "" : items.smiles.at(at);
+}
+
+std::string label_of_item(const PackedItems& items, int64_t item) {
+  if (has_classes(items.schema.task)) {
+    return items.schema.output_names.at(static_cast<size_t>(items.target.accessor<int64_t, 1>()[item]));
+  }
+  const auto target = items.target.accessor<float, 2>()[item];
+  std::string text;
+  bool known = false;
+  for (int64_t i = 0; i < target.size(0); ++i) {
+    if (i > 0) text += ';';
+    if (std::isnan(target[i])) continue;
+    text += shortest_text(target[i]);
+    known = true;
+  }
+  return known ? text : "";
 }
 
 const std::vector<int64_t>& items_of_split(const DatasetSplit& splits, GraphSplit split) {

@@ -123,6 +123,7 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
   if (option_value.empty()) return;
   if (files.size() == 1 && !several) {
     refuse_input(option, option_value, files, "file");
+    if (const std::string reason = unwritable(option_value); !reason.empty()) throw UsageError(option + ": " + reason);
     paths_ = {option_value};
     return;
   }

@@ -30,7 +30,7 @@ void refuse_overwritten_inputs(const CLI::App& app);
 class OutputFiles {
  public:
   // `option_value` is that of `option`; empty: no outputs. `several`: it names a folder even for one file. Throws
-  // UsageError naming `option` if an output would replace another one or an input, and if the folder cannot be created.
+  // UsageError naming `option` if an output would replace another one or an input, and if it cannot be written.
   OutputFiles(const std::string& option, const std::string& option_value, const std::vector<std::string>& files,
               const std::string& extension, bool several = false);
   bool requested() const { return !paths_.empty(); }

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "data/points/shape.h"
+#include "data/read_file.h"
 #include "models/training/module_state.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/key_names.h"
@@ -221,9 +222,25 @@ std::filesystem::path ensemble_of(const std::filesystem::path& model) {
 }
 
 void require_member(const std::filesystem::path& run, int64_t number, int64_t count, const std::string& tool) {
-  if (std::filesystem::exists(ensemble_folder(run, number) / "best.ckpt")) return;
-  throw DataError(run.string(), "an ensemble of " + std::to_string(count) + " models",
+  const std::filesystem::path member = ensemble_folder(run, number) / "best.ckpt";
+  if (std::filesystem::exists(member)) return;
+  const std::string whole = "an ensemble of " + std::to_string(count) + " models";
+  if (std::filesystem::exists(RunFolder::open(run).result())) {
+    throw DataError(run.string(), whole, "no " + member.string() + ", although its training has ended");
+  }
+  throw DataError(run.string(), whole,
                   std::to_string(number) + ": its training has not ended; " + resume_advice(run, tool));
+}
+
+bool evaluated_with_kernel(const std::filesystem::path& run) {
+  const std::filesystem::path file = RunFolder::open(run).result();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return false;
+  const nlohmann::json result = nlohmann::json::parse(read_file(file), nullptr, /*allow_exceptions=*/false);
+  if (!result.is_object()) return false;
+  const nlohmann::json checkpoint = result.value("checkpoint", nlohmann::json::object());
+  const std::string others = checkpoint.is_object() ? checkpoint.value("averaged_with", "") : "";
+  return others.find("regression") != std::string::npos || others.find("forest") != std::string::npos;
 }
 
 std::string unfinished_warning(const std::filesystem::path& run, const std::string& tool) {

@@ -70,6 +70,10 @@ std::filesystem::path ensemble_of(const std::filesystem::path& model);
 // Throws DataError unless the folder of model `number` of an ensemble of `count` models has a best.ckpt.
 void require_member(const std::filesystem::path& run, int64_t number, int64_t count, const std::string& tool);
 
+// Returns whether the evaluation in result.json of a RUN folder is of networks averaged with a kernel regression or a
+// forest; false without such a file.
+bool evaluated_with_kernel(const std::filesystem::path& run);
+
 // Returns a warning if `run` is a RUN folder, or a checkpoint in one, whose training, by `tool`, has not ended; empty
 // for others, and for a model of an ensemble alone.
 std::string unfinished_warning(const std::filesystem::path& run, const std::string& tool);

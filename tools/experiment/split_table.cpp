@@ -16,8 +16,9 @@
 namespace geosft {
 namespace {
 
-constexpr const char* heading = "split,item,name\n";
-constexpr size_t max_shown = 60;  // letters of a name in messages
+constexpr const char* heading = "split,item,name,label\n";
+constexpr const char* heading_without_labels = "split,item,name\n";  // of earlier versions
+constexpr size_t max_shown = 60;                                     // letters of a name or a label in messages
 
 // Splits a table into the fields of its lines; between quotes, fields may have commas, line breaks and doubled quotes.
 std::vector<std::vector<std::string>> fields_of(const std::string& text) {
@@ -62,8 +63,17 @@ bool comes_before(const SplitRow& a, const SplitRow& b) {
   return std::tie(a.item, a.split, a.name) < std::tie(b.item, b.split, b.name);
 }
 
+// Compares texts, each of which may be unknown: empty.
+bool agree(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() || a == b;
+}
+
+bool is_same_item(const SplitRow& a, const SplitRow& b) {
+  return a.item == b.item && a.split == b.split && agree(a.name, b.name);
+}
+
 bool is_same(const SplitRow& a, const SplitRow& b) {
-  return a.item == b.item && a.split == b.split && (a.name.empty() || b.name.empty() || a.name == b.name);
+  return is_same_item(a, b) && agree(a.label, b.label);
 }
 
 // Returns "'CCO'", of a long name the beginning.
@@ -86,6 +96,10 @@ std::string first_difference(const std::vector<SplitRow>& recorded, const std::v
   if (at == shorter && recorded.size() == rows.size()) return "";
   const SplitRow* const before = at < recorded.size() ? &recorded[at] : nullptr;
   const SplitRow* const now = at < rows.size() ? &rows[at] : nullptr;
+  if (before && now && is_same_item(*before, *now)) {
+    return "item " + std::to_string(now->item) + ", " + row_text(*now) + ", had the label " +
+           shown_name(before->label) + " and has " + shown_name(now->label);
+  }
   const int64_t item = std::min(before ? before->item : now->item, now ? now->item : before->item);
   const auto text = [&](const SplitRow* row) { return row && row->item == item ? row_text(*row) : "absent"; };
   return "item " + std::to_string(item) + " was " + text(before) + " and is " + text(now);
@@ -150,7 +164,7 @@ void leave_out_absent(std::vector<SplitRow>& recorded, const std::vector<SplitRo
 
 std::string split_csv(const std::vector<SplitRow>& rows) {
   std::string text = rows.empty() ? "" : heading;
-  for (const SplitRow& row : rows) text += csv_line({row.split, std::to_string(row.item), row.name});
+  for (const SplitRow& row : rows) text += csv_line({row.split, std::to_string(row.item), row.name, row.label});
   return text;
 }
 
@@ -158,7 +172,10 @@ std::vector<SplitRow> read_split_rows(const std::filesystem::path& file) {
   std::vector<SplitRow> rows;
   if (!path_exists(file)) return rows;
   const std::string text = read_file(file);
-  if (!text.starts_with(heading)) throw DataError(file.string(), "the columns split,item,name", "others");
+  const bool labelled = text.starts_with(heading);
+  if (!labelled && !text.starts_with(heading_without_labels)) {
+    throw DataError(file.string(), "the columns split,item,name,label", "others");
+  }
   const auto lines = fields_of(text);
   for (size_t line = 1; line < lines.size(); ++line) {
     SplitRow& row = rows.emplace_back();
@@ -166,12 +183,13 @@ std::vector<SplitRow> read_split_rows(const std::filesystem::path& file) {
       return DataError(file.string(), "a split, a number and a name in each row",
                        "others in row " + std::to_string(line));
     };
-    if (lines[line].size() != 3) throw bad();
+    if (lines[line].size() != (labelled ? 4 : 3)) throw bad();
     const std::string& item = lines[line][1];
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), row.item);
     if (error != std::errc() || end != item.data() + item.size()) throw bad();
     row.split = lines[line][0];
     row.name = lines[line][2];
+    if (labelled) row.label = lines[line][3];
   }
   return rows;
 }

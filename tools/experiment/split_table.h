@@ -10,24 +10,26 @@
 
 namespace geosft {
 
-// An item of a split: its number in the data, by which predict and geosft-view ask for it, and its name there, which
-// is empty where items have none.
+// An item of a split: its number in the data, by which predict and geosft-view ask for it, its name there, and its
+// label, a class or the targets. Both are empty where items have none.
 struct SplitRow {
   std::string split;  // "train", "validation" or "test"
   int64_t item = 0;
   std::string name = {};
+  std::string label = {};
 };
 
-// Formats the rows as a table with the columns split, item and name (RFC 4180); empty without rows.
+// Formats the rows as a table with the columns split, item, name and label (RFC 4180); empty without rows.
 std::string split_csv(const std::vector<SplitRow>& rows);
 
-// Returns the rows of a split.csv; empty if there is no such file, as in runs of earlier versions. Throws DataError for
-// a file of another form.
+// Returns the rows of a split.csv; empty if there is no such file, as in runs of earlier versions, some of which have
+// files without labels. Throws DataError for a file of another form.
 std::vector<SplitRow> read_split_rows(const std::filesystem::path& file);
 
 // Throws DataError naming `data` if `rows`, the items of its splits now, are not those that the split.csv of a run
-// lists: another number of them, or one in another split or of another name. Empty names, and a folder that all names
-// begin with, are not compared. The message ends with `advice`. Nothing is compared where there is no such file.
+// lists: another number of them, or one in another split, of another name or of another label. Empty names and labels,
+// and a folder that all names begin with, are not compared. The message ends with `advice`. Nothing is compared where
+// there is no such file.
 void require_recorded_split(const std::filesystem::path& file, std::vector<SplitRow> rows, const std::string& data,
                             const std::string& advice);
 

@@ -118,19 +118,23 @@ TrainedRun<Task> load_trained_run(const std::filesystem::path& run, const std::s
 // Returns a warning if what is loaded is less than a whole run, otherwise an empty text:
 //   * a checkpoint of a RUN folder that has other models of an ensemble, or a companion, too,
 //   * the folder of one model of an ensemble,
-//   * a finished RUN folder without the regression of clouds that its configuration has.
+//   * a finished RUN folder without its kernel.ckpt.
 template <class Task>
 std::string left_out_warning(const std::filesystem::path& file, const TrainedRun<Task>& loaded) {
   std::error_code error;
   if (const std::filesystem::path whole = ensemble_of(file); !whole.empty()) {
     return file.string() + ": one network of an ensemble: give " + whole.string() + " for the predictions of all";
   }
-  if constexpr (requires { loaded.companion.regression == nullptr&& loaded.settings.clouds.kernel_ridge; }) {
-    const auto& clouds = loaded.settings.clouds;
-    const bool lacks = clouds.kernel_ridge && clouds.normals && loaded.companion.regression == nullptr;
-    if (lacks && RunFolder::holds_run(file) && unfinished_warning(file, Task::program).empty()) {
+  if constexpr (requires { loaded.companion.regression == nullptr; }) {
+    bool lacks = loaded.companion.regression == nullptr && RunFolder::holds_run(file);
+    if constexpr (requires { loaded.settings.clouds; }) {  // which always have one where they are to have one
+      lacks = lacks && loaded.settings.clouds.kernel_ridge && loaded.settings.clouds.normals;
+    } else {
+      lacks = lacks && evaluated_with_kernel(file);
+    }
+    if (lacks && unfinished_warning(file, Task::program).empty()) {
       return file.string() +
-             ": kernel.ckpt is missing, the kernel ridge regression of its configuration: the network predicts alone";
+             ": kernel.ckpt is missing, the kernel regression that its networks are averaged with: they predict alone";
     }
   }
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";

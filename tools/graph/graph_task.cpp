@@ -43,8 +43,9 @@ std::vector<SplitRow> GraphTrainingData::split_rows() const {
   std::vector<SplitRow> rows;
   if (graphs.node_split.defined()) return rows;
   for (const GraphSplit one : {GraphSplit::train, GraphSplit::validation, GraphSplit::test}) {
-    for (const int64_t item : items_of_split(split, one))
-      rows.push_back({name_of(one), item, name_of_item(graphs, item)});
+    for (const int64_t item : items_of_split(split, one)) {
+      rows.push_back({name_of(one), item, name_of_item(graphs, item), label_of_item(graphs, item)});
+    }
   }
   return rows;
 }

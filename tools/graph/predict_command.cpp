@@ -263,7 +263,15 @@ struct Predictor {
     return is_molecule_table(file, reading) || (format != nullptr && format->kind == GraphFileFormat::smiles);
   }
 
+  // Throws DataError for a SMILES in place of a file.
+  void refuse_typed_smiles(const std::string& file) const {
+    if (trained.schema.node_vocabulary != atom_vocabulary || std::filesystem::exists(file)) return;
+    if (!smiles_error(file).empty()) return;
+    throw DataError(file, "a file", "nothing of this name (--smiles " + shell_word(file) + " predicts this molecule)");
+  }
+
   void predict_file(const std::string& file) {
+    if (words.edges) refuse_typed_smiles(file);
     if (!words.edges && is_picture_name(file)) return predict_picture(file);
     if (!words.edges) return predict_unlabelled(unlabelled_series(file), file);
     GraphReadOptions reading = trained.settings.reading();

@@ -60,8 +60,8 @@ TEST_CASE("OBJ: broken files") {
     test::require_error([&] { read_obj(text, "a.obj").require_finite(); }, words);
   };
   fails("", {"a.obj", "at least one point"});
-  fails(vertices + "f 1 2 4\n", {"a.obj", "3 vertices", "line 4"});
-  fails(vertices + "f 1 2 -4\n", {"a.obj", "3 vertices", "line 4"});
+  fails(vertices + "f 1 2 4\n", {"a.obj", "3 vertices", "number 4 (counted from 1) in line 4"});
+  fails(vertices + "f 1 2 -4\n", {"a.obj:4", "from -3", "found -4"});
   fails(vertices + "f 1 2 0\n", {"a.obj:4", "vertex numbers from 1"});
   fails(vertices + "f 1 2 x\n", {"a.obj:4", "\"x\""});
   fails("v 0 0\n", {"a.obj:1", "a coordinate", "the end of the line"});

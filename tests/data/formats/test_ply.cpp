@@ -137,6 +137,22 @@ TEST_CASE("PLY: every truncation is seen") {
   }
 }
 
+TEST_CASE("PLY: what follows the announced elements is told") {
+  const std::string header = "element vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
+  const std::string text = "ply\nformat ascii 1.0\n" + header + "1 2 3\n4 5 6\n";
+  std::string bytes = "ply\nformat binary_little_endian 1.0\n" + header;
+  for (const float value : {1, 2, 3, 4, 5, 6}) bytes += test::raw(value);
+  for (const std::string& whole : {text, text + " \n\n", bytes, bytes + "\r\n"}) {
+    CHECK(read_ply(whole, "a.ply").warnings.empty());
+  }
+  for (const std::string& more : {text + "7 8 9\n", bytes + test::raw(7.0F)}) {
+    const FileShape shape = read_ply(more, "a.ply");
+    CHECK(shape.mesh.vertices.size(0) == 2);
+    REQUIRE(shape.warnings.size() == 1);
+    CHECK_THAT(shape.warnings[0], Catch::Contains("more follows than the header announces"));
+  }
+}
+
 TEST_CASE("PLY: triangle strips") {
   const std::string vertices = "element vertex 4\nproperty float x\nproperty float y\nproperty float z\n";
   const std::string numbers = "0 0 0\n1 0 0\n0 1 0\n1 1 0\n";

@@ -219,6 +219,12 @@ TEST_CASE("a text in a column of numbers is refused with its line, whether the c
   require_error([] { read("smiles,y\nC,\"1,5\"\nCC,\"2,5\"\n"); }, {"m.csv:2", "1234.5", "\"1,5\""});
 }
 
+TEST_CASE("two labels of one name are refused") {
+  if (!has_rdkit()) return;
+  require_error([] { read("smiles,y,z,y\nC,0,1,1\nCC,1,0,1\nCO,0,0,0\n"); },
+                {"m.csv:1", "labels of different names", "two of \"y\""});
+}
+
 TEST_CASE("the labels of a trained model are read, whatever the table suggests") {
   if (!has_rdkit()) return;
   ItemSchema known;

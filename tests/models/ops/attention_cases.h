@@ -160,7 +160,7 @@ inline Arguments rounded_to(const Arguments& arguments, at::ScalarType type) {
 
 // The relu of a score has its kink at 0, where rounding decides whether a pair counts; and the terms of a small result
 // may be so large that their rounding is all there is of it. Returns the arguments with q and k moved, which moves all
-// scores, and v, so far that once they are rounded to `type`
+// scores, and v and the offset of the factors, so far that once they are rounded to `type`
 //   * each score keeps a margin of 64 units of float32's rounding of its terms: it has about as many operations,
 //   * the result has an eighth of the magnitude of its terms.
 inline Arguments well_conditioned(const Attention& reference, Arguments arguments, at::ScalarType type) {
@@ -176,7 +176,9 @@ inline Arguments well_conditioned(const Attention& reference, Arguments argument
     if (closest >= margin && !cancels) return arguments;
     const double step = 0x1p-3 * (attempt + 1);
     for (const char* name : {"q", "k"}) arguments.tensors[name] = arguments[name] + step;
-    if (cancels) arguments.tensors["v"] = arguments["v"] + step;
+    for (const char* name : {"v", "b_mul"}) {
+      if (cancels && arguments.tensors.contains(name)) arguments.tensors[name] = arguments[name] + step;
+    }
   }
   FAIL("no arguments whose scores and result keep a margin from 0");
   return arguments;

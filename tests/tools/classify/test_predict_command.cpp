@@ -60,6 +60,11 @@ TEST_CASE("predict draws the importance of the points") {
   shop.run_well({"predict", shop.trained(), file, "--picture", (shop / "cube").string()});
   CHECK(fs::file_size(shop / "cube.png") > 1000);
   CHECK(fs::file_size(shop / "cube.svg") > 1000);
+  for (const char* option : {"--picture", "--ply"}) {
+    const ProcessResult result = shop.run({"predict", shop.trained(), file, option, (shop / "no/cube").string()});
+    shop.require_failure(result, 2, {std::string(option) + ": there is no folder '", "no'"});
+    CHECK(result.out.empty());
+  }
 }
 
 TEST_CASE("every one of several files leaves its own coloured cloud") {

@@ -34,8 +34,8 @@ TEST_CASE("train leaves a complete run and prints the evaluation") {
   const std::string split = read_text(run / "split.csv");
   CHECK(lines_of(split).size() == 1 + 15 + 6);
   CHECK(count_of(split, "validation,") == 3);
-  CHECK_THAT(split, Catch::StartsWith("split,item,name\ntrain,") && Catch::Contains("\ntest,0,"));
-  CHECK_THAT(split, Catch::Contains("cube_5") && Catch::Contains("sphere_4"));
+  CHECK_THAT(split, Catch::StartsWith("split,item,name,label\ntrain,") && Catch::Contains("\ntest,0,"));
+  CHECK_THAT(split, Catch::Contains("/cube_5.off,cube\n") && Catch::Contains("/sphere_4.xyz,sphere\n"));
   CHECK_THAT(read_text(run / "config.toml"), Catch::Contains("dim = 16") && Catch::Contains("seed = 3"));
   CHECK(lines_of(read_text(run / "metrics.csv")).size() == 1 + 3 + 1);
   const bool drawn = has_gnuplot();

@@ -20,6 +20,7 @@ TEST_CASE("one file leaves what an option names, several leave files of their na
   CHECK(one[0] == folder / "x.ply");
   CHECK(OutputFiles("--ply", folder / "of_folder", {"a.obj"}, ".ply", /*several=*/true)[0] ==
         fs::path(folder / "of_folder") / "a.ply");
+  require_error([&] { OutputFiles("--ply", folder / "no/x.ply", {"a.obj"}, ".ply"); }, {"--ply: there is no folder"});
   const OutputFiles two("--ply", folder / "out/parts", {"some/a.b.obj", "c.xyz"}, ".ply");
   CHECK(fs::is_directory(folder / "out/parts"));
   CHECK(two[0] == fs::path(folder / "out/parts") / "a.b.ply");

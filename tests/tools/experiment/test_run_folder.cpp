@@ -84,7 +84,7 @@ TEST_CASE("what a run that was killed at its beginning has left is replaced") {
   {
     const RunFolder begun = RunFolder::create(folder.path);
     begun.write_classes({"a", "b"});
-    begun.write_split("split,item,name\n");
+    begun.write_split("split,item,name,label\n");
   }
   const pid_t killed = ::fork();
   if (killed == 0) ::_exit(0);

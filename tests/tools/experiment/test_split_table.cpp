@@ -10,13 +10,13 @@ namespace geosft::test::test_split_table {
 
 TEST_CASE("a table of splits has a row for each item, and its counts read back") {
   const std::vector<SplitRow> rows = {{"train", 4, "chair/a.off"},
-                                      {"train", 0, "a \"large\", old\nchair.off"},
-                                      {"validation", 2, ""},
+                                      {"train", 0, "a \"large\", old\nchair.off", "chair, old"},
+                                      {"validation", 2, "", "1;;0.5"},
                                       {"test", 0, "chair/b.off"}};
   const std::string csv = split_csv(rows);
   CHECK(csv ==
-        "split,item,name\ntrain,4,chair/a.off\ntrain,0,\"a \"\"large\"\", old\nchair.off\"\nvalidation,2,\n"
-        "test,0,chair/b.off\n");
+        "split,item,name,label\ntrain,4,chair/a.off,\ntrain,0,\"a \"\"large\"\", old\nchair.off\",\"chair, old\"\n"
+        "validation,2,,1;;0.5\ntest,0,chair/b.off,\n");
   const TemporaryFolder folder;
   write_text(folder / "split.csv", csv);
   const auto counts = split_counts(folder / "split.csv");
@@ -43,22 +43,24 @@ TEST_CASE("items of other data with the name of one that was trained on or held 
 
 TEST_CASE("the rows of a table of splits read back, whatever their names hold") {
   const std::vector<SplitRow> rows = {
-      {"train", 4, "chair/a.off"}, {"train", 0, "a \"large\", old\nchair.off"}, {"test", 7}};
+      {"train", 4, "chair/a.off"}, {"train", 0, "a \"large\", old\nchair.off", "a \"label\""}, {"test", 7}};
   const TemporaryFolder folder;
   write_text(folder / "split.csv", split_csv(rows));
   CHECK(split_csv(read_split_rows(folder / "split.csv")) == split_csv(rows));
   CHECK(read_split_rows(folder / "absent.csv").empty());
-  for (const char* row : {"train,x,a\n", "train,1\n", "train,1a,b\n"}) {
-    write_text(folder / "split.csv", std::string("split,item,name\n") + row);
+  for (const char* row : {"train,x,a,b\n", "train,1,a\n", "train,1a,b,c\n"}) {
+    write_text(folder / "split.csv", std::string("split,item,name,label\n") + row);
     require_error([&] { read_split_rows(folder / "split.csv"); }, {"split.csv", "row 1"});
   }
+  write_text(folder / "split.csv", "split,item,name\ntrain,4,a\n");  // as earlier versions
+  CHECK(split_csv(read_split_rows(folder / "split.csv")) == split_csv({{"train", 4, "a"}}));
 }
 
 TEST_CASE("data are those of a run where their splits have the same items and names, wherever they lie") {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "split.csv";
   const std::vector<SplitRow> rows = {
-      {"train", 0, "/old/a/1.png"}, {"train", 2, "/old/b/2.png"}, {"test", 1, "/old/a/3.png"}};
+      {"train", 0, "/old/a/1.png", "cat"}, {"train", 2, "/old/b/2.png", "dog"}, {"test", 1, "/old/a/3.png"}};
   write_text(file, split_csv(rows));
   const auto require = [&](const std::vector<SplitRow>& now) {
     require_recorded_split(file, now, "new data", "do this");
@@ -66,6 +68,7 @@ TEST_CASE("data are those of a run where their splits have the same items and na
   require(rows);
   require({{"test", 1, "moved/here/a/3.png"}, {"train", 0, "moved/here/a/1.png"}, {"train", 2, "moved/here/b/2.png"}});
   require({{"train", 0}, {"train", 2}, {"test", 1}});
+  require({{"train", 0, "", "cat"}, {"train", 2}, {"test", 1, "", "cat"}});
   const auto refused = [&](const std::vector<SplitRow>& now, const std::vector<std::string>& expected) {
     require_error([&] { require(now); }, expected);
   };
@@ -73,6 +76,8 @@ TEST_CASE("data are those of a run where their splits have the same items and na
           {"new data", "split.csv", "item 2 was 'b/2.png' of the train split and is of the test split", "do this"});
   refused({{"train", 0, "x/1.png"}, {"train", 2, "y/2.png"}, {"test", 1, "y/3.png"}},
           {"item 0 was 'a/1.png'", "is 'x/1.png'"});
+  refused({{"train", 0, "", "cat"}, {"train", 2, "", "cat"}, {"test", 1}},
+          {"others: item 2, of the train split, had the label 'dog' and has 'cat'; do this"});
   refused({{"train", 0}, {"test", 1}},
           {"2 items in place of 3", "item 2 was 'b/2.png' of the train split and is absent"});
   refused({{"train", 0}, {"train", 2}, {"test", 1}, {"test", 3}}, {"4 items in place of 3", "item 3 was absent"});
@@ -119,7 +124,7 @@ TEST_CASE("without items there is no table, and without a table there are no cou
   CHECK(split_counts(folder / "split.csv").empty());
   CHECK(split_counts_text({}).empty());
   write_text(folder / "split.csv", "name,split\na,train\n");
-  require_error([&] { split_counts(folder / "split.csv"); }, {"split.csv", "split,item,name"});
+  require_error([&] { split_counts(folder / "split.csv"); }, {"split.csv", "split,item,name,label"});
 }
 
 }  // namespace geosft::test::test_split_table

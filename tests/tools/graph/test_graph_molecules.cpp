@@ -158,6 +158,9 @@ TEST_CASE("a hundred molecules are trained on, evaluated and predicted from thei
   REQUIRE(typed.size() == 102);
   CHECK_THAT(typed[1], Catch::StartsWith(smiles[5] + ":  antifungal "));
   shop.refuses({"predict", run, "--smiles", smiles[3], "CCN"}, 2, {"no file 'CCN'", "--smiles comes before each"});
+  shop.refuses({"predict", run, "CCO"}, 1,
+               {"CCO: expected a file, found nothing of this name (--smiles CCO predicts this molecule)"});
+  shop.refuses({"predict", run, "C(C"}, 1, {"C(C: expected a graph or graphs, found nothing of this name"});
   shop.refuses({"predict", run, "--smiles", "C(C"}, 1, {"--smiles:1: expected a valid SMILES, found \"C(C\": "});
 }
 
@@ -293,6 +296,11 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   CHECK(nlohmann::json::parse(averaged.out).at("checkpoint") == whole.at("checkpoint"));
   CHECK_FALSE(
       nlohmann::json::parse(shop.run_well({"eval", alone, "--json"}).out).at("checkpoint").contains("averaged_with"));
+  std::filesystem::copy(both, shop / "bare", std::filesystem::copy_options::recursive);
+  std::filesystem::remove(shop / "bare/kernel.ckpt");
+  CHECK_THAT(shop.run_well({"predict", (shop / "bare").string(), "--smiles", "CCO"}).err,
+             Catch::Contains("kernel.ckpt is missing"));
+  CHECK_THAT(shop.run_well({"predict", both, "--smiles", "CCO"}).err, !Catch::Contains("kernel.ckpt"));
   const auto swept = [&](const std::string& values) {
     return shop
         .run_well({"sweep", "--data", data, "--out", (shop / ("sweep of " + values)).string(), "--set", "epochs=1",
@@ -381,6 +389,13 @@ TEST_CASE("a table of molecules that was sorted anew is not what a run was train
   }
   shop.require_failure(shop.run({"train", "--resume", "--out", run}), 1, expected + Words{"begin a new run"});
   CHECK(read_text(shop / "run/result.json") == result);
+  std::string changed = rows;  // of the last label
+  changed[changed.size() - 2] = changed[changed.size() - 2] == '0' ? '1' : '0';
+  write_text(shop / "mine.csv", "smiles,nitrogen\n" + changed);
+  const Words other_label = {"mine.csv", "split.csv", "item 39, '" + smiles[39].substr(0, 9), "had the label '"};
+  shop.require_failure(shop.run({"eval", run}), 1, other_label);
+  shop.require_failure(shop.run({"train", "--resume", "--out", run}), 1, other_label + Words{"begin a new run"});
+  write_text(shop / "mine.csv", "smiles,nitrogen\n" + sorted);
   // Items have the lines of the table, whose second row is no molecule.
   write_text(shop / "broken.csv", "smiles,nitrogen\nCCN,1\nC(C,0\nCCO,0\n");
   const std::string table = (shop / "table.csv").string();

@@ -113,7 +113,7 @@ TEST_CASE("a graph run lists the items of its splits, which a resumed one keeps"
   shop.run_well(shop.train("run", {"--validation-fraction", "0.25"}));
   const Words lines = lines_of(read_text(run / "split.csv"));
   REQUIRE(lines.size() == 25);
-  CHECK(lines[0] == "split,item,name");
+  CHECK(lines[0] == "split,item,name,label");
   std::set<std::string> items;
   std::map<std::string, int> counts;
   for (size_t i = 1; i < lines.size(); ++i) {
@@ -128,7 +128,7 @@ TEST_CASE("a graph run lists the items of its splits, which a resumed one keeps"
   const std::string csv = read_text(run / "split.csv");
   shop.run_well({"train", "--resume", "--out", run.string(), "--epochs", "4"});
   CHECK(read_text(run / "split.csv") == csv);
-  const std::string result = read_text(run / "result.json"), other = "split,item,name\ntest" + csv.substr(21);
+  const std::string result = read_text(run / "result.json"), other = "split,item,name,label\ntest" + csv.substr(27);
   write_text(run / "split.csv", other);  // as if the first training graph had been one to test with
   const Words expected = {shop.data().string(), "split.csv", "of the test split and is of the train split"};
   shop.require_failure(shop.run({"train", "--resume", "--out", run.string(), "--epochs", "5"}), 1, expected);
@@ -369,6 +369,11 @@ TEST_CASE("an ensemble whose training has not ended is told, or refused without 
   CHECK_THAT(shop.run_well({"eval", run + "/model_1"}).err,
              !Catch::Contains("has not ended") && Catch::Contains(run + "/model_1: one network of an ensemble: give "));
   std::filesystem::remove(shop / "run/model_1/best.ckpt");
+  write_text(shop / "run/result.json", "{}");
+  shop.refuses(
+      {"eval", run}, 1,
+      {run, "an ensemble of 2 models", "found no " + run + "/model_1/best.ckpt, although its training has ended"});
+  std::filesystem::remove(shop / "run/result.json");
   shop.refuses({"eval", run}, 1,
                {run, "an ensemble of 2 models", "found 1: its training has not ended",
                 "train --resume --out " + run + " goes on with it"});

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -281,6 +282,7 @@ class Classifiers(InFolder):
         written = self.folder / "written"
         model.save(written)
         model.save(written)  # over a RUN of its own
+        self.assertEqual(set(geosft.load(self.run_).texts) - set(geosft.load(written).texts), {"epoch", "chosen_by"})
         points = torch.rand(64, 3, generator=torch.Generator().manual_seed(2))
         expected = model.predict(points)
         self.close(torch.classes.geosft.Classifier(str(written)).predict(points, None), expected)
@@ -298,6 +300,10 @@ class Classifiers(InFolder):
                 self.assertTrue(torch.equal(weights[f"model.{name}"], tensor), name)
         with self.assertRaisesRegex(ValueError, "not empty"):
             model.save(self.data)
+        before = (self.run_ / "best.ckpt").read_bytes()
+        with self.assertRaisesRegex(ValueError, "holds the run of a training, with last.ckpt"):
+            model.save(self.run_)
+        self.assertEqual((self.run_ / "best.ckpt").read_bytes(), before)
         with self.assertRaisesRegex(ValueError, r"file must end with \.safetensors, got 'x\.bin'"):
             model.save_safetensors(self.folder / "x.bin")
         for write_ in (lambda file: model.save_safetensors(file), lambda file: checkpoints.write_atomically(file, b"")):
@@ -582,6 +588,12 @@ class Graphs(InFolder):
                            ("model_1", f"one network of an ensemble: load {place}"), ("model_1/best.ckpt", f"one network of an ensemble: load {place}")):
             with self.assertWarnsRegex(UserWarning, said):
                 self.assertEqual(geosft.load(place / part).more_models, ())
+        shutil.copytree(place, self.folder / "bare")
+        (self.folder / "bare" / "kernel.ckpt").unlink()
+        with self.assertWarnsRegex(UserWarning, "kernel.ckpt is missing"):
+            geosft.load(self.folder / "bare")
+        with self.assertRaisesRegex(ValueError, "model must be one network"):
+            geosft.export.standard(model)  # which max_tokens would not change
         model.save(self.folder / "ensemble_written")
         self.close(torch.classes.geosft.GraphPredictor(str(self.folder / "ensemble_written")).predict_data(str(self.data)), expected)
 

@@ -420,11 +420,11 @@ def standard(model: nn.Module, *, max_tokens: int | None = None, vote: int | Non
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    if isinstance(model, GraphModel):
+        _function_of(model)  # refuses an ensemble, and a regression
     max_tokens = _max_tokens(model, max_tokens)
     if vote is not None:
         check_integers(vote=vote)
-    if isinstance(model, GraphModel):
-        _function_of(model)  # refuses an ensemble, and a regression
     _warn_of_regression(model)
     made = copy.deepcopy(model).eval()
     samplers = [module for module in made.modules() if isinstance(module, Sampler)]

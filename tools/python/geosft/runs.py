@@ -197,17 +197,19 @@ class TrainedRun(nn.Module):
             _warn(text)
 
     def save(self, folder: str | pathlib.Path) -> None:
-        """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. An
-        existing RUN is overwritten; the folder may hold nothing else. A kernel regression (`kernel`, None without one) is written, too: it is of
+        """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. One that this method
+        wrote is overwritten; that of a training is refused, as its results are of other weights. A kernel regression (`kernel`, None without one) is written, too: it is of
         the data that the RUN was trained on, so set it to None after a training on others. Raises a ValueError for modules that are
         not those of the configuration."""
         path = as_path(folder, "folder")
         if path.exists() and any(path.iterdir()) and not (path / "config.toml").exists():
             raise ValueError(f"{path} is not empty and holds no run: name another folder")
+        if found := [name for name in ("last.ckpt", "metrics.csv", "result.json") if (path / name).exists()]:
+            raise ValueError(f"{path} holds the run of a training, with {found[0]}, which is of other weights: name another folder")
         _require_configured(self)
         path.mkdir(parents=True, exist_ok=True)
         tensors = {f"model.{name}": tensor for name, tensor in self.state_dict().items()}
-        texts = self.texts
+        texts = self._present_texts()
         if self.kernel is None:
             texts = {**texts, "config": re.sub(r"(?m)^kernel_ridge = true\b", "kernel_ridge = false", texts["config"])}
         write_atomically(path / "config.toml", texts["config"].encode())
@@ -219,6 +221,10 @@ class TrainedRun(nn.Module):
         else:
             (path / "kernel.ckpt").unlink(missing_ok=True)  # of the run that this one replaces
 
+    def _present_texts(self) -> dict[str, str]:
+        """The texts of a checkpoint of the present weights, which no epoch of the training need have."""
+        return {name: text for name, text in self.texts.items() if name not in ("epoch", "chosen_by", "chosen_score")}
+
     def save_safetensors(self, file: str | pathlib.Path) -> None:
         """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
         :func:`geosft.load` reads too. Raises a ValueError for another ending than .safetensors, for an ensemble, and for a model with a
@@ -227,7 +233,7 @@ class TrainedRun(nn.Module):
         if getattr(self, "more_models", ()) or self.kernel is not None:
             raise ValueError("the model is an ensemble, or has a kernel regression: save() keeps all of it, and model.kernel = None with "
                              "model.more_models = () leaves one network")
-        save_safetensors(path, {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
+        save_safetensors(path, {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self._present_texts())
 
     def _votes(self):
         """The random numbers of each vote of an evaluation."""
@@ -853,6 +859,17 @@ def _left_out(path: pathlib.Path, loaded: TrainedClassifier | TrainedSegmenter |
     return f"one network, without the {' and '.join(others)} of its run: load {folder} for the predictions of all" if others else ""
 
 
+def _had_kernel(path: pathlib.Path, kind: str, config: dict[str, Any]) -> bool:
+    """Whether the RUN in `path` was finished with a kernel.ckpt. Clouds have one where the configuration says so; graphs need not."""
+    if kind == _CLASSIFY:
+        return bool(config["clouds"].get("kernel_ridge") and config["clouds"]["normals"])
+    try:
+        others = json.loads((path / "result.json").read_text())["checkpoint"].get("averaged_with", "")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return "regression" in others or "forest" in others
+
+
 def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
     """Loads the best model of `run`, a RUN folder of geosft-classify, geosft-segment, geosft-graph or geosft-sequence (or a
     checkpoint, or a file of safetensors that ``save_safetensors`` wrote), in evaluation mode. Raises a
@@ -874,8 +891,8 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
         loaded.more_models = tuple(_load_network(member, member) for member in members)
     if path.is_dir() and kind in (_CLASSIFY, _GRAPH):
         loaded.kernel = KernelRidge.of_run(path, kind)
-    if path.is_dir() and not unfinished and kind == _CLASSIFY and loaded.kernel is None and config["clouds"].get("kernel_ridge") and config["clouds"]["normals"]:
-        warnings.warn(f"{run}: kernel.ckpt is missing, the kernel ridge regression of its configuration: the network predicts alone", stacklevel=2)
+    if path.is_dir() and not unfinished and loaded.kernel is None and _had_kernel(path, kind, config):
+        warnings.warn(f"{run}: kernel.ckpt is missing, the kernel regression that its networks are averaged with: they predict alone", stacklevel=2)
     return loaded
 
 
