@@ -49,6 +49,17 @@ void refuse_unused(const SweepList& plan, const std::vector<Variation>& all) {
   }
 }
 
+// Throws UsageError for a key that the command line both varies and sets: the values of `vary` would replace the other.
+void refuse_set_and_varied(const SweepList& given) {
+  const auto key_of = [](const std::string& entry) { return entry.substr(0, entry.find('=')); };
+  for (const std::string& varied : given.vary) {
+    for (const std::string& set : given.set) {
+      if (key_of(set) != key_of(varied)) continue;
+      throw UsageError("--vary " + varied + " would replace --set " + set + ": leave one of them out");
+    }
+  }
+}
+
 // Leaves out configurations that differ from an earlier one in keys alone that neither uses, and says so.
 void leave_out_repeated(std::vector<Variation>& all) {
   std::map<std::string, std::string> first;  // names by settings
@@ -166,6 +177,7 @@ struct SweepCommand {
 
   int execute() const {
     const at::Device device = runtime.apply();
+    refuse_set_and_varied(given);
     const SweepList plan = planned();
     check_epochs(plan);
     std::vector<Variation> all = variations(plan);

@@ -153,6 +153,8 @@ TEST_CASE("sweep refuses wrong use in a line") {
                2, {"num_samples is for attention sampling"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "attention=softmax,linear", "--set", "bins=4"}, 2,
                {"num_samples is for attention sampling"});
+  shop.refuses({"sweep", "--data", data, "--out", out, "--set", "depth=1", "--vary", "depth=1,2"}, 2,
+               {"--vary depth=1,2 would replace --set depth=1"});
   const Words some_use = {"--vary", "attention=sampling,softmax", "--set", "num_samples=4", "--set", "folds=500"};
   shop.require_failure(shop.run(Words{"sweep", "--data", data, "--out", out} + some_use), 2, {"folds must be at most"});
   // Refuses what only the data tell of a later configuration, before the first one is trained.
