@@ -9,8 +9,12 @@
 
 namespace geosft {
 
-// Writes to a hidden file in the folder of `target`; `commit` flushes it to the disk and renames it over the target.
-// Without a commit the target keeps its previous contents. Every failure throws DataError with the system's reason.
+// Returns the file that a path leads to: the last of its symbolic links, which need not exist.
+std::filesystem::path linked_file(std::filesystem::path path);
+
+// Writes to a hidden file in the folder of `target`, or of what it links to; `commit` flushes it to the disk and
+// renames it over the target. Without a commit the target keeps its previous contents. A pipe or a device is written to
+// at once. Every failure throws DataError with the system's reason.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path target);
@@ -23,7 +27,7 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(const std::string& step) const;
-  std::filesystem::path target_, temporary_;
+  std::filesystem::path target_, temporary_;  // temporary_ is empty for a pipe or a device
   int descriptor_ = -1;
 };
 

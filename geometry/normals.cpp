@@ -225,4 +225,11 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const 
   return normals.to(points.scalar_type());
 }
 
+at::Tensor unit_normals(const at::Tensor& normals) {
+  constexpr double rounding = 1e-6;
+  const at::Tensor exact = normals.to(at::kDouble), length = exact.norm(2, -1, /*keepdim=*/true);
+  const at::Tensor scaled = at::where(length > 0, exact / length, at::zeros_like(exact)).to(normals.scalar_type());
+  return at::where((length - 1).abs() > rounding, scaled, normals);
+}
+
 }  // namespace geosft

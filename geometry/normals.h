@@ -29,4 +29,9 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours = 16,
                             const std::optional<at::Tensor>& ptr = {},
                             NormalOrientation orientation = NormalOrientation::consistent);
 
+// Returns normals [..., 3], of any floating-point dtype, scaled to unit length in float64; zeros remain. A normal whose
+// length is within 1e-6 of 1 remains as it is: the roundings of float32 are smaller, so that a second call changes
+// nothing.
+at::Tensor unit_normals(const at::Tensor& normals);
+
 }  // namespace geosft

@@ -8,6 +8,7 @@
 
 #include "data/data_error.h"
 #include "data/points/shape.h"
+#include "geometry/normals.h"
 #include "geometry/triangulate_polygon.h"
 
 namespace geosft {
@@ -130,9 +131,11 @@ at::Tensor FileShapeBuilder::normal_tensor() const {
   }
   const at::Tensor rows = rows_of_three(normals_), bad = non_finite(rows);
   if (!is_cloud && bad.any().item<bool>()) return {};
-  const at::Tensor length = rows.norm(2, 1, true).masked_fill(bad.unsqueeze(1), 0);
-  if (is_cloud && !length.any().item<bool>()) return {};
-  return at::where(length > 0, rows / length, at::zeros_like(rows)).to(at::kFloat);
+  const at::Tensor known = rows.masked_fill(bad.unsqueeze(1), 0), largest = known.abs().amax(1, /*keepdim=*/true);
+  // Numbers that float32 holds are rounded first: they have the bits of the same numbers in an array of float32.
+  const at::Tensor held = (largest > 1e-30).logical_and(largest < 1e30);
+  const at::Tensor normals = at::where(held, unit_normals(known.to(at::kFloat)), unit_normals(known).to(at::kFloat));
+  return is_cloud && !normals.any().item<bool>() ? at::Tensor() : normals;
 }
 
 namespace {

@@ -22,7 +22,9 @@ void read_obj_face(TextLines& lines, std::vector<int64_t>& corners, FileShapeBui
     if (index == 0) lines.fail("vertex numbers from 1, or negative ones", "0");
     const int64_t before = builder.vertex_count();
     if (index < -before) {
-      lines.fail("a negative vertex number from -" + std::to_string(before) + ", as so many vertices come before",
+      const std::string count = std::to_string(before);
+      lines.fail(before == 0 ? "no negative vertex number, as no vertex comes before"
+                             : "-" + count + " or above, as " + count + " vertices come before",
                  std::to_string(index));
     }
     corners.push_back(index > 0 ? index - 1 : before + index);

@@ -66,8 +66,8 @@ class BinaryValues {
     return take<double>();
   }
   size_t bytes_left() const { return bytes_.size() - at_; }
-  // Returns whether more is left than a line break, which some programs write.
-  bool has_more() const { return bytes_left() > 2; }
+  // Returns whether more is left than line breaks and padding, which some programs write.
+  bool has_more() const { return bytes_.find_first_not_of(std::string_view("\0\r\n\x1a", 4), at_) != bytes_.npos; }
 
  private:
   template <class Number>

@@ -260,8 +260,12 @@ TableLabels text_labels(const TextTable& table, size_t column) {
 
 TableLabels named_labels(const TextTable& table, const std::vector<std::string>& names) {
   std::vector<LabelColumn> columns;
+  std::set<size_t> named;
   for (const std::string& name : names) {
     const size_t column = column_named(table, name);
+    if (!named.insert(column).second) {
+      throw DataError("--label-columns", "each column once", "\"" + name + "\" again");
+    }
     ReadColumn read = read_column(table, column);
     if (read.text_row) {
       if (names.size() == 1 && !read.meant_as_numbers()) return text_labels(table, column);

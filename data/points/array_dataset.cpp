@@ -4,6 +4,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "geometry/normals.h"
+
 namespace geosft {
 namespace {
 
@@ -106,10 +108,28 @@ std::vector<std::string> numbered_clouds(const std::filesystem::path& file, int6
 ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_names, const std::string& file)
     : arrays_(std::move(arrays)), class_names_(std::move(class_names)) {
   check_clouds(arrays_, class_names_.size(), file);
+  warn_of_coarse_coordinates(file);
   if (!arrays_.normals.defined()) return;
-  const at::Tensor length = arrays_.normals.norm(2, 2, true);
-  arrays_.normals = at::where(length > 0, arrays_.normals / length, at::zeros({1}));
+  arrays_.normals = arrays_.normals.clone();
+  for (const at::Tensor& normals : arrays_.normals.unbind(0)) normals.copy_(unit_normals(normals));
   complete_normals(file);
+}
+
+void ArrayDataset::warn_of_coarse_coordinates(const std::string& file) {
+  if (arrays_.offset.defined()) return;  // they were float64
+  std::string first;
+  int64_t more = 0;
+  for (int64_t cloud = 0; cloud < size(); ++cloud) {
+    const std::string text = coarse_coordinates_text(arrays_.points[cloud].to(at::kDouble));
+    if (text.empty()) continue;
+    if (first.empty()) {
+      first = file + ": " + name(cloud) + ": " + text;
+    } else {
+      ++more;
+    }
+  }
+  if (first.empty()) return;
+  arrays_.warnings.push_back(first + (more > 0 ? "; " + std::to_string(more) + " more have the like" : ""));
 }
 
 void ArrayDataset::complete_normals(const std::string& file) {

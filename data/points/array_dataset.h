@@ -47,6 +47,7 @@ class ArrayDataset final : public PointDataset {
   std::vector<std::string> warnings() const override { return arrays_.warnings; }
 
  private:
+  void warn_of_coarse_coordinates(const std::string& file);
   void complete_normals(const std::string& file);
 
   CloudArrays arrays_;

@@ -73,6 +73,18 @@ at::Tensor filled(const TsFile& set) {
   return values;
 }
 
+// Says how many series have no known value; empty if all have one.
+std::string unknown_series_warning(const TsFile& set) {
+  const at::Tensor known = set.values.isnan().logical_not().any(1).to(at::kLong);
+  const at::Tensor before = at::constant_pad_nd(known.cumsum(0), {1, 0});
+  const at::Tensor end = before.index_select(0, set.ptr);
+  const int64_t count = (end.slice(0, 1) == end.slice(0, 0, -1)).sum().item<int64_t>();
+  if (count == 0) return "";
+  return set.problem + ": " + std::to_string(count) +
+         (count == 1 ? " series has no known value, and is read as zeros"
+                     : " series have no known value, and are read as zeros");
+}
+
 // Reads NAME_TRAIN and NAME_TEST with the reader of their ending.
 PackedItems read_pair(const fs::path& folder, const std::string& ending, TsFile (*read)(const fs::path&)) {
   const std::vector<std::string> names = series_names(folder, ending);
@@ -202,6 +214,9 @@ PackedItems packed_series(const TsFile& train, const TsFile& test) {
   packed.node_values = at::cat({filled(train), filled(test)});
   packed.schema.node_values = train.dimensions();
   packed.split = DatasetSplit{item_range(0, train.size()), {}, item_range(train.size(), train.size() + test.size())};
+  for (const TsFile* file : {&train, &test}) {
+    if (std::string warning = unknown_series_warning(*file); !warning.empty()) packed.warnings.push_back(warning);
+  }
   return packed;
 }
 

@@ -331,7 +331,7 @@ void TrainingLoop::fail() const {
               non_finite_steps_ == 0
                   ? std::string("validation failed")
                   : "the gradient was not finite in " + std::to_string(non_finite_steps_) + " steps in a row",
-              error_message_.empty() ? "" : " (" + error_message_ + ")", "; a lower learning_rate may help");
+              error_message_.empty() ? "" : " (" + error_message_ + ")", "; a smaller learning rate may help");
 }
 
 std::map<std::string, at::Tensor> TrainingLoop::state() const {

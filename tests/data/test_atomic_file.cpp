@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/atomic_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +67,36 @@ TEST_CASE("two writers of one target do not meet") {
   two.commit();
   one.commit();
   CHECK(test::read_text(folder / "a") == "one");
+}
+
+TEST_CASE("a link stays, and what it leads to is written") {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "other");
+  std::filesystem::create_symlink("other/b.csv", folder / "a.csv");
+  std::filesystem::create_symlink("a.csv", folder / "first.csv");
+  for (const char* contents : {"new", "again"}) {
+    write_file_atomically(folder / "first.csv", contents);
+    CHECK(std::filesystem::is_symlink(std::filesystem::symlink_status(folder / "a.csv")));
+    CHECK(test::read_text(folder / "other/b.csv") == contents);
+  }
+  CHECK(file_count(folder / "other") == 1);
+  std::filesystem::create_symlink("circle", folder / "circle");
+  CHECK(linked_file(folder / "circle").filename() == "circle");
+}
+
+TEST_CASE("a pipe is written to, and stays one") {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  REQUIRE(reader >= 0);
+  write_file_atomically(pipe, "text");
+  char text[8] = {};
+  CHECK(::read(reader, text, sizeof text) == 4);
+  CHECK(std::string(text) == "text");
+  ::close(reader);
+  CHECK(std::filesystem::is_fifo(pipe));
+  CHECK(file_count(folder.path()) == 1);
 }
 
 TEST_CASE("a folder that is absent or cannot be written to is named with the reason") {

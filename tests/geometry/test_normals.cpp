@@ -196,4 +196,21 @@ TEST_CASE("normals: bad arguments are refused by name") {
   require_error([&] { estimate_normals(good / 0); }, {"points", "finite"});
 }
 
+TEST_CASE("normals of any length get length 1, once and for all, and zeros remain", "[normals]") {
+  const at::Tensor rows = at::randn({2, 500, 3}, generator(8), at::kDouble);
+  const at::Tensor unit = rows / rows.norm(2, 2, true);
+  for (const auto& [type, tolerance] : {std::pair(at::kFloat, 1e-7), std::pair(at::kDouble, 1e-15)}) {
+    const at::Tensor found = unit_normals(rows.to(type));
+    CHECK(found.scalar_type() == type);
+    require_close(found, unit_normals(unit.to(type)), tolerance, "normals");
+    require_close(found.to(at::kDouble), unit, tolerance, "in float64");
+    require_equal(unit_normals(found), found, "again");
+    require_equal(unit_normals(found[1]), found[1], "of one item");
+  }
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  const at::Tensor odd = at::tensor({tiny, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 1e38F, 0.0F}).view({3, 3});
+  require_equal(unit_normals(odd), at::tensor({1.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 1.0F, 0.0F}).view({3, 3}),
+                "tiny, zero and huge");
+}
+
 }  // namespace geosft::test::test_normals

@@ -35,7 +35,8 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   static constexpr const char
       *name = "classification",
       *seed_help = "of the points that are sampled of a mesh, or kept of a large cloud, and of the rotations";
-  static constexpr SizeOption size_option{"--points", "points of a cloud that the model sees", 1};
+  static constexpr SizeOption size_option{"--points", "points of a cloud that the model sees (default: as in training)",
+                                          1};
   static int64_t& size_of(ClassifySettings& settings) { return settings.clouds.points; }
   static std::vector<std::string> splits() { return {"train", "test"}; }
 

@@ -462,6 +462,7 @@ std::string name_of_item(const PackedItems& items, int64_t item) {
 }
 
 std::string label_of_item(const PackedItems& items, int64_t item) {
+  if (is_of_nodes(items.schema.task)) return "";
   if (has_classes(items.schema.task)) {
     return items.schema.output_names.at(static_cast<size_t>(items.target.accessor<int64_t, 1>()[item]));
   }

@@ -85,7 +85,8 @@ std::string shared_molecules_warning(const PackedItems& graphs, const DatasetSpl
 
 // Returns the SMILES of a molecule, or the file of a picture; empty for other items.
 std::string name_of_item(const PackedItems& items, int64_t item);
-// Returns the class, or "1;;0.5", the targets of an item, where unknown ones are empty; an empty text if all are.
+// Returns the class of an item, or its targets, "1;;0.5", where unknown ones are empty; an empty text where all are,
+// and where nodes have the targets.
 std::string label_of_item(const PackedItems& items, int64_t item);
 
 const std::vector<int64_t>& items_of_split(const DatasetSplit& splits, GraphSplit split);

@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "geometry/normals.h"
 #include "geometry/points.h"
 
 namespace geosft {
@@ -77,14 +78,6 @@ Shape input_cloud(const at::Tensor& points, const at::Tensor& normals, std::vect
 
 std::string cloud_name(const Shape& shape) {
   return shape.name.empty() ? "the cloud" : shape.name;
-}
-
-at::Tensor unit_normals(const at::Tensor& normals) {
-  constexpr double tolerance = 1e-3;
-  const at::Tensor exact = normals.to(at::kDouble), length = exact.norm(2, 1, /*keepdim=*/true);
-  const at::Tensor present = length > 0;
-  if (!((length - 1).abs() > tolerance).logical_and(present).any().item<bool>()) return normals;
-  return at::where(present, exact / length, at::zeros_like(exact)).to(normals.scalar_type());
 }
 
 void check_cloud(Shape& shape) {

@@ -21,10 +21,6 @@ Shape input_cloud(const at::Tensor& points, const at::Tensor& normals, std::vect
 // Returns the name of the shape for messages; "the cloud" if it has none.
 std::string cloud_name(const Shape& shape);
 
-// Returns normals [n, 3] of which each row has length 1; a row of zeros remains. If all lengths are 1 to 0.001 already,
-// the tensor itself is returned.
-at::Tensor unit_normals(const at::Tensor& normals);
-
 // Checks a shape that a caller has made: points float32 or float64 [n, 3], n >= 1, finite, and normals of the same
 // shape, if it has any, which get unit length. Throws DataError naming the shape. check_cloud throws for normals that
 // are not finite, too; repair_cloud marks them as missing (0).

@@ -273,6 +273,9 @@ int PredictionTable::predict(const char* tool, const std::vector<std::string>& f
     const int code = for_each_file(tool, files.size(), fail_fast, next, failed);
     write();
     return code;
+  } catch (const DataError&) {  // of fail_fast
+    write();
+    throw;
   } catch (const std::ios_base::failure&) {  // nobody reads standard output any more, as after `| head`
     write();
     throw;

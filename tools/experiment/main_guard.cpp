@@ -133,6 +133,7 @@ void clear_interrupt() {
 int run_tool(const char* name, const std::function<int()>& body) {
   // Makes a closed stdout a stream error instead of a silent end of the process.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow (ulimit -f) is an error of its write
   tool_name = name;
   return guarded(name, body);
 }

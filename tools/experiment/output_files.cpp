@@ -13,6 +13,7 @@
 #include <set>
 #include <system_error>
 
+#include "data/atomic_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/run_folder.h"
 
@@ -108,9 +109,13 @@ void refuse_overwritten_inputs(const CLI::App& app) {
 
 std::string unwritable(const std::string& file) {
   if (file == "-") return "'-' is not the standard output here: name a file";
-  const fs::path folder = fs::path(file).has_parent_path() ? fs::path(file).parent_path() : fs::path(".");
   std::error_code error;
-  if (RunFolder::holds_run(folder) && RunFolder::open(folder).keeps(fs::path(file).filename())) {
+  if (fs::is_other(fs::status(file, error))) {
+    if (::access(file.c_str(), W_OK) == 0) return "";
+    return "'" + file + "' cannot be written to: " + std::strerror(errno);
+  }
+  const fs::path place = linked_file(file), folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
+  if (RunFolder::holds_run(folder) && RunFolder::open(folder).keeps(place.filename())) {
     return "'" + file + "' is a file of the RUN itself: name another file";
   }
   if (!fs::is_directory(folder, error)) return "there is no folder '" + folder.string() + "' for '" + file + "'";
@@ -148,7 +153,12 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
     }
     paths_.push_back(output);
   }
-  for (const fs::path& output : paths_) make_folder(option, output.parent_path());
+  for (const fs::path& output : paths_) {
+    make_folder(option, output.parent_path());
+    if (const std::string reason = unwritable(output.string()); !reason.empty()) {
+      throw UsageError(option + ": " + reason);
+    }
+  }
 }
 
 }  // namespace geosft

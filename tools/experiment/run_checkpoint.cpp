@@ -239,7 +239,9 @@ bool evaluated_with_kernel(const std::filesystem::path& run) {
   const nlohmann::json result = nlohmann::json::parse(read_file(file), nullptr, /*allow_exceptions=*/false);
   if (!result.is_object()) return false;
   const nlohmann::json checkpoint = result.value("checkpoint", nlohmann::json::object());
-  const std::string others = checkpoint.is_object() ? checkpoint.value("averaged_with", "") : "";
+  if (!checkpoint.is_object() || !checkpoint.contains("averaged_with")) return false;
+  const nlohmann::json& named = checkpoint.at("averaged_with");
+  const std::string others = named.is_string() ? named.get<std::string>() : "";
   return others.find("regression") != std::string::npos || others.find("forest") != std::string::npos;
 }
 

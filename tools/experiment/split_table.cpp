@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* heading = "split,item,name,label\n";
 constexpr const char* heading_without_labels = "split,item,name\n";  // of earlier versions
-constexpr size_t max_shown = 60;                                     // letters of a name or a label in messages
+constexpr size_t max_shown = 60;                                     // letters of a name in messages
 
 // Splits a table into the fields of its lines; between quotes, fields may have commas, line breaks and doubled quotes.
 std::vector<std::vector<std::string>> fields_of(const std::string& text) {
@@ -72,8 +72,26 @@ bool is_same_item(const SplitRow& a, const SplitRow& b) {
   return a.item == b.item && a.split == b.split && agree(a.name, b.name);
 }
 
+// Returns the class, or each of the targets, of a label.
+std::vector<std::string> targets_of(const std::string& label) {
+  std::vector<std::string> targets(1);
+  for (const char letter : label) {
+    if (letter == ';') {
+      targets.emplace_back();
+    } else {
+      targets.back() += letter;
+    }
+  }
+  return targets;
+}
+
+bool has_same_label(const SplitRow& a, const SplitRow& b) {
+  if (agree(a.label, b.label)) return true;
+  return std::ranges::equal(targets_of(a.label), targets_of(b.label), agree);
+}
+
 bool is_same(const SplitRow& a, const SplitRow& b) {
-  return is_same_item(a, b) && agree(a.label, b.label);
+  return is_same_item(a, b) && has_same_label(a, b);
 }
 
 // Returns "'CCO'", of a long name the beginning.
@@ -88,6 +106,18 @@ std::string row_text(const SplitRow& row) {
   return (row.name.empty() ? "" : shown_name(row.name) + " ") + "of the " + row.split + " split";
 }
 
+// Returns "had the label 'dog' and has 'cat'", of one of several targets with its number.
+std::string label_difference(const std::string& before, const std::string& now) {
+  const std::vector<std::string> had = targets_of(before), has = targets_of(now);
+  if (had.size() != has.size()) {
+    return "had " + std::to_string(had.size()) + " targets and has " + std::to_string(has.size());
+  }
+  size_t at = 0;
+  while (agree(had[at], has[at])) ++at;
+  return "had the label " + shown_name(had[at]) + " and has " + shown_name(has[at]) +
+         (had.size() > 1 ? " as target " + std::to_string(at + 1) + " of " + std::to_string(had.size()) : "");
+}
+
 // Says what the first row is that differs; empty if all are the same. Both are in order.
 std::string first_difference(const std::vector<SplitRow>& recorded, const std::vector<SplitRow>& rows) {
   const size_t shorter = std::min(recorded.size(), rows.size());
@@ -97,8 +127,8 @@ std::string first_difference(const std::vector<SplitRow>& recorded, const std::v
   const SplitRow* const before = at < recorded.size() ? &recorded[at] : nullptr;
   const SplitRow* const now = at < rows.size() ? &rows[at] : nullptr;
   if (before && now && is_same_item(*before, *now)) {
-    return "item " + std::to_string(now->item) + ", " + row_text(*now) + ", had the label " +
-           shown_name(before->label) + " and has " + shown_name(now->label);
+    return "item " + std::to_string(now->item) + ", " + row_text(*now) + ", " +
+           label_difference(before->label, now->label);
   }
   const int64_t item = std::min(before ? before->item : now->item, now ? now->item : before->item);
   const auto text = [&](const SplitRow* row) { return row && row->item == item ? row_text(*row) : "absent"; };
@@ -180,8 +210,10 @@ std::vector<SplitRow> read_split_rows(const std::filesystem::path& file) {
   for (size_t line = 1; line < lines.size(); ++line) {
     SplitRow& row = rows.emplace_back();
     const auto bad = [&] {
-      return DataError(file.string(), "a split, a number and a name in each row",
-                       "others in row " + std::to_string(line));
+      return DataError(
+          file.string(),
+          labelled ? "a split, a number, a name and a label in each row" : "a split, a number and a name in each row",
+          "others in row " + std::to_string(line));
     };
     if (lines[line].size() != (labelled ? 4 : 3)) throw bad();
     const std::string& item = lines[line][1];

@@ -11,7 +11,8 @@
 namespace geosft {
 
 // An item of a split: its number in the data, by which predict and geosft-view ask for it, its name there, and its
-// label, a class or the targets. Both are empty where items have none.
+// label: a class, or targets with semicolons between them. Both are empty where items have none, and so is a target
+// that is not known.
 struct SplitRow {
   std::string split;  // "train", "validation" or "test"
   int64_t item = 0;
@@ -27,8 +28,8 @@ std::string split_csv(const std::vector<SplitRow>& rows);
 std::vector<SplitRow> read_split_rows(const std::filesystem::path& file);
 
 // Throws DataError naming `data` if `rows`, the items of its splits now, are not those that the split.csv of a run
-// lists: another number of them, or one in another split, of another name or of another label. Empty names and labels,
-// and a folder that all names begin with, are not compared. The message ends with `advice`. Nothing is compared where
+// lists: another number of them, or one in another split, of another name, class or target. What is empty, and a folder
+// that all names begin with, is not compared. The message ends with `advice`. Nothing is compared where
 // there is no such file.
 void require_recorded_split(const std::filesystem::path& file, std::vector<SplitRow> rows, const std::string& data,
                             const std::string& advice);

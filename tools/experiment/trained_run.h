@@ -127,14 +127,13 @@ std::string left_out_warning(const std::filesystem::path& file, const TrainedRun
   }
   if constexpr (requires { loaded.companion.regression == nullptr; }) {
     bool lacks = loaded.companion.regression == nullptr && RunFolder::holds_run(file);
-    if constexpr (requires { loaded.settings.clouds; }) {  // which always have one where they are to have one
+    if constexpr (requires { loaded.settings.clouds; }) {  // they have one wherever the configuration asks for one
       lacks = lacks && loaded.settings.clouds.kernel_ridge && loaded.settings.clouds.normals;
     } else {
       lacks = lacks && evaluated_with_kernel(file);
     }
     if (lacks && unfinished_warning(file, Task::program).empty()) {
-      return file.string() +
-             ": kernel.ckpt is missing, the kernel regression that its networks are averaged with: they predict alone";
+      return file.string() + ": kernel.ckpt is missing, which its networks are averaged with: they predict alone";
     }
   }
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";

@@ -9,6 +9,7 @@
 #include "data/graphs/molecule_table.h"
 #include "data/graphs/tu_dataset.h"
 #include "data/graphs/unlabelled_graphs.h"
+#include "data/safe_join.h"
 #include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/experiment/arguments.h"
@@ -88,6 +89,7 @@ struct Predictor {
     PredictedRow& row = rows.emplace_back();
     row.file = file;
     row.error = error;
+    if (options.json) std::cout << json_line({{"file", file}, {"error", error}});
   }
 
   // Reports a row of a file that is no graph.
@@ -265,14 +267,18 @@ struct Predictor {
 
   // Throws DataError for a SMILES in place of a file.
   void refuse_typed_smiles(const std::string& file) const {
-    if (trained.schema.node_vocabulary != atom_vocabulary || std::filesystem::exists(file)) return;
-    if (!smiles_error(file).empty()) return;
+    const bool molecules = trained.schema.node_vocabulary == atom_vocabulary && !molecule_library().empty();
+    if (!molecules || path_exists(file) || !smiles_error(file).empty()) return;
     throw DataError(file, "a file", "nothing of this name (--smiles " + shell_word(file) + " predicts this molecule)");
   }
 
   void predict_file(const std::string& file) {
     if (words.edges) refuse_typed_smiles(file);
     if (!words.edges && is_picture_name(file)) return predict_picture(file);
+    if (!words.edges && !trained.schema.node_vocabulary.empty()) {
+      throw DataError(file, "series or pictures, for a model of them",
+                      "a model of texts, words or pixels, which predicts a whole dataset by --data");
+    }
     if (!words.edges) return predict_unlabelled(unlabelled_series(file), file);
     GraphReadOptions reading = trained.settings.reading();
     if (!options.smiles_column.empty()) reading.smiles_column = options.smiles_column;
@@ -388,14 +394,20 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
     predictor.require_smiles("--smiles");
     predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
   }
-  int code = for_each_file(
-      program, inputs.files.size(), fail_fast, [&](size_t i) { predictor.predict_file(inputs.files[i]); },
-      [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
-  if (predictor.broken) code = 1;
-  if (!csv.empty()) {
+  const auto write = [&] {
+    if (csv.empty()) return;
     write_file_atomically(csv, prediction_csv(words.item, predictor.columns(), predictor.rows));
+  };
+  try {
+    const int code = for_each_file(
+        program, inputs.files.size(), fail_fast, [&](size_t i) { predictor.predict_file(inputs.files[i]); },
+        [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
+    write();
+    return predictor.broken ? 1 : code;
+  } catch (const DataError&) {  // of fail_fast
+    write();
+    throw;
   }
-  return code;
 }
 
 }  // namespace geosft

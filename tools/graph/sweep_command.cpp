@@ -49,13 +49,13 @@ void refuse_unused(const SweepList& plan, const std::vector<Variation>& all) {
   }
 }
 
-// Throws UsageError for a key that the command line both varies and sets: the values of `vary` would replace the other.
-void refuse_set_and_varied(const SweepList& given) {
-  const auto key_of = [](const std::string& entry) { return entry.substr(0, entry.find('=')); };
-  for (const std::string& varied : given.vary) {
-    for (const std::string& set : given.set) {
-      if (key_of(set) != key_of(varied)) continue;
-      throw UsageError("--vary " + varied + " would replace --set " + set + ": leave one of them out");
+// Throws UsageError for a key that is both varied and set: the values of `vary` would replace the other.
+void refuse_set_and_varied(const std::vector<std::string>& set, const std::vector<std::string>& vary) {
+  const auto key_of = [](const std::string& entry) { return current_key(entry.substr(0, entry.find('='))); };
+  for (const std::string& varied : vary) {
+    for (const std::string& one : set) {
+      if (key_of(one) != key_of(varied)) continue;
+      throw UsageError("varied are " + varied + ", which would replace " + one + ": leave one of the two out");
     }
   }
 }
@@ -84,11 +84,14 @@ struct SweepCommand {
   // Merges the file with the command line; named changes are applied after `set`.
   SweepList planned() const {
     SweepList plan = list.empty() ? SweepList() : read_sweep_list(list);
+    refuse_set_and_varied(plan.set, plan.vary);
     plan.configs.insert(plan.configs.end(), given.configs.begin(), given.configs.end());
-    plan.set.insert(plan.set.end(), given.set.begin(), given.set.end());
     plan.vary.insert(plan.vary.end(), given.vary.begin(), given.vary.end());
-    if (!data.empty()) plan.set.push_back("data=" + data);
-    if (seed) plan.set.push_back("seed=" + std::to_string(*seed));
+    std::vector<std::string> set = given.set;
+    if (!data.empty()) set.push_back("data=" + data);
+    if (seed) set.push_back("seed=" + std::to_string(*seed));
+    refuse_set_and_varied(set, plan.vary);
+    plan.set.insert(plan.set.end(), set.begin(), set.end());
     if (has_preset && plan.configs.empty()) plan.preset = preset_of(plan);
     return plan;
   }
@@ -177,7 +180,6 @@ struct SweepCommand {
 
   int execute() const {
     const at::Device device = runtime.apply();
-    refuse_set_and_varied(given);
     const SweepList plan = planned();
     check_epochs(plan);
     std::vector<Variation> all = variations(plan);

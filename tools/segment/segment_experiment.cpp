@@ -96,6 +96,10 @@ std::unique_ptr<TrainingTask> SegmentExperiment::make_task(const PointSegmenter&
 
 std::unique_ptr<PointDataset> SegmentExperiment::open_split(const SegmentRun& trained, const std::string& split) {
   const SegmentSettings& settings = trained.settings;
+  if (split == "validation" && !has_validation_split(settings.data)) {
+    throw DataError(settings.data, "a published validation split, for --split validation",
+                    "none: what a training held out are clouds of its train split (split.csv)");
+  }
   auto dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"), settings.reading());
   check_same_parts(trained, *dataset);
   if (!settings.clouds.normals) return dataset;

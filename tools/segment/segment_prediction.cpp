@@ -36,6 +36,10 @@ PartPrediction predict_parts(SegmentRun& trained, const at::Tensor& points, cons
 }
 
 at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices) {
+  TORCH_CHECK(points.dim() == 2 && points.size(0) > 0, "points must have shape [n, 3] with n >= 1, got ",
+              points.sizes());
+  TORCH_CHECK(labels.dim() == 1 && labels.size(0) == points.size(0), "labels must have shape [", points.size(0),
+              "], one for each point, got ", labels.sizes());
   return labels.index_select(0, std::get<0>(knn(points, vertices.to(points.scalar_type()), 1)).squeeze(1));
 }
 

@@ -39,7 +39,8 @@ PartPrediction predict_parts(SegmentRun& trained, const at::Tensor& points, cons
                              const std::string& category, BlockKind kind = BlockKind::spread,
                              const std::function<void(int64_t, int64_t)>& progress = {});
 
-// Returns int64 [V]: for each of `vertices` [V, 3], the label of the nearest of `points` [n, 3].
+// Returns int64 [V]: for each of `vertices` [V, 3], the label of the nearest of `points` [n, 3], n >= 1, whose `labels`
+// are int64 [n]. Throws c10::Error naming the argument for other shapes.
 at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices);
 
 }  // namespace geosft

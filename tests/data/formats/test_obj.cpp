@@ -61,7 +61,9 @@ TEST_CASE("OBJ: broken files") {
   };
   fails("", {"a.obj", "at least one point"});
   fails(vertices + "f 1 2 4\n", {"a.obj", "3 vertices", "number 4 (counted from 1) in line 4"});
-  fails(vertices + "f 1 2 -4\n", {"a.obj:4", "from -3", "found -4"});
+  fails(vertices + "f 1 2 -4\n", {"a.obj:4: expected -3 or above, as 3 vertices come before, found -4"});
+  fails("f -1 -2 -3\n" + vertices,
+        {"a.obj:1: expected no negative vertex number, as no vertex comes before, found -1"});
   fails(vertices + "f 1 2 0\n", {"a.obj:4", "vertex numbers from 1"});
   fails(vertices + "f 1 2 x\n", {"a.obj:4", "\"x\""});
   fails("v 0 0\n", {"a.obj:1", "a coordinate", "the end of the line"});

@@ -142,7 +142,7 @@ TEST_CASE("PLY: what follows the announced elements is told") {
   const std::string text = "ply\nformat ascii 1.0\n" + header + "1 2 3\n4 5 6\n";
   std::string bytes = "ply\nformat binary_little_endian 1.0\n" + header;
   for (const float value : {1, 2, 3, 4, 5, 6}) bytes += test::raw(value);
-  for (const std::string& whole : {text, text + " \n\n", bytes, bytes + "\r\n"}) {
+  for (const std::string& whole : {text, text + " \n\n", bytes, bytes + "\r\n", bytes + std::string(9, '\0')}) {
     CHECK(read_ply(whole, "a.ply").warnings.empty());
   }
   for (const std::string& more : {text + "7 8 9\n", bytes + test::raw(7.0F)}) {

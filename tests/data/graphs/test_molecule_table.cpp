@@ -223,6 +223,11 @@ TEST_CASE("two labels of one name are refused") {
   if (!has_rdkit()) return;
   require_error([] { read("smiles,y,z,y\nC,0,1,1\nCC,1,0,1\nCO,0,0,0\n"); },
                 {"m.csv:1", "labels of different names", "two of \"y\""});
+  require_error(
+      [] {
+        read("smiles,y,z\nC,0,1\nCC,1,0\nCO,0,0\n", {"", {"y", "z", "Y"}});
+      },
+      {"--label-columns: expected each column once, found \"Y\" again"});
 }
 
 TEST_CASE("the labels of a trained model are read, whatever the table suggests") {

@@ -102,6 +102,20 @@ TEST_CASE("clouds in double that are far from the origin are centred before they
   require_refused(arrays, {"[N, P, 3]", "[2, 4]"});
 }
 
+TEST_CASE("clouds in float32 that are coarse far from the origin are a warning") {
+  CloudArrays arrays = example();
+  const at::Tensor coarse = at::tensor({694386.5, 5155487.0, 2.0, 694386.5, 5155487.5, 2.0, 694387.0, 5155488.0, 2.0,
+                                        694386.0, 5155487.0, 2.0})
+                                .view({4, 3});
+  set_clouds(arrays, at::stack({coarse, coarse}).to(at::kFloat));
+  const std::vector<std::string> found = ArrayDataset(arrays, {"x", "y"}, "f.h5").warnings();
+  REQUIRE(found.size() == 1);
+  CHECK_THAT(found[0], Catch::StartsWith("f.h5: ") && Catch::Contains("steps of 0.5") &&
+                           Catch::EndsWith("; 1 more have the like"));
+  set_clouds(arrays, at::stack({coarse, coarse}) + 0.1);  // float64 holds them
+  CHECK(ArrayDataset(arrays, {"x", "y"}, "f.h5").warnings().empty());
+}
+
 TEST_CASE("classes without a cloud are a warning") {
   CloudArrays arrays = example();
   warn_of_empty_classes(arrays, {"x", "y"}, "f.h5");

@@ -42,6 +42,17 @@ TEST_CASE("missing values lie between those around them", "[sequence_dataset]") 
   require_equal(values.select(1, 1), at::tensor({0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 6.0, 6.0, 11.0}, at::kFloat), "second");
 }
 
+TEST_CASE("series without any known value are zeros, with a warning", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  write_text(folder / "S_TRAIN.ts", header + "?,?:?,?:a\n1,?:?,2:b\n?:?:a\n");
+  write_text(folder / "S_TEST.ts", header + "?:?:a\n");
+  const PackedItems packed = open_sequence_dataset(folder.path());
+  REQUIRE(packed.warnings.size() == 2);
+  CHECK_THAT(packed.warnings[0], Catch::EndsWith(": 2 series have no known value, and are read as zeros"));
+  CHECK_THAT(packed.warnings[1], Catch::EndsWith(": 1 series has no known value, and is read as zeros"));
+  CHECK(packed.node_values.slice(0, 0, 2).eq(0).all().item<bool>());
+}
+
 TEST_CASE("a test split may list its classes in another order, or fewer of them", "[sequence_dataset]") {
   const TemporaryFolder folder;
   write_text(folder / "S_TRAIN.ts", "@dimensions 1\n@classLabel true a b c\n@data\n1:c\n2:a\n3:b\n");

@@ -75,12 +75,11 @@ inline void require_outcome(const Outcome& actual, const Outcome& expected, doub
   }
 }
 
-// Output and gradients of `reference`. A gradient of a weight of a
-// bias is a sum over all pairs, one of a leak a sum over queries and channels. Such a sum may cancel to much less than
-// its terms: its rounding is relative to the sum of their magnitudes, of which `magnitudes` has the largest. If
-// roundings are independent with mean zero, a sum of n terms is off by at most 6 sqrt(n) 2^-24 of that, but with
-// probability 2 exp(-18) (N. J. Higham and T. Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019):
-// by 2.8e-5 with the 6,000 pairs of the largest case.
+// Returns output and gradients of `reference`. A gradient of a weight of a bias is a sum over all pairs, one of a leak
+// a sum over queries and channels. Such a sum may cancel to much less than its terms: its rounding is relative to the
+// sum of their magnitudes, of which `magnitudes` has the largest. If roundings are independent with mean zero, a sum of
+// n terms is off by at most 6 sqrt(n) 2^-24 of that, but with probability 2 exp(-18) (N. J. Higham and T. Mary, "A New
+// Approach to Probabilistic Rounding Error Analysis", 2019): by 2.8e-5 with the 6,000 pairs of the largest case.
 inline Outcome evaluate_reference(const Attention& reference, const Arguments& arguments,
                                   const at::Tensor& grad_output) {
   Outcome outcome = evaluate(reference, arguments, grad_output, at::kDouble);
@@ -160,9 +159,10 @@ inline Arguments rounded_to(const Arguments& arguments, at::ScalarType type) {
 
 // The relu of a score has its kink at 0, where rounding decides whether a pair counts; and the terms of a small result
 // may be so large that their rounding is all there is of it. Returns the arguments with q and k moved, which moves all
-// scores, and v and the offset of the factors, so far that once they are rounded to `type`
+// scores, and where the result is too small v and the offset of the factors, so far that once they are rounded to
+// `type`
 //   * each score keeps a margin of 64 units of float32's rounding of its terms: it has about as many operations,
-//   * the result has an eighth of the magnitude of its terms.
+//   * the result has at least an eighth of the magnitude of its terms.
 inline Arguments well_conditioned(const Attention& reference, Arguments arguments, at::ScalarType type) {
   constexpr double margin = 0x1p-18;
   at::NoGradGuard guard;

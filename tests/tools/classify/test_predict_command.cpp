@@ -138,6 +138,9 @@ TEST_CASE("folders and patterns are predicted, and broken files named one by one
   REQUIRE(first.exit == 1);
   REQUIRE(first.out.empty());
   REQUIRE_THAT(first.err, Catch::Contains("broken_5.off") && !Catch::Contains("empty_5.xyz"));
+  const std::string good = (test / "cube/cube_5.off").string(), begun = (shop / "first.csv").string();
+  REQUIRE(shop.run({"predict", run, good, pattern, "--fail-fast", "--csv", begun}).exit == 1);
+  CHECK(lines_of(read_text(begun)).size() == 2);
   shop.refuses({"predict", run, (test / "*.ply").string()}, 1, {"*.ply", "no such file"});
   shop.refuses({"predict", run, pattern, "--csv", (shop / "no/table.csv").string()}, 2, {"no folder"});
 }

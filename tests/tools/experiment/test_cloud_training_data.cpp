@@ -181,6 +181,11 @@ TEST_CASE("the clouds of a split are compared with the rows of a run") {
   write_text(file, split_csv(data.split_rows()));
   require_recorded_clouds(file, {"train", "validation"}, *clouds(8), "here");
   require_recorded_clouds(file, {"test"}, *clouds(4), "here");
+  std::vector<SplitRow> changed = data.split_rows();
+  changed.back().label += "s";
+  write_text(folder / "changed.csv", split_csv(changed));
+  require_error([&] { require_recorded_clouds(folder / "changed.csv", {"test"}, *clouds(4), "here"); },
+                {"here", "changed.csv", "had the label '" + changed.back().label + "' and has '", "--other-data"});
   require_recorded_clouds(file, {}, *clouds(5), "here");
   require_error([&] { require_recorded_clouds(file, {"test"}, *clouds(5), "here"); },
                 {"here", "split.csv", "5 items in place of 4", "--other-data"});

@@ -8,6 +8,7 @@
 #include "graph/random_walk_pe_estimate.h"
 #include "tests/data/graphs/molecules.h"
 #include "tests/environment.h"
+#include "tests/tensors.h"
 #include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/experiment/small_graph_model.h"
 #include "tests/tools/graph/graph_tool.h"
@@ -203,6 +204,24 @@ TEST_CASE("classes without a graph or node in a part are named") {
   split.test = {0, 1};
   CHECK(empty_classes_warnings(nodes, split) == Texts{"2 of 2 classes have no node to test with: first, second"});
   CHECK(empty_classes_warnings(small_graphs(GraphTask::regression), {{0}, {}, {1}}).empty());
+}
+
+TEST_CASE("the label of an item is its class, or its targets, of which some are unknown") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  PackedItems items;
+  items.schema.output_names = {"a", "b", "c"};
+  items.target = longs({2, 0});
+  CHECK(label_of_item(items, 0) == "c");
+  items.schema.task = GraphTask::multi_label;
+  items.target = at::tensor({1.0, nan, 0.0, nan, nan, nan}, at::kFloat).view({2, 3});
+  CHECK(label_of_item(items, 0) == "1;;0");
+  CHECK(label_of_item(items, 1).empty());
+  items.schema.task = GraphTask::regression;
+  items.target = at::tensor({-1.5, 0.1, 1e-9}, at::kFloat).view({1, 3});
+  CHECK(label_of_item(items, 0) == "-1.5;0.1;1e-09");
+  items.schema.task = GraphTask::node_classification;
+  items.target = longs({-1, 0, 0});
+  CHECK(label_of_item(items, 0).empty());
 }
 
 TEST_CASE("test molecules that are also trained on are counted") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/output_files.h"
 
+#include <sys/stat.h>
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -51,6 +52,16 @@ TEST_CASE("a file can be written where its folder is") {
   write_text(folder / "file", "no folder");
   CHECK_THAT(unwritable(folder / "file/x.png"), Catch::Contains("no folder"));
   CHECK_THAT(unwritable("-"), Catch::Contains("standard output"));
+}
+
+TEST_CASE("a link can be written where it leads to, and a pipe is written to") {
+  const TemporaryFolder folder;
+  fs::create_symlink("no/x.csv", folder / "link");
+  CHECK_THAT(unwritable(folder / "link"), Catch::Contains("no folder"));
+  fs::create_directory(folder / "no");
+  CHECK(unwritable(folder / "link").empty());
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK(unwritable(folder / "pipe").empty());
 }
 
 TEST_CASE("no output replaces what a RUN consists of") {

@@ -78,6 +78,12 @@ TEST_CASE("data are those of a run where their splits have the same items and na
           {"item 0 was 'a/1.png'", "is 'x/1.png'"});
   refused({{"train", 0, "", "cat"}, {"train", 2, "", "cat"}, {"test", 1}},
           {"others: item 2, of the train split, had the label 'dog' and has 'cat'; do this"});
+  write_text(file, split_csv({{"train", 0, "a", "1;;0"}}));
+  for (const char* label : {"1;0;0", ";;0", "", ";1;"}) require({{"train", 0, "a", label}});
+  refused({{"train", 0, "a", "1;1;1"}},
+          {"item 0, 'a' of the train split, had the label '0' and has '1' as target 3 of 3; do this"});
+  refused({{"train", 0, "a", "1;0"}}, {"had 3 targets and has 2"});
+  write_text(file, split_csv(rows));
   refused({{"train", 0}, {"test", 1}},
           {"2 items in place of 3", "item 2 was 'b/2.png' of the train split and is absent"});
   refused({{"train", 0}, {"train", 2}, {"test", 1}, {"test", 3}}, {"4 items in place of 3", "item 3 was absent"});

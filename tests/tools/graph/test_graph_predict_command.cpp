@@ -87,9 +87,16 @@ TEST_CASE("predict takes graphs that are in no dataset") {
   }
   const Words several = {"predict", run, (shop / "absent").string(), folder, "--json"};
   const ProcessResult after = shop.run(several), first = shop.run(several + Words{"--fail-fast"});
-  CHECK((after.exit == 1 && lines_of(after.out).size() == known.size()));
+  const Words said = lines_of(after.out);
+  REQUIRE((after.exit == 1 && said.size() == known.size() + 1));
+  const nlohmann::json error = nlohmann::json::parse(said[0]);
+  CHECK((error.size() == 2 && error.at("file") == several[2]));
+  CHECK_THAT(error.at("error").get<std::string>(), Catch::Contains("absent"));
   CHECK_THAT(after.err, Catch::StartsWith("geosft-graph: error: ") && Catch::Contains("absent"));
   CHECK((first.exit == 1 && first.out.empty()));
+  const std::string table = (shop / "first.csv").string();
+  CHECK(shop.run({"predict", run, folder, several[2], "--fail-fast", "--csv", table}).exit == 1);
+  CHECK(lines_of(read_text(table)).size() == known.size() + 1);
   shop.refuses({"predict", run, "--fail-fast"}, 2, {"--fail-fast", "FILE"});
   shop.refuses({"predict", run, folder, "--graphs", "1"}, 2, {"--graphs"});
   shop.refuses({"predict", run, folder, "--data", folder}, 2, {"--data"});
@@ -127,10 +134,11 @@ TEST_CASE("predict takes folders and patterns of graphs, and writes a table") {
   CHECK(all.exit == 1);
   CHECK_THAT(all.err, Catch::Contains("a.txt:1") && !Catch::Contains("png"));
   const Words lines = lines_of(all.out), rows = lines_of(read_text(table));
-  REQUIRE((lines.size() == 25 && rows.size() == 27));
+  REQUIRE((lines.size() == 26 && rows.size() == 27));
   CHECK(rows[0] == "file,graph,name,class,probability,error");
   CHECK_THAT(rows[1], Catch::StartsWith((shop / "new/a.txt").string() + ",,,,,"));
-  const nlohmann::json first = nlohmann::json::parse(lines[0]);
+  CHECK(nlohmann::json::parse(lines[0]).contains("error"));
+  const nlohmann::json first = nlohmann::json::parse(lines[1]);
   const std::string probability = first.at("probability").dump(), name = first.at("class");
   CHECK(rows[2] == (shop / "new/b.EDGES").string() + ",0,," + name + "," + probability + ",");
   CHECK_THAT(rows[26], Catch::StartsWith((shop / "new/set").string() + ",23,,"));

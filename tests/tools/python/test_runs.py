@@ -280,9 +280,11 @@ class Classifiers(InFolder):
             for parameter in model.parameters():
                 parameter += 0.01 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
         written = self.folder / "written"
+        model.texts = {**model.texts, "chosen_score": "accuracy 90.0 %"}  # of a training with a validation split
         model.save(written)
         model.save(written)  # over a RUN of its own
         self.assertEqual(set(geosft.load(self.run_).texts) - set(geosft.load(written).texts), {"epoch", "chosen_by"})
+        self.assertNotIn("chosen_score", geosft.load(written).texts)
         points = torch.rand(64, 3, generator=torch.Generator().manual_seed(2))
         expected = model.predict(points)
         self.close(torch.classes.geosft.Classifier(str(written)).predict(points, None), expected)

@@ -45,7 +45,8 @@ TEST_CASE("eval of parts names what is wrong") {
   const SegmentShop shop;
   const std::string run = shop.trained();
   shop.refuses({"eval", run, "--rotate", "x"}, 2, {"--rotate"});
-  shop.refuses({"eval", run, "--split", "validation"}, 1, {"val"});
+  shop.refuses({"eval", run, "--split", "validation"}, 1,
+               {shop.data().string(), "a published validation split", "clouds of its train split (split.csv)"});
   shop.refuses({"eval", shop.data().string()}, 2, {"no run"});
   write_text(shop.data() / "parts.txt", "0 lamp top\n1 lamp pole\n2 lamp foot\n3 mug cup\n4 mug foot\n");
   shop.refuses({"eval", run}, 1, {"5 parts of the trained model", "other names"});

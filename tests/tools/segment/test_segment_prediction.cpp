@@ -82,6 +82,13 @@ TEST_CASE("of a mesh points are sampled, which is said") {
   CHECK_THAT(prediction.warnings[0], Catch::Contains("a.obj: a mesh, of which 50 points are sampled"));
 }
 
+TEST_CASE("labels of the nearest points need points, and a label of each") {
+  const at::Tensor points = at::zeros({3, 3}), labels = at::zeros({3}, at::kLong);
+  require_error([&] { labels_of_nearest(points, labels.slice(0, 1), points); }, {"labels must have shape [3]", "[2]"});
+  require_error([&] { labels_of_nearest(points, points, points); }, {"labels must have shape [3]", "[3, 3]"});
+  require_error([&] { labels_of_nearest(points.slice(0, 3), labels.slice(0, 3), points); }, {"points", "n >= 1"});
+}
+
 TEST_CASE("a vertex of a mesh has the part of the nearest point") {
   const at::Tensor points = at::tensor({0.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F, 2.0F, 0.0F}).view({3, 3});
   const at::Tensor vertices = at::tensor({1.0, 1.5, 0.0, 0.4, 0.0, 0.0, 0.6, 0.0, 9.0, 1.0, 0.5, 0.0}).view({4, 3});

@@ -72,9 +72,12 @@ def _bytes(tensor: Tensor) -> bytes:
 
 
 def write_atomically(file: str | pathlib.Path, content: bytes) -> None:
-    """Writes a file, or leaves the old one."""
-    path = pathlib.Path(file)
+    """Writes a file, or leaves the old one; of a link the file that it leads to. Writes to a pipe or a device at once."""
+    path = pathlib.Path(os.path.realpath(file))
     check_folder_of(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(content)
+        return
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as out:

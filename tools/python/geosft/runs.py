@@ -197,8 +197,8 @@ class TrainedRun(nn.Module):
             _warn(text)
 
     def save(self, folder: str | pathlib.Path) -> None:
-        """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. One that this method
-        wrote is overwritten; that of a training is refused, as its results are of other weights. A kernel regression (`kernel`, None without one) is written, too: it is of
+        """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. Overwrites a
+        RUN that `save` wrote. Refuses the folder of a training, whose results belong to other weights, and one that holds anything else. A kernel regression (`kernel`, None without one) is written, too: it is of
         the data that the RUN was trained on, so set it to None after a training on others. Raises a ValueError for modules that are
         not those of the configuration."""
         path = as_path(folder, "folder")
@@ -222,7 +222,7 @@ class TrainedRun(nn.Module):
             (path / "kernel.ckpt").unlink(missing_ok=True)  # of the run that this one replaces
 
     def _present_texts(self) -> dict[str, str]:
-        """The texts of a checkpoint of the present weights, which no epoch of the training need have."""
+        """Returns the texts of the checkpoint without those that name an epoch."""
         return {name: text for name, text in self.texts.items() if name not in ("epoch", "chosen_by", "chosen_score")}
 
     def save_safetensors(self, file: str | pathlib.Path) -> None:
@@ -865,9 +865,9 @@ def _had_kernel(path: pathlib.Path, kind: str, config: dict[str, Any]) -> bool:
         return bool(config["clouds"].get("kernel_ridge") and config["clouds"]["normals"])
     try:
         others = json.loads((path / "result.json").read_text())["checkpoint"].get("averaged_with", "")
+        return "regression" in others or "forest" in others
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
-    return "regression" in others or "forest" in others
 
 
 def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
@@ -892,7 +892,7 @@ def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | Trai
     if path.is_dir() and kind in (_CLASSIFY, _GRAPH):
         loaded.kernel = KernelRidge.of_run(path, kind)
     if path.is_dir() and not unfinished and loaded.kernel is None and _had_kernel(path, kind, config):
-        warnings.warn(f"{run}: kernel.ckpt is missing, the kernel regression that its networks are averaged with: they predict alone", stacklevel=2)
+        warnings.warn(f"{run}: kernel.ckpt is missing, which its networks are averaged with: they predict alone", stacklevel=2)
     return loaded
 
 
