@@ -48,17 +48,6 @@ void remove_abandoned(const std::filesystem::path& folder) {
   remove_abandoned(folder, "\\..+\\.([0-9]{1,9})\\.[0-9]+\\.tmp");
 }
 
-std::filesystem::path linked_file(std::filesystem::path path) {
-  constexpr int most = 40;  // as in Linux
-  std::error_code error;
-  for (int links = 0; links < most && std::filesystem::is_symlink(path, error); ++links) {
-    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
-    if (error) break;
-    path = path.parent_path() / next;  // which is `next` if that is absolute
-  }
-  return path;
-}
-
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(target_, error);
@@ -67,7 +56,6 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
     if (descriptor_ < 0) fail("a pipe or a device that can be written to");
     return;
   }
-  target_ = linked_file(target_);
   // O_EXCL: two writers of one target never share a temporary file.
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
     const std::string suffix = std::to_string(::getpid()) + "." + std::to_string(attempt) + ".tmp";

@@ -9,12 +9,9 @@
 
 namespace geosft {
 
-// Returns the file that a path leads to: the last of its symbolic links, which need not exist.
-std::filesystem::path linked_file(std::filesystem::path path);
-
-// Writes to a hidden file in the folder of `target`, or of what it links to; `commit` flushes it to the disk and
-// renames it over the target. Without a commit the target keeps its previous contents. A pipe or a device is written to
-// at once. Every failure throws DataError with the system's reason.
+// Writes to a hidden file in the folder of `target`; `commit` flushes it to the disk and renames it over the target,
+// also over a link. Without a commit the target keeps its previous contents. A pipe or a device, also one that a link
+// leads to, is written to at once. Every failure throws DataError with the system's reason.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path target);

@@ -227,9 +227,12 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const 
 
 at::Tensor unit_normals(const at::Tensor& normals) {
   constexpr double rounding = 1e-6;
-  const at::Tensor exact = normals.to(at::kDouble), length = exact.norm(2, -1, /*keepdim=*/true);
-  const at::Tensor scaled = at::where(length > 0, exact / length, at::zeros_like(exact)).to(normals.scalar_type());
-  return at::where((length - 1).abs() > rounding, scaled, normals);
+  const at::Tensor exact = normals.to(at::kDouble), largest = exact.abs().amax(-1, /*keepdim=*/true);
+  const at::Tensor present = largest > 0, zero = at::zeros({}, at::kDouble);
+  const at::Tensor relative = at::where(present, exact / largest, zero);  // whose squares are in range
+  const at::Tensor length = relative.norm(2, -1, /*keepdim=*/true);
+  const at::Tensor scaled = at::where(present, relative / length, zero).to(normals.scalar_type());
+  return at::where((length * largest - 1).abs() > rounding, scaled, normals);
 }
 
 }  // namespace geosft

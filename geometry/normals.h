@@ -29,7 +29,7 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours = 16,
                             const std::optional<at::Tensor>& ptr = {},
                             NormalOrientation orientation = NormalOrientation::consistent);
 
-// Returns normals [..., 3], of any floating-point dtype, scaled to unit length in float64; zeros remain. A normal whose
+// Returns finite normals [..., 3], float32 or float64, scaled to unit length in float64; zeros remain. A normal whose
 // length is within 1e-6 of 1 remains as it is: the roundings of float32 are smaller, so that a second call changes
 // nothing.
 at::Tensor unit_normals(const at::Tensor& normals);

@@ -116,11 +116,10 @@ ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_na
 }
 
 void ArrayDataset::warn_of_coarse_coordinates(const std::string& file) {
-  if (arrays_.offset.defined()) return;  // they were float64
   std::string first;
   int64_t more = 0;
   for (int64_t cloud = 0; cloud < size(); ++cloud) {
-    const std::string text = coarse_coordinates_text(arrays_.points[cloud].to(at::kDouble));
+    const std::string text = coarse_coordinates_text(get(cloud).points.to(at::kDouble));
     if (text.empty()) continue;
     if (first.empty()) {
       first = file + ": " + name(cloud) + ": " + text;
@@ -129,7 +128,7 @@ void ArrayDataset::warn_of_coarse_coordinates(const std::string& file) {
     }
   }
   if (first.empty()) return;
-  arrays_.warnings.push_back(first + (more > 0 ? "; " + std::to_string(more) + " more have the like" : ""));
+  arrays_.warnings.push_back(first + (more > 0 ? "; more clouds with such coordinates: " + std::to_string(more) : ""));
 }
 
 void ArrayDataset::complete_normals(const std::string& file) {

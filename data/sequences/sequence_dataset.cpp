@@ -73,16 +73,16 @@ at::Tensor filled(const TsFile& set) {
   return values;
 }
 
-// Says how many series have no known value; empty if all have one.
-std::string unknown_series_warning(const TsFile& set) {
+// Adds a warning if series of `source` have no known value.
+void warn_of_unknown_series(const TsFile& set, const std::string& source, PackedItems& packed) {
   const at::Tensor known = set.values.isnan().logical_not().any(1).to(at::kLong);
   const at::Tensor before = at::constant_pad_nd(known.cumsum(0), {1, 0});
   const at::Tensor end = before.index_select(0, set.ptr);
   const int64_t count = (end.slice(0, 1) == end.slice(0, 0, -1)).sum().item<int64_t>();
-  if (count == 0) return "";
-  return set.problem + ": " + std::to_string(count) +
-         (count == 1 ? " series has no known value, and is read as zeros"
-                     : " series have no known value, and are read as zeros");
+  if (count == 0) return;
+  packed.warnings.push_back(source + ": " + std::to_string(count) +
+                            (count == 1 ? " series has no known value, and is read as zeros"
+                                        : " series have no known value, and are read as zeros"));
 }
 
 // Reads NAME_TRAIN and NAME_TEST with the reader of their ending.
@@ -92,8 +92,11 @@ PackedItems read_pair(const fs::path& folder, const std::string& ending, TsFile 
     throw DataError(folder.string(), "one file *_TRAIN" + ending, std::to_string(names.size()) + " of them");
   }
   const std::string& name = names.front();
-  PackedItems packed =
-      packed_series(read(folder / (name + "_TRAIN" + ending)), read(folder / (name + "_TEST" + ending)));
+  const fs::path training = folder / (name + "_TRAIN" + ending), testing = folder / (name + "_TEST" + ending);
+  const TsFile train = read(training), test = read(testing);
+  PackedItems packed = packed_series(train, test);
+  warn_of_unknown_series(train, training.string(), packed);
+  warn_of_unknown_series(test, testing.string(), packed);
   check_packed_items(packed, folder.string());
   return packed;
 }
@@ -214,9 +217,6 @@ PackedItems packed_series(const TsFile& train, const TsFile& test) {
   packed.node_values = at::cat({filled(train), filled(test)});
   packed.schema.node_values = train.dimensions();
   packed.split = DatasetSplit{item_range(0, train.size()), {}, item_range(train.size(), train.size() + test.size())};
-  for (const TsFile* file : {&train, &test}) {
-    if (std::string warning = unknown_series_warning(*file); !warning.empty()) packed.warnings.push_back(warning);
-  }
   return packed;
 }
 
@@ -256,6 +256,7 @@ PackedItems read_unlabelled_series(const fs::path& file) {
   PackedItems packed = packed_sequences(series.ptr, {}, {});
   packed.node_values = filled(series);
   packed.schema.node_values = series.dimensions();
+  warn_of_unknown_series(series, file.string(), packed);
   return packed;
 }
 

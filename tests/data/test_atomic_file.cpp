@@ -69,19 +69,14 @@ TEST_CASE("two writers of one target do not meet") {
   CHECK(test::read_text(folder / "a") == "one");
 }
 
-TEST_CASE("a link stays, and what it leads to is written") {
+TEST_CASE("a file takes the place of a link, whose file stays as it is") {
   const test::TemporaryFolder folder;
-  std::filesystem::create_directory(folder / "other");
-  std::filesystem::create_symlink("other/b.csv", folder / "a.csv");
-  std::filesystem::create_symlink("a.csv", folder / "first.csv");
-  for (const char* contents : {"new", "again"}) {
-    write_file_atomically(folder / "first.csv", contents);
-    CHECK(std::filesystem::is_symlink(std::filesystem::symlink_status(folder / "a.csv")));
-    CHECK(test::read_text(folder / "other/b.csv") == contents);
-  }
-  CHECK(file_count(folder / "other") == 1);
-  std::filesystem::create_symlink("circle", folder / "circle");
-  CHECK(linked_file(folder / "circle").filename() == "circle");
+  write_file_atomically(folder / "stored", "old");
+  std::filesystem::create_symlink("stored", folder / "link");
+  write_file_atomically(folder / "link", "new");
+  CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "link")));
+  CHECK(test::read_text(folder / "link") == "new");
+  CHECK(test::read_text(folder / "stored") == "old");
 }
 
 TEST_CASE("a pipe is written to, and stays one") {
@@ -96,6 +91,14 @@ TEST_CASE("a pipe is written to, and stays one") {
   CHECK(std::string(text) == "text");
   ::close(reader);
   CHECK(std::filesystem::is_fifo(pipe));
+  std::filesystem::create_symlink("pipe", folder / "link");
+  const int again = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  write_file_atomically(folder / "link", "more");
+  CHECK(::read(again, text, sizeof text) == 4);
+  CHECK(std::string(text) == "more");
+  ::close(again);
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  std::filesystem::remove(folder / "link");
   CHECK(file_count(folder.path()) == 1);
 }
 

@@ -211,6 +211,8 @@ TEST_CASE("normals of any length get length 1, once and for all, and zeros remai
   const at::Tensor odd = at::tensor({tiny, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 1e38F, 0.0F}).view({3, 3});
   require_equal(unit_normals(odd), at::tensor({1.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 1.0F, 0.0F}).view({3, 3}),
                 "tiny, zero and huge");
+  const at::Tensor far = at::tensor({1e-300, 0.0, 0.0, 3e200, 4e200, 0.0}, at::kDouble).view({2, 3});
+  require_close(unit_normals(far), at::tensor({1.0, 0.0, 0.0, 0.6, 0.8, 0.0}, at::kDouble).view({2, 3}), 1e-15, "far");
 }
 
 }  // namespace geosft::test::test_normals

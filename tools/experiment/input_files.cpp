@@ -269,10 +269,9 @@ int PredictionTable::predict(const char* tool, const std::vector<std::string>& f
     rows_ += csv_line(row);
     done = i + 1;
   };
+  int code = 0;
   try {
-    const int code = for_each_file(tool, files.size(), fail_fast, next, failed);
-    write();
-    return code;
+    code = for_each_file(tool, files.size(), fail_fast, next, failed);
   } catch (const DataError&) {  // of fail_fast
     write();
     throw;
@@ -284,6 +283,8 @@ int PredictionTable::predict(const char* tool, const std::vector<std::string>& f
     throw Interrupted(std::string(stop.what()) + ": " + std::to_string(done) + " of " + std::to_string(files.size()) +
                       " files are done" + (requested() ? ", and in " + file_ : ""));
   }
+  write();
+  return code;
 }
 
 void FileOptions::add_columns_to(CLI::App& subcommand) {

@@ -13,7 +13,6 @@
 #include <set>
 #include <system_error>
 
-#include "data/atomic_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/run_folder.h"
 
@@ -84,7 +83,12 @@ bool holds_input(const fs::path& folder, const fs::path& file) {
 }  // namespace
 
 CLI::Option* as_output_file(CLI::Option* option) {
-  return option->check(CLI::Validator([](const std::string& file) { return unwritable(file); }, "", output_check));
+  const auto resolve = [](std::string& file) {
+    std::string reason = unwritable(file);
+    if (reason.empty()) file = linked_file(file).string();
+    return reason;
+  };
+  return option->transform(CLI::Validator(resolve, "", output_check));
 }
 
 void refuse_overwritten_inputs(const CLI::App& app) {
@@ -107,6 +111,18 @@ void refuse_overwritten_inputs(const CLI::App& app) {
   for (const CLI::App* subcommand : app.get_subcommands()) refuse_overwritten_inputs(*subcommand);
 }
 
+fs::path linked_file(fs::path path) {
+  constexpr int max_links = 40;  // as in Linux
+  std::error_code error;
+  if (fs::is_other(fs::status(path, error))) return path;
+  for (int links = 0; links < max_links && fs::is_symlink(path, error); ++links) {
+    const fs::path next = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / next;  // which is `next` if that is absolute
+  }
+  return path;
+}
+
 std::string unwritable(const std::string& file) {
   if (file == "-") return "'-' is not the standard output here: name a file";
   std::error_code error;
@@ -114,10 +130,17 @@ std::string unwritable(const std::string& file) {
     if (::access(file.c_str(), W_OK) == 0) return "";
     return "'" + file + "' cannot be written to: " + std::strerror(errno);
   }
-  const fs::path place = linked_file(file), folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
-  if (RunFolder::holds_run(folder) && RunFolder::open(folder).keeps(place.filename())) {
-    return "'" + file + "' is a file of the RUN itself: name another file";
+  for (const char* open : {"/dev/std", "/dev/fd/", "/proc/"}) {  // of a file that is open already
+    if (file.starts_with(open)) return "'" + file + "' is not a file of its own: name another file";
   }
+  const auto folder_of = [](const fs::path& one) { return one.has_parent_path() ? one.parent_path() : fs::path("."); };
+  const fs::path place = linked_file(file);
+  for (const fs::path& one : {fs::path(file), place}) {
+    if (RunFolder::holds_run(folder_of(one)) && RunFolder::open(folder_of(one)).keeps(one.filename())) {
+      return "'" + file + "' is a file of the RUN itself: name another file";
+    }
+  }
+  const fs::path folder = folder_of(place);
   if (!fs::is_directory(folder, error)) return "there is no folder '" + folder.string() + "' for '" + file + "'";
   if (::access(folder.c_str(), W_OK) == 0) return "";
   return "the folder '" + folder.string() + "' cannot be written to: " + std::strerror(errno);
@@ -129,7 +152,7 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
   if (files.size() == 1 && !several) {
     refuse_input(option, option_value, files, "file");
     if (const std::string reason = unwritable(option_value); !reason.empty()) throw UsageError(option + ": " + reason);
-    paths_ = {option_value};
+    paths_ = {linked_file(option_value)};
     return;
   }
   const std::set<std::string> stems = [&] {
@@ -153,11 +176,12 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
     }
     paths_.push_back(output);
   }
-  for (const fs::path& output : paths_) {
+  for (fs::path& output : paths_) {
     make_folder(option, output.parent_path());
     if (const std::string reason = unwritable(output.string()); !reason.empty()) {
       throw UsageError(option + ": " + reason);
     }
+    output = linked_file(output);
   }
 }
 

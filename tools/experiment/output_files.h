@@ -13,11 +13,15 @@ class App;
 
 namespace geosft {
 
-// Returns why the file cannot be written, judged by its folder; empty if it can.
+// Returns the file that a path leads to: the last of its symbolic links, which need not exist. A link to a pipe or a
+// device is returned itself.
+std::filesystem::path linked_file(std::filesystem::path path);
+
+// Returns why the file, or the one that it links to, cannot be written, judged by its folder; empty if it can.
 std::string unwritable(const std::string& file);
 
 // Says that the value of an option is a file to write: one that cannot be written is an error before a long computation
-// begins, and refuse_overwritten_inputs knows the option.
+// begins, and refuse_overwritten_inputs knows the option. A link is replaced by the file that it leads to.
 CLI::Option* as_output_file(CLI::Option* option);
 
 // Throws UsageError where an output file of a parsed command line is one of its other arguments, in whatever spelling,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "data/data_error.h"
+#include "data/formats/text_lines.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"
 #include "tools/experiment/input_files.h"
@@ -72,7 +73,7 @@ bool is_same_item(const SplitRow& a, const SplitRow& b) {
   return a.item == b.item && a.split == b.split && agree(a.name, b.name);
 }
 
-// Returns the class, or each of the targets, of a label.
+// Returns the class, or each of the targets, of a label: numbers with semicolons between them.
 std::vector<std::string> targets_of(const std::string& label) {
   std::vector<std::string> targets(1);
   for (const char letter : label) {
@@ -82,7 +83,8 @@ std::vector<std::string> targets_of(const std::string& label) {
       targets.back() += letter;
     }
   }
-  return targets;
+  const auto is_target = [](const std::string& text) { return text.empty() || parse_number(text).has_value(); };
+  return std::ranges::all_of(targets, is_target) ? targets : std::vector<std::string>{label};
 }
 
 bool has_same_label(const SplitRow& a, const SplitRow& b) {

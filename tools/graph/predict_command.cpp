@@ -213,12 +213,8 @@ struct Predictor {
     const int64_t dimensions = read.schema.node_values, patch = trained.settings.patch_size;
     PackedItems series = in_tokens(std::move(read), trained.settings);
     const ItemSchema& schema = trained.schema;
-    if (schema.node_values != series.schema.node_values || !schema.node_vocabulary.empty() || schema.grid_height > 0) {
-      const bool numbers = schema.node_vocabulary.empty() && schema.grid_height == 0;
-      throw DataError(file,
-                      numbers
-                          ? "series of " + std::to_string(schema.node_values / patch) + " values a step, as trained on"
-                          : "what the model was trained on, texts or images",
+    if (schema.node_values != series.schema.node_values) {
+      throw DataError(file, "series of " + std::to_string(schema.node_values / patch) + " values a step, as trained on",
                       "series of " + std::to_string(dimensions));
     }
     std::vector<std::string> names(static_cast<size_t>(series.size()));
@@ -275,9 +271,8 @@ struct Predictor {
   void predict_file(const std::string& file) {
     if (words.edges) refuse_typed_smiles(file);
     if (!words.edges && is_picture_name(file)) return predict_picture(file);
-    if (!words.edges && !trained.schema.node_vocabulary.empty()) {
-      throw DataError(file, "series or pictures, for a model of them",
-                      "a model of texts, words or pixels, which predicts a whole dataset by --data");
+    if (!words.edges && (!trained.schema.node_vocabulary.empty() || trained.schema.grid_height > 0)) {
+      throw DataError(file, "a dataset by --data, for a model of " + trained.schema.items, "a file");
     }
     if (!words.edges) return predict_unlabelled(unlabelled_series(file), file);
     GraphReadOptions reading = trained.settings.reading();
@@ -388,7 +383,7 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
   if (takes_dataset()) predictor.predict_dataset();
   if (!smiles.empty()) {
     for (const std::string& file : inputs.files) {
-      if (std::filesystem::exists(file)) continue;
+      if (path_exists(file)) continue;
       throw UsageError("there is no file '" + file + "'; --smiles comes before each of several molecules");
     }
     predictor.require_smiles("--smiles");
@@ -398,16 +393,17 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
     if (csv.empty()) return;
     write_file_atomically(csv, prediction_csv(words.item, predictor.columns(), predictor.rows));
   };
+  int code = 0;
   try {
-    const int code = for_each_file(
+    code = for_each_file(
         program, inputs.files.size(), fail_fast, [&](size_t i) { predictor.predict_file(inputs.files[i]); },
         [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
-    write();
-    return predictor.broken ? 1 : code;
   } catch (const DataError&) {  // of fail_fast
     write();
     throw;
   }
+  write();
+  return predictor.broken ? 1 : code;
 }
 
 }  // namespace geosft

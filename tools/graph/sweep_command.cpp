@@ -55,7 +55,7 @@ void refuse_set_and_varied(const std::vector<std::string>& set, const std::vecto
   for (const std::string& varied : vary) {
     for (const std::string& one : set) {
       if (key_of(one) != key_of(varied)) continue;
-      throw UsageError("varied are " + varied + ", which would replace " + one + ": leave one of the two out");
+      throw UsageError(key_of(one) + " is both varied and set: leave out " + varied + " or " + one);
     }
   }
 }

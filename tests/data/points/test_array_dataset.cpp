@@ -2,8 +2,11 @@
 #include "data/points/array_dataset.h"
 
 #include <catch2/catch.hpp>
+#include <iomanip>
 #include <limits>
+#include <sstream>
 
+#include "tests/data/files.h"
 #include "tests/data/points/utm_chair.h"
 #include "tests/support.h"
 
@@ -111,9 +114,29 @@ TEST_CASE("clouds in float32 that are coarse far from the origin are a warning")
   const std::vector<std::string> found = ArrayDataset(arrays, {"x", "y"}, "f.h5").warnings();
   REQUIRE(found.size() == 1);
   CHECK_THAT(found[0], Catch::StartsWith("f.h5: ") && Catch::Contains("steps of 0.5") &&
-                           Catch::EndsWith("; 1 more have the like"));
+                           Catch::EndsWith("; more clouds with such coordinates: 1"));
   set_clouds(arrays, at::stack({coarse, coarse}) + 0.1);  // float64 holds them
   CHECK(ArrayDataset(arrays, {"x", "y"}, "f.h5").warnings().empty());
+}
+
+TEST_CASE("normals of an array and of a file have the same bits") {
+  const at::Tensor rows = at::randn({200, 6}, generator(21));  // of any length
+  CloudArrays arrays;
+  set_clouds(arrays, rows.slice(1, 0, 3).unsqueeze(0).contiguous());
+  arrays.normals = rows.slice(1, 3).unsqueeze(0).contiguous();
+  arrays.labels = at::zeros({1}, at::kLong);
+  arrays.names = {"one"};
+  std::ostringstream text;
+  text << std::setprecision(9);
+  for (int64_t row = 0; row < 200; ++row) {
+    for (int64_t column = 0; column < 6; ++column) text << rows[row][column].item<float>() << (column < 5 ? ' ' : '\n');
+  }
+  const TemporaryFolder folder;
+  write_text(folder / "a.xyz", text.str());
+  const Shape shape = read_shape(folder / "a.xyz", {.columns = "x,y,z,nx,ny,nz"});
+  const Shape held = ArrayDataset(arrays, {"x"}, "f.h5").get(0);
+  require_equal(shape.points, held.points, "points");
+  require_equal(shape.normals, held.normals, "normals");
 }
 
 TEST_CASE("classes without a cloud are a warning") {

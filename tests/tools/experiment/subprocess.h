@@ -123,7 +123,6 @@ class Process {
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const rlimit space{options.memory, options.memory};
     ::setrlimit(RLIMIT_AS, &space);
-    std::signal(SIGXFSZ, SIG_IGN);  // then a write past the limit fails as one on a full disk does
     std::vector<char*> words = {const_cast<char*>(program.c_str())};
     for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);

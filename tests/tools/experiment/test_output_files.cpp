@@ -22,6 +22,9 @@ TEST_CASE("one file leaves what an option names, several leave files of their na
   CHECK(OutputFiles("--ply", folder / "of_folder", {"a.obj"}, ".ply", /*several=*/true)[0] ==
         fs::path(folder / "of_folder") / "a.ply");
   require_error([&] { OutputFiles("--ply", folder / "no/x.ply", {"a.obj"}, ".ply"); }, {"--ply: there is no folder"});
+  write_text(folder / "run/config.toml", "seed = 1\n");
+  require_error([&] { OutputFiles("--ply", folder / "run/best.ckpt", {"a.obj"}, ".ply"); },
+                {"--ply: ", "is a file of the RUN itself"});
   const OutputFiles two("--ply", folder / "out/parts", {"some/a.b.obj", "c.xyz"}, ".ply");
   CHECK(fs::is_directory(folder / "out/parts"));
   CHECK(two[0] == fs::path(folder / "out/parts") / "a.b.ply");
@@ -60,6 +63,26 @@ TEST_CASE("a link can be written where it leads to, and a pipe is written to") {
   CHECK_THAT(unwritable(folder / "link"), Catch::Contains("no folder"));
   fs::create_directory(folder / "no");
   CHECK(unwritable(folder / "link").empty());
+  fs::create_symlink("link", folder / "first");
+  CHECK(fs::equivalent(linked_file(folder / "first").parent_path(), folder / "no"));
+  CHECK(linked_file(folder / "first").filename() == "x.csv");
+  fs::create_symlink("circle", folder / "circle");
+  CHECK(linked_file(folder / "circle").filename() == "circle");
+  CHECK(OutputFiles("--ply", folder / "first", {"a.obj"}, ".ply")[0].filename() == "x.csv");
+  std::string given;
+  CLI::App app;
+  as_output_file(app.add_option("--out", given));
+  app.parse("--out " + (folder / "first").string());
+  CHECK(fs::path(given).filename() == "x.csv");
+  CHECK_THAT(unwritable("/proc/self/status"), Catch::Contains("not a file of its own"));
+  if (fs::is_directory("/dev/shm")) CHECK(unwritable("/dev/shm/geosft.csv").empty());
+  fs::create_directory(folder / "run");
+  write_text(folder / "run/config.toml", "seed = 1\n");
+  fs::create_symlink(folder / "no/x.csv", folder / "run/best.ckpt");
+  fs::create_symlink("run/config.toml", folder / "config");
+  for (const char* name : {"run/best.ckpt", "config"}) {
+    CHECK_THAT(unwritable(folder / name), Catch::Contains("of the RUN itself"));
+  }
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK(unwritable(folder / "pipe").empty());
 }
@@ -118,7 +141,8 @@ TEST_CASE("an output file of the command line is none of its arguments, nor a fi
   };
   refused("-", path("table.csv"), path("table.csv"), "read");
   refused("-", path("table.csv"), path("./set/../table.csv"), "read");
-  refused("-", path("table.csv"), path("link.csv"), "read");
+  const std::string table = path("table.csv");
+  require_error([&] { parse("-", table, path("link.csv")); }, {"--csv: " + table, "read"});
   refused(path("link.csv"), "x.csv", path("table.csv"), "read");
   refused(path("set"), "x.csv", path("set/set_A.txt"), path("set"));
   refused("-", folder.path().string(), path("set/set_A.txt"), folder.path().string());

@@ -83,6 +83,8 @@ TEST_CASE("data are those of a run where their splits have the same items and na
   refused({{"train", 0, "a", "1;1;1"}},
           {"item 0, 'a' of the train split, had the label '0' and has '1' as target 3 of 3; do this"});
   refused({{"train", 0, "a", "1;0"}}, {"had 3 targets and has 2"});
+  write_text(file, split_csv({{"train", 0, "a", "cat;"}}));  // a class
+  refused({{"train", 0, "a", "cat;dog"}}, {"had the label 'cat;' and has 'cat;dog'; do this"});
   write_text(file, split_csv(rows));
   refused({{"train", 0}, {"test", 1}},
           {"2 items in place of 3", "item 2 was 'b/2.png' of the train split and is absent"});

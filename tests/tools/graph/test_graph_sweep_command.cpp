@@ -154,11 +154,11 @@ TEST_CASE("sweep refuses wrong use in a line") {
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "attention=softmax,linear", "--set", "bins=4"}, 2,
                {"num_samples is for attention sampling"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--set", "depth=1", "--vary", "depth=1,2"}, 2,
-               {"varied are depth=1,2, which would replace depth=1: leave one of the two out"});
+               {"depth is both varied and set: leave out depth=1,2 or depth=1"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--seed", "3", "--vary", "seed=1,2"}, 2,
-               {"varied are seed=1,2, which would replace seed=3"});
+               {"seed is both varied and set: leave out seed=1,2 or seed=3"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--set", "bins=4", "--vary", "num_samples=4,8"}, 2,
-               {"varied are num_samples=4,8, which would replace bins=4"});
+               {"num_samples is both varied and set: leave out num_samples=4,8 or bins=4"});
   const Words some_use = {"--vary", "attention=sampling,softmax", "--set", "num_samples=4", "--set", "folds=500"};
   shop.require_failure(shop.run(Words{"sweep", "--data", data, "--out", out} + some_use), 2, {"folds must be at most"});
   // Refuses what only the data tell of a later configuration, before the first one is trained.

@@ -295,6 +295,15 @@ class Classifiers(InFolder):
         file = self.folder / "weights.safetensors"
         model.save_safetensors(file)
         self.assertTrue(torch.equal(geosft.load(file).predict(points), expected))
+        link = self.folder / "link.safetensors"
+        link.symlink_to("linked.safetensors")
+        model.save_safetensors(link)
+        self.assertEqual((link.is_symlink(), (self.folder / "linked.safetensors").read_bytes()), (True, file.read_bytes()))
+        os.mkfifo(self.folder / "pipe")
+        reader = os.open(self.folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        checkpoints.write_atomically(self.folder / "pipe", b"text")
+        self.assertEqual((os.read(reader, 9), (self.folder / "pipe").is_fifo()), (b"text", True))
+        os.close(reader)
         if importlib.util.find_spec("safetensors"):
             import safetensors.torch
             weights = safetensors.torch.load_file(file)

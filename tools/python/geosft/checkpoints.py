@@ -53,6 +53,8 @@ def output_path(value: str | os.PathLike, name: str, ending: str) -> pathlib.Pat
     path = as_path(value, name)
     if path.suffix != ending:
         raise ValueError(f"{name} must end with {ending}, got {path.name!r}")
+    if path.is_symlink() and not (path.exists() and not path.is_file()):  # the file that it leads to
+        path = pathlib.Path(os.path.realpath(path))
     check_folder_of(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: {name} must be a file")
@@ -72,8 +74,8 @@ def _bytes(tensor: Tensor) -> bytes:
 
 
 def write_atomically(file: str | pathlib.Path, content: bytes) -> None:
-    """Writes a file, or leaves the old one; of a link the file that it leads to. Writes to a pipe or a device at once."""
-    path = pathlib.Path(os.path.realpath(file))
+    """Writes a file, or leaves the old one. Writes to a pipe or a device at once."""
+    path = pathlib.Path(file)
     check_folder_of(path)
     if path.exists() and not path.is_file() and not path.is_dir():
         path.write_bytes(content)

@@ -306,12 +306,13 @@ def _centred(points: Tensor) -> Tensor:
 
 
 def _unit_normals(normals: Tensor) -> Tensor:
-    """Normals of unit length, or zero: as they are if all lengths are 1, to 0.001."""
+    """Returns normals of unit length, or zero, as geometry/normals.h does."""
     exact = normals.double()
-    length = exact.norm(dim=1, keepdim=True)
-    if not (((length - 1).abs() > 1e-3) & (length > 0)).any():
-        return normals
-    return torch.where(length > 0, exact / length, 0.0).to(normals.dtype)
+    largest = exact.abs().amax(1, keepdim=True)
+    relative = torch.where(largest > 0, exact / largest, 0.0)
+    length = relative.norm(dim=1, keepdim=True)
+    scaled = torch.where(largest > 0, relative / length, 0.0).to(normals.dtype)
+    return torch.where((length * largest - 1).abs() > 1e-6, scaled, normals)
 
 
 def _present_normals(normals: Tensor) -> Tensor:
