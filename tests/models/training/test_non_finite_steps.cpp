@@ -15,7 +15,7 @@ TEST_CASE("a run whose gradients are never finite ends with an error", "[trainin
   task.factor = std::nan("");
   TrainingLoop loop(task, options_of(100));
   Notes notes;
-  require_error([&] { loop.run(notes); }, {"diverged in epoch 4", "not finite in 20 steps", "learning_rate"});
+  require_error([&] { loop.run(notes); }, {"diverged in epoch 4", "not finite in 20 steps", "learning rate"});
   REQUIRE(notes.steps.size() == 19);
   REQUIRE(notes.epochs.size() == 3);
   for (const EpochReport& report : notes.epochs) {
@@ -153,7 +153,7 @@ TEST_CASE("a model that throws NonFiniteError in every step has diverged", "[tra
   Notes notes;
   TrainingLoop steps(task, options_of(9));
   require_error([&] { steps.run(notes); },
-                {"diverged in epoch 4", "20 steps", "score must be finite", "learning_rate"});
+                {"diverged in epoch 4", "20 steps", "score must be finite", "learning rate"});
   REQUIRE(std::isnan(notes.epochs[0].training.mean_loss()));
   task.in_steps = false;
   TrainingLoop validation(task, options_of(9));

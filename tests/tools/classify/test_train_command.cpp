@@ -290,7 +290,7 @@ TEST_CASE("the data of a run are found from any folder") {
 TEST_CASE("a run that diverges says so, and keeps what it had") {
   const ClassifyShop shop;
   const ProcessResult result = shop.run(shop.train("run", {"--lr", "1e30", "--epochs", "50"}));
-  shop.require_failure(result, 1, {"diverged in epoch", "20 steps in a row", "learning_rate"});
+  shop.require_failure(result, 1, {"diverged in epoch", "20 steps in a row", "learning rate"});
   CHECK(lines_of(read_text(shop / "run" / "metrics.csv")).size() > 4);
   CHECK_THAT(result.err, Catch::Contains("its batch is in"));
   CHECK(load_checkpoint(shop / "run" / "non_finite_batch.ckpt").tensors.at("batch.points").size(1) == 3);
