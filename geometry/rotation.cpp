@@ -46,7 +46,12 @@ at::Tensor axis_rotation(const std::array<double, 3>& axis, double angle, at::Sc
   TORCH_CHECK(direction.allFinite() && direction.stableNorm() > 0, "axis must be finite and not zero, got (", axis[0],
               ", ", axis[1], ", ", axis[2], ")");
   TORCH_CHECK(std::isfinite(angle), "angle must be finite, got ", angle);
-  return to_tensor(Eigen::AngleAxisd(angle, direction.stableNormalized()).toRotationMatrix(), dtype);
+  const Eigen::Vector3d unit = direction.stableNormalized();
+  Eigen::Matrix3d matrix = Eigen::AngleAxisd(angle, unit).toRotationMatrix();
+  for (int i = 0; i < 3; ++i) {
+    if (std::abs(unit[i]) == 1) matrix(i, i) = 1;  // which 1 - cos + cos may miss by a rounding
+  }
+  return to_tensor(matrix, dtype);
 }
 
 at::Tensor rotate(const at::Tensor& points, const at::Tensor& rotation) {

@@ -12,8 +12,8 @@ namespace geosft {
 at::Tensor random_rotation(at::Generator generator, at::ScalarType dtype = at::kFloat);
 
 // Returns the rotation [3, 3] by `angle` radians about `axis` (of any non-zero length), anti-clockwise when the axis
-// points at the viewer (Rodrigues' formula). Throws an error naming axis or angle if it is not finite or the axis is
-// zero.
+// points at the viewer (Rodrigues' formula). Leaves the coordinate of an axis of coordinates as it is. Throws an error
+// naming axis or angle if it is not finite or the axis is zero.
 at::Tensor axis_rotation(const std::array<double, 3>& axis, double angle, at::ScalarType dtype = at::kFloat);
 
 // Rotates every row p of `points` [N, 3] (or of normals) to R p; differentiable in points. `rotation` [3, 3] must have

@@ -55,6 +55,18 @@ TEST_CASE("axis rotations turn anti-clockwise") {
   require_equal(axis_rotation({1, 2, 3}, 0), at::eye(3), "no angle");
 }
 
+TEST_CASE("a rotation about an axis of coordinates leaves that coordinate as it is") {
+  const at::Tensor points = at::randn({20, 3}, generator(9), at::TensorOptions().dtype(at::kDouble));
+  for (int64_t axis = 0; axis < 3; ++axis) {
+    std::array<double, 3> direction{};
+    direction.at(static_cast<size_t>(axis)) = axis == 1 ? -3 : 3;
+    for (int step = 1; step < 500; ++step) {
+      const at::Tensor turned = rotate(points, axis_rotation(direction, 0.0123 * step, at::kDouble));
+      REQUIRE(at::equal(turned.select(1, axis), points.select(1, axis)));
+    }
+  }
+}
+
 TEST_CASE("rotate is differentiable in the points") {
   const at::Tensor rotation = random_rotation(test::generator(3), at::kDouble);
   const at::Tensor points = at::rand({4, 3}, test::generator(4), at::TensorOptions().dtype(at::kDouble));
