@@ -182,9 +182,11 @@ DistinctPoints distinct_points(const Rows& points, const std::vector<int64_t>& o
 // For the models in Python.
 GEOSFT_OPERATORS(m) {
   m.def("_estimate_normals(Tensor points, int neighbours=16, Tensor? ptr=None, bool outward=False) -> Tensor");
+  m.def("_unit_normals(Tensor normals) -> Tensor");
 }
 
 GEOSFT_KERNELS(CPU, m) {
+  m.impl("_unit_normals", unit_normals);
   m.impl("_estimate_normals",
          [](const at::Tensor& points, int64_t neighbours, const std::optional<at::Tensor>& ptr, bool outward) {
            return estimate_normals(points, neighbours, ptr,

@@ -40,6 +40,15 @@ void check_labels(const at::Tensor& labels, int64_t count, size_t classes, const
                   "label " + std::to_string(labels[cloud].item<int64_t>()) + " of cloud " + std::to_string(cloud));
 }
 
+// Adds the first of these warnings, if there are any, with the number of the others.
+void add_first(const std::vector<std::string>& found, std::vector<std::string>& warnings) {
+  if (found.empty()) return;
+  const size_t more = found.size() - 1;
+  warnings.push_back(
+      found[0] +
+      (more == 0 ? "" : "; " + std::to_string(more) + (more == 1 ? " more has" : " more have") + " the like"));
+}
+
 }  // namespace
 
 void check_item(int64_t index, int64_t size) {
@@ -116,19 +125,12 @@ ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_na
 }
 
 void ArrayDataset::warn_of_coarse_coordinates(const std::string& file) {
-  std::string first;
-  int64_t more = 0;
+  std::vector<std::string> found;
   for (int64_t cloud = 0; cloud < size(); ++cloud) {
     const std::string text = coarse_coordinates_text(get(cloud).points.to(at::kDouble));
-    if (text.empty()) continue;
-    if (first.empty()) {
-      first = file + ": " + name(cloud) + ": " + text;
-    } else {
-      ++more;
-    }
+    if (!text.empty()) found.push_back(file + ": " + name(cloud) + ": " + text);
   }
-  if (first.empty()) return;
-  arrays_.warnings.push_back(first + (more > 0 ? "; more clouds with such coordinates: " + std::to_string(more) : ""));
+  add_first(found, arrays_.warnings);
 }
 
 void ArrayDataset::complete_normals(const std::string& file) {
@@ -140,6 +142,7 @@ void ArrayDataset::complete_normals(const std::string& file) {
     return;
   }
   const at::Tensor partly = (known.logical_not() & kept).any(1).logical_and(bare.logical_not()).nonzero().squeeze(1);
+  std::vector<std::string> found;
   for (int64_t place = 0; place < partly.size(0); ++place) {
     const int64_t cloud = partly[place].item<int64_t>();
     Shape shape = get(cloud);
@@ -150,11 +153,9 @@ void ArrayDataset::complete_normals(const std::string& file) {
     } else {
       normals.copy_(shape.normals);
     }
-    if (place > 0) continue;
-    const int64_t more = partly.size(0) - 1;
-    arrays_.warnings.push_back(file + ": " + shape.name + ": " + missing_normals_text(shape, missing) +
-                               (more > 0 ? "; " + std::to_string(more) + " more have the like" : ""));
+    found.push_back(file + ": " + shape.name + ": " + missing_normals_text(shape, missing));
   }
+  add_first(found, arrays_.warnings);
   if (bare.any().item<bool>()) bare_ = bare;
 }
 

@@ -272,16 +272,13 @@ int PredictionTable::predict(const char* tool, const std::vector<std::string>& f
   int code = 0;
   try {
     code = for_each_file(tool, files.size(), fail_fast, next, failed);
-  } catch (const DataError&) {  // of fail_fast
-    write();
-    throw;
-  } catch (const std::ios_base::failure&) {  // nobody reads standard output any more, as after `| head`
-    write();
-    throw;
   } catch (const Interrupted& stop) {
     write();
     throw Interrupted(std::string(stop.what()) + ": " + std::to_string(done) + " of " + std::to_string(files.size()) +
                       " files are done" + (requested() ? ", and in " + file_ : ""));
+  } catch (...) {  // of fail_fast, or where nobody reads standard output any more, as after `| head`
+    write();
+    throw;
   }
   write();
   return code;

@@ -149,10 +149,15 @@ std::string unwritable(const std::string& file) {
 OutputFiles::OutputFiles(const std::string& option, const std::string& option_value,
                          const std::vector<std::string>& files, const std::string& extension, bool several) {
   if (option_value.empty()) return;
+  const auto written_file = [&](const fs::path& output) {
+    if (const std::string reason = unwritable(output.string()); !reason.empty()) {
+      throw UsageError(option + ": " + reason);
+    }
+    return linked_file(output);
+  };
   if (files.size() == 1 && !several) {
     refuse_input(option, option_value, files, "file");
-    if (const std::string reason = unwritable(option_value); !reason.empty()) throw UsageError(option + ": " + reason);
-    paths_ = {linked_file(option_value)};
+    paths_ = {written_file(option_value)};
     return;
   }
   const std::set<std::string> stems = [&] {
@@ -178,10 +183,7 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
   }
   for (fs::path& output : paths_) {
     make_folder(option, output.parent_path());
-    if (const std::string reason = unwritable(output.string()); !reason.empty()) {
-      throw UsageError(option + ": " + reason);
-    }
-    output = linked_file(output);
+    output = written_file(output);
   }
 }
 

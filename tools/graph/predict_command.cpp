@@ -398,7 +398,7 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
     code = for_each_file(
         program, inputs.files.size(), fail_fast, [&](size_t i) { predictor.predict_file(inputs.files[i]); },
         [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
-  } catch (const DataError&) {  // of fail_fast
+  } catch (...) {  // of fail_fast, or where nobody reads standard output any more
     write();
     throw;
   }

@@ -305,20 +305,10 @@ def _centred(points: Tensor) -> Tensor:
     return (wide - wide[0]).float()
 
 
-def _unit_normals(normals: Tensor) -> Tensor:
-    """Returns normals of unit length, or zero, as geometry/normals.h does."""
-    exact = normals.double()
-    largest = exact.abs().amax(1, keepdim=True)
-    relative = torch.where(largest > 0, exact / largest, 0.0)
-    length = relative.norm(dim=1, keepdim=True)
-    scaled = torch.where(largest > 0, relative / length, 0.0).to(normals.dtype)
-    return torch.where((length * largest - 1).abs() > 1e-6, scaled, normals)
-
-
 def _present_normals(normals: Tensor) -> Tensor:
     """Given normals as float32 of unit length, on the CPU; those that are not finite become zero, which is missing."""
     normals = normals.detach().to("cpu", torch.float32)
-    return _unit_normals(torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0))
+    return torch.ops.geosft._unit_normals(torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0))
 
 
 def _with_normals(points: Tensor, normals: Tensor | None, clouds: dict) -> tuple[Tensor, int]:
