@@ -97,10 +97,10 @@ void ClassifyExperiment::fit_companion(const ClassifySettings& settings, const R
   folder.append_log(text.str());
 }
 
-std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& trained, const std::string& split) {
+std::unique_ptr<PointDataset> ClassifyExperiment::open_files(const RunModel& trained, const std::string& split) {
   const ClassifySettings& settings = trained.settings;
   std::unique_ptr<PointDataset> dataset;
-  with_broken_hint([&] { dataset = open_dataset(settings, split == "train" ? Split::train : Split::test); });
+  with_broken_hint([&] { dataset = open_dataset(settings, split == "test" ? Split::test : Split::train); });
   if (dataset->class_names() != trained.class_names) {
     const std::vector<std::string>& names = dataset->class_names();
     const std::string known = std::to_string(trained.class_names.size());
@@ -120,11 +120,8 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_split(const RunModel& tra
   return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
 }
 
-std::vector<std::string> ClassifyExperiment::recorded_splits(const ClassifySettings& settings,
-                                                             const std::string& split) {
-  if (split == "test") return {"test"};
-  if (settings.clouds.max_per_class > 0) return {};  // split.csv lists some of the training clouds
-  return {"train", "validation"};
+std::vector<std::string> ClassifyExperiment::recorded_splits(const ClassifySettings&, const std::string& split) {
+  return split == "test" ? std::vector<std::string>{"test"} : std::vector<std::string>{"train", "validation"};
 }
 
 ClassifyEvaluation ClassifyExperiment::evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation,
@@ -222,7 +219,7 @@ Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clo
     view::Subject subject = view::explained_cloud(trained, shape, /*beside=*/false).first;
     subject.truth = trained.class_names[static_cast<size_t>(label)];
     subject.right = false;
-    found.worst.push_back({"item " + std::to_string(row) + ": " + shape.name,
+    found.worst.push_back({"item " + std::to_string(number_in_data(clouds, row)) + ": " + shape.name,
                            "predicted " + share(guess) + ", is " + share(label),
                            {std::move(drawn)},
                            view::report_scene(subject, count)});

@@ -38,7 +38,7 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   static constexpr SizeOption size_option{"--points", "points of a cloud that the model sees (default: as in training)",
                                           1};
   static int64_t& size_of(ClassifySettings& settings) { return settings.clouds.points; }
-  static std::vector<std::string> splits() { return {"train", "test"}; }
+  static std::vector<std::string> splits() { return {"train", "validation", "test"}; }
 
   static Clouds open_training(const ClassifySettings& settings, const Communicator& processes);
   static std::unique_ptr<TrainingTask> make_task(const PointClassifier& model, const Clouds& clouds,
@@ -47,7 +47,7 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   // Fits the kernel regression of a trained run, unless it has one, to the clouds that it was trained on, and chooses
   // its weight on those that were held out, if any.
   static void fit_companion(const ClassifySettings& settings, const RunFolder& folder, at::Device device);
-  static std::unique_ptr<PointDataset> open_split(const RunModel& trained, const std::string& split);
+  static std::unique_ptr<PointDataset> open_files(const RunModel& trained, const std::string& split);
   static std::vector<std::string> recorded_splits(const ClassifySettings& settings, const std::string& split);
   static Evaluation evaluate(RunModel& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,
                              const std::function<void(int64_t)>& progress);

@@ -10,8 +10,9 @@
 //   open_training(settings, processes)   the data of a training, a TrainingClouds
 //   make_task(model, clouds, settings, processes)   the task of the training loop
 //   fit_companion(settings, folder, device)   optional: fits what a run has besides its network (TaskTypes)
-//   open_split(run, split)               the clouds of an evaluation; throws DataError if they do not fit the run
-//   recorded_splits(settings, split)     those of split.csv whose clouds are the same, numbered in the same way; empty:
+//   open_files(run, split)               the clouds of the files of a split, which for "train" and "validation" may be
+//                                        those of both; throws DataError if they do not fit the run
+//   recorded_splits(settings, split)     those of split.csv that these clouds are in, numbered in the same way; empty:
 //                                        they are not compared
 //   evaluate(run, clouds, rotation, repeats, progress)   an Evaluation, which has `invariance`; progress receives the
 //                                        clouds done, over all votes and rotations
@@ -333,7 +334,7 @@ struct CloudReportCommand {
     for (std::string line; std::getline(invariance, line);) add_fact(page, "invariance", line);
     add_measures(page, report, trained);
     if (!report.broken.empty()) add_fact(page, "data", broken_files_text(report.broken.size()));
-    page.mistakes = Experiment::mistakes(trained, *Experiment::open_split(trained, given.split), given.mistakes);
+    page.mistakes = Experiment::mistakes(trained, *open_split<Experiment>(trained, given.split), given.mistakes);
     if (given.mistakes > 0 && page.mistakes.worst.empty()) {
       add_fact(page, "mistakes", "none: all clouds of the " + given.split + " set are right");
     }

@@ -34,16 +34,24 @@ struct CloudReport {
   std::vector<std::string> broken = {};        // the errors of the files that were left out
 };
 
+// Opens the clouds of a split of the dataset in the settings: of the data of the training those that split.csv of the
+// RUN lists in it. Throws DataError if the dataset has other outputs than the model, or other clouds than split.csv
+// lists.
+template <class Experiment>
+std::unique_ptr<PointDataset> open_split(const TrainedRun<typename Experiment::Task>& trained,
+                                         const std::string& split) {
+  const bool some_listed = split != "test" && trained.settings.clouds.max_per_class > 0;
+  return recorded_clouds(trained.split_file, Experiment::recorded_splits(trained.settings, split),
+                         Experiment::open_files(trained, split), split, some_listed, trained.settings.data);
+}
+
 // Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr, and with
 // the clouds' own normals or, also where they have some, estimated ones. Throws Interrupted if a signal arrives
-// meanwhile, DataError if the dataset has other outputs than the model, or other clouds in this split than split.csv of
-// the RUN lists, UsageError if the model takes no normals that could be estimated.
+// meanwhile, DataError as open_split does, UsageError if the model takes no normals that could be estimated.
 template <class Experiment>
 CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained, const std::string& split,
                                  Rotation rotation, int64_t repeats, bool estimated_normals = false) {
-  auto dataset = Experiment::open_split(trained, split);
-  require_recorded_clouds(trained.split_file, Experiment::recorded_splits(trained.settings, split), *dataset,
-                          trained.settings.data);
+  auto dataset = open_split<Experiment>(trained, split);
   if (estimated_normals) {
     if (!trained.settings.clouds.normals) throw UsageError("--estimated-normals: the model takes no normals");
     dataset =

@@ -22,6 +22,18 @@ constexpr const char* mixed_normals_advice =
     ". The training clouds have normals of their own, and estimated ones may differ (--estimated-normals 0.5 trains "
     "with both)";
 
+// A subset with the dataset that it is of.
+class OwningSubset : public PointSubset {
+ public:
+  OwningSubset(std::unique_ptr<PointDataset> whole, std::vector<int64_t> rows)
+      : PointSubset(*whole, std::move(rows)), owned_(std::move(whole)) {}
+
+  std::vector<std::string> warnings() const override { return owned_->warnings(); }
+
+ private:
+  std::unique_ptr<PointDataset> owned_;
+};
+
 }  // namespace
 
 std::string inward_normals(const PointDataset& clouds, const std::string& data) {
@@ -41,20 +53,41 @@ std::string inward_normals(const PointDataset& clouds, const std::string& data) 
 
 std::vector<SplitRow> cloud_rows(const std::string& split, const PointDataset& clouds) {
   std::vector<SplitRow> rows;
-  const auto* const subset = dynamic_cast<const PointSubset*>(&clouds);
   for (int64_t i = 0; i < clouds.size(); ++i) {
     const int64_t label = clouds.label(i);
-    rows.push_back({split, subset ? subset->rows()[static_cast<size_t>(i)] : i, clouds.name(i),
+    rows.push_back({split, number_in_data(clouds, i), clouds.name(i),
                     label < 0 ? "" : clouds.class_names().at(static_cast<size_t>(label))});
   }
   return rows;
 }
 
-void require_recorded_clouds(const std::filesystem::path& split_file, const std::vector<std::string>& splits,
-                             const PointDataset& clouds, const std::string& data) {
-  if (splits.empty()) return;
-  require_recorded_items(split_file, splits, cloud_rows(splits.front(), clouds), broken_files(clouds.warnings()).size(),
-                         data, "give the data of the training, or --other-data if none of these were trained on");
+int64_t number_in_data(const PointDataset& clouds, int64_t index) {
+  const auto* const subset = dynamic_cast<const PointSubset*>(&clouds);
+  return subset ? subset->rows().at(static_cast<size_t>(index)) : index;
+}
+
+std::unique_ptr<PointDataset> recorded_clouds(const std::filesystem::path& split_file,
+                                              const std::vector<std::string>& splits,
+                                              std::unique_ptr<PointDataset> clouds, const std::string& split,
+                                              bool unlisted, const std::string& data) {
+  if (splits.empty()) return clouds;
+  const std::vector<std::string> split_of_cloud = require_recorded_items(
+      split_file, splits, cloud_rows(splits.front(), *clouds), {broken_files(clouds->warnings()).size(), unlisted},
+      data, "give the data of the training, or --other-data if none of these were trained on");
+  if (splits.size() == 1) return clouds;
+  if (split_of_cloud.empty()) {
+    if (split != "validation") return clouds;
+    throw DataError(data, "the list of clouds that the training held out, for --split validation",
+                    split_file.empty() ? "other data than those of the training" : "no " + split_file.string());
+  }
+  std::vector<int64_t> rows;
+  for (size_t i = 0; i < split_of_cloud.size(); ++i) {
+    if (split_of_cloud[i] == split) rows.push_back(static_cast<int64_t>(i));
+  }
+  if (rows.empty()) {
+    throw DataError(data, "clouds of the " + split + " split", "none in " + split_file.string());
+  }
+  return std::make_unique<OwningSubset>(std::move(clouds), std::move(rows));
 }
 
 CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std::unique_ptr<PointDataset> published,

@@ -13,11 +13,19 @@ namespace geosft {
 // Returns a row for each cloud, with its number in the dataset of which `clouds` is a subset.
 std::vector<SplitRow> cloud_rows(const std::string& split, const PointDataset& clouds);
 
-// Throws DataError naming `data` if the clouds of one split now are not those that a split.csv lists in `splits`, which
-// are numbered together: test clouds of other data may be clouds that were trained on. Files that are broken, and so
-// left out, may be missing. Without `splits`, or such a file, nothing is compared.
-void require_recorded_clouds(const std::filesystem::path& split_file, const std::vector<std::string>& splits,
-                             const PointDataset& clouds, const std::string& data);
+// Returns the number of a cloud in the dataset of which `clouds` is a subset.
+int64_t number_in_data(const PointDataset& clouds, int64_t index);
+
+// Returns those of `clouds` that the split.csv of a RUN lists in `split`. Throws DataError naming `data` if the clouds
+// are not those that it lists in `splits`, which are numbered together: test clouds of other data may be clouds that
+// were trained on. Files that are broken, and so left out, may be missing, and with `unlisted` some clouds are not
+// listed, as with max_per_class. Without `splits`, or without such a file, nothing is compared, and all
+// clouds are returned. Throws DataError also if `split` is one of several and the file, which for "validation" must be
+// there, lists none in it.
+std::unique_ptr<PointDataset> recorded_clouds(const std::filesystem::path& split_file,
+                                              const std::vector<std::string>& splits,
+                                              std::unique_ptr<PointDataset> clouds, const std::string& split,
+                                              bool unlisted, const std::string& data);
 
 // Returns in how many clouds the normals point inward on the whole, ": " after the name `data`, if these are most of at
 // most 200 that are looked at and have normals; empty otherwise.

@@ -177,19 +177,19 @@ void require_same(std::vector<SplitRow> recorded, std::vector<SplitRow> rows, co
                   "others: " + sizes + names_text(recorded, rows) + differs + "; " + advice);
 }
 
-// Removes the recorded rows whose names no row has, if they are at most `count`, and numbers those that are left as the
-// rows are.
+// Removes the recorded rows, which are in order, whose names no row has, if they are at most `count`, and numbers those
+// that are left as the rows are.
 void leave_out_absent(std::vector<SplitRow>& recorded, const std::vector<SplitRow>& rows, size_t count) {
   std::set<std::string> names;
   for (const SplitRow& row : rows) names.insert(row.name);
   std::vector<SplitRow> present;
-  std::ranges::sort(recorded, comes_before);
   for (const SplitRow& row : recorded) {
     if (!names.contains(row.name)) continue;
     present.push_back(row);
     present.back().item = static_cast<int64_t>(present.size()) - 1;
   }
-  if (recorded.size() - present.size() <= count) recorded = std::move(present);
+  const size_t absent = recorded.size() - present.size();
+  if (absent > 0 && absent <= count) recorded = std::move(present);
 }
 
 }  // namespace
@@ -233,19 +233,31 @@ void require_recorded_split(const std::filesystem::path& file, std::vector<Split
   if (path_exists(file)) require_same(read_split_rows(file), std::move(rows), file, data, advice);
 }
 
-void require_recorded_items(const std::filesystem::path& file, const std::vector<std::string>& splits,
-                            std::vector<SplitRow> rows, size_t left_out, const std::string& data,
-                            const std::string& advice) {
-  if (!path_exists(file)) return;
+std::vector<std::string> require_recorded_items(const std::filesystem::path& file,
+                                                const std::vector<std::string>& splits, std::vector<SplitRow> rows,
+                                                const SplitAllowance& allowed, const std::string& data,
+                                                const std::string& advice) {
+  if (!path_exists(file)) return {};
   std::vector<SplitRow> recorded;
   for (SplitRow& row : read_split_rows(file)) {
     if (std::ranges::find(splits, row.split) != splits.end()) recorded.push_back(std::move(row));
   }
+  std::ranges::sort(recorded, comes_before);
+  if (allowed.absent > 0) leave_out_absent(recorded, rows, allowed.absent);
+  std::vector<std::string> split_of_item(rows.size());
+  for (const SplitRow& row : recorded) {
+    if (row.item >= 0 && row.item < static_cast<int64_t>(rows.size())) {
+      split_of_item[static_cast<size_t>(row.item)] = row.split;
+    }
+  }
+  if (allowed.unlisted) {
+    std::erase_if(rows, [&](const SplitRow& row) { return split_of_item.at(static_cast<size_t>(row.item)).empty(); });
+  }
   for (auto* const each : {&recorded, &rows}) {
     for (SplitRow& row : *each) row.split = splits.front();
   }
-  if (left_out > 0) leave_out_absent(recorded, rows, left_out);
   require_same(std::move(recorded), std::move(rows), file, data, advice);
+  return split_of_item;
 }
 
 int64_t tested_training_items(const std::vector<SplitRow>& rows) {

@@ -34,12 +34,19 @@ std::vector<SplitRow> read_split_rows(const std::filesystem::path& file);
 void require_recorded_split(const std::filesystem::path& file, std::vector<SplitRow> rows, const std::string& data,
                             const std::string& advice);
 
+// Says how the items of a split.csv may differ from those of the data.
+struct SplitAllowance {
+  size_t absent = 0;      // as many listed items may be missing, by name
+  bool unlisted = false;  // the data may have items that are not listed
+};
+
 // Throws DataError as require_recorded_split does, for data of which one split alone is at hand: `rows` are its items,
-// and the file lists them in `splits`, one or several that are numbered together. Listed items may be absent, by name,
-// if they are at most `left_out`.
-void require_recorded_items(const std::filesystem::path& file, const std::vector<std::string>& splits,
-                            std::vector<SplitRow> rows, size_t left_out, const std::string& data,
-                            const std::string& advice);
+// numbered from 0, and the file lists them in `splits`, one or several that are numbered together. Returns in which of
+// `splits` each item is listed, "" for one that is not; empty where there is no such file.
+std::vector<std::string> require_recorded_items(const std::filesystem::path& file,
+                                                const std::vector<std::string>& splits, std::vector<SplitRow> rows,
+                                                const SplitAllowance& allowed, const std::string& data,
+                                                const std::string& advice);
 
 // Returns how many items of the split "test" have the name of one in "train" or "validation". Empty names are not
 // counted.

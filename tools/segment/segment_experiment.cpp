@@ -94,13 +94,11 @@ std::unique_ptr<TrainingTask> SegmentExperiment::make_task(const PointSegmenter&
                                        clouds.outputs.mask(), processes);
 }
 
-std::unique_ptr<PointDataset> SegmentExperiment::open_split(const SegmentRun& trained, const std::string& split) {
+std::unique_ptr<PointDataset> SegmentExperiment::open_files(const SegmentRun& trained, const std::string& split) {
   const SegmentSettings& settings = trained.settings;
-  if (split == "validation" && !has_validation_split(settings.data)) {
-    throw DataError(settings.data, "a published validation split, for --split validation",
-                    "none: what a training held out are clouds of its train split (split.csv)");
-  }
-  auto dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"), settings.reading());
+  const bool held_out = split == "validation" && !has_validation_split(settings.data);  // of the training clouds
+  auto dataset = open_part_dataset(settings.data, held_out ? PartSplit::train : value_named<PartSplit>(split, "split"),
+                                   settings.reading());
   check_same_parts(trained, *dataset);
   if (!settings.clouds.normals) return dataset;
   const auto estimate = settings.augment.only_estimated_normals() ? with_estimated_normals : with_normals;
@@ -111,8 +109,7 @@ std::vector<std::string> SegmentExperiment::recorded_splits(const SegmentSetting
   const bool published = settings.clouds.published_validation;
   if (split == "test" || (published && split == "validation")) return {split};
   // A validation split may be trained on, too: then split.csv numbers both together.
-  const bool trained_on = split == "train" && (published || !has_validation_split(settings.data));
-  if (!trained_on || settings.clouds.max_per_class > 0) return {};  // with a maximum it lists some of them
+  if (!published && has_validation_split(settings.data)) return {};
   return published ? std::vector<std::string>{"train"} : std::vector<std::string>{"train", "validation"};
 }
 
@@ -186,7 +183,7 @@ Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& cl
     Shape exact = shape;
     prepare_normals(exact, trained.settings.clouds.normals);
     set_precision(exact, at::kDouble);
-    found.worst.push_back({"item " + std::to_string(row) + ": " + shape.name,
+    found.worst.push_back({"item " + std::to_string(number_in_data(clouds, row)) + ": " + shape.name,
                            trained.class_names.at(static_cast<size_t>(shape.label)) + ", IoU " + percent(iou),
                            {{"predicted", shape.points, part_colours(predicted(shape), trained.parts)},
                             {"true", shape.points, part_colours(shape.parts, trained.parts)}},

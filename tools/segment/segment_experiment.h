@@ -37,7 +37,7 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
   static std::unique_ptr<TrainingTask> make_task(const PointSegmenter& model, const Clouds& clouds,
                                                  const SegmentSettings& settings, const Communicator& processes);
 
-  static std::unique_ptr<PointDataset> open_split(const SegmentRun& trained, const std::string& split);
+  static std::unique_ptr<PointDataset> open_files(const SegmentRun& trained, const std::string& split);
   static std::vector<std::string> recorded_splits(const SegmentSettings& settings, const std::string& split);
   static Evaluation evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,
                              const std::function<void(int64_t)>& progress);

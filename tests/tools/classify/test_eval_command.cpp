@@ -63,6 +63,26 @@ TEST_CASE("eval measures a run upright and rotated") {
   CHECK(nlohmann::json::parse(train).at("count") == 15);
 }
 
+TEST_CASE("eval and report take the clouds that a training held out, or those that it learned from") {
+  const ClassifyShop shop;
+  const std::string run = (shop / "held_out").string();
+  shop.run_well(shop.train("held_out") + Words{"--validation-fraction", "0.2"});
+  const auto evaluated = [&](const Words& words) {
+    return nlohmann::json::parse(shop.run_well(Words{"eval", run, "--json"} + words).out);
+  };
+  const nlohmann::json held_out = evaluated({"--split", "validation"}), learned = evaluated({"--split", "train"});
+  CHECK((held_out.at("count") == 3 && learned.at("count") == 12));
+  for (size_t label = 0; label < 3; ++label) {
+    CHECK((held_out.at("classes")[label].at("clouds") == 1 && learned.at("classes")[label].at("clouds") == 4));
+  }
+  const std::string page = (shop / "page.html").string();
+  shop.run_well({"report", run, "--split", "validation", "--out", page});
+  CHECK_THAT(read_text(page), Catch::Contains("3 clouds of the validation set"));
+  shop.require_failure(shop.run({"eval", run, "--split", "validation", "--other-data"}), 1,
+                       {"held out", "--split validation", "other data than those of the training"});
+  shop.refuses({"eval", shop.trained(), "--split", "validation"}, 1, {"validation", "none in", "split.csv"});
+}
+
 TEST_CASE("eval and report say how data that moved are named") {
   const ClassifyShop shop;
   const std::string run = shop.trained(), moved = (shop / "moved").string();

@@ -172,24 +172,50 @@ TEST_CASE("a few clouds of each class are trained on, and the held-out ones stay
   REQUIRE(split.validation()->size() == 2);
 }
 
-TEST_CASE("the clouds of a split are compared with the rows of a run") {
+TEST_CASE("the clouds of a split are those that a run lists in it, and are compared with its rows") {
   CloudSettings settings;
   settings.validation_fraction = 0.25;
   const CloudTrainingData data = opened(settings);
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "split.csv";
   write_text(file, split_csv(data.split_rows()));
-  require_recorded_clouds(file, {"train", "validation"}, *clouds(8), "here");
-  require_recorded_clouds(file, {"test"}, *clouds(4), "here");
+  using Splits = std::vector<std::string>;
+  const auto recorded = [&](const std::filesystem::path& from, const Splits& splits, int64_t count,
+                            const std::string& split, bool unlisted = false) {
+    return recorded_clouds(from, splits, clouds(count), split, unlisted, "here");
+  };
+  const Splits together{"train", "validation"};
+  const auto same = [&](const PointDataset& found, const PointDataset& expected) {
+    REQUIRE(found.size() == expected.size());
+    for (int64_t i = 0; i < found.size(); ++i) {
+      CHECK((found.name(i) == expected.name(i) && number_in_data(found, i) == number_in_data(expected, i)));
+    }
+  };
+  same(*recorded(file, together, 8, "train"), data.train());
+  same(*recorded(file, together, 8, "validation"), *data.validation());
+  CHECK(recorded(file, {"test"}, 4, "test")->size() == 4);
+  settings.max_per_class = 2;
+  const CloudTrainingData few = opened(settings);
+  write_text(folder / "few.csv", split_csv(few.split_rows()));
+  same(*recorded(folder / "few.csv", together, 8, "train", /*unlisted=*/true), few.train());
+  same(*recorded(folder / "few.csv", together, 8, "validation", /*unlisted=*/true), *few.validation());
+  require_error([&] { recorded(folder / "few.csv", together, 8, "train"); }, {"8 items in place of 6"});
+  write_text(folder / "all.csv", split_csv(opened({}).split_rows()));
+  CHECK(recorded(folder / "all.csv", together, 8, "train")->size() == 8);
+  require_error([&] { recorded(folder / "all.csv", together, 8, "validation"); }, {"here", "none in ", "all.csv"});
+  CHECK(recorded(folder / "absent.csv", together, 8, "train")->size() == 8);
+  require_error([&] { recorded(folder / "absent.csv", together, 8, "validation"); },
+                {"here", "held out", "--split validation", "no ", "absent.csv"});
+  require_error([&] { recorded({}, together, 8, "validation"); }, {"here", "other data than those of the training"});
   std::vector<SplitRow> changed = data.split_rows();
   changed.back().label += "s";
   write_text(folder / "changed.csv", split_csv(changed));
-  require_error([&] { require_recorded_clouds(folder / "changed.csv", {"test"}, *clouds(4), "here"); },
+  require_error([&] { recorded(folder / "changed.csv", {"test"}, 4, "test"); },
                 {"here", "changed.csv", "had the label '" + changed.back().label + "' and has '", "--other-data"});
-  require_recorded_clouds(file, {}, *clouds(5), "here");
-  require_error([&] { require_recorded_clouds(file, {"test"}, *clouds(5), "here"); },
+  CHECK(recorded(file, {}, 5, "train")->size() == 5);
+  require_error([&] { recorded(file, {"test"}, 5, "test"); },
                 {"here", "split.csv", "5 items in place of 4", "--other-data"});
-  require_error([&] { require_recorded_clouds(file, {"train"}, *clouds(8), "here"); }, {"8 items in place of 6"});
+  require_error([&] { recorded(file, {"train"}, 8, "train"); }, {"8 items in place of 6"});
 }
 
 }  // namespace geosft::test::test_cloud_training_data

@@ -102,13 +102,18 @@ TEST_CASE("the items of one split are compared with those that a table lists for
                               {"test", 1, "a/4"},
                               {"test", 2, "b/3"}}));
   const auto require = [&](const std::vector<std::string>& splits, const std::vector<std::string>& names,
-                           size_t left_out = 0) {
+                           size_t left_out = 0, bool unlisted = false) {
     std::vector<SplitRow> rows;
     for (const std::string& name : names) rows.push_back({"any", static_cast<int64_t>(rows.size()), name});
-    require_recorded_items(file, splits, rows, left_out, "new data", "do this");
+    return require_recorded_items(file, splits, rows, {left_out, unlisted}, "new data", "do this");
   };
-  require({"test"}, {"a/3", "a/4", "b/3"});
-  require({"train", "validation"}, {"a/1", "a/2", "b/1"});
+  using Splits = std::vector<std::string>;
+  CHECK(require({"test"}, {"a/3", "a/4", "b/3"}) == Splits{"test", "test", "test"});
+  CHECK(require({"train", "validation"}, {"a/1", "a/2", "b/1"}) == Splits{"train", "validation", "train"});
+  CHECK(require({"train", "validation"}, {"a/2", "b/1"}, 1) == Splits{"validation", "train"});
+  CHECK(require({"train"}, {"a/1", "a/2", "b/1", "b/2"}, 0, /*unlisted=*/true) == Splits{"train", "", "train", ""});
+  require_error([&] { require({"train"}, {"a/0", "a/2", "b/1"}, 0, /*unlisted=*/true); }, {"item 0 was 'a/1'"});
+  require_error([&] { require({"train"}, {"a/1", "a/2"}, 0, /*unlisted=*/true); }, {"1 items in place of 2"});
   require({"test"}, {"a/3", "b/3"}, 1);
   require({"test"}, {"b/3"}, 2);
   require({"test"}, {"a/3", "a/4", "b/3"}, 1);  // one more was left out before, too
@@ -123,7 +128,7 @@ TEST_CASE("the items of one split are compared with those that a table lists for
   refused({"b/3", "c/1", "c/2"}, 0, {"by name 'a/3' and 1 more are missing, and 'c/1' and 1 more are new; "});
   refused({"b/3"}, 1, {"1 items in place of 3"});
   refused({"a/1", "a/3", "b/3"}, 1, {"item 0", "'a/1'"});
-  require_recorded_items(folder / "absent.csv", {"test"}, {}, 0, "new data", "do this");
+  CHECK(require_recorded_items(folder / "absent.csv", {"test"}, {{"any", 0, "a"}}, {}, "new data", "do this").empty());
 }
 
 TEST_CASE("without items there is no table, and without a table there are no counts") {

@@ -25,6 +25,16 @@ TEST_CASE("a model of parts is measured upright and rotated") {
              Catch::Contains("4 clouds of the test set, rotated about z") && Catch::Contains("lost by rotating"));
 }
 
+TEST_CASE("eval of parts takes the shapes that a training held out, or those that it learned from") {
+  const SegmentShop shop;
+  const std::string run = (shop / "held_out").string();
+  shop.run_well(shop.train("held_out") + Words{"--validation-fraction", "0.25"});
+  for (const auto& [split, count] : {std::pair{"validation", 2}, {"train", 6}, {"test", 4}}) {
+    INFO(split);
+    CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--split", split, "--json"}).out).at("count") == count);
+  }
+}
+
 TEST_CASE("eval and report of parts refuse test shapes that the training did not have, unless they are of other data") {
   const SegmentShop shop;
   const std::string run = shop.trained();
@@ -46,7 +56,7 @@ TEST_CASE("eval of parts names what is wrong") {
   const std::string run = shop.trained();
   shop.refuses({"eval", run, "--rotate", "x"}, 2, {"--rotate"});
   shop.refuses({"eval", run, "--split", "validation"}, 1,
-               {shop.data().string(), "a published validation split", "clouds of its train split (split.csv)"});
+               {shop.data().string(), "clouds of the validation split", "none in " + run + "/split.csv"});
   shop.refuses({"eval", shop.data().string()}, 2, {"no run"});
   write_text(shop.data() / "parts.txt", "0 lamp top\n1 lamp pole\n2 lamp foot\n3 mug cup\n4 mug foot\n");
   shop.refuses({"eval", run}, 1, {"5 parts of the trained model", "other names"});

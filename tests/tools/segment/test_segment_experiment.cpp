@@ -97,8 +97,6 @@ TEST_CASE("the splits that a training opened are compared with its table, where 
   CHECK((recorded("test") == Names{"test"} && recorded("train").empty() && recorded("validation").empty()));
   settings.clouds.published_validation = true;
   CHECK((recorded("train") == Names{"train"} && recorded("validation") == Names{"validation"}));
-  settings.clouds.max_per_class = 2;
-  CHECK((recorded("train").empty() && recorded("validation") == Names{"validation"}));
 }
 
 }  // namespace geosft::test::test_segment_experiment
