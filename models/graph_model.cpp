@@ -9,6 +9,7 @@
 #include "geometry/device_offsets.h"
 #include "geometry/radius_search.h"
 #include "graph/laplacian_pe.h"
+#include "models/layers/relative_encoding.h"
 #include "models/layers/statistics_reducer.h"
 #include "models/ops/edge_sum.h"
 
@@ -294,20 +295,25 @@ at::Tensor GraphModelImpl::edge_features(const FeaturedGraphs& graphs) const {
   return at::cat(channels, 1);
 }
 
-// The nodes within the cutoff of each node, other than itself. The search runs on the CPU.
+// Finds the nodes within the cutoff of each node, other than itself, on the CPU. Their distances are differentiable in
+// the coordinates; on a GPU the sums of that gradient have no fixed order.
 LocalGraph GraphModelImpl::radial(const FeaturedGraphs& graphs) const {
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
-  const at::Tensor points = graphs.coordinates.to(at::kCPU, at::kFloat), ptr = graphs.graphs.ptr.cpu();
+  const at::Tensor points = graphs.coordinates.detach().to(at::kCPU, at::kFloat), ptr = graphs.graphs.ptr.cpu();
   const RadiusNeighbours found = radius_search(points, points, options.edge_cutoff, ptr, ptr);
   const at::Tensor row = at::repeat_interleave(at::diff(found.rowptr)), others = (row != found.col).nonzero().flatten();
   const at::Tensor degree = at::bincount(row.index_select(0, others), {}, points.size(0));
   const at::Tensor rowptr = at::cat({at::zeros({1}, degree.options()), degree.cumsum(0)});
   const at::Device device = of_weights.device();
-  LocalGraph graph = local_graph(rowptr.to(device), found.col.index_select(0, others).to(device),
-                                 options.layer.local.kind, of_weights);
-  const at::Tensor squared = found.dist2.index_select(0, others).to(of_weights);
-  graph.edge_attr = distance_features(squared, options.radial_channels, options.edge_cutoff);
-  const at::Tensor envelope = 0.5 * (1 + at::cos(squared.sqrt() * (std::numbers::pi / options.edge_cutoff)));
+  const at::Tensor from = row.index_select(0, others).to(device), to = found.col.index_select(0, others).to(device);
+  LocalGraph graph = local_graph(rowptr.to(device), to, options.layer.local.kind, of_weights);
+  const at::Tensor exact = graphs.coordinates.to(device, at::promote_types(numbers->weight.scalar_type(), at::kFloat));
+  const std::vector<at::Tensor> squares = (exact.index_select(0, from) - exact.index_select(0, to)).square().unbind(-1);
+  const at::Tensor squared = squares[0] + squares[1] + squares[2];
+  graph.edge_attr = distance_features(squared, options.radial_channels, options.edge_cutoff).to(of_weights);
+  const at::Tensor distance =
+      squared.clamp_min(smallest_squared_distance).sqrt();  // the slope of a root is infinite at 0
+  const at::Tensor envelope = (0.5 * (1 + at::cos(distance * (std::numbers::pi / options.edge_cutoff)))).to(of_weights);
   graph.edge_weight = graph.edge_weight.defined() ? graph.edge_weight * envelope : envelope;
   return graph;
 }

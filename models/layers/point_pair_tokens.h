@@ -31,7 +31,7 @@ class PointPairTokensImpl : public torch::nn::Module {
 
   // points [N, 3], normals like points or undefined, packed by ptr (int64 [B + 1] or none); neighbourhoods int64 [N, K]
   // of each scale, nearest first, as point_tokens returns them: [N, channels()] of the type of the points.
-  // Differentiable in the weights, not in the points. Errors (c10::Error) name the argument.
+  // Differentiable in the weights, and once in the points and normals. Errors (c10::Error) name the argument.
   at::Tensor forward(const at::Tensor& points, const at::Tensor& normals, const std::optional<at::Tensor>& ptr,
                      const std::vector<at::Tensor>& neighbourhoods);
 

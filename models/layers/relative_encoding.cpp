@@ -6,11 +6,6 @@
 #include <vector>
 
 namespace geosft {
-namespace {
-
-constexpr double smallest_squared_distance = 1e-12;  // keeps the gradient of a distance of 0 finite
-
-}  // namespace
 
 RelativeEncoding RelativeEncoding::points(at::Tensor coordinates, at::Tensor normals) {
   RelativeEncoding relative;

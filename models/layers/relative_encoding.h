@@ -29,6 +29,9 @@ struct RelativeEncoding {
   static RelativeEncoding sequence(at::Tensor positions);
 };
 
+// Keeps the gradient of a distance of 0 finite.
+inline constexpr double smallest_squared_distance = 1e-12;
+
 // Returns features [..., channels] of squared distances d^2 [...], channels >= 1: (d / range)^2, then Gaussians of d of
 // equal width with evenly spaced centres from 0 to range > 0.
 at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channels, double range);

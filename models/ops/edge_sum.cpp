@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/edge_sum.h"
 
+#include <ATen/OpMathType.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -16,13 +17,23 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+// Returns the gradient of scale [E], in the type that kernels compute in: grad[row[e]] . f(x[col[e]] + edge[e]).
+at::Tensor scale_gradient(const at::Tensor& grad, const at::Tensor& x, const std::optional<at::Tensor>& edge,
+                          const at::Tensor& row, const at::Tensor& col, bool relu) {
+  const at::ScalarType computed = at::toOpMathType(x.scalar_type());
+  at::Tensor message = x.index_select(0, col).to(computed);
+  if (given(edge)) message = message + *edge;
+  if (relu) message = message.relu();
+  return (grad.index_select(0, row).to(computed) * message).sum(1);
+}
+
 struct EdgeSumFunction : torch::autograd::Function<EdgeSumFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const std::optional<at::Tensor>& edge,
                             const std::optional<at::Tensor>& scale, const EdgeIndex& index, bool relu) {
     static const auto op = find_operator<EdgeSumForward>("_edge_sum_forward");
     at::AutoDispatchBelowADInplaceOrView below;
     context->save_for_backward({x, edge.value_or(at::Tensor()), scale.value_or(at::Tensor())});
-    context->saved_data["index"] = std::vector<at::Tensor>{index.row, index.colptr, index.order};
+    context->saved_data["index"] = std::vector<at::Tensor>{index.row, index.colptr, index.order, index.col};
     context->saved_data["relu"] = relu;
     return op.call(x, edge, scale, index.rowptr, index.col, relu);
   }
@@ -32,12 +43,16 @@ struct EdgeSumFunction : torch::autograd::Function<EdgeSumFunction> {
     const variable_list s = context->get_saved_variables();
     const std::vector<at::Tensor> index = context->saved_data["index"].toTensorVector();
     const bool relu = context->saved_data["relu"].toBool();
-    const variable_list gradients = once_differentiable("edge_sum", {grads[0], s[0], s[1]}, [&] {
+    const variable_list gradients = once_differentiable("edge_sum", {grads[0], s[0], s[1], s[2]}, [&] {
       const auto [x_grad, edge_grad] =
           op.call(grads[0], s[0], if_defined(s[1]), if_defined(s[2]), index[0], index[1], index[2], relu);
-      return variable_list{x_grad, s[1].defined() ? edge_grad : at::Tensor()};
+      at::Tensor scale_grad;
+      if (s[2].defined() && s[2].requires_grad()) {
+        scale_grad = scale_gradient(grads[0], s[0], if_defined(s[1]), index[0], index[3], relu).to(s[2].scalar_type());
+      }
+      return variable_list{x_grad, s[1].defined() ? edge_grad : at::Tensor(), scale_grad};
     });
-    return {gradients[0], gradients[1], at::Tensor(), at::Tensor(), at::Tensor()};
+    return {gradients[0], gradients[1], gradients[2], at::Tensor(), at::Tensor()};
   }
 };
 
@@ -84,7 +99,7 @@ at::Tensor edge_sum(const at::Tensor& x, const EdgeIndex& index, const std::opti
   check_edge_sum(x, edge, scale, index.edges());
   TORCH_CHECK(x.size(0) == index.columns(), "x must have a row for each of the ", index.columns(),
               " columns of index, got ", x.size(0));
-  check_transforms("edge_sum", {x});
+  check_transforms("edge_sum", {x, edge.value_or(at::Tensor()), scale.value_or(at::Tensor())});
   return EdgeSumFunction::apply(x, edge, scale, index, relu);
 }
 

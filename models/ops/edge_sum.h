@@ -19,8 +19,8 @@ namespace geosft {
 //
 //   x [C, d], C the columns of `index`; edge [E, d]; scale [E]; result [R, d], 0 for a row without edges
 //
-// One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in x and
-// edge, not in scale. Sums are in the order of the edges: the same bits on any number of threads. Wrong shapes or
+// One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in x, edge
+// and scale. Sums are in the order of the edges: the same bits on any number of threads. Wrong shapes or
 // dtypes, and on the CPU wrong values of `index`: an error naming the argument.
 at::Tensor edge_sum(const at::Tensor& x, const EdgeIndex& index, const std::optional<at::Tensor>& edge = std::nullopt,
                     const std::optional<at::Tensor>& scale = std::nullopt, bool relu = false);

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/point_pair_features.h"
 
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "geometry/no_autocast.h"
 #include "geometry/normalize.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
+#include "geometry/transform_checks.h"
+#include "models/ops/composite_gradient.h"
+#include "models/ops/once_differentiable.h"
 
 namespace geosft {
 namespace {
 
-using Signature = at::Tensor(const at::Tensor& points, const std::optional<at::Tensor>& normals,
-                             const at::Tensor& index, const std::optional<at::Tensor>& ptr);
+using Optional = std::optional<at::Tensor>;
+using FeaturesForward = at::Tensor(const at::Tensor& points, const Optional& normals, const at::Tensor& index,
+                                   const Optional& ptr);
+using FeaturesBackward = PointGradients(const at::Tensor& grad, const at::Tensor& points, const Optional& normals,
+                                        const at::Tensor& index, const Optional& ptr);
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
   return (a * b).sum(-1);
@@ -46,10 +54,69 @@ at::Tensor announced(const at::Tensor& points, const std::optional<at::Tensor>& 
   return points.new_empty_symint({points.sym_size(0), index.sym_size(1), point_pair_channels});
 }
 
+at::Tensor features_forward(const at::Tensor& points, const Optional& normals, const at::Tensor& index,
+                            const Optional& ptr) {
+  const at::NoGradGuard guard;
+  return composite_point_pair_features(points, normals, index, ptr);
+}
+
+PointGradients features_backward(const at::Tensor& grad, const at::Tensor& points, const Optional& normals,
+                                 const at::Tensor& index, const Optional& ptr) {
+  return point_gradients(grad, points, normals, [&](const at::Tensor& of_points, const at::Tensor& of_normals) {
+    return composite_point_pair_features(of_points, if_defined(of_normals), index, ptr);
+  });
+}
+
+PointGradients features_backward_meta(const at::Tensor& /*grad*/, const at::Tensor& points, const Optional& normals,
+                                      const at::Tensor&, const Optional&) {
+  return point_gradients_meta(points, normals);
+}
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct DifferentiableFeatures : torch::autograd::Function<DifferentiableFeatures> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& points, const Optional& normals,
+                            const at::Tensor& index, const Optional& ptr) {
+    static const auto op = find_operator<FeaturesForward>("_point_pair_features");
+    context->save_for_backward({points, normals.value_or(at::Tensor()), index, ptr.value_or(at::Tensor())});
+    at::AutoDispatchBelowADInplaceOrView below;
+    return op.call(points, normals, index, ptr);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    static const auto op = find_operator<FeaturesBackward>("_point_pair_features_backward");
+    const variable_list s = context->get_saved_variables();
+    variable_list gradients = once_differentiable("point_pair_features", {grads[0], s[0], s[1]}, [&] {
+      auto [of_points, of_normals] = op.call(grads[0], s[0], if_defined(s[1]), s[2], if_defined(s[3]));
+      return variable_list{of_points, s[1].defined() ? of_normals : at::Tensor()};
+    });
+    gradients.resize(4);
+    return gradients;
+  }
+};
+
+at::Tensor features_with_gradient(const at::Tensor& points, const Optional& normals, const at::Tensor& index,
+                                  const Optional& ptr) {
+  static const auto op = find_operator<FeaturesForward>("_point_pair_features");
+  if (!needs_gradient({points, normals.value_or(at::Tensor())})) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    return op.call(points, normals, index, ptr);
+  }
+  check_point_pairs(points, normals, index, ptr);
+  check_transforms("point_pair_features", {points, normals.value_or(at::Tensor())});
+  return DifferentiableFeatures::apply(points, normals, index, ptr);
+}
+
 GEOSFT_OPERATORS(m) {
-  define_operator<c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::Meta>(
+  define_operator<c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::Meta, c10::DispatchKey::Autograd>(
       m, "_point_pair_features(Tensor points, Tensor? normals, Tensor index, Tensor? ptr=None) -> Tensor",
-      composite_point_pair_features, announced);
+      features_forward, announced, features_with_gradient);
+  define_operator<c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::Meta>(
+      m,
+      "_point_pair_features_backward(Tensor grad, Tensor points, Tensor? normals, Tensor index, Tensor? ptr) -> "
+      "(Tensor points_grad, Tensor normals_grad)",
+      features_backward, features_backward_meta);
 }
 
 }  // namespace
@@ -69,7 +136,6 @@ void check_point_pairs(const at::Tensor& points, const std::optional<at::Tensor>
 at::Tensor composite_point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
                                          const at::Tensor& index, const std::optional<at::Tensor>& ptr) {
   check_point_pairs(points, normals, index, ptr);
-  const at::NoGradGuard guard;
   const NoAutocast no_autocast;
   const int64_t rows = points.size(0), neighbours = index.size(1);
   if (points.numel() == 0 || neighbours == 0) return points.new_zeros({rows, neighbours, point_pair_channels});
@@ -80,7 +146,8 @@ at::Tensor composite_point_pair_features(const at::Tensor& points, const std::op
   const at::Tensor offset = of_neighbours(p) - p.unsqueeze(1), distance = offset.norm(2, -1);
   const at::Tensor exists = (index >= 0).logical_and(distance > smallest_pair_length);
   const at::Tensor square = distance.square() * exists / exists.sum(1, true).clamp_min(1);
-  const at::Tensor scale = square.sum(1, true).sqrt().clamp_min(smallest_pair_length);
+  // The slope of a root is infinite at 0.
+  const at::Tensor scale = square.sum(1, true).clamp_min(smallest_pair_length * smallest_pair_length).sqrt();
   const at::Tensor u = offset / distance.clamp_min(smallest_pair_length).unsqueeze(2);
   const at::Tensor normal = of_neighbours(n), centre_normal = n.unsqueeze(1), away = of_neighbours(radius).squeeze(2);
   const at::Tensor features = at::stack(
@@ -95,9 +162,8 @@ at::Tensor composite_point_pair_features(const at::Tensor& points, const std::op
 
 at::Tensor point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
                                const at::Tensor& index, const std::optional<at::Tensor>& ptr) {
-  static const auto op = find_operator<Signature>("_point_pair_features");
-  const auto constant = given(normals) ? std::make_optional(normals->detach()) : std::nullopt;
-  return op.call(points.detach(), constant, index, ptr);
+  static const auto op = find_operator<FeaturesForward>("_point_pair_features");
+  return op.call(points, normals, index, ptr);
 }
 
 }  // namespace geosft

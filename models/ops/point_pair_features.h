@@ -24,7 +24,7 @@ inline constexpr int64_t point_pair_channels = 7;
 //   ptr int64 [B + 1] or none
 // A neighbour at the same place as the point, such as the point itself, counts as none. The features of missing
 // neighbours repeat those of the first that exists, so the maximum over K is the maximum over the neighbours; they are
-// 0 for a point without neighbours. No gradient. Errors name the argument.
+// 0 for a point without neighbours. Differentiable once in the points and normals. Errors name the argument.
 at::Tensor point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
                                const at::Tensor& index, const std::optional<at::Tensor>& ptr = std::nullopt);
 
@@ -35,7 +35,7 @@ inline constexpr double smallest_pair_length = 1e-9;
 // Checks the arguments without reading values.
 void check_point_pairs(const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& index,
                        const std::optional<at::Tensor>& ptr);
-// Computes the features by LibTorch's operators, on any device.
+// Computes the features by LibTorch's operators, which autograd can differentiate, on any device.
 at::Tensor composite_point_pair_features(const at::Tensor& points, const std::optional<at::Tensor>& normals,
                                          const at::Tensor& index, const std::optional<at::Tensor>& ptr);
 

@@ -3,15 +3,23 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <string>
 
 #include "geometry/knn.h"
 #include "geometry/no_autocast.h"
 #include "geometry/normalize.h"
 #include "geometry/operators.h"
+#include "geometry/packed.h"
+#include "geometry/transform_checks.h"
+#include "models/ops/composite_gradient.h"
+#include "models/ops/once_differentiable.h"
 #include "models/ops/shape_context.h"
 
 namespace geosft {
@@ -171,16 +179,22 @@ bool has_cpu_kernel(const at::Tensor& points) {
   return points.device().is_cpu() && (points.scalar_type() == at::kFloat || points.scalar_type() == at::kDouble);
 }
 
-at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
-                            const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods) {
+// Returns the nearest points of each point, of the largest neighbourhood.
+at::Tensor nearest_points(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
+  const at::NoGradGuard guard;
+  const int64_t widest = neighbourhood_sizes[std::size(neighbourhood_sizes) - 1];
+  const at::Tensor exact = points.to(at::kDouble);  // fewer near-ties between neighbours
+  return std::get<0>(knn(exact, exact, widest, ptr, ptr));
+}
+
+at::Tensor constant_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
+                           const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods) {
   at::NoGradGuard guard;
   const NoAutocast no_autocast;  // rounded descriptors would differ from those in evaluation
   if (kind == PointTokens::ones) return at::ones({points.size(0), 1}, points.options());
   const at::Tensor basic = at::stack(radial(points, normals, ptr), 1);
   if (kind != PointTokens::local && kind != PointTokens::shape_context) return basic;
-  const int64_t widest = neighbourhood_sizes[std::size(neighbourhood_sizes) - 1];
-  const at::Tensor exact = points.to(at::kDouble);  // fewer near-ties between neighbours
-  const at::Tensor index = std::get<0>(knn(exact, exact, widest, ptr, ptr));
+  const at::Tensor index = nearest_points(points, ptr);
   if (neighbourhoods != nullptr) {
     for (const int64_t size : neighbourhood_sizes) neighbourhoods->push_back(index.narrow(1, 0, size));
   }
@@ -188,6 +202,12 @@ at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at
                                                                  : composite_neighbourhoods(points, normals, index)};
   if (kind == PointTokens::shape_context) parts.push_back(shape_context(points, normals, ptr));
   return at::cat(parts, 1);
+}
+
+// Returns what invariant_kind takes, of a kind that depends on the points.
+const char* name_of_kind(PointTokens kind) {
+  if (kind == PointTokens::radial) return "radial";
+  return kind == PointTokens::shape_context ? "shape_context" : "local";
 }
 
 PointTokens invariant_kind(c10::string_view name) {
@@ -204,10 +224,76 @@ void check_clouds(const at::Tensor& points, const std::optional<at::Tensor>& nor
               "normals must have the shape of points, ", points.sym_sizes(), ", got ", normals->sym_sizes());
 }
 
-at::Tensor invariant_tokens_of(const at::Tensor& points, const std::optional<at::Tensor>& normals,
-                               const std::optional<at::Tensor>& ptr, c10::string_view kind) {
+using Optional = std::optional<at::Tensor>;
+using TokensForward = at::Tensor(const at::Tensor& points, const Optional& normals, const Optional& ptr,
+                                 c10::string_view kind);
+using TokensBackward = PointGradients(const at::Tensor& grad, const at::Tensor& points, const Optional& normals,
+                                      const Optional& ptr, c10::string_view kind);
+
+at::Tensor tokens_forward(const at::Tensor& points, const Optional& normals, const Optional& ptr,
+                          c10::string_view kind) {
   check_clouds(points, normals);
-  return invariant_tokens(invariant_kind(kind), points, normals.value_or(at::Tensor()), ptr, nullptr);
+  return constant_tokens(invariant_kind(kind), points, normals.value_or(at::Tensor()), ptr, nullptr);
+}
+
+PointGradients tokens_backward(const at::Tensor& grad, const at::Tensor& points, const Optional& normals,
+                               const Optional& ptr, c10::string_view kind) {
+  check_clouds(points, normals);
+  return point_gradients(grad, points, normals, [&](const at::Tensor& of_points, const at::Tensor& of_normals) {
+    return composite_point_tokens(invariant_kind(kind), of_points, of_normals, ptr);
+  });
+}
+
+PointGradients tokens_backward_meta(const at::Tensor& /*grad*/, const at::Tensor& points, const Optional& normals,
+                                    const Optional&, c10::string_view) {
+  return point_gradients_meta(points, normals);
+}
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Gives the tokens that `compute` returns the gradient of composite_point_tokens.
+struct DifferentiableTokens : torch::autograd::Function<DifferentiableTokens> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& points, const Optional& normals,
+                            const Optional& ptr, const std::string& kind, const std::function<at::Tensor()>& compute) {
+    context->save_for_backward({points, normals.value_or(at::Tensor()), ptr.value_or(at::Tensor())});
+    context->saved_data["kind"] = kind;
+    at::AutoDispatchBelowADInplaceOrView below;
+    return compute();
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    static const auto op = find_operator<TokensBackward>("_point_tokens_backward");
+    const variable_list s = context->get_saved_variables();
+    variable_list gradients = once_differentiable("point_tokens", {grads[0], s[0], s[1]}, [&] {
+      auto [of_points, of_normals] =
+          op.call(grads[0], s[0], if_defined(s[1]), if_defined(s[2]), context->saved_data["kind"].toStringRef());
+      return variable_list{of_points, s[1].defined() ? of_normals : at::Tensor()};
+    });
+    gradients.resize(5);
+    return gradients;
+  }
+};
+
+at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals, const Optional& ptr,
+                            std::vector<at::Tensor>* neighbourhoods) {
+  const auto compute = [&] { return constant_tokens(kind, points, normals, ptr, neighbourhoods); };
+  if (kind == PointTokens::ones || !needs_gradient({points, normals})) return compute();
+  check_transforms("point_tokens", {points, normals});
+  return DifferentiableTokens::apply(points, if_defined(normals), ptr, std::string(name_of_kind(kind)),
+                                     std::function<at::Tensor()>(compute));
+}
+
+at::Tensor tokens_with_gradient(const at::Tensor& points, const Optional& normals, const Optional& ptr,
+                                c10::string_view kind) {
+  static const auto op = find_operator<TokensForward>("_point_tokens");
+  const auto compute = [&] {
+    at::AutoDispatchBelowADInplaceOrView below;
+    return op.call(points, normals, ptr, kind);
+  };
+  if (kind == "ones" || !needs_gradient({points, normals.value_or(at::Tensor())})) return compute();
+  check_transforms("point_tokens", {points, normals.value_or(at::Tensor())});
+  return DifferentiableTokens::apply(points, normals, ptr, std::string(kind), std::function<at::Tensor()>(compute));
 }
 
 at::Tensor invariant_tokens_meta(const at::Tensor& points, const std::optional<at::Tensor>& normals,
@@ -216,20 +302,30 @@ at::Tensor invariant_tokens_meta(const at::Tensor& points, const std::optional<a
   return points.new_empty_symint({points.sym_size(0), point_token_channels(invariant_kind(kind), normals.has_value())});
 }
 
-// The kinds that have no gradient, for the models in Python.
+// The invariant kinds, for the models in Python.
 GEOSFT_OPERATORS(m) {
-  m.def("_point_tokens(Tensor points, Tensor? normals, Tensor? ptr, str kind) -> Tensor", {at::Tag::pt2_compliant_tag});
-}
-
-GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
-  m.impl("_point_tokens", invariant_tokens_of);
-}
-
-GEOSFT_KERNELS(Meta, m) {
-  m.impl("_point_tokens", invariant_tokens_meta);
+  define_operator<c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::Meta, c10::DispatchKey::Autograd>(
+      m, "_point_tokens(Tensor points, Tensor? normals, Tensor? ptr, str kind) -> Tensor", tokens_forward,
+      invariant_tokens_meta, tokens_with_gradient);
+  define_operator<c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::Meta>(
+      m,
+      "_point_tokens_backward(Tensor grad, Tensor points, Tensor? normals, Tensor? ptr, str kind) -> (Tensor "
+      "points_grad, Tensor normals_grad)",
+      tokens_backward, tokens_backward_meta);
 }
 
 }  // namespace
+
+at::Tensor composite_point_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
+                                  const std::optional<at::Tensor>& ptr) {
+  if (kind == PointTokens::ones) return at::ones({points.size(0), 1}, points.options());
+  std::vector<at::Tensor> parts{at::stack(radial(points, normals, ptr), 1)};
+  if (kind != PointTokens::radial) {
+    parts.push_back(composite_neighbourhoods(points, normals, nearest_points(points, ptr)));
+  }
+  if (kind == PointTokens::shape_context) parts.push_back(composite_shape_context(points, normals, ptr));
+  return at::cat(parts, 1);
+}
 
 at::Tensor composite_neighbourhoods(const at::Tensor& points, const at::Tensor& normals, const at::Tensor& index) {
   std::vector<at::Tensor> channels;

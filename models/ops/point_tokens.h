@@ -23,8 +23,9 @@ enum class PointTokens {
 int64_t point_token_channels(PointTokens kind, bool normals);
 
 // Returns the tokens [N, point_token_channels] of packed clouds: points and normals [N, 3] (normals may be undefined),
-// ptr int64 [B + 1] or none. All kinds except the absolute ones are invariant to rotation and translation. Only the
-// coordinates and normals of the absolute kinds are differentiable in the points.
+// ptr int64 [B + 1] or none. All kinds except the absolute ones are invariant to rotation and translation.
+// Differentiable once in the points and normals: the gradient of the others is that of composite_point_tokens, whose
+// neighbours are constant.
 //
 // A neighbourhood of K points (8 and 32, itself included) with offsets d_j = p_j - p_i, r^2 their mean square, is
 // described by: r; |mean d| / r (0 inside a surface, large at its edges); the trace of C^2 and the determinant of
@@ -33,6 +34,11 @@ int64_t point_token_channels(PointTokens kind, bool normals);
 // [N, 32], packed rows, -1 beyond a cloud's points.
 at::Tensor point_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
                         const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods = nullptr);
+
+// Computes ones, radial, local and shape_context by LibTorch's operators, which autograd can differentiate, on any
+// device. The reference of point_tokens.
+at::Tensor composite_point_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
+                                  const std::optional<at::Tensor>& ptr);
 
 // Computes the descriptors of the neighbourhoods index int64 [N, 32] by LibTorch's operators, on any device: [N, 2 *
 // channels of one]. The reference of the kernel on the CPU.

@@ -2,9 +2,6 @@
 #include "models/ops/primal_composition.h"
 
 #include <ATen/OpMathType.h>
-#include <ATen/core/grad_mode.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <limits>
 
@@ -12,6 +9,7 @@
 #include "geometry/no_autocast.h"
 #include "geometry/operators.h"
 #include "models/ops/attention_inputs.h"
+#include "models/ops/composite_gradient.h"
 #include "models/ops/primal_heads.h"
 
 namespace geosft {
@@ -139,18 +137,6 @@ at::Tensor group_attention(const PrimalArguments& a, const PrimalHeads& heads, c
   return at::cat(parts, 0);
 }
 
-// Enables autograd inside a kernel.
-struct AutogradWithin {
-  AutogradWithin() : mode(true), guard(let_in()) {}
-  static c10::impl::LocalDispatchKeySet let_in() {
-    c10::impl::LocalDispatchKeySet keys = c10::impl::tls_local_dispatch_key_set();
-    keys.excluded_ = keys.excluded_ - c10::autograd_dispatch_keyset_with_ADInplaceOrView;
-    return keys;
-  }
-  at::AutoGradMode mode;
-  c10::impl::ForceDispatchKeyGuard guard;
-};
-
 std::vector<at::Tensor> gradients_alone(const at::Tensor& grad, const at::Tensor& /*out*/,
                                         const at::Tensor& /*normalizer*/, const PrimalArguments& a) {
   return composed_primal_gradients(grad, a);
@@ -207,24 +193,13 @@ at::Tensor composed_primal_weights(const PrimalArguments& a) {
 }
 
 std::vector<at::Tensor> composed_primal_gradients(const at::Tensor& grad, const PrimalArguments& a) {
-  const NoAutocast no_autocast;
-  const AutogradWithin within;
-  const auto leaf = [](const at::Tensor& x) { return x.detach().requires_grad_(true); };
-  std::vector<at::Tensor> leaves{leaf(a.q), leaf(a.k), leaf(a.v)};
-  Optional beta;
-  if (given(a.beta)) leaves.push_back(*(beta = leaf(*a.beta)));
-  const at::Tensor out = composed_primal_attention({leaves[0], leaves[1], leaves[2], beta, a.pool, a.kernel, a.eps,
-                                                    a.q_ptr, a.k_ptr, a.mask_rowptr, a.mask_col, a.scale});
-  std::vector<at::Tensor> gradients(leaves.size());
-  if (out.requires_grad()) {  // false if no query attends to a key
-    gradients = torch::autograd::grad({out}, leaves, {grad.detach().to(out.scalar_type())}, std::nullopt, false,
-                                      /*allow_unused=*/true);
-  }
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    if (!gradients[i].defined()) gradients[i] = at::zeros_like(leaves[i]);
-    gradients[i] = gradients[i].detach();
-  }
-  return gradients;
+  std::vector<at::Tensor> inputs{a.q, a.k, a.v};
+  if (given(a.beta)) inputs.push_back(*a.beta);
+  return composite_gradients(grad, inputs, [&](const std::vector<at::Tensor>& leaves) {
+    const Optional beta = leaves.size() > 3 ? Optional(leaves[3]) : std::nullopt;
+    return composed_primal_attention({leaves[0], leaves[1], leaves[2], beta, a.pool, a.kernel, a.eps, a.q_ptr, a.k_ptr,
+                                      a.mask_rowptr, a.mask_col, a.scale});
+  });
 }
 
 GEOSFT_KERNELS(CompositeExplicitAutograd, m) {

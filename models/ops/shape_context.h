@@ -31,7 +31,8 @@ int64_t shape_context_channels(bool normals);
 // of point i. A point without a pair has zeros.
 //
 // The references are m = min(n, shape_context_references) of the n points: rows (k n + m - 1) / m - 1 for k = 1 ... m,
-// rounded down. Work is linear in the number of points. Carries no gradient.
+// rounded down. Work is linear in the number of points. Carries no gradient;
+// composite_shape_context has one.
 at::Tensor shape_context(const at::Tensor& points, const at::Tensor& normals, const std::optional<at::Tensor>& ptr);
 
 // Computes the same by LibTorch's operators, on any device. The reference of the kernel on the CPU.

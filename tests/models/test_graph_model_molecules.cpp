@@ -68,7 +68,7 @@ TEST_CASE("messages within a cutoff see the distance of nodes, and none beyond i
   for (const LocalKind kind : {LocalKind::gcn, LocalKind::gine, LocalKind::gated_gcn}) {
     GraphModel model = model_of(radial_options(kind));
     const at::Tensor expected = greedy(model, graphs);
-    require_close(greedy(model, moved), expected, 1e-5, "rotated and moved", 1.0);  // distances are in float32
+    require_close(greedy(model, moved), expected, 1e-5, "rotated and moved", 1.0);
     require_close(greedy(model, bare), expected, 1e-12, "the edges of the graph are not seen");
     CHECK_FALSE(at::allclose(greedy(model, stretched), expected));
     FeaturedGraphs further = apart;
@@ -81,6 +81,19 @@ TEST_CASE("messages within a cutoff see the distance of nodes, and none beyond i
   GraphModel model = model_of(radial_options(LocalKind::gine));
   apart.coordinates = at::Tensor();
   require_error([&] { greedy(model, apart); }, {"coordinates", "3 columns"});
+}
+
+TEST_CASE("models within a cutoff have the gradients of the coordinates, which are the forces of an energy") {
+  FeaturedGraphs graphs = featured_graphs({6, 1, 5}, 7);
+  graphs.coordinates = graphs.coordinates.to(at::kDouble);
+  for (const LocalKind kind : {LocalKind::gcn, LocalKind::gine, LocalKind::gated_gcn}) {
+    require_model_gradcheck(radial_options(kind), graphs, {&FeaturedGraphs::coordinates});
+  }
+  GraphModel model = model_of(radial_options(LocalKind::gine));
+  graphs.coordinates = at::zeros_like(graphs.coordinates).requires_grad_(true);
+  SamplingContext context = SamplingContext::greedy();
+  model->forward(graphs, context).sum().backward();
+  CHECK(graphs.coordinates.grad().isfinite().all().item<bool>());
 }
 
 TEST_CASE("a message within a cutoff fades to nothing at the cutoff") {

@@ -85,6 +85,14 @@ TEST_CASE("edge_sum has the right gradients and refuses them twice", "[edge_sum]
     const auto call = [&](const Tensors& in) { return c.fused(in)[0]; };
     require_gradcheck(call, c.inputs());
     require_no_double_backward(call, c.inputs(), "edge_sum");
+    if (!c.has_scale) continue;
+    const auto scaled = [&](const Tensors& in) {
+      return edge_sum(in[0], c.edges.index(), c.has_edge ? std::optional(in[1]) : std::nullopt, in.back(), c.relu);
+    };
+    Tensors inputs = c.inputs();
+    inputs.push_back(c.scale);
+    require_gradcheck(scaled, inputs);
+    require_no_double_backward(scaled, inputs, "edge_sum");
   }
 }
 

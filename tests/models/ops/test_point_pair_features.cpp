@@ -108,6 +108,21 @@ TEST_CASE("point-pair features of the CPU are those of the composite", "[point_p
   }
 }
 
+TEST_CASE("point-pair features have the gradients of their formulas in the points and normals",
+          "[point_pair_features]") {
+  const at::Tensor points = normal({12, 3}, 41), normals = unit(normal({12, 3}, 42));
+  const at::Tensor ptr = at::tensor({0, 3, 12}, at::kLong), index = neighbours(points, 6, ptr);
+  const auto features = [&](const std::vector<at::Tensor>& in) {
+    return point_pair_features(in[0], in.size() > 1 ? std::optional(in[1]) : std::nullopt, index, ptr);
+  };
+  require_gradcheck(features, {points}, 1e-7);
+  require_gradcheck(features, {points, normals}, 1e-7);
+  require_no_double_backward(features, {points, normals}, "point_pair_features");
+  at::Tensor equal = at::ones({12, 3}, at::kDouble).requires_grad_(true);
+  features({equal, normals}).sum().backward();
+  CHECK(equal.grad().isfinite().all().item<bool>());
+}
+
 TEST_CASE("features of neighbours in a plane are known", "[point_pair_features]") {
   // Measured: 2.5e-13 where 1e-6 is allowed.
   // The centre of a square, and its corners with normals that lean outwards by 45 degrees.

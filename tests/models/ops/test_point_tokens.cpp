@@ -130,6 +130,38 @@ TEST_CASE("the kernel of local tokens computes what LibTorch's operators do", "[
   }
 }
 
+TEST_CASE("tokens have the gradients of their formulas in the points and normals", "[point_tokens]") {
+  // Two points, of which each is the only neighbour of the other, and nine.
+  const at::Tensor points = normal({11, 3}, 31), normals = unit(normal({11, 3}, 32));
+  const at::Tensor ptr = at::tensor({0, 2, 2, 11}, at::kLong);
+  for (const PointTokens kind : kKinds) {
+    if (kind == PointTokens::ones) continue;  // it has none
+    const auto with = [&](const std::vector<at::Tensor>& in) {
+      return point_tokens(kind, in[0], in.size() > 1 ? in[1] : at::Tensor(), ptr);
+    };
+    // Contexts have kinks at their nodes, which a small step rarely meets.
+    require_gradcheck(with, {points}, 1e-7);
+    require_gradcheck(with, {points, normals}, 1e-7);
+    const at::Tensor constant = with({points.to(at::kFloat), normals.to(at::kFloat)});
+    const at::Tensor tracked = points.to(at::kFloat).requires_grad_(true);
+    require_equal(with({tracked, normals.to(at::kFloat)}).detach(), constant, "the same bits with a gradient");
+    if (kind == PointTokens::radial || kind == PointTokens::local || kind == PointTokens::shape_context) {
+      require_no_double_backward(with, {points, normals}, "point_tokens");
+    }
+  }
+}
+
+TEST_CASE("tokens of equal points have finite gradients", "[point_tokens]") {
+  for (const PointTokens kind : kKinds) {
+    at::Tensor points = at::ones({5, 3}, at::kDouble).requires_grad_(true);
+    at::Tensor normals = unit(normal({5, 3}, 33)).requires_grad_(true);
+    const at::Tensor sum = point_tokens(kind, points, normals, std::nullopt).sum();
+    if (!sum.requires_grad()) continue;
+    sum.backward();
+    CHECK((points.grad().isfinite().all().item<bool>() && normals.grad().isfinite().all().item<bool>()));
+  }
+}
+
 TEST_CASE("the neighbourhoods of local tokens are given when asked for", "[point_tokens]") {
   const at::Tensor points = normal({12, 3}, 9);
   std::vector<at::Tensor> neighbourhoods;

@@ -27,6 +27,7 @@ from geosft import export, nn
 SECONDS_A_CALL, SECONDS_A_CASE, MOST_MEMORY = 300, 900, 12 * 2**30
 PTR = torch.tensor([0, 4, 4, 9])
 ROWPTR, COL = torch.arange(10) * 2, torch.tensor([1, 3, 0, 2, 1, 3, 2, 0, 5, 8, 4, 6, 5, 7, 6, 8, 7, 4])
+COL_OF_TRIANGLES = torch.tensor([1, 2, 0, 2, 0, 1, 4, 5, 3, 5, 3, 4, 7, 8, 6, 8, 6, 7])
 SMALL = dict(dim=8, num_heads=2, num_samples=3, depth=1)
 TINY = dict(dim=8, num_heads=2, num_samples=3)
 # What PyTorch says of tensors that none of its CPU kernels takes, and of sizes that no memory holds.
@@ -130,7 +131,7 @@ MODULES = {
     "convolutions": convolved("gine", attention="none", head="mean", head_layers=2, max_degree=2),
     "gates": convolved("gated_gcn", virtual_node=True, normalization="batch", head="nodes"),
     "class_token": (nn.GraphModel, dict(out_features=3, **TINY, node_values=2, relative=False, head="class_token", positions="learned", places=3),
-                    dict(graphs=nn.FeaturedGraphs(torch.tensor([0, 3, 6, 9]), ROWPTR, COL, node_values=uniform(9, 2)))),
+                    dict(graphs=nn.FeaturedGraphs(torch.tensor([0, 3, 6, 9]), ROWPTR, COL_OF_TRIANGLES, node_values=uniform(9, 2)))),
     "texts": (nn.GraphModel, dict(out_features=3, **TINY, node_vocabulary=[4], positions="relative", position_channels=4),
               dict(graphs=nn.FeaturedGraphs(PTR, torch.zeros(10, dtype=torch.int64), COL[:0], torch.arange(9).view(9, 1) % 4))),
 }

@@ -38,12 +38,16 @@ constexpr int64_t node_values = 2, edge_values = 1, encoding_columns = 3;
 Tensors inputs() {
   const at::Tensor ptr = at::tensor({0, 11, 12, 30}, at::kLong);
   const at::Tensor points = at::rand({30, 3}), normals = at::randn({30, 3});
-  // A ring of nodes within each item, in both directions; the item of one node has a loop.
+  // Makes rings of nodes in both directions, within the items of ptr, of halves and of pairs of documents; the item of
+  // one node has a loop.
+  const std::vector<int64_t> rings = {0, 11, 12, 15, 22, 30};
   std::vector<int64_t> col;
-  for (int64_t row = 0; row < 30; ++row) {
-    const int64_t begin = row < 11 ? 0 : row < 12 ? 11 : 12, count = row < 11 ? 11 : row < 12 ? 1 : 18;
-    col.push_back(begin + (row - begin + 1) % count);
-    col.push_back(begin + (row - begin + count - 1) % count);
+  for (size_t ring = 0; ring + 1 < rings.size(); ++ring) {
+    const int64_t begin = rings[ring], count = rings[ring + 1] - begin;
+    for (int64_t place = 0; place < count; ++place) {
+      col.push_back(begin + (place + 1) % count);
+      col.push_back(begin + (place + count - 1) % count);
+    }
   }
   return {{"x", at::randn({30, width})},
           {"ptr", ptr},

@@ -446,6 +446,60 @@ class Modules(unittest.TestCase):
         calls = (((torch.randn(int(ptr[-1]), DIM), ptr), {}) for ptr in (torch.tensor([0, 12, 17, 36]), torch.tensor([0, 9, 18])))
         self.compare_compiled(Sampled(), *calls, backend="inductor", dynamic=True)
 
+    def test_gradients_in_points_and_coordinates(self):
+        points, normals = (one[:2, :8].double() for one in dense_clouds())
+        for options in ({"tokens": "radial"}, {"tokens": "ppf", "normals": False}, {"tokens": "shape_context"}):
+            model = classifier(**options).double().eval()
+            given = (points, normals)[: 1 + model.normals]
+            with self.subTest(**options):
+                self.assertTrue(torch.autograd.gradcheck(
+                    lambda *clouds: model(*clouds).sum(), [one.clone().requires_grad_() for one in given], eps=1e-7, atol=1e-6))
+        ring = torch.tensor([[0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3]])
+        molecules = nn.FeaturedGraphs.from_edges(ring, [0, 3, 6], node_categories=torch.arange(6).view(6, 1) % 2,
+                                                 coordinates=points.flatten(0, 1)[:6])
+        for local in ("gcn", "gine", "gated_gcn"):
+            energy = nn.GraphModel(1, DIM, **LAYER, depth=2, node_vocabulary=[2], local=local, edge_cutoff=0.9, radial_channels=4,
+                                   distance_channels=3, head="sum").double().eval()
+            with self.subTest(local=local):
+                self.assertTrue(torch.autograd.gradcheck(
+                    lambda moved: energy(molecules._replace(coordinates=moved)), (molecules.coordinates.clone().requires_grad_(),), atol=1e-6))
+
+    def test_gradients_of_tokens_in_other_modes(self):
+        points, normals = (one[0].double() for one in dense_clouds())
+        near = torch.arange(1, 13).view(12, 1) % 12
+        for call in (lambda moved: torch.ops.geosft._point_tokens(moved, normals, None, "local"),
+                     lambda moved: torch.ops.geosft._point_pair_features(moved, normals, near),
+                     lambda moved: nn.message_passing.edge_sum(moved.detach(), nn.EdgeIndex.of(torch.arange(13), near.flatten(), 12), None, moved[:, 0])):
+            for transform in (torch.func.jvp, torch.autograd.forward_ad):
+                with self.subTest(transform=transform), self.assertRaisesRegex((NotImplementedError, RuntimeError), "forward|jvp"):
+                    if transform is torch.func.jvp:
+                        torch.func.jvp(call, (points,), (points,))
+                    else:
+                        with transform.dual_level():
+                            call(transform.make_dual(points, points))
+        columns = points.t().contiguous().t()  # strided
+        backward = torch.ops.geosft._point_tokens_backward.default
+        torch.library.opcheck(backward, (torch.rand(12, 19, dtype=torch.double), columns, normals, None, "local"))
+        backward = torch.ops.geosft._point_pair_features_backward.default
+        torch.library.opcheck(backward, (torch.rand(12, 1, 7, dtype=torch.double), columns, None, near, None))
+
+    def test_compiled_gradients_in_points(self):
+        points, normals = dense_clouds()
+        for tokens_ in ("local", "ppf"):
+            model = classifier(tokens=tokens_).eval()
+            compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+            found = []
+            for one in (model, compiled):
+                moved = points.clone().requires_grad_()
+                one(moved, normals).square().sum().backward()
+                found.append(moved.grad)
+            with self.subTest(tokens=tokens_):
+                torch.testing.assert_close(found[1], found[0])
+
+    def test_shapes_on_the_meta_device(self):
+        layer = nn.TransformerLayer(DIM, **LAYER, device="meta")
+        self.assertEqual(layer(torch.empty(2, 10, DIM, device="meta")).shape, (2, 10, DIM))
+
     def test_operators_with_sizes_of_values(self):
         ops = torch.ops.geosft
         mask, number = torch.tensor([True, False, True, True]), torch.tensor(3)
@@ -934,6 +988,25 @@ class BadInput(unittest.TestCase):
             double = model.double()
             self.assertTrue(double(points.double() / points.max() * 1e77, normals.double()).isfinite().all())
             self.refuses(lambda: double(points.double() * 1e78, normals.double()), "points must be at most 1.2e+77", error=ValueError)
+
+    def test_encodings_have_a_row_per_token(self):
+        x, series = torch.rand(2, 9, 16), nn.TransformerLayer(16, 2, 3, relative="sequence", relative_channels=4)
+        self.refuses(lambda: series(x, nn.SequenceEncoding(torch.rand(9, 4))),
+                     "positions must begin with the shape [2, 9] of x", "got [9, 4]: positions.expand(2, -1, -1)", error=ValueError)
+        clouds = nn.TransformerLayer(16, 2, 3, relative="points", relative_channels=1)
+        self.refuses(lambda: clouds(x, nn.PointEncoding(torch.rand(18, 3))), "coordinates must begin", "got [18, 3]", error=ValueError)
+
+    def test_edges_stay_in_their_graph(self):
+        edges = torch.tensor([[0, 1, 3, 4], [1, 0, 4, 3]])
+        graphs = nn.FeaturedGraphs.from_edges(edges, [0, 3, 5], node_categories=torch.zeros(5, 1, dtype=torch.int64))
+        model = nn.GraphModel(1, 16, 2, 3, depth=1, node_vocabulary=[1], local="gcn")
+        model(graphs)
+        apart = graphs._replace(col=torch.where(graphs.col == 0, 4, graphs.col))
+        self.refuses(lambda: model(apart), "rowptr and col must join nodes of the same graph", "edge 1, [1, 4], joins graphs 0 and 1", error=ValueError)
+
+    def test_schemas_have_all_keys(self):
+        self.refuses(lambda: geosft.read_graphs(["CCO"], {"node_values": 0}), "schema must have node_vocabulary, edge_vocabulary, edge_values, coordinates",
+                     error=ValueError)
 
     def test_graphs_name_the_argument(self):
         edges, ptr = torch.tensor([[0, 1, 3], [1, 0, 4]]), torch.tensor([0, 3, 5])

@@ -82,13 +82,15 @@ def read_graphs(
         directed, coalesce, smiles_column: as the options of geosft-graph.
         fingerprint, fingerprint_bits, descriptors, statistics: features of whole graphs, as the options of geosft-graph.
 
-    Raises a FileNotFoundError for a path where nothing is, and a RuntimeError that names a broken file, or one with other
-    features; warns of what is left out.
+    Raises a FileNotFoundError for a path where nothing is, a ValueError for a schema that lacks a key, and a RuntimeError that names a
+    broken file, or one with other features; warns of what is left out.
     """
     _load_readers()
     labels = labels or {"nodes": [], "edges": []}
     if not isinstance(schema, Mapping):
         raise TypeError(f"schema must be a mapping, as in a checkpoint, got {type(schema).__name__}")
+    if missing := [key for key in ("node_vocabulary", "edge_vocabulary", "node_values", "edge_values", "coordinates") if key not in schema]:
+        raise ValueError(f"schema must have {', '.join(missing)}, as in the `schema` of a trained model")
     smiles = list(source) if isinstance(source, Sequence) and not isinstance(source, str) else []
     if smiles and not all(isinstance(one, str) for one in smiles) or not smiles and not isinstance(source, (str, pathlib.Path)):
         raise TypeError(f"source must be a path or a list of at least one SMILES, got {type(source).__name__}")

@@ -15,7 +15,7 @@ from .._tensors import check_flags, check_integers, check_numbers
 from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, padded_keys
 from .checks import cast_like, check_encoding, check_eps, check_options, check_points, check_probability, check_sizes, factory_kwargs
 from .packed import PackedLayout, pack
-from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, by_name, tensors_of
+from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, by_name, names_of, tensors_of
 from .sampling import Pairs, Sampler, SamplingContext, check_sampling, context_of
 
 _ops = torch.ops.geosft
@@ -192,7 +192,7 @@ class SamplingAttention(nn.Module):
         self._check(relative)
         if isinstance(x, Tensor) and x.dim() in (2, 3):
             check_encoding(relative, x, self.relative_channels)
-        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x", self.query.weight)
+        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x", self.query.weight, names_of(relative))
         if isinstance(relative, GraphEncoding):
             if unpacked.shape is not None:
                 raise ValueError("x must be packed [N, dim] with relative='graph', whose edges are between packed rows")
@@ -275,7 +275,7 @@ class SelfAttention(nn.Module):
         """x [N, dim] packed by ptr, or [B, N, dim] with a mask: the same shape. `relative` is what a sparse attention
         finds its keys with, and not used otherwise; `sampling` is what other attentions take."""
         check_sampling(sampling)
-        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x", self.query.weight)
+        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x", self.query.weight, names_of(relative))
         if relative is not None and not isinstance(relative, GraphEncoding):
             relative = type(relative)(*encoded)
         return unpacked.restore(self.output(self._mix(x, layout, relative).reshape(x.shape)))

@@ -101,6 +101,11 @@ def check_sampler_options(name: str, options: Mapping | None, sampler: type) -> 
             raise TypeError(f"{name} must hold options of Sampler ({', '.join(known)}), got {given!r}")
 
 
+def _autocasts(device: torch.device) -> bool:
+    """Whether torch.autocast is on for the device, which PyTorch does not ask of "meta"."""
+    return device.type != "meta" and torch.is_autocast_enabled(device.type)
+
+
 def check_like(x: Tensor, name: str, like: Tensor | None, of: str = "the parameters") -> None:
     """A dense floating tensor of the type and device of `like`. Under autocast any floating type is taken."""
     if not isinstance(x, Tensor):
@@ -111,13 +116,13 @@ def check_like(x: Tensor, name: str, like: Tensor | None, of: str = "the paramet
         return
     if x.device != like.device:
         raise ValueError(f"{name} must be on the device of {of}, {like.device}, got {x.device}")
-    if x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
+    if x.dtype != like.dtype and not _autocasts(x.device):
         raise ValueError(f"{name} must have the dtype of {of}, {like.dtype}, got {x.dtype}")
 
 
 def cast_like(rows: Tensor | None, like: Tensor | None) -> Tensor | None:
     """Under autocast, floating `rows` in the dtype of `like`: operators take tensors of one dtype (see :func:`check_like`)."""
-    if rows is None or like is None or not rows.is_floating_point() or not torch.is_autocast_enabled(rows.device.type):
+    if rows is None or like is None or not rows.is_floating_point() or not _autocasts(rows.device):
         return rows
     return rows.to(like.dtype)
 
@@ -147,13 +152,13 @@ def check_points(relative: object, layout: PackedLayout) -> None:
             check_finite(rows, name, layout)
 
 
-def check_edges_in_items(edge_index: Tensor, ptr: Tensor) -> None:
+def check_edges_in_items(edge_index: Tensor, ptr: Tensor, name: str = "edge_index") -> None:
     """Checks that no edge of `edge_index` [2, E], whose nodes exist, joins two of the items of `ptr`, both with values."""
     item = torch.searchsorted(ptr.to(edge_index.device), edge_index.contiguous(), right=True) - 1
     apart = item[0] != item[1]
     if apart.any():
         first = int(apart.nonzero()[0])
-        raise ValueError(f"edge_index must join nodes of the same graph, by ptr or batch, but edge {first}, {edge_index[:, first].tolist()}, joins "
+        raise ValueError(f"{name} must join nodes of the same graph, by ptr or batch, but edge {first}, {edge_index[:, first].tolist()}, joins "
                          f"graphs {int(item[0, first])} and {int(item[1, first])}")
 
 

@@ -14,7 +14,7 @@ from .checks import check_options, check_points, check_probability, check_sizes,
 from .message_passing import LOCALS, EdgeIndex, LocalGraph, MessagePassing, VirtualNode, normalized
 from .message_passing import normalization as norm_of
 from .packed import PackedLayout, pack
-from .relative import GraphEncoding, tensors_of
+from .relative import GraphEncoding, names_of, tensors_of
 from .sampling import Sampler, SamplingContext, context_of
 
 _JUMPING = ("none", "concatenate", "max", "sum")
@@ -22,7 +22,7 @@ _JUMPING = ("none", "concatenate", "max", "sum")
 
 def _packed_with(x: Tensor, relative, dim: int, ptr, mask: Tensor | None, like: Tensor):
     """The packed tokens, the encoding of packed tokens, the layout, and the way back."""
-    (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], dim, ptr, mask, "x", like)
+    (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], dim, ptr, mask, "x", like, names_of(relative))
     if relative is not None and not isinstance(relative, GraphEncoding):
         relative = type(relative)(*encoded)
     if not isinstance(ptr, PackedLayout):

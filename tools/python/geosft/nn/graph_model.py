@@ -18,7 +18,7 @@ from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
 from .packed import PackedLayout, first_of, hint_of_batch, hint_of_sizes
-from .relative import GraphEncoding, SequenceEncoding, distance_features, sinusoids_at
+from .relative import SMALLEST_SQUARED_DISTANCE, GraphEncoding, SequenceEncoding, distance_features, sinusoids_at
 from .sampling import Sampler, SamplingContext, context_of, random_integers
 
 _HEADS = {"softmax_pool": ("pool_head", SoftmaxPoolHead), "sample_max": ("sample_head", SampleMaxHead),
@@ -504,7 +504,8 @@ class GraphModel(nn.Module):
         return features.nan_to_num(0.0).clamp(-_MAX_DEVIATIONS, _MAX_DEVIATIONS)
 
     def _radial(self, graphs: FeaturedGraphs, layout: PackedLayout) -> LocalGraph:
-        """The nodes within the cutoff of each node, other than itself, by distance. The search runs on the CPU."""
+        """The nodes within the cutoff of each node, other than itself, by distance, which is differentiable in the coordinates. The search
+        runs on the CPU."""
         weight, points = self.numbers.weight, graphs.coordinates.detach().to("cpu", torch.float32)
         nodes, ptr, item = points.shape[0], layout.pointers(points.device), layout.item_of_row(points.device)
         other = ptr[item].unsqueeze(1) + torch.arange(layout.longest())  # the nodes of the item of each node
@@ -517,10 +518,15 @@ class GraphModel(nn.Module):
         order = order[row[order].sort(stable=True).indices]
         count = torch.zeros(nodes, dtype=torch.int64).index_add(0, row, torch.ones_like(row))
         rowptr = nn.functional.pad(count.cumsum(0), (1, 0))
-        index = EdgeIndex.of(rowptr.to(weight.device), col[order].to(weight.device), nodes)
-        squared = squared[order].to(weight)
-        graph = LocalGraph(index, self.local, weight, distance_features(squared, self.radial_channels, self.edge_cutoff))
-        envelope = 0.5 * (1 + (squared.sqrt() * (math.pi / self.edge_cutoff)).cos())
+        row, col = row[order].to(weight.device), col[order].to(weight.device)
+        exact = graphs.coordinates.to(torch.promote_types(weight.dtype, torch.float32))
+        x, y, z = (exact.index_select(0, row) - exact.index_select(0, col)).square().unbind(-1)
+        squared = x + y + z
+        index = EdgeIndex.of(rowptr.to(weight.device), col, nodes)
+        features = distance_features(squared, self.radial_channels, self.edge_cutoff)
+        graph = LocalGraph(index, self.local, weight, features.to(weight.dtype))
+        distance = squared.clamp_min(SMALLEST_SQUARED_DISTANCE).sqrt()  # the slope of a root is infinite at 0
+        envelope = (0.5 * (1 + (distance * (math.pi / self.edge_cutoff)).cos())).to(weight.dtype)
         graph.edge_weight = envelope if graph.edge_weight is None else graph.edge_weight * envelope
         if self.edge_state is not None:
             graph.edges = self.edge_state(graph.edge_attr).to(weight.dtype)
@@ -557,6 +563,9 @@ class GraphModel(nn.Module):
         if isinstance(graphs.ptr, Tensor) and graphs.ptr.device.type != "cpu" and graphs.ptr.device != weight.device:
             raise ValueError(f"ptr must be on the CPU or on the device of the parameters, {weight.device}, got {graphs.ptr.device}")
         layout = PackedLayout.of_ptr(graphs.ptr, nodes)
+        if edges > 0 and graphs.col.device.type == "cpu" and not torch.compiler.is_compiling():
+            row = torch.repeat_interleave(graphs.rowptr.diff(), output_size=edges)
+            check_edges_in_items(torch.stack((row, graphs.col)), layout.pointers(graphs.col.device), "rowptr and col")
         _check_columns(graphs.graph_features, "graph_features", self.graph_features, layout.items, weight)
         for name in finite:
             check_finite(getattr(graphs, name), name, layout)

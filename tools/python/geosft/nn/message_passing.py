@@ -90,7 +90,7 @@ class EdgeIndex(NamedTuple):
 
 
 class _EdgeSum(torch.autograd.Function):
-    """The kernel of models/ops/edge_sum.h. The gradient of `scale` is not computed."""
+    """The kernel of models/ops/edge_sum.h."""
 
     @staticmethod
     def forward(context, x, edge, scale, relu, *index):
@@ -105,7 +105,12 @@ class _EdgeSum(torch.autograd.Function):
         x, edge, scale, *index = context.saved_tensors
         index = EdgeIndex(*index)
         x_grad, edge_grad = _ops._edge_sum_backward(grad.contiguous(), x, edge, scale, index.row, index.colptr, index.order, context.relu)
-        return x_grad, None if edge is None else edge_grad, None, None, *[None] * 5
+        scale_grad = None
+        if context.needs_input_grad[2]:
+            computed = torch.promote_types(x.dtype, torch.float32)
+            message = x[index.col].to(computed) if edge is None else x[index.col].to(computed) + edge
+            scale_grad = (grad[index.row].to(computed) * (message.relu() if context.relu else message)).sum(1).to(scale.dtype)
+        return x_grad, None if edge is None else edge_grad, scale_grad, None, *[None] * 5
 
 
 class _GatedEdgeSum(torch.autograd.Function):
@@ -128,7 +133,7 @@ class _GatedEdgeSum(torch.autograd.Function):
 
 def edge_sum(x: Tensor, index: EdgeIndex, edge: Tensor | None = None, scale: Tensor | None = None, relu: bool = False) -> Tensor:
     """[R, d]: the sum over the edges of each row of scale f(x[col] + edge), for x [C, d], edge [E, d] and scale [E], f the
-    identity or relu. It is differentiable once in x and edge."""
+    identity or relu. It is differentiable once in x, edge and scale."""
     if not torch.compiler.is_compiling():
         return _EdgeSum.apply(x.contiguous(), edge, scale, relu, *index)
     message = x[index.col] if edge is None else x[index.col] + edge

@@ -233,10 +233,11 @@ class Unpacked:
 
 def pack(
     rows: Sequence[Tensor | None], channels: int, ptr: Tensor | Sequence[int] | PackedLayout | None, mask: Tensor | None,
-    name: str, like: Tensor | None = None
+    name: str, like: Tensor | None = None, others: Sequence[str] = ()
 ) -> tuple[list[Tensor | None], PackedLayout, Unpacked]:
     """Packs tensors of tokens, the first of which is called `name` in errors and has `channels` channels. It must have the
-    type and device of `like`, a parameter, where that is given; under autocast all of them get its type.
+    type and device of `like`, a parameter, where that is given; under autocast all of them get its type. `others` are the names of
+    the tensors after the first.
 
     Each is [N, ...] with `ptr`, or [B, N, ...] with `mask` (bool [B, N], True where a token is) or without.
     """
@@ -259,9 +260,11 @@ def pack(
     if ptr is not None:
         raise ValueError(f"ptr is for packed {name} [N, {channels}], got {name} of shape {list(first.shape)}")
     shape = first.shape[:2]
-    for one in rows:
+    for other, one in zip(others, rows[1:], strict=True):
         if one is not None and one.shape[:2] != shape:
-            raise ValueError(f"all tensors of tokens must begin with the shape {list(shape)} of {name}, got {list(one.shape)}")
+            of_one = one.shape[-2:-1] == shape[1:] and (one.dim() == 2 or one.shape[0] == 1)
+            hint = f": {other}.expand({shape[0]}, -1, -1) gives all items those of one" if of_one else ""
+            raise ValueError(f"{other} must begin with the shape {list(shape)} of {name}, a row per token, got {list(one.shape)}{hint}")
     if mask is None:
         flat = [None if one is None else one.flatten(0, 1) for one in rows]
         return flat, PackedLayout.of_dense(*shape), Unpacked(shape)

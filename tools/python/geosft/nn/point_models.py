@@ -87,9 +87,8 @@ class PointPairTokens(nn.Module):
         )
 
     def forward(self, points: Tensor, normals: Tensor | None, layout: PackedLayout) -> Tensor:
-        """points and normals [N, 3]: [N, channels], differentiable in the weights."""
-        points, exact = points.detach(), points.detach().double()
-        normals = None if normals is None else normals.detach()
+        """points and normals [N, 3]: [N, channels], differentiable in the weights, and once in the points and normals."""
+        exact = points.detach().double()
         index = _ops.knn(exact, exact, LOCAL_NEIGHBOURS[-1], layout.ptr, layout.ptr)[0]
         channels = []
         for size, network in zip(LOCAL_NEIGHBOURS, self.networks):
@@ -129,8 +128,7 @@ class _PointModel(nn.Module):
             points, normals, features = (None if one is None else one.index_select(0, order) for one in (points, normals, features))
         channels = [one for one in (points, normals) if one is not None] if _INVARIANT[self.tokens][1] else []
         if (invariant := _INVARIANT[self.tokens][0]) is not None:
-            detached = None if normals is None else normals.detach()
-            channels.append(self.point_tokens(points.detach(), detached, layout, invariant))
+            channels.append(self.point_tokens(points, normals, layout, invariant))
         if self.ppf is not None:
             channels.append(self.ppf(points, normals, layout))
         if features is not None:
@@ -152,7 +150,7 @@ class _PointModel(nn.Module):
             check_like(normals, "normals", self.embed.weight)
         if normals is not None and normals.shape != points.shape:
             raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
-        (points, normals), layout, unpacked = pack([points, normals], 3, ptr, mask, "points", self.embed.weight)
+        (points, normals), layout, unpacked = pack([points, normals], 3, ptr, mask, "points", self.embed.weight, ("normals",))
         check_finite(points, "points", layout)
         _check_range(points)
         check_finite(normals, "normals", layout)

@@ -205,7 +205,7 @@ class PrimalAttention(SelfAttention):
         learn_beta, share_beta: a parameter per head that begins with `beta`, or one for all heads.
         variance: in place of `beta`, queries and keys are normalised by the mean and the deviation of the keys.
         pool: a pooling factor per head (Attention-SH); None: no pooling.
-        pooling: "average", "max", "convolution" or "k_means".
+        pooling: "average", "max", "convolution" or "k_means", of the tokens, before their keys and values are computed.
         mask: "window" (tokens at most `mask_size` apart), "strided", "block", "nearest" (points, of the encoding that
             forward takes), "neighbours" (in its graph), or "none"; with softmax alone.
         mask_size: radius, stride (0: the square root of the number of tokens of an item), size of a block, or count.

@@ -40,7 +40,7 @@ class SequenceEncoding(NamedTuple):
 
 
 _MAX_DISTANCE_CHANNELS = 65536
-_SMALLEST_SQUARED_DISTANCE = 1e-12  # keeps the gradient of a distance of 0 finite
+SMALLEST_SQUARED_DISTANCE = 1e-12  # keeps the gradient of a distance of 0 finite
 POINT_RELATIVE = ("paper", "angles")
 KINDS = {"none": type(None), "points": PointEncoding, "graph": GraphEncoding, "sequence": SequenceEncoding}
 
@@ -99,7 +99,7 @@ def distance_features(squared_distance: Tensor, channels: int, range_: float) ->
     if not 1 <= channels <= _MAX_DISTANCE_CHANNELS or not range_ > 0:
         raise ValueError(f"channels must be from 1 to {_MAX_DISTANCE_CHANNELS} and range_ above 0, got {channels} and {range_}")
     width = range_ / max(channels - 2, 1)
-    distance = (squared_distance + _SMALLEST_SQUARED_DISTANCE).sqrt()
+    distance = (squared_distance + SMALLEST_SQUARED_DISTANCE).sqrt()
     gaussians = [(-((distance - width * i) / width).square()).exp() for i in range(channels - 1)]
     return torch.stack([squared_distance / (range_ * range_), *gaussians], -1)
 
@@ -114,6 +114,11 @@ def by_name(given) -> str:
     if isinstance(given, Tensor):
         return ": PointEncoding(…) makes an encoding of coordinates, SequenceEncoding(…) of positions"
     return ""
+
+
+def names_of(relative: tuple | None) -> tuple[str, ...]:
+    """The names of :func:`tensors_of`."""
+    return () if relative is None or isinstance(relative, GraphEncoding) else relative._fields
 
 
 def tensors_of(relative: tuple | None) -> list[Tensor | None]:
