@@ -99,6 +99,9 @@ void ClassifyExperiment::fit_companion(const ClassifySettings& settings, const R
 
 std::unique_ptr<PointDataset> ClassifyExperiment::open_files(const RunModel& trained, const std::string& split) {
   const ClassifySettings& settings = trained.settings;
+  if (split == "validation" && trained.split_file.empty()) {
+    throw DataError(settings.data, "data of which the training held some out, for --split validation", "other data");
+  }
   std::unique_ptr<PointDataset> dataset;
   with_broken_hint([&] { dataset = open_dataset(settings, split == "test" ? Split::test : Split::train); });
   if (dataset->class_names() != trained.class_names) {
@@ -196,11 +199,12 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
   warn_unless_drawn(plot_confusion_matrix(metrics.confusion, outputs.class_names, folder.confusion(stem), title));
 }
 
-Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{
-      "Wrong classes, by the probability of the right one; the pictures are coloured by the coordinate z" + view_hint(),
-      {},
-      view::empty_page()};
+Mistakes ClassifyExperiment::mistakes(RunModel& trained, const PointDataset& clouds, const std::string& split,
+                                      int64_t count) {
+  Mistakes found{"Wrong classes, by the probability of the right one; the pictures are coloured by the coordinate z" +
+                     view_hint(split),
+                 {},
+                 view::empty_page()};
   if (count == 0) return found;
   const DatasetLogits all = run_logits(trained, clouds, Rotation::none, 0);
   const at::Tensor shares = all.logits.to(at::kDouble).softmax(1), guesses = all.logits.argmax(1);

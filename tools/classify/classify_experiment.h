@@ -67,7 +67,7 @@ struct ClassifyExperiment : CloudExperiment<ClassifyExperiment, Classification> 
   // Draws the confusion matrix; prints a line to stderr if gnuplot is missing.
   static void draw(const CloudReport<ClassifyExperiment>& report, const ClassNames& outputs, const RunFolder& folder);
 
-  static Mistakes mistakes(RunModel& trained, const PointDataset& clouds, int64_t count);
+  static Mistakes mistakes(RunModel& trained, const PointDataset& clouds, const std::string& split, int64_t count);
 
   static std::string outputs_text(const ClassNames& outputs);
   static void add_outputs(nlohmann::json&, const ClassNames&) {}

@@ -12,15 +12,14 @@
 //   fit_companion(settings, folder, device)   optional: fits what a run has besides its network (TaskTypes)
 //   open_files(run, split)               the clouds of the files of a split, which for "train" and "validation" may be
 //                                        those of both; throws DataError if they do not fit the run
-//   recorded_splits(settings, split)     those of split.csv that these clouds are in, numbered in the same way; empty:
-//                                        they are not compared
+//   recorded_splits(settings, split)     those of split.csv that these clouds are in, numbered in the same way
 //   evaluate(run, clouds, rotation, repeats, progress)   an Evaluation, which has `invariance`; progress receives the
 //                                        clouds done, over all votes and rotations
 //   metrics_json(evaluation), add_json(json, evaluation, outputs)         of its report
 //   metrics_text(evaluation), loss_text(evaluation), table(evaluation, outputs)   the same for people; loss_text is
 //                                        what rotating loses
 //   draw(report, outputs, folder)        its pictures
-//   mistakes(run, clouds, count)         the worst predictions, for an HTML report
+//   mistakes(run, clouds, split, count)  the worst predictions in these clouds of a split, for an HTML report
 //   outputs_text(outputs), add_outputs(json, outputs)   the outputs of a model, for info
 //   holds_data(path), print_dataset(path, reading, json)   the dataset at a path, for info
 //   Output        what predict prints and writes (ClassifyOutput, SegmentOutput)
@@ -176,15 +175,16 @@ struct CloudPredictCommand {
         std::cout << output.text(files[i], prediction, trained) << '\n';
       }
       if (plys.requested()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
-      if (pictures.requested()) warn_unless_drawn(output.draw(pictures[i], files[i], prediction, trained));
       output.write_more(i, prediction);
-      if (!table.requested()) return;
-      std::string joined;
-      for (const std::string& warning : warnings) joined += (joined.empty() ? "" : "; ") + warning;
-      for (auto& row : output.csv_rows(files[i], prediction, trained)) {
-        row.push_back(joined);
-        table.add(std::move(row));
+      if (table.requested()) {
+        std::string joined;
+        for (const std::string& warning : warnings) joined += (joined.empty() ? "" : "; ") + warning;
+        for (auto& row : output.csv_rows(files[i], prediction, trained)) {
+          row.push_back(joined);
+          table.add(std::move(row));
+        }
       }
+      if (pictures.requested()) require_drawn(output.draw(pictures[i], files[i], prediction, trained));
     };
     const int code = table.predict(Experiment::Task::program, files, given.fail_fast, each, given.json);
     notes.finish();
@@ -334,7 +334,8 @@ struct CloudReportCommand {
     for (std::string line; std::getline(invariance, line);) add_fact(page, "invariance", line);
     add_measures(page, report, trained);
     if (!report.broken.empty()) add_fact(page, "data", broken_files_text(report.broken.size()));
-    page.mistakes = Experiment::mistakes(trained, *open_split<Experiment>(trained, given.split), given.mistakes);
+    page.mistakes =
+        Experiment::mistakes(trained, *open_split<Experiment>(trained, given.split), given.split, given.mistakes);
     if (given.mistakes > 0 && page.mistakes.worst.empty()) {
       add_fact(page, "mistakes", "none: all clouds of the " + given.split + " set are right");
     }

@@ -40,9 +40,10 @@ struct CloudReport {
 template <class Experiment>
 std::unique_ptr<PointDataset> open_split(const TrainedRun<typename Experiment::Task>& trained,
                                          const std::string& split) {
-  const bool some_listed = split != "test" && trained.settings.clouds.max_per_class > 0;
-  return recorded_clouds(trained.split_file, Experiment::recorded_splits(trained.settings, split),
-                         Experiment::open_files(trained, split), split, some_listed, trained.settings.data);
+  const std::vector<std::string> splits = Experiment::recorded_splits(trained.settings, split);
+  const bool some_listed = splits.front() == "train" && trained.settings.clouds.max_per_class > 0;
+  return recorded_clouds(trained.split_file, splits, Experiment::open_files(trained, split), split, some_listed,
+                         trained.settings.data);
 }
 
 // Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr, and with

@@ -2,6 +2,7 @@
 #include "tools/experiment/cloud_training_data.h"
 
 #include <algorithm>
+#include <iostream>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -22,7 +23,7 @@ constexpr const char* mixed_normals_advice =
     ". The training clouds have normals of their own, and estimated ones may differ (--estimated-normals 0.5 trains "
     "with both)";
 
-// A subset with the dataset that it is of.
+// Owns the dataset that it is a subset of.
 class OwningSubset : public PointSubset {
  public:
   OwningSubset(std::unique_ptr<PointDataset> whole, std::vector<int64_t> rows)
@@ -70,20 +71,25 @@ std::unique_ptr<PointDataset> recorded_clouds(const std::filesystem::path& split
                                               const std::vector<std::string>& splits,
                                               std::unique_ptr<PointDataset> clouds, const std::string& split,
                                               bool unlisted, const std::string& data) {
-  if (splits.empty()) return clouds;
+  if (split_file.empty()) return clouds;
   const std::vector<std::string> split_of_cloud = require_recorded_items(
       split_file, splits, cloud_rows(splits.front(), *clouds), {broken_files(clouds->warnings()).size(), unlisted},
       data, "give the data of the training, or --other-data if none of these were trained on");
-  if (splits.size() == 1) return clouds;
   if (split_of_cloud.empty()) {
-    if (split != "validation") return clouds;
-    throw DataError(data, "the list of clouds that the training held out, for --split validation",
-                    split_file.empty() ? "other data than those of the training" : "no " + split_file.string());
+    if (splits.size() == 1) return clouds;
+    if (split == "validation") {
+      throw DataError(data, "the list of clouds that the training held out, for --split validation",
+                      "no " + split_file.string());
+    }
+    std::cerr << data << ": all training clouds are taken, since there is no " << split_file.string()
+              << " to list those that were held out\n";
+    return clouds;
   }
   std::vector<int64_t> rows;
   for (size_t i = 0; i < split_of_cloud.size(); ++i) {
     if (split_of_cloud[i] == split) rows.push_back(static_cast<int64_t>(i));
   }
+  if (static_cast<int64_t>(rows.size()) == clouds->size()) return clouds;
   if (rows.empty()) {
     throw DataError(data, "clouds of the " + split + " split", "none in " + split_file.string());
   }

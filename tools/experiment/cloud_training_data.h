@@ -19,9 +19,9 @@ int64_t number_in_data(const PointDataset& clouds, int64_t index);
 // Returns those of `clouds` that the split.csv of a RUN lists in `split`. Throws DataError naming `data` if the clouds
 // are not those that it lists in `splits`, which are numbered together: test clouds of other data may be clouds that
 // were trained on. Files that are broken, and so left out, may be missing, and with `unlisted` some clouds are not
-// listed, as with max_per_class. Without `splits`, or without such a file, nothing is compared, and all
-// clouds are returned. Throws DataError also if `split` is one of several and the file, which for "validation" must be
-// there, lists none in it.
+// listed, as with max_per_class. Of other data, without a path of the file, all clouds are returned, and of data whose
+// file is absent, which is told. Throws DataError also if the file lists none in `split`, and if it is absent for
+// "validation".
 std::unique_ptr<PointDataset> recorded_clouds(const std::filesystem::path& split_file,
                                               const std::vector<std::string>& splits,
                                               std::unique_ptr<PointDataset> clouds, const std::string& split,

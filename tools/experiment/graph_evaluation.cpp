@@ -321,9 +321,9 @@ std::vector<std::vector<std::string>> prediction_rows(const ItemSchema& schema, 
 
 namespace {
 
-// Returns "NAME" for one output, otherwise "NAME_OUTPUT" for each.
+// Returns "NAME" for one output that is not called so itself, otherwise "NAME_OUTPUT" for each.
 std::vector<std::string> columns_of_outputs(const std::string& name, const ItemSchema& schema) {
-  if (schema.outputs() == 1) return {name};
+  if (schema.outputs() == 1 && schema.output_names.front() != name) return {name};
   std::vector<std::string> columns;
   for (const std::string& output : schema.output_names) columns.push_back(name + "_" + output);
   return columns;

@@ -103,7 +103,7 @@ std::vector<std::vector<std::string>> prediction_rows(const ItemSchema& schema, 
 
 // Further columns, for tasks of graphs: the standard deviation of each value or label, of the `top` classes in their
 // order; the known target, a class or a value of each output. Those of one output are called deviation and target,
-// others deviation_NAME and target_NAME.
+// others, and of an output of such a name, deviation_NAME and target_NAME.
 std::vector<std::string> deviation_columns(const ItemSchema& schema, int64_t top);
 std::vector<std::string> deviation_fields(const ItemSchema& schema, const at::Tensor& outputs,
                                           const at::Tensor& deviation, int64_t top);

@@ -35,9 +35,11 @@ struct Mistake {
   std::optional<PageScene> scene = std::nullopt;
   std::string svg = {};  // a picture, an SVG document; empty: none
 };
-// Returns how a mistake is looked at from all sides.
-inline std::string view_hint() {
-  return "; geosft-view --run RUN --item N --html FILE shows an item of the test set with all layers and heads";
+// Returns how a mistake in this split of clouds is looked at from all sides. The items of a validation split are
+// counted in the training set that it was held out of.
+inline std::string view_hint(const std::string& split) {
+  return std::string("; geosft-view --run RUN ") + (split == "test" ? "" : "--split train ") +
+         "--item N --html FILE shows an item of this set with all layers and heads";
 }
 // The worst predictions of an evaluation, the worst first, and a sentence that says how they are ordered.
 struct Mistakes {

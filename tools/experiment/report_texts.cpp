@@ -85,6 +85,10 @@ void warn_unless_drawn(const PlotResult& result) {
   if (!result.drawn && told.insert(result.reason).second) std::cerr << "no picture: " << result.reason << '\n';
 }
 
+void require_drawn(const PlotResult& result) {
+  if (!result) throw DataError("no picture: " + result.reason);
+}
+
 double evaluation_rate(int64_t total,
                        const std::function<void(const std::function<void(int64_t done)>& progress)>& evaluate) {
   ProgressBar bar("evaluating", total);

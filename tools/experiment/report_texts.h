@@ -37,6 +37,8 @@ std::string coordinate_text(double value, double extent);
 
 // Prints a line to stderr if the picture could not be drawn, once for each reason.
 void warn_unless_drawn(const PlotResult& result);
+// Throws DataError if a picture that was asked for could not be drawn.
+void require_drawn(const PlotResult& result);
 
 // Calls evaluate(progress), with a progress bar of `total` steps on stderr, and returns the steps per second. Throws
 // Interrupted from progress(done) if a signal arrives meanwhile.

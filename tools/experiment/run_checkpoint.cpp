@@ -93,7 +93,8 @@ void refuse_begun_run(const std::filesystem::path& folder, const std::string& to
   const RunFolder run = RunFolder::open(folder);
   if (!std::filesystem::exists(run.last_checkpoint())) return;
   if (std::filesystem::exists(run.result())) {
-    throw DataError(folder.string(), "a run with a best.ckpt", "none, although its training has ended");
+    throw DataError(folder.string(), "a run with a best.ckpt",
+                    "none, although its training has ended; give RUN/last.ckpt, that of the last epoch, instead");
   }
   throw DataError(folder.string(), "a run with a best.ckpt",
                   "last.ckpt alone: its training has not come so far; " + resume_advice(folder, tool));
@@ -168,7 +169,9 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
     if (!std::filesystem::exists(file)) {
       refuse_run_of_runs(found);
       refuse_begun_run(found, tool);
-      throw DataError(found.string(), "a run with a best.ckpt", "neither that nor a last.ckpt");
+      const bool selects = std::filesystem::is_directory(found / "selection");  // the epochs of a refit
+      throw DataError(found.string(), "a run with a best.ckpt",
+                      "neither that nor a last.ckpt" + (selects ? "; " + resume_advice(found, tool) : ""));
     }
   }
   return load_checkpoint(file);

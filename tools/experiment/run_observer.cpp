@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/run_observer.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <string_view>
 
+#include "data/data_error.h"
+#include "data/read_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/main_guard.h"
 
@@ -17,6 +22,19 @@ std::string fixed(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
+}
+
+// Returns `checkpoint_every` of the configuration in the RUN folder, which a resumed run may change; 0 without one.
+int64_t stored_interval(const std::filesystem::path& config) {
+  constexpr std::string_view key = "\ncheckpoint_every = ";
+  if (!std::filesystem::exists(config)) return 0;
+  const std::string text = read_file(config);
+  const size_t place = text.find(key);
+  int64_t interval = 0;
+  if (place != std::string::npos) {
+    std::from_chars(text.data() + place + key.size(), text.data() + text.size(), interval);
+  }
+  return interval;
 }
 
 void add_under(std::map<std::string, at::Tensor>& tensors, const std::string& prefix,
@@ -44,10 +62,19 @@ RunObserver::RunObserver(TrainingLoop& loop, const torch::nn::Module& model, con
       last_step_(start_) {}
 
 void RunObserver::resume() {
-  if (!std::filesystem::exists(folder_.last_checkpoint())) return;
+  if (!std::filesystem::exists(folder_.last_checkpoint())) return refuse_to_begin_anew();
   const Checkpoint checkpoint = load_checkpoint(folder_.last_checkpoint());
   check_same_outputs(checkpoint, run_.texts(), folder_.last_checkpoint(), run_.data);
-  loop_.load_state(checkpoint.tensors);
+  try {
+    loop_.load_state(checkpoint.tensors);
+  } catch (const c10::OutOfMemoryError&) {
+    throw;
+  } catch (const c10::Error& error) {
+    throw DataError(
+        folder_.last_checkpoint().string(),
+        "the state of the training that " + folder_.config().string() + " describes",
+        "another: " + std::string(error.what_without_backtrace()) + "; what [model] sets cannot change in a run");
+  }
   if (loop_.epochs() > run_.epochs) {
     throw UsageError("--epochs " + std::to_string(run_.epochs) + ": the run has reached epoch " +
                      std::to_string(loop_.epochs()) + " already; give as many or more, or leave --epochs out");
@@ -58,6 +85,21 @@ void RunObserver::resume() {
   if (!loop_.processes().is_root()) return;
   metrics_ =
       std::make_unique<MetricsWriter>(folder_.metrics(), loop_.optimization().steps(), loop_.epochs(), run_.score);
+}
+
+// Throws DataError if the last checkpoint is lost: the results of the training would be overwritten. One that was
+// stopped before its first checkpoint begins again; a best one may be there before, as of an epoch whose validation was
+// the best.
+void RunObserver::refuse_to_begin_anew() const {
+  const bool has_rows =
+      std::filesystem::exists(folder_.best_checkpoint()) && std::filesystem::exists(folder_.metrics());
+  const std::vector<MetricsRow> rows = has_rows ? read_metrics(folder_.metrics()) : std::vector<MetricsRow>();
+  const int64_t epochs = rows.empty() ? 0 : rows.back().epoch;
+  const int64_t first = std::max(run_.checkpoint_every, stored_interval(folder_.config()));
+  if (epochs <= first && !std::filesystem::exists(folder_.result())) return;
+  throw DataError(folder_.last_checkpoint().string(), "the state to go on from",
+                  "none, although metrics.csv has epoch " + std::to_string(epochs) +
+                      "; train with another --out, or remove the folder to begin again");
 }
 
 double RunObserver::seconds() const {

@@ -46,7 +46,7 @@ class RunObserver : public TrainingObserver {
   RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run);
 
   // Continues from the last checkpoint of the folder, or from the beginning if there is none yet. Throws DataError if
-  // it is invalid or has other classes or targets.
+  // it is invalid, has other classes or targets, or was lost.
   void resume();
   void on_step(const StepReport& report) override;
   void on_epoch(const EpochReport& report) override;
@@ -61,6 +61,7 @@ class RunObserver : public TrainingObserver {
   using Clock = std::chrono::steady_clock;
 
   ProgressBar& bar(const StepReport& report);
+  void refuse_to_begin_anew() const;
   void save_last();
   void save_best(int64_t epoch);
   // Prints a line, which also goes to the log.

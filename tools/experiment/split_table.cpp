@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -177,19 +178,19 @@ void require_same(std::vector<SplitRow> recorded, std::vector<SplitRow> rows, co
                   "others: " + sizes + names_text(recorded, rows) + differs + "; " + advice);
 }
 
-// Removes the recorded rows, which are in order, whose names no row has, if they are at most `count`, and numbers those
-// that are left as the rows are.
+// Removes the recorded rows whose names no row has, if they are at most `count`, and numbers those that are left as the
+// rows are.
 void leave_out_absent(std::vector<SplitRow>& recorded, const std::vector<SplitRow>& rows, size_t count) {
-  std::set<std::string> names;
-  for (const SplitRow& row : rows) names.insert(row.name);
+  std::map<std::string, int64_t> item_of_name;
+  for (const SplitRow& row : rows) item_of_name.emplace(row.name, row.item);
   std::vector<SplitRow> present;
   for (const SplitRow& row : recorded) {
-    if (!names.contains(row.name)) continue;
+    const auto item = item_of_name.find(row.name);
+    if (item == item_of_name.end()) continue;
     present.push_back(row);
-    present.back().item = static_cast<int64_t>(present.size()) - 1;
+    present.back().item = item->second;
   }
-  const size_t absent = recorded.size() - present.size();
-  if (absent > 0 && absent <= count) recorded = std::move(present);
+  if (recorded.size() - present.size() <= count) recorded = std::move(present);
 }
 
 }  // namespace
@@ -242,7 +243,6 @@ std::vector<std::string> require_recorded_items(const std::filesystem::path& fil
   for (SplitRow& row : read_split_rows(file)) {
     if (std::ranges::find(splits, row.split) != splits.end()) recorded.push_back(std::move(row));
   }
-  std::ranges::sort(recorded, comes_before);
   if (allowed.absent > 0) leave_out_absent(recorded, rows, allowed.absent);
   std::vector<std::string> split_of_item(rows.size());
   for (const SplitRow& row : recorded) {

@@ -103,35 +103,41 @@ void describe_sequences(const ItemSchema& schema) {
   if (schema.grid_height > 0) std::cout << "\nimages of " << schema.grid_height << " x " << schema.grid_width;
 }
 
-// Describes a folder of pictures, of which it reads every one: the broken ones are named all at once.
+// Describes a folder of pictures, of which it reads every one: the broken ones are named all at once. Throws DataError
+// if there are such.
 void describe_pictures(const std::string& source, const PackedItems& pictures, bool json) {
   const std::vector<std::string> broken = broken_pictures(*pictures.pictures);
   if (json) {
     const at::Tensor counts = class_counts(pictures);
     const int64_t* const first = counts.const_data_ptr<int64_t>();
-    return print({{"kind", "dataset"},
-                  {"file", source},
-                  {"items", pictures.schema.items},
-                  {"count", pictures.size()},
-                  {"task", task_name(pictures.schema.task)},
-                  {"outputs", pictures.schema.output_names},
-                  {"class_counts", std::vector<int64_t>(first, first + counts.numel())},
-                  {"split",
-                   {{"train", pictures.split->train.size()},
-                    {"validation", pictures.split->validation.size()},
-                    {"test", pictures.split->test.size()}}},
-                  {"broken", broken}});
-  }
-  std::cout << source << ": " << pictures.size() << " pictures\n";
-  describe_targets(pictures);
-  std::cout << "published split: " << pictures.split->train.size() << " train, " << pictures.split->validation.size()
-            << " validation, " << pictures.split->test.size() << " test\n";
-  if (broken.empty()) {
-    std::cout << "every picture can be read\n";
+    print({{"kind", "dataset"},
+           {"file", source},
+           {"items", pictures.schema.items},
+           {"count", pictures.size()},
+           {"task", task_name(pictures.schema.task)},
+           {"outputs", pictures.schema.output_names},
+           {"class_counts", std::vector<int64_t>(first, first + counts.numel())},
+           {"split",
+            {{"train", pictures.split->train.size()},
+             {"validation", pictures.split->validation.size()},
+             {"test", pictures.split->test.size()}}},
+           {"broken", broken}});
   } else {
-    std::cout << broken.size() << " cannot be read:\n";
+    std::cout << source << ": " << pictures.size() << " pictures\n";
+    describe_targets(pictures);
+    std::cout << "published split: " << pictures.split->train.size() << " train, " << pictures.split->validation.size()
+              << " validation, " << pictures.split->test.size() << " test\n";
+    if (broken.empty()) {
+      std::cout << "every picture can be read\n";
+    } else {
+      std::cout << broken.size() << " cannot be read:\n";
+    }
+    for (const std::string& message : broken) std::cout << "  " << message << '\n';
   }
-  for (const std::string& message : broken) std::cout << "  " << message << '\n';
+  if (!broken.empty()) {
+    throw DataError(source, "pictures that can be read",
+                    std::to_string(broken.size()) + " that cannot: mend or remove them");
+  }
 }
 
 // Counts the labels of graphs, in the splits that a training has where it names none: published, or by scaffold.

@@ -197,8 +197,9 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
       split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
       std::sort(split.train.begin(), split.train.end());
       split.validation.clear();
-      // The configuration exists already: only a checkpoint tells that this training has begun.
-      resume = resume && processes.any(std::filesystem::exists(folder.last_checkpoint()));
+      // The configuration exists already: only these files tell that this training has begun.
+      resume = resume && processes.any(std::filesystem::exists(folder.last_checkpoint()) ||
+                                       std::filesystem::exists(folder.metrics()));
     }
     return train_all_models(planned.settings, graphs, split, folder, resume, device, processes, epochs);
   };

@@ -53,17 +53,27 @@ std::vector<SplitRow> GraphTrainingData::split_rows() const {
 DatasetSplit split_of_run(const GraphRun& trained, const PackedItems& graphs) {
   DatasetSplit split = split_of(graphs, trained.settings.splits);
   if (graphs.node_split.defined()) return split;  // published, and not listed
-  DatasetSplit recorded = split;
   const auto counts = split_counts(trained.split_file);
   const bool held_out = std::ranges::find(counts, "validation", &decltype(counts)::value_type::first) != counts.end();
   // A refit trains on both; that of the folder `selection` does not.
   if (trained.settings.splits.refit && !held_out) {
-    recorded.train.insert(recorded.train.end(), split.validation.begin(), split.validation.end());
-    recorded.validation.clear();
+    split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
+    std::ranges::sort(split.train);
+    split.validation.clear();
   }
-  require_recorded_split(trained.split_file, GraphTrainingData{graphs, recorded, {graphs.schema}}.split_rows(),
+  require_recorded_split(trained.split_file, GraphTrainingData{graphs, split, {graphs.schema}}.split_rows(),
                          trained.settings.data, "give the data of the training, or --split all for all of these");
   return split;
+}
+
+std::vector<int64_t> items_of_named_split(const GraphRun& trained, const DatasetSplit& splits,
+                                          const std::string& name) {
+  std::vector<int64_t> items = items_of_split(splits, value_named<GraphSplit>(name, "split"));
+  if (!items.empty()) return items;
+  const bool refitted = name == "validation" && trained.settings.splits.refit;
+  throw UsageError("--split " + name +
+                   (refitted ? ": there is no such split, since the refit was trained on its items"
+                             : ": the data have no such split"));
 }
 
 GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split,

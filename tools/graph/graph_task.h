@@ -27,9 +27,12 @@ struct GraphTrainingData {
   std::vector<SplitRow> split_rows() const;
 };
 
-// Returns the splits of the data of a trained run, as split_of does. Throws DataError if they are not those that the
-// split.csv of its RUN lists: test items of other data may be items that it was trained on.
+// Returns the splits of the data of a trained run, as split_of does; a refit was trained on the validation split, too.
+// Throws DataError if they are not those that the split.csv of its RUN lists: test items of other data may be items
+// that it was trained on.
 DatasetSplit split_of_run(const GraphRun& trained, const PackedItems& graphs);
+// Returns the items of the split of this name. Throws UsageError if there are none.
+std::vector<int64_t> items_of_named_split(const GraphRun& trained, const DatasetSplit& splits, const std::string& name);
 
 // Graph tasks for the training loop: batches, loss, validation.
 class GraphTraining : public LoaderTask<GraphLoader> {

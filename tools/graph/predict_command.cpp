@@ -112,7 +112,7 @@ struct Predictor {
     }
     if (!options.chosen.empty()) return options.chosen;
     if (options.split == "all") return all_of(graphs);
-    return items_of_split(split_of_run(trained, graphs), value_named<GraphSplit>(options.split, "split"));
+    return items_of_named_split(trained, split_of_run(trained, graphs), options.split);
   }
 
   static std::vector<int64_t> all_of(const PackedItems& graphs) {
@@ -303,7 +303,6 @@ struct Predictor {
   void predict_dataset() {
     const PackedItems graphs = open_run_graphs(trained);
     const std::vector<int64_t> items = chosen(graphs);
-    if (items.empty()) throw UsageError("--split " + options.split + ": the data have no such split");
     const std::string& data = trained.settings.data;
     predict(graphs, items, [&](int64_t item, const ItemPrediction& outputs) {
       const std::string name = name_of_item(graphs, item);

@@ -96,8 +96,10 @@ std::unique_ptr<TrainingTask> SegmentExperiment::make_task(const PointSegmenter&
 
 std::unique_ptr<PointDataset> SegmentExperiment::open_files(const SegmentRun& trained, const std::string& split) {
   const SegmentSettings& settings = trained.settings;
-  const bool held_out = split == "validation" && !has_validation_split(settings.data);  // of the training clouds
-  auto dataset = open_part_dataset(settings.data, held_out ? PartSplit::train : value_named<PartSplit>(split, "split"),
+  // A training without a published validation split has opened both, of which split.csv says what it held out.
+  const bool together = split != "test" && !settings.clouds.published_validation && !trained.split_file.empty();
+  auto dataset = open_part_dataset(settings.data,
+                                   together ? PartSplit::train_and_validation : value_named<PartSplit>(split, "split"),
                                    settings.reading());
   check_same_parts(trained, *dataset);
   if (!settings.clouds.normals) return dataset;
@@ -106,11 +108,8 @@ std::unique_ptr<PointDataset> SegmentExperiment::open_files(const SegmentRun& tr
 }
 
 std::vector<std::string> SegmentExperiment::recorded_splits(const SegmentSettings& settings, const std::string& split) {
-  const bool published = settings.clouds.published_validation;
-  if (split == "test" || (published && split == "validation")) return {split};
-  // A validation split may be trained on, too: then split.csv numbers both together.
-  if (!published && has_validation_split(settings.data)) return {};
-  return published ? std::vector<std::string>{"train"} : std::vector<std::string>{"train", "validation"};
+  const bool alone = split == "test" || settings.clouds.published_validation;
+  return alone ? std::vector<std::string>{split} : std::vector<std::string>{"train", "validation"};
 }
 
 SegmentEvaluation SegmentExperiment::evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation,
@@ -160,11 +159,12 @@ std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation&
   return rows;
 }
 
-Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, int64_t count) {
-  Mistakes found{
-      "The lowest IoU, the mean over the parts of a shape's class; each part has a colour of its own" + view_hint(),
-      {},
-      view::empty_page()};
+Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, const std::string& split,
+                                     int64_t count) {
+  Mistakes found{"The lowest IoU, the mean over the parts of a shape's class; each part has a colour of its own" +
+                     (split == "test" || !has_validation_split(trained.settings.data) ? view_hint(split) : ""),
+                 {},
+                 view::empty_page()};
   std::vector<std::pair<double, int64_t>> order;  // IoU, row
   ProgressBar bar("looking for mistakes", count == 0 ? 0 : clouds.size());
   const auto predicted = [&](const Shape& shape) {

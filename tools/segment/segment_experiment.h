@@ -53,7 +53,7 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
   static std::vector<std::vector<std::string>> table(const Evaluation& evaluation, const PartNames& outputs);
   static void draw(const CloudReport<SegmentExperiment>&, const PartNames&, const RunFolder&) {}
 
-  static Mistakes mistakes(SegmentRun& trained, const PointDataset& clouds, int64_t count);
+  static Mistakes mistakes(SegmentRun& trained, const PointDataset& clouds, const std::string& split, int64_t count);
 
   static std::string outputs_text(const PartNames& outputs);
   static void add_outputs(nlohmann::json& json, const PartNames& outputs);

@@ -64,6 +64,25 @@ TEST_CASE("a run that is killed before its first checkpoint begins again") {
   require_same_run(shop / "whole", shop / "killed");
 }
 
+TEST_CASE("a run whose last checkpoint is lost does not begin anew over its best one") {
+  const ClassifyShop shop;
+  const fs::path run = shop.trained();
+  fs::remove(run / "last.ckpt");
+  const std::string best = read_text(run / "best.ckpt"), metrics = read_text(run / "metrics.csv");
+  for (const bool finished : {true, false}) {
+    INFO(finished);
+    shop.require_failure(shop.run(resume(run) + Words{"--epochs", "9"}), 1,
+                         {(run / "last.ckpt").string(), "none", "metrics.csv has epoch 3", "another --out"});
+    CHECK((read_text(run / "best.ckpt") == best && read_text(run / "metrics.csv") == metrics));
+    fs::remove(run / "result.json");
+  }
+  // It may not have come to its first checkpoint yet, whatever the interval is now.
+  std::string config = read_text(run / "config.toml");
+  const size_t place = config.find("checkpoint_every = ");
+  write_text(run / "config.toml", config.replace(place, config.find('\n', place) - place, "checkpoint_every = 3"));
+  shop.run_well(resume(run) + Words{"--checkpoint-every", "1"});
+}
+
 TEST_CASE("a finished run can be given more epochs") {
   const ClassifyShop shop;
   shop.run_well(shop.train("whole", {"--epochs", "4"}));
@@ -125,6 +144,13 @@ TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {
   refused({"--batch-size", "3"}, 2, {"--resume"});
   refused({"--config", (run / "config.toml").string()}, 2, {"--config"});
   const fs::path other = shop / "other";
+  std::string wider = config;
+  wider.replace(wider.find("dim = 16"), 8, "dim = 32");
+  write_text(run / "config.toml", wider);
+  shop.require_failure(shop.run(resume(run)), 1,
+                       {(run / "last.ckpt").string() + ":", (run / "config.toml").string(), "tensor ", "[model]"});
+  CHECK(read_text(run / "last.ckpt") == weights);
+  write_text(run / "config.toml", config);
   fs::copy(shop.data(), other, fs::copy_options::recursive);
   for (const char* split : {"train", "test"}) fs::rename(other / split / "cube", other / split / "box");
   refused({"--data", other.string()}, 1, {other.string(), "classes"});

@@ -154,6 +154,8 @@ TEST_CASE("tables have the deviations of predictions and the known targets") {
   one.output_names = {"lipo"};
   CHECK(target_columns(one) == Row{"target"});
   CHECK(deviation_columns(one, 3) == Row{"deviation"});
+  one.output_names = {"target"};  // as those of series are called
+  CHECK((target_columns(one) == Row{"target_target"} && deviation_columns(one, 3) == Row{"deviation"}));
 }
 
 TEST_CASE("predictions are rows of a table, one for each graph or node") {

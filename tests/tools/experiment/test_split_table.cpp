@@ -112,6 +112,7 @@ TEST_CASE("the items of one split are compared with those that a table lists for
   CHECK(require({"train", "validation"}, {"a/1", "a/2", "b/1"}) == Splits{"train", "validation", "train"});
   CHECK(require({"train", "validation"}, {"a/2", "b/1"}, 1) == Splits{"validation", "train"});
   CHECK(require({"train"}, {"a/1", "a/2", "b/1", "b/2"}, 0, /*unlisted=*/true) == Splits{"train", "", "train", ""});
+  CHECK(require({"train"}, {"a/2", "b/1", "b/2"}, 1, /*unlisted=*/true) == Splits{"", "train", ""});
   require_error([&] { require({"train"}, {"a/0", "a/2", "b/1"}, 0, /*unlisted=*/true); }, {"item 0 was 'a/1'"});
   require_error([&] { require({"train"}, {"a/1", "a/2"}, 0, /*unlisted=*/true); }, {"1 items in place of 2"});
   require({"test"}, {"a/3", "b/3"}, 1);

@@ -54,9 +54,16 @@ TEST_CASE("parts of a file are printed, and written for viewers and programs") {
   const std::string picture = (shop / "parts").string();
   shop.refuses({"predict", run, cloud, "--category", "Lamp"}, 2,
                {"unknown class 'Lamp'", "the nearest known is 'lamp'"});
-  const ProcessResult text = shop.run_well({"predict", run, cloud, "--category", "lamp", "--picture", picture});
+  const ProcessResult text = shop.run({"predict", run, cloud, "--category", "lamp", "--picture", picture});
+  CHECK(text.exit == (has_gnuplot() ? 0 : 1));
   REQUIRE(lines_of(text.out).size() == 1);
   CHECK_THAT(text.out, Catch::StartsWith(cloud + ": 90 points:  lamp/") && Catch::EndsWith(" %\n"));
+  std::filesystem::create_directory(shop / "full.png");  // where the picture should be
+  const ProcessResult failed =
+      shop.run({"predict", run, cloud, "--category", "lamp", "--picture", (shop / "full").string()});
+  CHECK(failed.exit == 1);
+  CHECK_THAT(failed.err,
+             Catch::Contains("error: no picture: ") && Catch::Contains(has_gnuplot() ? "full.png" : "gnuplot"));
   CHECK(std::filesystem::exists(picture + ".png") == has_gnuplot());
 }
 

@@ -92,10 +92,12 @@ TEST_CASE("any picture is predicted by a trained model, and broken ones are name
   const std::string broken = files[1];
   write_text(broken, read_text(broken).substr(0, 150));
   shop.refuses({"predict", run, broken}, 1, {broken});
-  const ProcessResult described = shop.run_well({"info", shop.data().string()});
+  const ProcessResult described = shop.run({"info", shop.data().string()});
+  CHECK(described.exit == 1);
+  CHECK_THAT(described.err, Catch::Contains("1 that cannot: mend or remove them"));
   CHECK_THAT(described.out, Catch::Contains("150 pictures") && Catch::Contains("1 cannot be read") &&
                                 Catch::Contains(broken) && Catch::Contains("disc (50)"));
-  CHECK(nlohmann::json::parse(shop.run_well({"info", shop.data().string(), "--json"}).out).at("broken").size() == 1);
+  CHECK(nlohmann::json::parse(shop.run({"info", shop.data().string(), "--json"}).out).at("broken").size() == 1);
   const ProcessResult stopped = shop.run({"eval", run});
   CHECK(stopped.exit == 1);
   CHECK_THAT(stopped.err, Catch::Contains(broken));

@@ -316,6 +316,15 @@ TEST_CASE("series with a target are regressed, and judged by the root mean squar
   CHECK(result.at("metrics").at("rmse") < 1.0);
   CHECK_THAT(read_text(shop / "run/selection/metrics.csv"), Catch::Contains(",rmse,"));
   CHECK_THAT(shop.run_well({"eval", (shop / "run").string()}).out, Catch::Contains("rmse "));
+  const Words refitted = {"eval", (shop / "run").string(), "--split"};
+  CHECK(nlohmann::json::parse(shop.run_well(refitted + Words{"train", "--json"}).out).at("count") == 60);
+  shop.refuses(refitted + Words{"validation"}, 2, {"--split validation", "the refit was trained on its items"});
+  const std::string held_out = (shop / "run/selection").string();
+  CHECK(nlohmann::json::parse(shop.run_well({"eval", held_out, "--split", "validation", "--json"}).out).at("count") <
+        60);
+  const std::string table = (shop / "table.csv").string();
+  shop.run_well({"predict", (shop / "run").string(), "--csv", table});
+  CHECK_THAT(read_text(table), Catch::StartsWith("file,sequence,name,target,target_target,error\n"));
   shop.run_well({"report", (shop / "run").string(), "--mistakes", "4"});
   const std::string page = read_text(shop / "run/report.html");
   CHECK_THAT(page, Catch::Contains("20 sequences of the test split") && Catch::Contains("<td>target</td><td>20</td>"));
@@ -324,6 +333,9 @@ TEST_CASE("series with a target are regressed, and judged by the root mean squar
   const ProcessResult predicted =
       shop.run_well({"predict", (shop / "run").string(), (shop / "new.ts").string(), "--json"});
   CHECK(nlohmann::json::parse(predicted.out).at("values").at("target").get<double>() == Approx(15).margin(2.5));
+  for (const char* lost : {"last.ckpt", "result.json"}) fs::remove(shop / "run" / lost);
+  shop.require_failure(shop.run({"train", "--resume", "--out", (shop / "run").string()}), 1,
+                       {(shop / "run/last.ckpt").string(), "none"});
 }
 
 TEST_CASE("BasicMotions is learned from its files") {
