@@ -311,8 +311,8 @@ LocalGraph GraphModelImpl::radial(const FeaturedGraphs& graphs) const {
   const std::vector<at::Tensor> squares = (exact.index_select(0, from) - exact.index_select(0, to)).square().unbind(-1);
   const at::Tensor squared = squares[0] + squares[1] + squares[2];
   graph.edge_attr = distance_features(squared, options.radial_channels, options.edge_cutoff).to(of_weights);
-  const at::Tensor distance =
-      squared.clamp_min(smallest_squared_distance).sqrt();  // the slope of a root is infinite at 0
+  // The slope of a root is infinite at 0.
+  const at::Tensor distance = squared.clamp_min(smallest_squared_distance).sqrt();
   const at::Tensor envelope = (0.5 * (1 + at::cos(distance * (std::numbers::pi / options.edge_cutoff)))).to(of_weights);
   graph.edge_weight = graph.edge_weight.defined() ? graph.edge_weight * envelope : envelope;
   return graph;

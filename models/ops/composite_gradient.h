@@ -20,8 +20,9 @@ std::vector<at::Tensor> composite_gradients(const at::Tensor& grad, const std::v
 // Says whether one of the inputs, which may be undefined, is differentiated, backward or forward.
 bool needs_gradient(at::TensorList inputs);
 
-// For operators on points and normals, which may be absent; their second gradient is then empty.
+// The gradients of points and normals; the second is empty where there are no normals.
 using PointGradients = std::tuple<at::Tensor, at::Tensor>;
+// Returns those of an operator on points and normals, and empty ones of their shapes.
 PointGradients point_gradients(
     const at::Tensor& grad, const at::Tensor& points, const std::optional<at::Tensor>& normals,
     const std::function<at::Tensor(const at::Tensor& points, const at::Tensor& normals)>& compute);

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "geometry/knn.h"
 #include "geometry/no_autocast.h"
@@ -204,18 +205,21 @@ at::Tensor constant_tokens(PointTokens kind, const at::Tensor& points, const at:
   return at::cat(parts, 1);
 }
 
-// Returns what invariant_kind takes, of a kind that depends on the points.
+// Names the kinds that operators take.
+constexpr std::pair<PointTokens, const char*> invariant_kinds[] = {{PointTokens::ones, "ones"},
+                                                                   {PointTokens::radial, "radial"},
+                                                                   {PointTokens::local, "local"},
+                                                                   {PointTokens::shape_context, "shape_context"}};
+
 const char* name_of_kind(PointTokens kind) {
-  if (kind == PointTokens::radial) return "radial";
-  return kind == PointTokens::shape_context ? "shape_context" : "local";
+  return std::ranges::find(invariant_kinds, kind, &std::pair<PointTokens, const char*>::first)->second;
 }
 
 PointTokens invariant_kind(c10::string_view name) {
-  if (name == "ones") return PointTokens::ones;
-  if (name == "radial") return PointTokens::radial;
-  if (name == "shape_context") return PointTokens::shape_context;
-  TORCH_CHECK(name == "local", "kind must be ones, radial, local or shape_context, not ", name);
-  return PointTokens::local;
+  for (const auto& [kind, known] : invariant_kinds) {
+    if (name == known) return kind;
+  }
+  TORCH_CHECK(false, "kind must be ones, radial, local or shape_context, not ", name);
 }
 
 void check_clouds(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
@@ -275,25 +279,22 @@ struct DifferentiableTokens : torch::autograd::Function<DifferentiableTokens> {
   }
 };
 
-at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals, const Optional& ptr,
-                            std::vector<at::Tensor>* neighbourhoods) {
-  const auto compute = [&] { return constant_tokens(kind, points, normals, ptr, neighbourhoods); };
-  if (kind == PointTokens::ones || !needs_gradient({points, normals})) return compute();
-  check_transforms("point_tokens", {points, normals});
-  return DifferentiableTokens::apply(points, if_defined(normals), ptr, std::string(name_of_kind(kind)),
-                                     std::function<at::Tensor()>(compute));
+// Returns the tokens that `compute` computes, with their gradient where one is needed.
+at::Tensor differentiable_tokens(const at::Tensor& points, const Optional& normals, const Optional& ptr,
+                                 c10::string_view kind, const std::function<at::Tensor()>& compute) {
+  const at::Tensor of_normals = normals.value_or(at::Tensor());
+  if (kind == "ones" || !needs_gradient({points, of_normals})) return compute();
+  check_transforms("point_tokens", {points, of_normals});
+  return DifferentiableTokens::apply(points, normals, ptr, std::string(kind), compute);
 }
 
 at::Tensor tokens_with_gradient(const at::Tensor& points, const Optional& normals, const Optional& ptr,
                                 c10::string_view kind) {
   static const auto op = find_operator<TokensForward>("_point_tokens");
-  const auto compute = [&] {
+  return differentiable_tokens(points, normals, ptr, kind, [&] {
     at::AutoDispatchBelowADInplaceOrView below;
     return op.call(points, normals, ptr, kind);
-  };
-  if (kind == "ones" || !needs_gradient({points, normals.value_or(at::Tensor())})) return compute();
-  check_transforms("point_tokens", {points, normals.value_or(at::Tensor())});
-  return DifferentiableTokens::apply(points, normals, ptr, std::string(kind), std::function<at::Tensor()>(compute));
+  });
 }
 
 at::Tensor invariant_tokens_meta(const at::Tensor& points, const std::optional<at::Tensor>& normals,
@@ -366,7 +367,10 @@ at::Tensor point_tokens(PointTokens kind, const at::Tensor& points, const at::Te
     if (normals.defined()) parts.push_back(normals);
   }
   if (kind == PointTokens::absolute_local || kind == PointTokens::ppf) kind = PointTokens::local;
-  if (kind != PointTokens::absolute) parts.push_back(invariant_tokens(kind, points, normals, ptr, neighbourhoods));
+  if (kind != PointTokens::absolute) {
+    parts.push_back(differentiable_tokens(points, if_defined(normals), ptr, name_of_kind(kind),
+                                          [&] { return constant_tokens(kind, points, normals, ptr, neighbourhoods); }));
+  }
   return at::cat(parts, 1);
 }
 

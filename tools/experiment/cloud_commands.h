@@ -167,6 +167,10 @@ struct CloudPredictCommand {
       const auto prediction = output.predict(trained, files[i], given.reading);
       notes.add(files[i], prediction.warnings);
       const std::vector<std::string> warnings = notes_alone(files[i], prediction.warnings);
+      // First what may fail: a file has a line of its prediction or one of its error.
+      if (plys.requested()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
+      if (pictures.requested()) require_drawn(output.draw(pictures[i], files[i], prediction, trained));
+      output.write_more(i, prediction);
       if (given.json) {
         nlohmann::json json = output.json(files[i], prediction, trained);
         json["warnings"] = warnings;
@@ -174,17 +178,13 @@ struct CloudPredictCommand {
       } else {
         std::cout << output.text(files[i], prediction, trained) << '\n';
       }
-      if (plys.requested()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
-      output.write_more(i, prediction);
-      if (table.requested()) {
-        std::string joined;
-        for (const std::string& warning : warnings) joined += (joined.empty() ? "" : "; ") + warning;
-        for (auto& row : output.csv_rows(files[i], prediction, trained)) {
-          row.push_back(joined);
-          table.add(std::move(row));
-        }
+      if (!table.requested()) return;
+      std::string joined;
+      for (const std::string& warning : warnings) joined += (joined.empty() ? "" : "; ") + warning;
+      for (auto& row : output.csv_rows(files[i], prediction, trained)) {
+        row.push_back(joined);
+        table.add(std::move(row));
       }
-      if (pictures.requested()) require_drawn(output.draw(pictures[i], files[i], prediction, trained));
     };
     const int code = table.predict(Experiment::Task::program, files, given.fail_fast, each, given.json);
     notes.finish();

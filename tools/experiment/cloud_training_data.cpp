@@ -91,7 +91,8 @@ std::unique_ptr<PointDataset> recorded_clouds(const std::filesystem::path& split
   }
   if (static_cast<int64_t>(rows.size()) == clouds->size()) return clouds;
   if (rows.empty()) {
-    throw DataError(data, "clouds of the " + split + " split", "none in " + split_file.string());
+    throw DataError(data, "clouds of the " + split + " split",
+                    "none in " + split_file.string() + ": the training held none out (--validation 0.1 would)");
   }
   return std::make_unique<OwningSubset>(std::move(clouds), std::move(rows));
 }

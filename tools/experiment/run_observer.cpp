@@ -2,16 +2,14 @@
 #include "tools/experiment/run_observer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <string_view>
 
 #include "data/data_error.h"
-#include "data/read_file.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/main_guard.h"
+#include "tools/experiment/toml_document.h"
 
 namespace geosft {
 namespace {
@@ -26,15 +24,8 @@ std::string fixed(double value, int digits) {
 
 // Returns `checkpoint_every` of the configuration in the RUN folder, which a resumed run may change; 0 without one.
 int64_t stored_interval(const std::filesystem::path& config) {
-  constexpr std::string_view key = "\ncheckpoint_every = ";
   if (!std::filesystem::exists(config)) return 0;
-  const std::string text = read_file(config);
-  const size_t place = text.find(key);
-  int64_t interval = 0;
-  if (place != std::string::npos) {
-    std::from_chars(text.data() + place + key.size(), text.data() + text.size(), interval);
-  }
-  return interval;
+  return parse_toml(read_toml_text(config), config.string())["train"]["checkpoint_every"].value_or(int64_t{0});
 }
 
 void add_under(std::map<std::string, at::Tensor>& tensors, const std::string& prefix,
@@ -91,14 +82,15 @@ void RunObserver::resume() {
 // stopped before its first checkpoint begins again; a best one may be there before, as of an epoch whose validation was
 // the best.
 void RunObserver::refuse_to_begin_anew() const {
-  const bool has_rows =
-      std::filesystem::exists(folder_.best_checkpoint()) && std::filesystem::exists(folder_.metrics());
-  const std::vector<MetricsRow> rows = has_rows ? read_metrics(folder_.metrics()) : std::vector<MetricsRow>();
+  const std::vector<MetricsRow> rows =
+      std::filesystem::exists(folder_.metrics()) ? read_metrics(folder_.metrics()) : std::vector<MetricsRow>();
   const int64_t epochs = rows.empty() ? 0 : rows.back().epoch;
-  const int64_t first = std::max(run_.checkpoint_every, stored_interval(folder_.config()));
-  if (epochs <= first && !std::filesystem::exists(folder_.result())) return;
+  const bool ended = std::filesystem::exists(folder_.result());
+  const bool begun = std::filesystem::exists(folder_.best_checkpoint()) &&
+                     epochs > std::max(run_.checkpoint_every, stored_interval(folder_.config()));
+  if (!ended && !begun) return;
   throw DataError(folder_.last_checkpoint().string(), "the state to go on from",
-                  "none, although metrics.csv has epoch " + std::to_string(epochs) +
+                  "none, although the training has " + (ended ? "ended" : "come to epoch " + std::to_string(epochs)) +
                       "; train with another --out, or remove the folder to begin again");
 }
 

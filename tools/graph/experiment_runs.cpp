@@ -194,9 +194,7 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
     int64_t epochs = 0;
     if (planned.settings.splits.refit && !split.validation.empty()) {
       epochs = selected_epochs(planned, graphs, split, folder, device, processes);
-      split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
-      std::sort(split.train.begin(), split.train.end());
-      split.validation.clear();
+      split = refitted(std::move(split));
       // The configuration exists already: only these files tell that this training has begun.
       resume = resume && processes.any(std::filesystem::exists(folder.last_checkpoint()) ||
                                        std::filesystem::exists(folder.metrics()));

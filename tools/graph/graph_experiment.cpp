@@ -335,7 +335,7 @@ GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& option
   const bool all = options.split == "all";
   const DatasetSplit splits = all ? DatasetSplit() : split_of_run(trained, graphs);
   const GraphSplit split = all ? GraphSplit::test : value_named<GraphSplit>(options.split, "split");
-  if (!all) items_of_named_split(trained, splits, options.split);  // throws if there are none
+  if (!all) require_split(trained, splits, split);
   if (options.heads && watch_heads(*trained.model) == 0) {
     const GraphModelSettings& model = trained.settings.model;
     throw UsageError("--heads: the distance is that of several heads of primal-dual attention, found attention " +

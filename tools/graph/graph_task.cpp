@@ -57,23 +57,26 @@ DatasetSplit split_of_run(const GraphRun& trained, const PackedItems& graphs) {
   const bool held_out = std::ranges::find(counts, "validation", &decltype(counts)::value_type::first) != counts.end();
   // A refit trains on both; that of the folder `selection` does not.
   if (trained.settings.splits.refit && !held_out) {
-    split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
-    std::ranges::sort(split.train);
-    split.validation.clear();
+    split = refitted(std::move(split));
   }
   require_recorded_split(trained.split_file, GraphTrainingData{graphs, split, {graphs.schema}}.split_rows(),
                          trained.settings.data, "give the data of the training, or --split all for all of these");
   return split;
 }
 
-std::vector<int64_t> items_of_named_split(const GraphRun& trained, const DatasetSplit& splits,
-                                          const std::string& name) {
-  std::vector<int64_t> items = items_of_split(splits, value_named<GraphSplit>(name, "split"));
-  if (!items.empty()) return items;
-  const bool refitted = name == "validation" && trained.settings.splits.refit;
-  throw UsageError("--split " + name +
-                   (refitted ? ": there is no such split, since the refit was trained on its items"
-                             : ": the data have no such split"));
+void require_split(const GraphRun& trained, const DatasetSplit& splits, GraphSplit split) {
+  if (!items_of_split(splits, split).empty()) return;
+  const bool joined = split == GraphSplit::validation && trained.settings.splits.refit;
+  throw UsageError("--split " + std::string(name_of(split)) +
+                   (joined ? ": there is no such split, since the refit was trained on its items"
+                           : ": the data have no such split"));
+}
+
+DatasetSplit refitted(DatasetSplit split) {
+  split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
+  std::ranges::sort(split.train);
+  split.validation.clear();
+  return split;
 }
 
 GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split,

@@ -31,8 +31,10 @@ struct GraphTrainingData {
 // Throws DataError if they are not those that the split.csv of its RUN lists: test items of other data may be items
 // that it was trained on.
 DatasetSplit split_of_run(const GraphRun& trained, const PackedItems& graphs);
-// Returns the items of the split of this name. Throws UsageError if there are none.
-std::vector<int64_t> items_of_named_split(const GraphRun& trained, const DatasetSplit& splits, const std::string& name);
+// Throws UsageError if a run has no items in this split.
+void require_split(const GraphRun& trained, const DatasetSplit& splits, GraphSplit split);
+// Returns the splits of a refit, which is trained on the validation split, too.
+DatasetSplit refitted(DatasetSplit split);
 
 // Graph tasks for the training loop: batches, loss, validation.
 class GraphTraining : public LoaderTask<GraphLoader> {

@@ -112,7 +112,10 @@ struct Predictor {
     }
     if (!options.chosen.empty()) return options.chosen;
     if (options.split == "all") return all_of(graphs);
-    return items_of_named_split(trained, split_of_run(trained, graphs), options.split);
+    const DatasetSplit splits = split_of_run(trained, graphs);
+    const auto split = value_named<GraphSplit>(options.split, "split");
+    require_split(trained, splits, split);
+    return items_of_split(splits, split);
   }
 
   static std::vector<int64_t> all_of(const PackedItems& graphs) {
