@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "data/points/point_loader.h"
 #include "data/seeds.h"
@@ -23,16 +24,16 @@ at::Tensor stratified_folds(const at::Tensor& labels, int64_t folds, uint64_t se
 
 std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const std::vector<int64_t>& labels,
                                                                        double second_share, uint64_t seed) {
-  const int64_t classes = labels.empty() ? 0 : *std::max_element(labels.begin(), labels.end()) + 1;
-  std::vector<int64_t> present(static_cast<size_t>(classes), 0);
-  for (const int64_t label : labels) ++present[static_cast<size_t>(label)];
-  std::vector<int64_t> second_count(present.size());
-  std::transform(present.begin(), present.end(), second_count.begin(), [&](int64_t count) {
-    return static_cast<int64_t>(std::llround(second_share * static_cast<double>(count)));
-  });
+  const auto count = static_cast<int64_t>(labels.size());
+  TORCH_CHECK(second_share >= 0 && second_share <= 1, "second_share must be from 0 to 1, got ", second_share);
+  TORCH_CHECK(labels.empty() || std::ranges::min(labels) >= 0, "labels must not be negative, got ",
+              labels.empty() ? 0 : std::ranges::min(labels));
+  std::map<int64_t, int64_t> second_count;
+  for (const int64_t label : labels) ++second_count[label];
+  for (auto& [label, rows] : second_count) rows = std::llround(second_share * static_cast<double>(rows));
   std::pair<std::vector<int64_t>, std::vector<int64_t>> parts;
-  for (const int64_t row : epoch_order(static_cast<int64_t>(labels.size()), /*shuffle=*/true, seed, /*epoch=*/0)) {
-    int64_t& left = second_count[static_cast<size_t>(labels[static_cast<size_t>(row)])];
+  for (const int64_t row : epoch_order(count, /*shuffle=*/true, seed, /*epoch=*/0)) {
+    int64_t& left = second_count[labels[static_cast<size_t>(row)]];
     (left > 0 ? parts.second : parts.first).push_back(row);
     left -= left > 0 ? 1 : 0;
   }

@@ -229,6 +229,10 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const 
 
 at::Tensor unit_normals(const at::Tensor& normals) {
   constexpr double rounding = 1e-6;
+  TORCH_CHECK(normals.defined() && normals.dim() >= 1 && normals.size(-1) == 3,
+              "normals must have shape [..., 3], got ", normals.defined() ? normals.sizes() : at::IntArrayRef());
+  TORCH_CHECK(normals.scalar_type() == at::kFloat || normals.scalar_type() == at::kDouble,
+              "normals must be float32 or float64, not ", normals.scalar_type());
   const at::Tensor exact = normals.to(at::kDouble), largest = exact.abs().amax(-1, /*keepdim=*/true);
   const at::Tensor present = largest > 0, zero = at::zeros({}, at::kDouble);
   const at::Tensor relative = at::where(present, exact / largest, zero);  // whose squares are in range

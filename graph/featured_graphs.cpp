@@ -97,6 +97,13 @@ at::Tensor document_offsets(const at::Tensor& ptr, const at::Tensor& document) {
   const at::Tensor before = at::cat({at::zeros({1}, ptr.options()), document.eq(0).cumsum(0)});
   const at::Tensor begin = ptr.slice(0, 0, -1);
   const at::Tensor middle = begin + before.index_select(0, ptr.slice(0, 1)) - before.index_select(0, begin);
+  if (document.is_cpu() && ptr.is_cpu()) {  // on a GPU this would synchronise
+    TORCH_CHECK(document.ge(0).logical_and_(document.le(1)).all().item<bool>(), "document must be 0 or 1");
+    const at::Tensor wrong = (before.index_select(0, middle) - before.index_select(0, begin)).ne(middle - begin);
+    TORCH_CHECK(!wrong.any().item<bool>(),
+                "document must be 0 in the first rows of an item and 1 in the others, but is not in item ",
+                wrong.to(at::kByte).argmax().item<int64_t>());
+  }
   return at::cat({at::stack({begin, middle}, 1).flatten(), ptr.slice(0, -1)});
 }
 

@@ -13,7 +13,7 @@ namespace geosft {
 
 // Nodes and edges of all B graphs one after the other; missing features are undefined tensors.
 struct FeaturedGraphs {
-  GraphBatch graphs;           // without edge_attr
+  GraphBatch graphs;           // without edge_attr; models do not see its weights
   at::Tensor node_categories;  // int64 or uint8 [N, columns]
   at::Tensor node_values;      // float32 [N, columns]
   at::Tensor edge_categories;  // int64 or uint8 [E, columns], edges in the order of the CSR

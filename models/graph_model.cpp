@@ -12,11 +12,14 @@
 #include "models/layers/relative_encoding.h"
 #include "models/layers/statistics_reducer.h"
 #include "models/ops/edge_sum.h"
+#include "models/training/module_state.h"
 
 namespace geosft {
 namespace {
 
-constexpr double min_deviation = 1e-6;
+// Deviations at most this large are rounding: of encodings and features of graphs, whose scale is known; of data in any
+// unit, relative to the mean, or too small for float32.
+constexpr double known_rounding = 1e-6, relative_rounding = 2e-7, smallest_float = 1e-37;
 // Bounds the memory of copies in double precision.
 constexpr int64_t columns_at_a_time = 256;
 // Limit of standardised features of graphs: those of unusual graphs may lie many deviations from the mean.
@@ -64,6 +67,26 @@ void check_columns(const at::Tensor& features, const char* name, int64_t columns
   TORCH_CHECK(found == columns, name, " must have ", columns, " columns, as the model was built for, got ", found);
 }
 
+// Throws c10::Error unless the features have a row for each of `count` nodes or edges; they may be undefined.
+void check_rows(const at::Tensor& features, const char* name, int64_t count, const char* items) {
+  TORCH_CHECK(!features.defined() || features.size(0) == count, name, " must have a row for each of the ", count, " ",
+              items, ", got ", features.size(0));
+}
+
+// Throws c10::Error for a category outside of the vocabulary of its column. Columns behind the vocabularies are free.
+void check_categories(const at::Tensor& categories, const char* name, const std::vector<int64_t>& vocabulary) {
+  if (vocabulary.empty() || categories.size(0) == 0) return;
+  TORCH_CHECK(at::isIntegralType(categories.scalar_type(), /*includeBool=*/true), name, " must be integers, not ",
+              categories.scalar_type());
+  const at::Tensor lowest = categories.amin(0).to(at::kLong), highest = categories.amax(0).to(at::kLong);
+  const int64_t *low = lowest.const_data_ptr<int64_t>(), *high = highest.const_data_ptr<int64_t>();
+  for (size_t column = 0; column < vocabulary.size(); ++column) {
+    TORCH_CHECK(low[column] >= 0 && high[column] < vocabulary[column], name, " must be from 0 to ",
+                vocabulary[column] - 1, " in column ", column, ", as the model was built for, got ",
+                low[column] < 0 ? low[column] : high[column]);
+  }
+}
+
 // Maps each category to its row in one table of all columns: [n, columns].
 at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& vocabulary) {
   std::vector<int64_t> begin(vocabulary.size());
@@ -92,16 +115,19 @@ at::Tensor category_counts(const FeaturedGraphs& graphs, int64_t categories) {
 
 }  // namespace
 
-ColumnStatistics column_statistics(const at::Tensor& values) {
+ColumnStatistics column_statistics(const at::Tensor& values, const at::Tensor& min_deviation) {
   std::vector<at::Tensor> means, deviations;
   for (const at::Tensor& columns : values.split(columns_at_a_time, 1)) {
     const at::Tensor exact = columns.to(at::kDouble);
     const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
     const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
     means.push_back(mean);
-    deviations.push_back(at::where(deviation > min_deviation, deviation, at::ones_like(deviation)));
+    deviations.push_back(deviation);
   }
-  return {at::cat(means).to(at::kFloat), at::cat(deviations).to(at::kFloat)};
+  const at::Tensor mean = at::cat(means), deviation = at::cat(deviations);
+  at::Tensor constant = deviation <= (mean.abs() * relative_rounding).clamp_min(smallest_float);
+  if (min_deviation.defined()) constant = constant | (deviation <= min_deviation);
+  return {mean.to(at::kFloat), at::where(constant, deviation.clamp_min(1.0), deviation).to(at::kFloat)};
 }
 
 GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options(model_options) {
@@ -110,6 +136,13 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
               "head must be pairs for items of two documents, and for them alone");
   if (options.position_channels == 0) options.position_channels = options.layer.attention.width;
   options.layer = with_graph_relations(options.layer, options);
+  for (const std::vector<int64_t>* vocabulary : {&options.node_vocabulary, &options.edge_vocabulary}) {
+    TORCH_CHECK(std::ranges::all_of(*vocabulary, [](int64_t size) { return size >= 1; }),
+                vocabulary == &options.node_vocabulary ? "node_vocabulary" : "edge_vocabulary",
+                " must have at least 1 category in each column, got ", at::IntArrayRef(*vocabulary));
+  }
+  TORCH_CHECK(options.node_values >= 0, "node_values must not be negative, got ", options.node_values);
+  TORCH_CHECK(options.edge_values >= 0, "edge_values must not be negative, got ", options.edge_values);
   TORCH_CHECK(options.encoding_channels == 0 || options.encoding > 0,
               "encoding_channels must be 0 without an encoding, got ", options.encoding_channels);
   TORCH_CHECK(!options.sign_invariant || options.encoding_channels > 0,
@@ -353,9 +386,27 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
   if (options.edge_cutoff > 0 || (attends_to_edges && options.distance_channels > 0)) {
     check_columns(graphs.coordinates, "coordinates", 3);
   }
-  if (attends_to_edges || (options.layer.local.edge_channels > 0 && options.edge_cutoff == 0)) {
+  const bool sees_edges = attends_to_edges || (options.layer.local.edge_channels > 0 && options.edge_cutoff == 0);
+  if (sees_edges) {
     check_columns(graphs.edge_categories, "edge_categories", static_cast<int64_t>(options.edge_vocabulary.size()));
     check_columns(graphs.edge_values, "edge_values", options.edge_values);
+  }
+  const CsrGraph& graph = graphs.graphs.graph;
+  for (const auto& [features, name] :
+       {std::pair(&graphs.node_categories, "node_categories"), std::pair(&graphs.node_values, "node_values"),
+        std::pair(&graphs.node_encoding, "node_encoding"), std::pair(&graphs.coordinates, "coordinates")}) {
+    check_rows(*features, name, graph.nodes(), "nodes");
+  }
+  check_rows(graphs.edge_categories, "edge_categories", graph.edges(), "edges");
+  check_rows(graphs.edge_values, "edge_values", graph.edges(), "edges");
+  // The rest reads the numbers: on a GPU it would synchronise.
+  if (!graph.col.is_cpu() || !graphs.graphs.ptr.is_cpu()) return;
+  check_batch(graphs.graphs);
+  if (graphs.node_categories.defined() && graphs.node_categories.is_cpu()) {
+    check_categories(graphs.node_categories, "node_categories", options.node_vocabulary);
+  }
+  if (sees_edges && graphs.edge_categories.defined() && graphs.edge_categories.is_cpu()) {
+    check_categories(graphs.edge_categories, "edge_categories", options.edge_vocabulary);
   }
 }
 
@@ -377,6 +428,10 @@ at::Tensor GraphModelImpl::predictions(const at::Tensor& x, const at::Tensor& pt
                               ? x.index_select(0, ptr_on_device(ptr, x.device(), "ptr").slice(0, 0, ptr.size(0) - 1))
                               : x;
   return node_head.is_empty() ? token_head->forward(rows) : node_head->forward(rows, context);
+}
+
+std::shared_ptr<torch::nn::Module> GraphModelImpl::clone(const std::optional<torch::Device>& device) const {
+  return copy_of_module(*this, device);
 }
 
 at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context,
@@ -419,12 +474,17 @@ at::Tensor GraphModelImpl::fit_references(const FeaturedGraphs& graphs, const at
 void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor& targets,
                                  const at::Tensor& graph_features) {
   at::NoGradGuard guard;
-  const auto set = [](const at::Tensor& mean, const at::Tensor& deviation, const at::Tensor& values) {
-    const ColumnStatistics found = column_statistics(values);
+  const auto set = [](const at::Tensor& mean, const at::Tensor& deviation, const at::Tensor& values,
+                      const at::Tensor& min_deviation = {}) {
+    const ColumnStatistics found = column_statistics(values, min_deviation);
     mean.copy_(found.mean);
     deviation.copy_(found.deviation);
   };
-  if (const at::Tensor values = node_numbers(graphs); values.defined()) set(node_mean, node_deviation, values);
+  if (const at::Tensor values = node_numbers(graphs); values.defined()) {
+    const at::Tensor of_encoding = at::zeros({values.size(1)}, at::TensorOptions(values.device()).dtype(at::kDouble));
+    of_encoding.slice(0, options.node_values).fill_(known_rounding);
+    set(node_mean, node_deviation, values, of_encoding);
+  }
   // The mean of a column of arbitrary sign is taken to be 0.
   if (options.signed_encoding && standardized_encoding() > 0)
     node_mean.narrow(0, options.node_values, options.encoding).zero_();
@@ -432,13 +492,16 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
   if (targets.defined() && options.atom_references) {
     const at::Tensor references = fit_references(graphs, targets);
     const at::Tensor counts = category_counts(graphs, options.node_vocabulary.front());
-    set(target_mean, target_deviation, targets.to(at::kDouble) - counts.matmul(references));
+    // Where the constants explain the targets, the ridge leaves a residual.
+    const at::Tensor magnitude = targets.to(at::kDouble).square().nanmean(0).sqrt();
+    set(target_mean, target_deviation, targets.to(at::kDouble) - counts.matmul(references), magnitude * known_rounding);
     target_reference.copy_(references / target_deviation.to(at::kDouble));
   } else if (targets.defined()) {
     set(target_mean, target_deviation, targets);
   }
   if (const int64_t columns = options.graph_features - options.graph_counts; columns > 0 && graph_features.defined()) {
-    set(graph_mean.narrow(0, 0, columns), graph_deviation.narrow(0, 0, columns), graph_features.narrow(1, 0, columns));
+    set(graph_mean.narrow(0, 0, columns), graph_deviation.narrow(0, 0, columns), graph_features.narrow(1, 0, columns),
+        at::scalar_tensor(known_rounding, at::kDouble));
   }
 }
 

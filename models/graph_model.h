@@ -79,13 +79,14 @@ struct GraphModelOptions {
   double head_dropout = 0.0;   // of the input of every layer of the head, except sum and nodes with one layer
 };
 
-// Statistics for standardisation: columns minus their mean, divided by their standard deviation; columns that are
-// almost constant are only centred.
+// Statistics for standardisation: columns minus their mean, divided by their standard deviation. A constant column has
+// the deviation 1, or its own where that is larger.
 struct ColumnStatistics {
   at::Tensor mean, deviation;  // float32 [columns]
 };
-// Returns the statistics over the rows of values [n, columns], ignoring NaN.
-ColumnStatistics column_statistics(const at::Tensor& values);
+// Returns the statistics over the rows of values [n, columns], ignoring NaN. A column is constant if its deviation is
+// at most 2e-7 of its mean, which is rounding of float32, or at most `min_deviation`, float64 [] or [columns].
+ColumnStatistics column_statistics(const at::Tensor& values, const at::Tensor& min_deviation = {});
 
 // Tokens are the sum of an embedding of each category and a linear map of the numeric features, including the encoding.
 // X_R has one channel for each category of an edge, one for each of its numeric features, and one that is 1 on every
@@ -104,6 +105,8 @@ ColumnStatistics column_statistics(const at::Tensor& values);
 class GraphModelImpl : public torch::nn::Module {
  public:
   explicit GraphModelImpl(const GraphModelOptions& options);
+  // A copy with parameters and buffers of its own, on `device` or where this one is.
+  std::shared_ptr<torch::nn::Module> clone(const std::optional<torch::Device>& device = std::nullopt) const override;
 
   // Logits or standardised targets: [B, outputs], or [N, outputs] for nodes. The features must match the options; items
   // may have any number of nodes, including none. graph_features [B, F], NaN where a feature is not defined (the mean

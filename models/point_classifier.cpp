@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/point_classifier.h"
 
+#include "models/training/module_state.h"
+
 namespace geosft {
 
 PointClassifierImpl::PointClassifierImpl(const PointClassifierOptions& classifier_options)
@@ -20,6 +22,10 @@ EncodedPoints PointClassifierImpl::encode(const at::Tensor& points, const at::Te
                                           const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   check_normals_given(normals, options.normals);
   return encode_points(ppf, embed, encoder, options.tokens, options.canonical_order, points, normals, {}, ptr, context);
+}
+
+std::shared_ptr<torch::nn::Module> PointClassifierImpl::clone(const std::optional<torch::Device>& device) const {
+  return copy_of_module(*this, device);
 }
 
 at::Tensor PointClassifierImpl::forward(const at::Tensor& points, const at::Tensor& normals,

@@ -25,6 +25,8 @@ struct PointClassifierOptions {
 class PointClassifierImpl : public torch::nn::Module {
  public:
   explicit PointClassifierImpl(const PointClassifierOptions& options);
+  // A copy with parameters and buffers of its own, on `device` or where this one is.
+  std::shared_ptr<torch::nn::Module> clone(const std::optional<torch::Device>& device = std::nullopt) const override;
 
   // points [N, 3], normals [N, 3] (undefined unless options.normals), ptr int64 [B + 1] or none: logits [B, classes].
   // Coordinates are taken as they are: a trained model expects each cloud as in its training, by default with its

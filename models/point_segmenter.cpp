@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/point_segmenter.h"
 
+#include "models/training/module_state.h"
+
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 
@@ -40,6 +42,10 @@ PointSegmenterImpl::PointSegmenterImpl(const PointSegmenterOptions& segmenter_op
   embed = register_module("embed", torch::nn::Linear(channels, width));
   encoder = register_module("encoder", Encoder(options.layer, options.layers));
   head = register_module("head", TokenHead(width, options.parts));
+}
+
+std::shared_ptr<torch::nn::Module> PointSegmenterImpl::clone(const std::optional<torch::Device>& device) const {
+  return copy_of_module(*this, device);
 }
 
 at::Tensor PointSegmenterImpl::forward(const at::Tensor& points, const at::Tensor& normals,

@@ -24,6 +24,8 @@ struct PointSegmenterOptions {
 class PointSegmenterImpl : public torch::nn::Module {
  public:
   explicit PointSegmenterImpl(const PointSegmenterOptions& options);
+  // A copy with parameters and buffers of its own, on `device` or where this one is.
+  std::shared_ptr<torch::nn::Module> clone(const std::optional<torch::Device>& device = std::nullopt) const override;
 
   // points [N, 3], normals [N, 3] (undefined unless options.normals), ptr int64 [B + 1] or none, category int64 [B] in
   // [0, categories) (undefined if categories is 0; checked on the CPU): logits [N, parts], a row for every point in the

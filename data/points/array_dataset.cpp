@@ -87,6 +87,10 @@ void warn_of_empty_classes(CloudArrays& arrays, const std::vector<std::string>& 
 void check_clouds(const CloudArrays& arrays, size_t classes, const std::string& file) {
   check_vectors(arrays.points, "points", file);
   check_labels(arrays.labels, arrays.points.size(0), classes, file);
+  if (!arrays.names.empty() && static_cast<int64_t>(arrays.names.size()) != arrays.points.size(0)) {
+    throw DataError(file, "a name for each of the " + std::to_string(arrays.points.size(0)) + " clouds, or none",
+                    std::to_string(arrays.names.size()) + " names");
+  }
   if (arrays.normals.defined()) {
     check_vectors(arrays.normals, "normals", file);
     if (arrays.normals.sizes() != arrays.points.sizes()) {

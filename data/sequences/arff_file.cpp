@@ -68,7 +68,6 @@ class ArffWords {
 };
 
 struct ArffHeader {
-  std::string relation;
   std::vector<std::string> classes;
   int64_t values = 0;       // numeric attributes: the steps of a series
   bool relational = false;  // whether they are in a relational attribute
@@ -84,7 +83,7 @@ class ArffReader {
     while (next_line()) read_series();
     if (offsets_.size() == 1) throw DataError(file_, "series below @data", "none");
     TsFile set;
-    set.problem = header_.relation;
+    set.file = file_;
     set.classes = header_.classes;
     set.values = at::tensor(values_, at::kFloat).view({-1, dimensions_});
     set.ptr = at::tensor(offsets_, at::kLong);
@@ -106,9 +105,8 @@ class ArffReader {
     while (next_line()) {
       ArffWords words(lines_.rest(), lines_);
       const std::string word = words.word().text, keyword = lower_case(word);
-      if (keyword == "@relation") {
-        header_.relation = words.word().text;
-      } else if (keyword == "@attribute") {
+      if (keyword == "@relation") continue;
+      if (keyword == "@attribute") {
         const std::string name = lower_case(words.word().text);
         const int64_t values = header_.values;
         read_type(words, in_relation);
@@ -203,7 +201,7 @@ class ArffReader {
       if (word == "?") {
         numbers_.push_back(std::numeric_limits<float>::quiet_NaN());
       } else {
-        numbers_.push_back(static_cast<float>(lines_.to_number(word, "a number or ?")));
+        numbers_.push_back(series_number(lines_, word, "a number or ?"));
       }
       const bool last = i + 1 == header_.values, ends = last && (header_.relational || !header_.labelled);
       if (!ends && !words.take(',')) {
@@ -218,6 +216,7 @@ class ArffReader {
 
   void add_label(const std::string& name) {
     const auto label = std::find(header_.classes.begin(), header_.classes.end(), name);
+    if (label == header_.classes.end() && name == "?") return labels_.push_back(-1);
     if (label == header_.classes.end()) lines_.fail_word("a class of the last attribute", name);
     labels_.push_back(label - header_.classes.begin());
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "data/data_error.h"
@@ -68,6 +69,17 @@ void read_text_table(const fs::path& file, LabelledTexts& all) {
   }
 }
 
+// Throws DataError for a table whose first line names its columns.
+void refuse_header(const fs::path& table, const LabelledTexts& all, size_t first) {
+  const std::string& label = all.labels.at(first);
+  constexpr std::array<std::string_view, 6> names = {"label", "labels", "class", "target", "category", "sentiment"};
+  if (std::ranges::count(names, lower_case(label)) == 0 ||
+      std::count(all.labels.begin() + static_cast<std::ptrdiff_t>(first), all.labels.end(), label) > 1)
+    return;
+  throw DataError(table.string() + ":1", "label<TAB>id<TAB>text from the first line on",
+                  "a header, '" + label + "', the only text of this class");
+}
+
 void read_text_folders(const fs::path& folder, LabelledTexts& all) {
   for (const fs::path& label : entries_in_order(folder)) {
     if (!fs::is_directory(label) || label.filename() == "unsup") continue;  // unsup: texts without a class
@@ -88,6 +100,7 @@ std::vector<int64_t> read_split(const fs::path& folder, const std::string& split
     read_text_folders(folder / split, all);
   } else {
     read_text_table(table, all);
+    if (static_cast<int64_t>(all.labels.size()) > first) refuse_header(table, all, static_cast<size_t>(first));
   }
   const auto end = static_cast<int64_t>(all.labels.size());
   if (end == first) throw DataError(folder.string(), "texts of the " + split + " split", "none");
@@ -117,6 +130,21 @@ bool is_byte_texts(const fs::path& folder) {
     const std::vector<fs::path> files = entries_in_order(label);
     return !files.empty() && files.front().extension() == ".txt";
   });
+}
+
+bool has_text_ending(const fs::path& file) {
+  return lower_case(file.extension().string()) == ".txt";
+}
+
+PackedItems read_unlabelled_text(const fs::path& file) {
+  LabelledTexts one{0, {}, {0}, {}, 0};
+  const std::string text = read_file(file);
+  if (text.empty()) throw DataError(file.string(), "a text", "an empty file");
+  one.add(text, "");
+  PackedItems packed = packed_sequences(at::tensor(one.offsets, at::kLong), {}, {});
+  packed.node_categories = byte_categories(std::move(one.bytes), 1);
+  packed.schema.node_vocabulary = {256};
+  return packed;
 }
 
 PackedItems read_byte_texts(const fs::path& folder, int64_t max_length) {

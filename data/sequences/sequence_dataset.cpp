@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <set>
 #include <string_view>
+
+#include <c10/util/StringUtil.h>
 
 #include "data/data_error.h"
 #include "data/dataset_formats.h"
@@ -85,6 +88,21 @@ void warn_of_unknown_series(const TsFile& set, const std::string& source, Packed
                                         : " series have no known value, and are read as zeros"));
 }
 
+// Adds a warning for each column of `values` [n, columns], float32, whose mean is large compared with its deviation.
+void warn_of_offsets(const at::Tensor& values, const std::string& source, const std::string& column,
+                     PackedItems& packed) {
+  constexpr double max_ratio = 1e6, max_exact = 1 << 24;  // float32 has 7 digits, and integers up to here
+  for (int64_t i = 0; i < values.size(1); ++i) {
+    const at::Tensor all = values.select(1, i), known = all.masked_select(all.isnan().logical_not()).to(at::kDouble);
+    if (known.numel() < 2) continue;
+    const double mean = known.mean().item<double>(), deviation = known.std(/*unbiased=*/false).item<double>();
+    if (std::abs(mean) < max_ratio * deviation || std::abs(mean) < max_exact) continue;
+    packed.warnings.push_back(c10::str(source, ": ", column, values.size(1) > 1 ? c10::str(" ", i) : "",
+                                       " has a mean of ", mean, " and a deviation of ", deviation,
+                                       ": float32 has 7 digits; subtract a constant where later ones matter"));
+  }
+}
+
 // Reads NAME_TRAIN and NAME_TEST with the reader of their ending.
 PackedItems read_pair(const fs::path& folder, const std::string& ending, TsFile (*read)(const fs::path&)) {
   const std::vector<std::string> names = series_names(folder, ending);
@@ -97,6 +115,8 @@ PackedItems read_pair(const fs::path& folder, const std::string& ending, TsFile 
   PackedItems packed = packed_series(train, test);
   warn_of_unknown_series(train, training.string(), packed);
   warn_of_unknown_series(test, testing.string(), packed);
+  warn_of_offsets(train.values, training.string(), "dimension", packed);
+  if (train.targets.defined()) warn_of_offsets(train.targets.unsqueeze(1), training.string(), "the target", packed);
   check_packed_items(packed, folder.string());
   return packed;
 }
@@ -136,7 +156,7 @@ at::Tensor matched_labels(const TsFile& train, const TsFile& test) {
   const at::Tensor unknown = (labels < 0).nonzero();
   if (unknown.numel() == 0) return labels;
   const auto label = static_cast<size_t>(test.labels[unknown[0][0]].item<int64_t>());
-  throw DataError(test.problem + " (test split)", "the classes of the training split", "'" + test.classes[label] + "'");
+  throw DataError(test.file, "the classes of the training split", "'" + test.classes[label] + "'");
 }
 
 using SequenceReader = PackedItems(const fs::path& folder, int64_t max_length);
@@ -198,13 +218,16 @@ PackedItems packed_sequences(const at::Tensor& ptr, const at::Tensor& labels, st
 
 PackedItems packed_series(const TsFile& train, const TsFile& test) {
   if (test.dimensions() != train.dimensions()) {
-    throw DataError(test.problem + " (test split)", std::to_string(train.dimensions()) + " dimensions, as in training",
+    throw DataError(test.file, std::to_string(train.dimensions()) + " dimensions, as in training",
                     std::to_string(test.dimensions()));
   }
   const bool regression = train.targets.defined();
   for (const TsFile* file : {&train, &test}) {
+    if (!regression && file->labels.defined() && file->labels.lt(0).any().item<bool>()) {
+      throw DataError(file->file, "series with a class", "? in place of one");
+    }
     if (regression ? file->targets.defined() : file->labels.defined()) continue;
-    throw DataError(file->problem + (file == &train ? " (training split)" : " (test split)"),
+    throw DataError(file->file,
                     regression ? "series with targets (@targetLabel true), as in training"
                                : "series with classes (@classLabel true) or targets (@targetLabel true)",
                     "series without, which are for prediction");
@@ -258,6 +281,14 @@ PackedItems read_unlabelled_series(const fs::path& file) {
   packed.schema.node_values = series.dimensions();
   warn_of_unknown_series(series, file.string(), packed);
   return packed;
+}
+
+float series_number(const TextLines& lines, std::string_view word, const char* what) {
+  constexpr double most = 1e30;
+  const double value = lines.to_number(word, what);
+  if (std::abs(value) > most)
+    lines.fail_word("a number of at most 1e30 in magnitude (? or NaN for a missing one)", word);
+  return static_cast<float>(value);
 }
 
 std::string empty_texts_warning(const fs::path& folder, int64_t count) {

@@ -7,20 +7,23 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/packed_items.h"
 
 namespace geosft {
 
+class TextLines;
+
 // Reads time series in the .ts format of the UEA and UCR archives and of the Monash, UEA & UCR regression archive.
 struct TsFile {
-  std::string problem;               // @problemName
+  std::string file;                  // for messages
   std::vector<std::string> classes;  // in the order of @classLabel
   at::Tensor values;                 // float32 [total length, dimensions]; NaN for "?" or "NaN" in the file
   at::Tensor ptr;                    // int64 [B + 1], offsets of the series
-  at::Tensor labels;                 // int64 [B], indices into `classes`; undefined without @classLabel true
-  at::Tensor targets;                // float32 [B], NaN if missing; defined with @targetLabel true (regression)
+  at::Tensor labels;   // int64 [B], indices into `classes`, -1 for "?"; undefined without @classLabel true
+  at::Tensor targets;  // float32 [B], NaN if missing; defined with @targetLabel true (regression)
 
   int64_t size() const { return ptr.size(0) - 1; }
   int64_t dimensions() const { return values.size(1); }
@@ -53,6 +56,15 @@ std::string series_name(const std::filesystem::path& folder);
 PackedItems read_unlabelled_series(const std::filesystem::path& file);
 // Returns whether the name of a file has one of these endings, in any letter case.
 bool has_series_ending(const std::filesystem::path& file);
+
+// Reads a text for prediction, a file *.txt, as one sequence of bytes without a target. Throws DataError for an empty
+// file.
+PackedItems read_unlabelled_text(const std::filesystem::path& file);
+bool has_text_ending(const std::filesystem::path& file);
+
+// Parses a number of a series. Throws DataError for what is no number, and for a magnitude beyond 1e30: most often a
+// mark of missing values, whose square is no float32.
+float series_number(const TextLines& lines, std::string_view word, const char* what);
 
 // Returns the warning that `count` empty texts were read as one blank each.
 std::string empty_texts_warning(const std::filesystem::path& folder, int64_t count);

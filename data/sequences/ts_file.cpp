@@ -33,7 +33,6 @@ bool is_comment(std::string_view line) {
 }
 
 struct TsHeader {
-  std::string problem;
   std::vector<std::string> classes;
   int64_t dimensions = 0;  // 0: not given
   int64_t length = 0;      // of all series; 0: not given
@@ -58,9 +57,8 @@ int64_t read_count(TextLines& lines) {
 
 // Reads one header line after its keyword.
 void read_keyword(TextLines& lines, const std::string& keyword, TsHeader& header) {
-  if (keyword == "@problemname") {
-    header.problem = lines.rest();
-  } else if (keyword == "@timestamps") {
+  if (keyword == "@problemname") return lines.pass_line();
+  if (keyword == "@timestamps") {
     if (read_bool(lines)) lines.fail("series without time stamps, which are not supported", "@timeStamps true");
   } else if (keyword == "@missing") {
     header.missing = read_bool(lines);
@@ -181,7 +179,7 @@ class TsReader {
   // Reads a number, or NaN for one that is missing.
   float read_number(std::string_view word) {
     if (word == "?" || lowered(word) == "nan") return std::numeric_limits<float>::quiet_NaN();
-    return static_cast<float>(lines_.to_number(word, "a number"));
+    return series_number(lines_, word, "a number");
   }
 
   TextLines& lines_;
@@ -200,7 +198,7 @@ TsFile read_ts_file(const std::filesystem::path& file) {
     if (const std::string_view series = lines.rest(); !series.empty() && !is_comment(series)) reader.read(series);
   }
   if (reader.offsets.size() == 1) throw DataError(file.string(), "series below @data", "none");
-  return {header.problem,
+  return {file.string(),
           header.classes,
           at::tensor(reader.values, at::kFloat).view({-1, header.dimensions}),
           at::tensor(reader.offsets, at::kLong),

@@ -61,6 +61,20 @@ void check_inputs(const AttentionOptions& options, const RelativeEncoding& relat
     TORCH_CHECK(relative.normals.defined() == (options.relative_channels > 1), "normals must be given exactly when ",
                 "relative_channels is above 1, it is ", options.relative_channels);
   }
+  const auto check_count = [](const at::Tensor& rows, const char* name, int64_t count, const char* shape) {
+    TORCH_CHECK(rows.defined() && rows.dim() >= 1 && rows.size(0) == count, name,
+                " of the relative encoding must have shape ", shape, " with ", count, " rows, got ",
+                rows.defined() ? rows.sizes() : at::IntArrayRef());
+  };
+  if (options.relative == RelativeEncodingKind::sequence) {
+    check_count(relative.positions, "positions", x.size(0), "[N, ds]");
+  }
+  if (options.relative == RelativeEncodingKind::graph) {
+    check_count(relative.rowptr, "rowptr", x.size(0) + 1, "[N + 1]");
+    TORCH_CHECK(relative.col.defined(), "col of the relative encoding must be a tensor [E], got none");
+    check_count(relative.edge_attr, "edge_attr", relative.col.size(0), "[E, r]");
+    if (relative.coordinates.defined()) check_count(relative.coordinates, "coordinates", x.size(0), "[N, 3]");
+  }
 }
 
 AttentionOptions checked(const AttentionOptions& options) {

@@ -7,7 +7,6 @@
 #include <ATen/core/grad_mode.h>
 
 #include <c10/util/string_view.h>
-#include <array>
 #include <optional>
 
 namespace geosft {
@@ -52,8 +51,6 @@ std::optional<at::ScalarType> fused_type(const at::Tensor& x, const at::Tensor& 
   return {};
 }
 
-constexpr std::array<c10::string_view, 3> activation_names = {"none", "gelu", "relu"};  // of oneDNN, by Activation
-
 at::Tensor activated(Activation activation, const at::Tensor& x) {
   if (activation == Activation::gelu) return at::gelu(x);
   return activation == Activation::relu ? at::relu(x) : x;
@@ -75,9 +72,11 @@ at::Tensor apply_linear(torch::nn::Linear& linear, const at::Tensor& x, Activati
     return map.defined() ? at::autocast::cached_cast(*type, map, c10::DeviceType::CPU) : map;
   };
   const at::Tensor maps = typed(weight), offsets = typed(bias);
-  return fused_linear()->call(x.to(*type), maps, offsets.defined() ? std::optional(offsets) : std::nullopt,
-                              activation_names.at(static_cast<size_t>(activation)),
-                              c10::List<std::optional<at::Scalar>>(), "none");
+  // The relu of oneDNN makes 0 of NaN.
+  const at::Tensor out = fused_linear()->call(
+      x.to(*type), maps, offsets.defined() ? std::optional(offsets) : std::nullopt,
+      activation == Activation::gelu ? "gelu" : "none", c10::List<std::optional<at::Scalar>>(), "none");
+  return activation == Activation::relu ? out.relu_() : out;
 }
 
 }  // namespace geosft

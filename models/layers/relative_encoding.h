@@ -9,7 +9,7 @@ namespace geosft {
 enum class RelativeEncodingKind { none, points, graph, sequence };
 
 // The relative encoding of one packed batch. Only the members of its kind are defined. Layers check shapes and dtypes,
-// not that numbers are finite, as the models do: a NaN here reaches the rows that see its point or edge.
+// not that numbers are finite: a NaN here reaches the rows that see its point or edge. Models check points and normals.
 struct RelativeEncoding {
   RelativeEncodingKind kind = RelativeEncodingKind::none;
   at::Tensor coordinates;         // points: [N, 3]; graph: of the nodes, or undefined if X_R has only edges

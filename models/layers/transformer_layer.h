@@ -83,6 +83,7 @@ class TransformerLayerImpl : public torch::nn::Module {
                      SamplingContext& context, LocalGraph* graph = nullptr);
 
   LayerOptions options;
+  // forward() calls closures that the constructor makes: replace_module() has no effect on it, new weights have.
   SamplingAttention attention{nullptr};  // the one of the layer's kind is set, the others are empty
   PolynomialSelfAttention polynomial{nullptr};
   PrimalSelfAttention primal{nullptr};

@@ -88,6 +88,11 @@ double mean_of_labels(const at::Tensor& scores, const at::Tensor& labels,
   });
 }
 
+// Returns whether a prediction of a known truth is NaN.
+bool lacks_prediction(const at::Tensor& predicted, const at::Tensor& truth) {
+  return predicted.isnan().logical_and(truth.isnan().logical_not()).any().item<bool>();
+}
+
 double r2_of_column(const at::Tensor& predicted, const at::Tensor& truth) {
   if (truth.size(0) < 2) return undefined;
   const at::Tensor exact = truth.to(at::kDouble);
@@ -224,6 +229,7 @@ double expected_calibration_error(const std::vector<ReliabilityBin>& bins) {
 
 double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& truth) {
   check_table(predicted, "predicted", truth, "truth");
+  if (lacks_prediction(predicted, truth)) return undefined;
   return mean_of_columns(predicted, truth, [](const at::Tensor& values, const at::Tensor& exact) {
     return (values.to(at::kDouble) - exact.to(at::kDouble)).abs().mean().item<double>();
   });
@@ -231,6 +237,7 @@ double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& truth)
 
 double root_mean_squared_error(const at::Tensor& predicted, const at::Tensor& truth) {
   check_table(predicted, "predicted", truth, "truth");
+  if (lacks_prediction(predicted, truth)) return undefined;
   return mean_of_columns(predicted, truth, [](const at::Tensor& values, const at::Tensor& exact) {
     return (values.to(at::kDouble) - exact.to(at::kDouble)).square().mean().sqrt().item<double>();
   });
@@ -238,6 +245,7 @@ double root_mean_squared_error(const at::Tensor& predicted, const at::Tensor& tr
 
 double r2_score(const at::Tensor& predicted, const at::Tensor& truth) {
   check_table(predicted, "predicted", truth, "truth");
+  if (lacks_prediction(predicted, truth)) return undefined;
   return mean_of_columns(predicted, truth, r2_of_column);
 }
 

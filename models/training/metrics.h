@@ -58,8 +58,8 @@ std::vector<ReliabilityBin> reliability_of_logits(const at::Tensor& logits, cons
 double expected_calibration_error(const std::vector<ReliabilityBin>& bins);
 
 // Return regression metrics, averaged over targets: predicted, truth floating [n, t]; entries whose truth is NaN are
-// ignored. R2 of a constant target is 1 if it is predicted exactly, and 0 otherwise. The root is taken per target, as
-// in OGB's evaluator.
+// ignored, and a prediction that is NaN makes the metric NaN. R2 of a constant target is 1 if it is predicted exactly,
+// and 0 otherwise. The root is taken per target, as in OGB's evaluator.
 double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& truth);
 double root_mean_squared_error(const at::Tensor& predicted, const at::Tensor& truth);
 double r2_score(const at::Tensor& predicted, const at::Tensor& truth);

@@ -43,6 +43,7 @@ double scheduled_rate(const OptimizationOptions& options, int64_t step, double e
                             : std::min(1.0, (1.0 - options.beta2) / 2.0 * static_cast<double>(step + 1));
   double factor = 1.0;
   if (options.schedule == Schedule::step) {
+    TORCH_CHECK(options.decay_every >= 1, "decay_every must be at least 1, got ", options.decay_every);
     factor = std::pow(options.decay, std::floor(epoch / static_cast<double>(options.decay_every)));
   } else {
     const double falling = static_cast<double>(options.epochs) - options.warmup_epochs;

@@ -46,6 +46,11 @@ TEST_CASE("stratified_split: the same share of every label, every row once") {
   CHECK(stratified_split(labels, 0.2, 4).second == second);
   CHECK(stratified_split(labels, 0.2, 5).second != second);
   CHECK(stratified_split({}, 0.5, 0).first.empty());
+  CHECK(stratified_split({int64_t{1} << 60, 3}, 1, 0).second.size() == 2);
+  require_error([] { stratified_split({0, -1}, 0.5, 0); }, {"labels", "negative", "-1"});
+  for (const double share : {-0.1, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
+    require_error([&] { stratified_split({0, 1}, share, 0); }, {"second_share", "from 0 to 1"});
+  }
 }
 
 }  // namespace geosft::test::test_folds

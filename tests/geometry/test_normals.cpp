@@ -194,6 +194,8 @@ TEST_CASE("normals: bad arguments are refused by name") {
   require_error([&] { estimate_normals(good, 2); }, {"neighbours", "2"});
   require_error([&] { estimate_normals(good, 3, at::tensor({0, 8}, at::kLong)); }, {"ptr", "9"});
   require_error([&] { estimate_normals(good / 0); }, {"points", "finite"});
+  require_error([&] { unit_normals(good.slice(1, 0, 2)); }, {"normals", "[..., 3]", "[9, 2]"});
+  require_error([&] { unit_normals(at::ones({2, 3}, at::kLong)); }, {"normals", "float32 or float64", "Long"});
 }
 
 TEST_CASE("normals of any length get length 1, once and for all, and zeros remain", "[normals]") {

@@ -80,6 +80,14 @@ TEST_CASE("two documents of an item are items of their own") {
   const at::Tensor ptr = at::tensor({0, 3, 3, 5, 9}, at::kLong);
   const at::Tensor document = at::tensor({0, 1, 1, 0, 0, 1, 1, 1, 1}, at::kLong);
   require_equal(document_offsets(ptr, document), at::tensor({0, 1, 3, 3, 3, 5, 5, 5, 9}, at::kLong), "ptr");
+  for (const auto& [row, value] : {std::pair<int64_t, int64_t>(0, 1), {4, 2}, {5, -1}, {8, 0}}) {
+    at::Tensor wrong = document.clone();
+    wrong[row] = value;
+    if (row == 0) wrong[1] = 0;
+    const bool flag = value == 0 || value == 1;
+    require_error([&] { document_offsets(ptr, wrong); },
+                  {"document must be 0", flag ? row == 0 ? "item 0" : "item 3" : "1"});
+  }
 }
 
 TEST_CASE("an induced subgraph keeps the features of what stays") {

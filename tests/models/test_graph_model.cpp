@@ -112,6 +112,11 @@ TEST_CASE("two documents are attended to one by one and compared") {
   single.node_vocabulary = {3};
   FeaturedGraphs apart = graphs;
   apart.graphs.ptr = ptr;
+  // Edges lead from one document to the other.
+  apart.graphs.graph.rowptr = at::zeros({21}, at::kLong);
+  apart.graphs.graph.col = at::empty({0}, at::kLong);
+  apart.edge_categories = graphs.edge_categories.slice(0, 0, 0);
+  apart.edge_values = graphs.edge_values.slice(0, 0, 0);
   apart.node_categories = graphs.node_categories.slice(1, 0, 1);
   GraphModel encoder = model_of(single);
   const auto weights = model->named_parameters();
@@ -281,6 +286,20 @@ TEST_CASE("numbers are standardised by the training set, targets too") {
   scaled.edge_values = graphs.edge_values * 4 + 1;
   model->standardize(scaled, {});
   require_close(greedy(model, scaled), output, 1e-4, "units do not count");
+  // Units such as tesla for the fields of a brain. A constant stays one.
+  for (const double unit : {1e-15, 1e20}) {
+    FeaturedGraphs other = graphs;
+    other.node_values = graphs.node_values * unit;
+    other.edge_values = graphs.edge_values * unit;
+    model->standardize(other, at::tensor({1.0f, 10.0f, nan, 3.0f, 20.0f, nan}).view({2, 3}) * unit);
+    require_close(greedy(model, other), output, 1e-4, "units do not count");
+    require_close(model->target_deviation.slice(0, 0, 2) / unit, at::tensor({1.0f, 5.0f}), 1e-6, "target_deviation");
+    CHECK(model->target_deviation[2].item<float>() == 1.0f);
+    CHECK(model->node_deviation[1].item<float>() == 1.0f);
+  }
+  // An offset of which float32 keeps little: what is left is not made larger than it is.
+  const ColumnStatistics times = column_statistics(at::tensor({1.7e9, 1.7e9 + 300, 1.7e9 + 600}).view({3, 1}));
+  CHECK(times.deviation.item<float>() == Approx(245).margin(1));
   GraphModelOptions options = small_options();
   options.signed_encoding = true;
   GraphModel with_signs = model_of(options, at::kFloat);
@@ -312,9 +331,59 @@ TEST_CASE("features that the model was not built for are refused by name") {
   FeaturedGraphs nowhere = graphs;
   nowhere.coordinates = at::Tensor();
   require_error([&] { greedy(molecules, nowhere); }, {"coordinates", "3 columns"});
+  GraphModelOptions empty = small_options();
+  empty.node_vocabulary.front() = 0;
+  require_error([&] { GraphModel{empty}; }, {"node_vocabulary", "at least 1 category"});
   GraphModelOptions none = small_options();
   none.outputs = 0;
   require_error([&] { GraphModel{none}; }, {"outputs"});
+}
+
+TEST_CASE("features that do not fit the graphs are refused by name") {
+  const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
+  GraphModel model = model_of(small_options());
+  const std::vector<int64_t>&nodes = model->options.node_vocabulary, &edges = model->options.edge_vocabulary;
+  REQUIRE(nodes.size() > 1);
+  const auto refused = [&](at::Tensor FeaturedGraphs::*member, const at::Tensor& value,
+                           const std::vector<std::string>& words) {
+    FeaturedGraphs wrong = graphs;
+    wrong.*member = value;
+    require_error([&] { greedy(model, wrong); }, words);
+  };
+  // A category beyond those of its column, which the next column has.
+  for (const auto& [column, category] : {std::pair<int64_t, int64_t>(0, nodes[0]), {1, -1}, {1, nodes[1]}}) {
+    at::Tensor categories = graphs.node_categories.clone();
+    categories[2][column] = category;
+    refused(&FeaturedGraphs::node_categories, categories,
+            {"node_categories", "column " + std::to_string(column), "got " + std::to_string(category)});
+  }
+  refused(&FeaturedGraphs::node_categories, graphs.node_categories + 0.5,
+          {"node_categories must be integers", "Float"});
+  at::Tensor categories = graphs.edge_categories.clone();
+  categories[0][0] = edges[0];
+  refused(&FeaturedGraphs::edge_categories, categories, {"edge_categories", "column 0"});
+  refused(&FeaturedGraphs::node_values, graphs.node_values.slice(0, 1), {"node_values", "8 nodes", "got 7"});
+  refused(&FeaturedGraphs::node_encoding, graphs.node_encoding.slice(0, 1), {"node_encoding", "8 nodes"});
+  refused(&FeaturedGraphs::edge_values, graphs.edge_values.slice(0, 1), {"edge_values", "edges"});
+  FeaturedGraphs across = graphs;
+  across.graphs.graph.col = graphs.graphs.graph.col.clone();
+  across.graphs.graph.col[0] = 7;
+  require_error([&] { greedy(model, across); }, {"item"});
+}
+
+TEST_CASE("a copy of a graph model has weights of its own, and the same dtype and mode") {
+  GraphModel model = model_of(small_options());
+  const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
+  GraphModel copy(std::dynamic_pointer_cast<GraphModelImpl>(model->clone()));
+  REQUIRE_FALSE(copy.is_empty());
+  const at::Tensor before = greedy(model, graphs);
+  require_equal(greedy(copy, graphs), before, "copied");
+  CHECK(copy->is_training() == model->is_training());
+  {
+    at::NoGradGuard guard;
+    for (at::Tensor& parameter : copy->parameters()) parameter.zero_();
+  }
+  require_equal(greedy(model, graphs), before, "the first one");
 }
 
 TEST_CASE("a deep head predicts from pooled nodes and standardised features of the graphs", "[graph_model]") {

@@ -22,6 +22,6 @@ constexpr const char* description = "The analyses of the Sampling Foundational T
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-analyze",
-                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
+  geosft::end_process(geosft::run_tool("geosft-analyze",
+                                       [&] { return geosft::run_subcommands(description, subcommands, argc, argv); }));
 }

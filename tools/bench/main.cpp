@@ -33,5 +33,5 @@ int bench(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-bench", [&] { return bench(argc, argv); });
+  geosft::end_process(geosft::run_tool("geosft-bench", [&] { return bench(argc, argv); }));
 }

@@ -2,7 +2,7 @@
 #include "tools/classify/classify_experiment.h"
 
 int main(int argc, char** argv) {
-  return geosft::run_trainer<geosft::ClassifyExperiment>(
+  geosft::run_trainer<geosft::ClassifyExperiment>(
       {{"export", "write a dataset as arrays, in the HDF5 form of ModelNet40", geosft::add_export_command},
        geosft::report_subcommand<geosft::ClassifyExperiment>},
       argc, argv);

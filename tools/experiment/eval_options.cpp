@@ -60,7 +60,7 @@ void check_run_first(CLI::App& subcommand, const PredictedInputs& inputs) {
     if (!no_file && (is_run || !inputs.is_file(first))) return;
     const std::string tool = inputs.program;
     const std::vector<std::string> known = zoo_models(tool);
-    const std::string model = known.empty() ? "RUN" : known.front();
+    const std::string model = known.size() == 1 ? known.front() : "RUN";  // several models take different files
     const std::string command = subcommand.get_name();
     const std::string form = tool + " " + command + " " + model + " " + inputs.example;
     if (is_run) throw UsageError("FILE is required: what to predict, after the RUN, as in " + form);

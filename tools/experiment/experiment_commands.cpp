@@ -38,13 +38,14 @@ std::string score_text(const nlohmann::json& card) {
   return text;
 }
 
-// Returns the size of the files that are there.
-std::string megabytes(const std::vector<fs::path>& files) {
+// Returns the size of all weights in a folder.
+std::string megabytes(const fs::path& folder) {
   double bytes = 0;
-  for (const fs::path& file : files) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code absent;
-    const uintmax_t size = fs::file_size(file, absent);
-    if (!absent) bytes += static_cast<double>(size);
+    const uintmax_t size = at->file_size(absent);
+    if (!absent && at->path().extension() == ".ckpt") bytes += static_cast<double>(size);
   }
   std::ostringstream text;
   text << std::fixed << std::setprecision(1) << bytes / 1e6 << " MB";
@@ -69,8 +70,7 @@ struct ListCommand {
     for (const std::string& one : names) {
       const nlohmann::json card = zoo_card(one);
       std::cout << std::left << std::setw(static_cast<int>(widest) + 2) << one << card.at("summary").get<std::string>()
-                << "; " << score_text(card) << "; "
-                << megabytes({RunFolder::open(zoo_folder() / one).best_checkpoint(), kernel_file(zoo_folder() / one)})
+                << "; " << score_text(card) << "; " << megabytes(zoo_folder() / one)
                 << "; data: " << card.at("data").at("licence").get<std::string>() << '\n';
     }
     if (names.empty()) std::cerr << no_zoo_models_text(tool) << ": train one, see train --help\n";

@@ -221,9 +221,9 @@ Command add_fetch_command(CLI::App& subcommand) {
   return fetch_command(subcommand, Experiment::program);
 }
 
-// Runs the program of an experiment, with `more` subcommands of its own; returns its exit code.
+// Runs the program of an experiment, with `more` subcommands of its own, and ends the process.
 template <class Experiment>
-int run_trainer(const std::vector<Subcommand>& more, int argc, char** argv) {
+[[noreturn]] void run_trainer(const std::vector<Subcommand>& more, int argc, char** argv) {
   const TrainerHelp& help = Experiment::help;
   std::vector<Subcommand> all = {{"train", help.train, add_train_command<Experiment>},
                                  {"eval", help.eval, add_eval_command<Experiment>},
@@ -232,7 +232,7 @@ int run_trainer(const std::vector<Subcommand>& more, int argc, char** argv) {
   all.insert(all.end(), more.begin(), more.end());
   all.push_back({"list", "pretrained models: their names may stand for a RUN folder", add_list_command<Experiment>});
   all.push_back({"fetch", help.fetch, add_fetch_command<Experiment>});
-  return run_tool(Experiment::program, [&] { return run_subcommands(help.description, all, argc, argv); });
+  end_process(run_tool(Experiment::program, [&] { return run_subcommands(help.description, all, argc, argv); }));
 }
 
 }  // namespace geosft

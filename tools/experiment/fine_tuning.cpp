@@ -4,7 +4,9 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
+#include <string_view>
 
 #include "data/data_error.h"
 #include "models/training/module_state.h"
@@ -13,10 +15,16 @@
 namespace geosft {
 namespace {
 
-// Returns whether a tensor depends on the outputs: the last linear map, and the units of regression targets.
-bool is_of_outputs(const std::string& name) {
+// Returns whether a tensor of `state` depends on the outputs: the last linear map, and the units of regression targets.
+bool is_of_outputs(const std::string& name, const std::map<std::string, at::Tensor>& state) {
   if (name == "target_mean" || name == "target_deviation" || name == "target_reference") return true;
-  return is_of_head(name) && name.find(".linear.") != std::string::npos;
+  if (!is_of_head(name)) return false;
+  constexpr std::string_view several = ".linears.";  // of a head of several layers, numbered
+  const size_t at = name.find(several);
+  if (at == std::string::npos) return name.find(".linear.") != std::string::npos;
+  const size_t number = at + several.size(), end = name.find('.', number);
+  const std::string next = name.substr(0, number) + std::to_string(std::stoll(name.substr(number, end - number)) + 1);
+  return !state.contains(next + name.substr(end));
 }
 
 // Returns whether a checkpoint has the outputs of `texts`: names, and all that is fixed for a resumed run.
@@ -76,8 +84,9 @@ struct CategoryInputs {
 void copy_weights(torch::nn::Module& model, const Checkpoint& checkpoint, const std::filesystem::path& file,
                   bool with_outputs, const CategoryInputs& categories) {
   at::NoGradGuard guard;
-  for (const auto& [name, tensor] : module_state(model)) {
-    if (!with_outputs && is_of_outputs(name)) continue;
+  const std::map<std::string, at::Tensor> state = module_state(model);
+  for (const auto& [name, tensor] : state) {
+    if (!with_outputs && is_of_outputs(name, state)) continue;
     const auto found = checkpoint.tensors.find("model." + name);
     at::Tensor inputs = tensor;
     if (name == "embed.weight" && !categories.are_same() && found != checkpoint.tensors.end() &&
@@ -116,7 +125,10 @@ void take_model_keys(Config& config, const std::string& run) {
   if (text == checkpoint.texts.end()) throw DataError(file.string(), "a checkpoint of a run", "no text 'config'");
   read_run_config(file, [&] {
     config.set_known(text->second, "its configuration", [](const std::string& section, const std::string& key) {
-      return section == "model" || (section == "clouds" && (key == "points" || key == "normals"));
+      const std::set<std::string> features = {"fingerprint", "fingerprint_bits", "descriptors", "statistics",
+                                              "head_features"};
+      return section == "model" || (section == "clouds" && (key == "points" || key == "normals")) ||
+             (section == "molecules" && features.contains(key));
     });
   });
 }

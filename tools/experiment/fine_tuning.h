@@ -13,8 +13,8 @@
 
 namespace geosft {
 
-// Sets the keys of section [model], and the points and normals of section [clouds], to those of a RUN folder, a
-// checkpoint or a pretrained model. Throws DataError for an invalid one.
+// Sets the keys of section [model], the points and normals of section [clouds], and the features of section [molecules]
+// to those of a RUN folder, a checkpoint or a pretrained model. Throws DataError for an invalid one.
 void take_model_keys(Config& config, const std::string& run);
 
 // Throws UsageError if an option of the command line gives another architecture than that of the RUN to begin with:

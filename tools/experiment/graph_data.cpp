@@ -401,7 +401,7 @@ TrainingGraphs open_training_graphs(GraphSettings settings) {
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings) {
   const bool of_nodes = graphs.node_split.defined();
   DatasetSplit split = of_nodes ? node_splits(graphs) : split_of_graphs(graphs, settings);
-  if (!split.validation.empty() || settings.validation_fraction == 0) return split;
+  if (!split.validation.empty() || split.train.empty() || settings.validation_fraction == 0) return split;
   if (of_nodes) throw UsageError("validation_fraction holds graphs out, and here nodes are split");
   hold_out(split, graphs, settings);
   return split;

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <new>
@@ -43,6 +45,13 @@ struct Exit {
 Exit planned_exit;
 std::atomic<const Exit*> at_signal{nullptr};  // null while planned_exit changes
 std::string tool_name = "geosft";
+
+std::atomic<bool> exit_handlers_kept{GEOSFT_KEEP_EXIT_HANDLERS};
+
+// Returns whether a library that is loaded before the program, such as a profiler, may report when it ends.
+bool is_observed() {
+  return std::getenv("LD_PRELOAD") != nullptr || std::getenv("CUDA_INJECTION64_PATH") != nullptr;
+}
 
 extern "C" void geosft_exit_at_signal(int) {
   const Exit* const planned = at_signal.load();
@@ -136,6 +145,17 @@ int run_tool(const char* name, const std::function<int()>& body) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow (ulimit -f) is an error of its write
   tool_name = name;
   return guarded(name, body);
+}
+
+void keep_exit_handlers() {
+  exit_handlers_kept.store(true);
+}
+
+void end_process(int code) {
+  if (exit_handlers_kept.load() || is_observed()) std::exit(code);
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::quick_exit(code);
 }
 
 namespace {

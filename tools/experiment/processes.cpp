@@ -12,6 +12,7 @@
 #include "models/training/distributed/mpi/mpi_communicator.h"
 #include "models/training/distributed/sockets/socket_communicator.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {
@@ -116,7 +117,10 @@ std::unique_ptr<Communicator> join_by_mpi(StartMpi start) {
 
 std::unique_ptr<Communicator> join_processes() {
   if (has_mpi_launcher()) {
-    if (const StartMpi start = find_start()) return join_by_mpi(start);
+    if (const StartMpi start = find_start()) {
+      keep_exit_handlers();
+      return join_by_mpi(start);
+    }
   }
   const std::optional<Place> place = place_of_launcher();
   const int64_t launched = place ? place->size : has_mpi_launcher() ? size_of_mpi_launcher().value_or(1) : 1;

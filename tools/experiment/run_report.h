@@ -7,6 +7,7 @@
 #include <string>
 
 #include "data/atomic_file.h"
+#include "data/read_file.h"
 #include "models/summary.h"
 #include "tools/experiment/eval_options.h"
 #include "tools/experiment/experiment_commands.h"
@@ -60,6 +61,8 @@ template <class Experiment, class Evaluate, class Fill>
 int write_report(const ReportArguments& given, const Overrides<Experiment>& overrides, const Evaluate& evaluate,
                  const Fill& fill) {
   const ReportPlace place = report_place(given);
+  const std::string config =
+      read_file(place.folder.config());  // of the training, whatever the options of this evaluation
   auto trained = overrides.load(given.run);
   overrides.require_data(trained, given.run);
   const auto report = evaluate(trained);
@@ -76,7 +79,7 @@ int write_report(const ReportArguments& given, const Overrides<Experiment>& over
   fill(page, report, trained);
   add_fact(page, "the figures are of",
            "best.ckpt" + checkpoint_note(place.folder.path(), trained.settings.train.epochs));
-  page.config = trained.settings.config().to_toml();
+  page.config = config;
   write_file_atomically(place.file, html_page(page));
   std::cout << place.file.string() << '\n';
   return 0;

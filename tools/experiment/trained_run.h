@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/training/module_state.h"
 #include "tools/experiment/run_checkpoint.h"
 #include "tools/experiment/run_observer.h"
 
@@ -72,7 +73,10 @@ TrainedRun<Task> trained_run_of(const Checkpoint& checkpoint, const std::filesys
   read_run_config(file, [&] {
     loaded.settings.config().set_run_text(run_text(checkpoint, Task::program, "config", file), "its configuration");
   });
-  loaded.model = Task::make_model(loaded.settings, loaded);
+  {
+    const DefaultDtypeGuard of_weights(at::kFloat);  // whatever the program has set
+    loaded.model = Task::make_model(loaded.settings, loaded);
+  }
   load_run_weights(*loaded.model, checkpoint, file);
   loaded.model->eval();
   return loaded;

@@ -172,6 +172,15 @@ int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, co
   return processes.broadcast(at::scalar_tensor(epochs, at::kLong)).item<int64_t>();
 }
 
+// Returns whether a model of sequences has nothing that tells the order of the tokens of an item.
+bool ignores_order(const ItemSchema& schema, const GraphModelSettings& model) {
+  if (schema.items != "sequences" || model.positions != NodePositions::none) return false;
+  const PrimalOptions primal = model.layer().primal;
+  const bool pools = !primal.pool.empty() && primal.pooling != PoolingKind::k_means;
+  return !pools && primal.mask == MaskKind::none && primal.convolution == ConvolutionKind::none &&
+         !model.polynomial.causal;
+}
+
 // Returns nullopt on ranks other than 0.
 std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedItems& graphs, const RunFolder& parent,
                                       bool resume, at::Device device, const Communicator& processes) {
@@ -312,6 +321,10 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
   }
   for (const std::string& said : {note, opened.derived}) {
     if (!said.empty() && processes.is_root()) std::cerr << said << '\n';
+  }
+  if (processes.is_root() && ignores_order(graphs.schema, opened.settings.model)) {
+    std::cerr << "positions none: this model does not see the order of the " << (graphs.pictures ? "patches" : "steps")
+              << ": use --positions added\n";
   }
   if (processes.is_root() && graphs.schema.outputs() <= max_described) {
     for (const std::string& line : label_lines(graphs, split, max_described)) std::cerr << line << '\n';

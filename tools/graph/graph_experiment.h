@@ -201,7 +201,8 @@ struct SequenceExperiment : GraphExperiment {
       .predict = "what a trained model says of each sequence of a dataset",
       .info = "what a RUN folder, a checkpoint or a dataset holds",
       .fetch = "download a published dataset, such as BasicMotions"};
-  static constexpr const char *program = "geosft-sequence", *seed_help = "of the samplers",
+  static constexpr const char *program = "geosft-sequence",
+                              *seed_help = "not used: samples depend on the item and the vote",
                               *train_example = "--data DIR --attention bn_sh --epochs 50 --num-seeds 3";
   static constexpr ItemWords items{"sequence", "sequences"};
   static constexpr const char* example_file = "series.ts";

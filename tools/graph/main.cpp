@@ -3,7 +3,7 @@
 #include "tools/graph/report_command.h"
 
 int main(int argc, char** argv) {
-  return geosft::run_trainer<geosft::GraphExperiment>(
+  geosft::run_trainer<geosft::GraphExperiment>(
       {geosft::graph_report_subcommand<geosft::GraphExperiment>,
        {"encode", "encodings of the nodes of a graph dataset, to a file", geosft::add_encode_command},
        geosft::sweep_subcommand<geosft::GraphExperiment>},

@@ -236,6 +236,17 @@ struct Predictor {
     });
   }
 
+  // Returns whether the model is of texts, byte by byte.
+  bool takes_texts() const {
+    const ItemSchema& schema = trained.schema;
+    return schema.items == "sequences" && schema.node_vocabulary == std::vector<int64_t>{256} && !schema.documents;
+  }
+
+  UnlabelledGraphs unlabelled_text(const std::string& file) const {
+    if (!takes_texts()) throw DataError(file, "what the model was trained on, no texts", "a text");
+    return {in_tokens(read_unlabelled_text(file), trained.settings), {""}, {}};
+  }
+
   // Throws DataError unless the model takes the molecules of SMILES.
   void require_smiles(const std::string& source) const {
     const ItemSchema& schema = trained.schema;
@@ -274,6 +285,7 @@ struct Predictor {
   void predict_file(const std::string& file) {
     if (words.edges) refuse_typed_smiles(file);
     if (!words.edges && is_picture_name(file)) return predict_picture(file);
+    if (!words.edges && has_text_ending(file)) return predict_unlabelled(unlabelled_text(file), file);
     if (!words.edges && (!trained.schema.node_vocabulary.empty() || trained.schema.grid_height > 0)) {
       throw DataError(file, "a dataset by --data, for a model of " + trained.schema.items, "a file");
     }
@@ -318,6 +330,10 @@ struct Predictor {
   }
 };
 
+bool is_series_or_picture(const std::filesystem::path& file) {
+  return has_series_ending(file) || is_picture_name(file.string());
+}
+
 // Returns whether a folder is a set in TU's form, or a broken one, of which reading it says more.
 bool is_graph_folder(const std::filesystem::path& folder) {
   try {
@@ -331,7 +347,7 @@ bool is_graph_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 bool SequenceExperiment::is_input(const std::filesystem::path& file) {
-  return has_series_ending(file) || is_picture_name(file.string());
+  return is_series_or_picture(file) || has_text_ending(file);
 }
 
 void GraphPredictOptions::add_to(CLI::App& subcommand, const ItemWords& words) {
@@ -366,8 +382,8 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
       "FILE", files,
       words.edges ? "graphs in place of the dataset: " + graph_file_formats_text() +
                         ", or a folder in TU's form; folders of them, or patterns such as 'a/*.mtx'"
-                  : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored; or "
-                    "pictures: *.jpg, *.jpeg, *.png; folders of them, or patterns such as 'a/*.ts'");
+                  : "series in place of the dataset: *.ts, *.arff or UCR's *.tsv, whose classes are ignored; texts: "
+                    "*.txt; or pictures: *.jpg, *.jpeg, *.png; folders of them, or patterns such as 'a/*.ts'");
   replaces_dataset(given);
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first FILE that cannot be read")->needs(given);
   if (!words.edges) return;
@@ -379,9 +395,11 @@ void GraphPredictOptions::add_inputs_to(CLI::App& subcommand, const ItemWords& w
 
 int GraphPredictOptions::predict(GraphRun& trained, const char* program, const ItemWords& words) const {
   Predictor predictor{*this, trained, words};
-  const InputFiles inputs = input_files(
-      files, words.edges ? InputKind{graph_endings(), has_graph_ending, is_graph_folder}
-                         : InputKind{".ts, .arff, .tsv, .jpg, .jpeg or .png", SequenceExperiment::is_input});
+  const InputKind of_graphs{graph_endings(), has_graph_ending, is_graph_folder}, of_texts{".txt", has_text_ending},
+      of_series{".ts, .arff, .tsv, .jpg, .jpeg or .png", is_series_or_picture};
+  const InputFiles inputs = input_files(files, words.edges               ? of_graphs
+                                               : predictor.takes_texts() ? of_texts
+                                                                         : of_series);
   if (takes_dataset()) predictor.predict_dataset();
   if (!smiles.empty()) {
     for (const std::string& file : inputs.files) {
@@ -400,7 +418,8 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
     code = for_each_file(
         program, inputs.files.size(), fail_fast, [&](size_t i) { predictor.predict_file(inputs.files[i]); },
         [&](size_t i, const std::string& error) { predictor.add_error(inputs.files[i], error); });
-  } catch (...) {  // of fail_fast, or where nobody reads standard output any more
+  } catch (
+      const DataError&) {  // of fail_fast; where nobody reads standard output any more, half a table is not written
     write();
     throw;
   }

@@ -2,6 +2,5 @@
 #include "tools/segment/segment_experiment.h"
 
 int main(int argc, char** argv) {
-  return geosft::run_trainer<geosft::SegmentExperiment>({geosft::report_subcommand<geosft::SegmentExperiment>}, argc,
-                                                        argv);
+  geosft::run_trainer<geosft::SegmentExperiment>({geosft::report_subcommand<geosft::SegmentExperiment>}, argc, argv);
 }

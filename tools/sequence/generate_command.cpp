@@ -24,6 +24,16 @@ void check_range(const char* lower_option, int64_t lower, const char* upper_opti
                    " and " + std::to_string(upper));
 }
 
+// Throws UsageError for a place where something is: another dataset would be replaced, or mixed with this one.
+void refuse_filled(const std::filesystem::path& out) {
+  std::error_code error;
+  if (!std::filesystem::exists(out, error)) return;
+  const bool folder = std::filesystem::is_directory(out, error);
+  if (folder && std::filesystem::is_empty(out, error)) return;
+  throw UsageError("--out " + out.string() + " is " + (folder ? "a folder with files in it" : "a file") +
+                   ": take a folder that is new or empty");
+}
+
 struct GenerateCommand {
   const CLI::App* subcommand = nullptr;
   std::string kind;
@@ -132,6 +142,7 @@ int GenerateCommand::execute() const {
       throw UsageError(option + " is for " + listed(kinds_with(option), " and ") + ", not for " + kind);
     }
   }
+  refuse_filled(out);
   return (this->*chosen->write)();
 }
 

@@ -9,7 +9,7 @@ AddCommand add_generate_command;  // generate_command.cpp
 }  // namespace geosft
 
 int main(int argc, char** argv) {
-  return geosft::run_trainer<geosft::SequenceExperiment>(
+  geosft::run_trainer<geosft::SequenceExperiment>(
       {geosft::graph_report_subcommand<geosft::SequenceExperiment>,
        {"generate", "write a synthetic dataset: ListOps, Pathfinder, pictures of shapes or pairs of documents",
         geosft::add_generate_command},

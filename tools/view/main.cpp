@@ -3,8 +3,8 @@
 #include "tools/view/view_command.h"
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-view", [&] {
+  geosft::end_process(geosft::run_tool("geosft-view", [&] {
     const auto display = geosft::view::make_display();
     return geosft::view::run_view(argc, argv, *display);
-  });
+  }));
 }

@@ -156,6 +156,9 @@ TEST_CASE("arrays that do not fit together are refused") {
   arrays.normals[0][2][0] = std::numeric_limits<float>::infinity();
   require_refused(arrays, {"finite normals", "cloud 0"});
   arrays = example();
+  arrays.names = {"one"};
+  require_refused(arrays, {"a name for each of the 2 clouds", "1 names"});
+  arrays = example();
   arrays.points = at::zeros({2, 4, 2});
   require_refused(arrays, {"[N, P, 3]", "[2, 4, 2]"});
   arrays = example();

@@ -62,6 +62,28 @@ TEST_CASE("a series in the place of texts is refused, texts of numbers are not",
   CHECK(read_byte_texts(folder.path()).size() == 3);
 }
 
+TEST_CASE("a header of a table of texts is refused, a class of that name is not", "[byte_texts]") {
+  const TemporaryFolder folder;
+  write_text(folder / "s_test.tsv", "pos\t7\ta\n");
+  write_text(folder / "s_train.tsv", "Label\tid\ttext\npos\t1\ta\nneg\t2\tb\n");
+  require_error([&] { read_byte_texts(folder.path()); },
+                {"s_train.tsv:1", "from the first line on", "a header, 'Label'"});
+  write_text(folder / "s_train.tsv", "target\t0\ttext\npos\t1\ta\ntarget\t2\tb\n");
+  CHECK(read_byte_texts(folder.path()).size() == 4);
+}
+
+TEST_CASE("a text for prediction is a file of its own", "[byte_texts]") {
+  const TemporaryFolder folder;
+  write_text(folder / "a.txt", "Hi!");
+  write_text(folder / "b.TXT", "");
+  const PackedItems text = read_unlabelled_text(folder / "a.txt");
+  CHECK(text.size() == 1);
+  CHECK(text.schema.node_vocabulary == std::vector<int64_t>{256});
+  require_equal(text.node_categories.squeeze(1).to(at::kLong), at::tensor({'H', 'i', '!'}, at::kLong), "bytes");
+  CHECK(has_text_ending(folder / "b.TXT"));
+  require_error([&] { read_unlabelled_text(folder / "b.TXT"); }, {"b.TXT", "a text", "an empty file"});
+}
+
 TEST_CASE("broken texts are refused", "[byte_texts]") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& train, const std::string& test, const std::vector<std::string>& words) {

@@ -55,6 +55,30 @@ TEST_CASE("series without any known value are zeros, with a warning", "[sequence
   CHECK(packed.node_values.slice(0, 0, 2).eq(0).all().item<bool>());
 }
 
+TEST_CASE("a class that is unknown is for prediction alone", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  const std::string head = "@relation S\n@attribute a numeric\n@attribute b numeric\n@attribute target {x, y}\n@data\n";
+  write_text(folder / "S_TRAIN.arff", head + "1,2,x\n3,4,y\n");
+  write_text(folder / "S_TEST.arff", head + "5,6,?\n");
+  require_equal(read_unlabelled_series(folder / "S_TEST.arff").node_values.squeeze(1),
+                at::tensor({5.0, 6.0}, at::kFloat), "values");
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S_TEST.arff", "series with a class", "?"});
+}
+
+TEST_CASE("an offset of which float32 keeps little is a warning", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  const std::string head = "@dimensions 3\n@targetLabel true\n@data\n";
+  write_text(folder / "S_TRAIN.ts", head + "1000000001,1000000002,1000000003:1,2,3:5,?,5:5\n1000000004:7:5:5\n");
+  write_text(folder / "S_TEST.ts", head + "1:1:1:1\n");
+  const auto warnings = [&] { return open_sequence_dataset(folder.path()).warnings; };
+  REQUIRE(warnings().size() == 1);  // the other constants are small
+  CHECK_THAT(warnings()[0], Catch::StartsWith((folder / "S_TRAIN.ts").string() + ": dimension 0 has a mean of 1e+09") &&
+                                Catch::Contains("subtract a constant"));
+  write_text(folder / "S_TRAIN.ts", head + "1,2:1,2:5,?:700000100\n3:7:5:700000300\n");
+  REQUIRE(warnings().size() == 1);
+  CHECK_THAT(warnings()[0], Catch::Contains(": the target has a mean of 7e+08 and a deviation of "));
+}
+
 TEST_CASE("a test split may list its classes in another order, or fewer of them", "[sequence_dataset]") {
   const TemporaryFolder folder;
   write_text(folder / "S_TRAIN.ts", "@dimensions 1\n@classLabel true a b c\n@data\n1:c\n2:a\n3:b\n");
@@ -77,8 +101,7 @@ TEST_CASE("series with a target are regression", "[sequence_dataset]") {
   REQUIRE(series_name(folder.path()) == "S");
   REQUIRE_FALSE(read_unlabelled_series(folder / "S_TEST.ts").target.defined());
   write_text(folder / "S_TEST.ts", "@problemName S\n@dimensions 1\n@classLabel true a\n@data\n4:a\n");
-  require_error([&] { open_sequence_dataset(folder.path()); },
-                {"S (test split)", "@targetLabel true)", "as in training"});
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S_TEST.ts", "@targetLabel true)", "as in training"});
   write_text(folder / "T_TRAIN.ts", targeted);
   REQUIRE(series_name(folder.path()).empty());
   REQUIRE(series_name(folder / "absent").empty());
@@ -160,9 +183,9 @@ TEST_CASE("folders and pairs of files that do not fit are refused", "[sequence_d
   write_text(folder / "S_TEST.ts", "@classLabel true a c\n@data\n1:2:a\n");
   CHECK(open_sequence_dataset(folder.path()).size() == 2);  // a class that no series has
   write_text(folder / "S_TEST.ts", "@problemName S\n@classLabel true a c\n@data\n1:2:a\n1:2:c\n");
-  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test split)", "classes of the training", "'c'"});
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S_TEST.ts", "classes of the training", "'c'"});
   write_text(folder / "S_TEST.ts", "@problemName S\n@classLabel false\n@data\n1:2\n");
-  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test split)", "@classLabel true", "prediction"});
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S_TEST.ts", "@classLabel true", "prediction"});
   write_text(folder / "T_TRAIN.ts", header + "1:2:a\n");
   require_error([&] { open_sequence_dataset(folder.path()); }, {"one file *_TRAIN.ts", "2"});
 }

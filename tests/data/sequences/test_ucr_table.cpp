@@ -24,7 +24,20 @@ TEST_CASE("a line of a UCR table is a class and a series", "[ucr_table]") {
   require_equal(set.ptr, at::tensor({0, 2, 4, 7}, at::kLong), "ptr");
   require_equal(set.values.squeeze(1).nan_to_num(99), at::tensor({0.5, -1.0, 99.0, 3.0, 1.0, 99.0, 4.0}, at::kFloat),
                 "values");
-  CHECK(set.problem == "S_TRAIN.tsv");
+  CHECK_THAT(set.file, Catch::EndsWith("S_TRAIN.tsv"));
+}
+
+TEST_CASE("an empty field of a UCR table is a missing value, at its end padding", "[ucr_table]") {
+  for (const char* text : {"1\t0.5\t\t0.8\t\t\n2\t\t3\n", "1,0.5,,0.8,,\n2, ,3\n", "1, 0.5, , 0.8 # end\n2,\t,3\r\n"}) {
+    INFO(text);
+    const TsFile set = read(text);
+    require_equal(set.ptr, at::tensor({0, 3, 5}, at::kLong), "ptr");
+    require_equal(set.values.squeeze(1).nan_to_num(99), at::tensor({0.5, 99.0, 0.8, 99.0, 3.0}, at::kFloat), "values");
+  }
+  // Several kinds of separators.
+  for (const char* text : {"1  0.5\t 0.6\n", "1\t0.5,0.6\n", "1 0.5,0.6\n"}) {
+    require_equal(read(text).values.squeeze(1), at::tensor({0.5, 0.6}, at::kFloat), "values");
+  }
 }
 
 TEST_CASE("broken UCR tables are refused by line", "[ucr_table]") {
@@ -34,6 +47,9 @@ TEST_CASE("broken UCR tables are refused by line", "[ucr_table]") {
   require_error([] { read("1\t2\n1\t2,5\t3\n"); }, {":2", "decimal points", "2,5"});
   require_error([] { read("1\t2\tx\n"); }, {":1", "a number", "x"});
   require_error([] { read("1\t2\tinf\n"); }, {":1", "finite", "inf"});
+  require_error([] { read("1\t2\t-3.4028235e38\n"); }, {":1", "at most 1e30", "-3.4028235e38"});
+  require_error([] { read("1\t2\t-1.#IND\t3\n"); }, {":1", "a number", "-1.#IND"});
+  require_error([] { read(",1,2\n"); }, {":1", "a class that is a number", "an empty field"});
   require_error([] { read("1\n"); }, {":1", "values behind the class"});
   require_error([] { read("1\tNaN\n"); }, {":1", "values behind the class", "none"});
 }

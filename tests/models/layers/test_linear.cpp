@@ -5,6 +5,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "models/training/autocast.h"
 #include "tests/support.h"
@@ -50,6 +51,21 @@ TEST_CASE("linear maps without a gradient are those with one, but for rounding",
           require_close(found.to(at::kDouble), one.of(exact(linear, x)), 1e-5, one.name);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("linear maps keep NaN, with and without a gradient", "[linear]") {
+  torch::nn::Linear linear(3, 4);
+  at::Tensor x = at::ones({2, 3});
+  x[1][0] = std::numeric_limits<float>::quiet_NaN();
+  for (const Case& one : cases) {
+    INFO(one.name);
+    for (const bool gradient : {false, true}) {
+      const at::AutoGradMode mode(gradient);
+      const at::Tensor out = apply_linear(linear, x, one.activation);
+      CHECK(out[0].isfinite().all().item<bool>());
+      CHECK(out[1].isnan().all().item<bool>());
     }
   }
 }

@@ -144,6 +144,14 @@ TEST_CASE("targets that are missing are left out of errors") {
   CHECK(r2_score(predicted, truth) == Approx(1 - 0.25 / 218.0));  // one number has no spread to compare with
 }
 
+TEST_CASE("a prediction that is NaN makes the metric NaN, whatever the other targets have") {
+  const at::Tensor truth = doubles({0, 2, 0, 2, nan, 3}).view({3, 2}),
+                   predicted = doubles({nan, 1, 2, 1, 5, 2}).view({3, 2});
+  CHECK(std::isnan(mean_absolute_error(predicted, truth)));
+  CHECK(std::isnan(root_mean_squared_error(predicted, truth)));
+  CHECK(std::isnan(r2_score(predicted, truth)));
+}
+
 TEST_CASE("confidences are binned, and their error is the mean difference from the share that is right") {
   // Confidences 0.6 (right), 0.6 (wrong), 0.9 (right), 1 (right); with five bins 0.6 is in (0.4, 0.6].
   const at::Tensor shares = doubles({0.6, 0.4, 0.4, 0.6, 0.1, 0.9, 1.0, 0.0}).view({4, 2});

@@ -54,6 +54,31 @@ TEST_CASE("load_module_state refuses tensors of another module by name", "[modul
   require_error([&] { load_module_state(*norm, wider); }, {"tensor bias of the checkpoint has shape [4]"});
 }
 
+TEST_CASE("a copy of a module's state has its dtypes and its mode, and memory of its own", "[module_state]") {
+  torch::nn::BatchNorm1d norm(3), copy(3);
+  norm->weight.set_data(at::arange(3, at::kDouble));
+  norm->bias.set_requires_grad(false);
+  norm->running_mean.fill_(5);
+  norm->num_batches_tracked.fill_(7);
+  norm->eval();
+  copy_module_state(*copy, *norm, std::nullopt);
+  require_equal(copy->weight.detach(), at::arange(3, at::kDouble), "weight");
+  require_equal(copy->num_batches_tracked, at::scalar_tensor(7, at::kLong), "batches");
+  CHECK(copy->weight.requires_grad());
+  CHECK_FALSE(copy->bias.requires_grad());
+  CHECK_FALSE(copy->is_training());
+  copy->running_mean.fill_(1);
+  require_equal(norm->running_mean, at::full({3}, 5.0f), "running_mean");
+}
+
+TEST_CASE("the default dtype is as it was afterwards", "[module_state]") {
+  {
+    const DefaultDtypeGuard of_weights(at::kDouble);
+    CHECK(at::ones({1}).scalar_type() == at::kDouble);
+  }
+  CHECK(at::ones({1}).scalar_type() == at::kFloat);
+}
+
 TEST_CASE("the head of a model is told by the name of its child", "[module_state]") {
   for (const char* name : {"head.linear.weight", "pool_head.u", "sample_head.sampler.score.weight", "head"}) {
     REQUIRE(is_of_head(name));

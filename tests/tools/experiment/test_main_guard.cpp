@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -114,6 +115,29 @@ TEST_CASE("an exception becomes one line and its exit code") {
   const Outcome odd = outcome([]() -> int { throw 3; });
   CHECK(odd.code == 1);
   CHECK(odd.err.find("geosft-some: error: ") == 0);
+}
+
+TEST_CASE("the end of the process writes what was printed") {
+  std::array<int, 2> out;
+  REQUIRE(pipe(out.data()) == 0);
+  std::cout.flush();
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(out[1], STDOUT_FILENO);
+    std::cout << "by a stream, ";
+    std::fputs("by C", stdout);
+    end_process(7);
+  }
+  close(out[1]);
+  std::string text(64, '\0');
+  size_t size = 0;
+  for (ssize_t got = 1; got > 0; size += static_cast<size_t>(got)) got = read(out[0], &text[size], text.size() - size);
+  close(out[0]);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(text.substr(0, size) == "by a stream, by C");
 }
 
 TEST_CASE("a stdout that nobody reads ends the tool silently") {

@@ -63,8 +63,9 @@ TEST_CASE("the report of a graph run has the figures of eval, and its worst mist
   // Hardly trained, so that there are mistakes.
   shop.run_well(shop.train("run", {"--epochs", "1", "--lr", "1e-6"}));
   const std::string run = (shop / "run").string();
-  CHECK(shop.run_well({"report", run}).out == run + "/report.html\n");
+  CHECK(shop.run_well({"report", run, "--seed", "77"}).out == run + "/report.html\n");
   const std::string page = read_text(shop / "run" / "report.html");
+  CHECK_THAT(page, !Catch::Contains("seed = 77"));  // the configuration is that of the training
   CHECK_THAT(page, Catch::Contains("<title>classification: run</title>") &&
                        Catch::Contains("<td>" + shop.data().string() + "</td>") &&
                        Catch::Contains("<td>2 classes</td>") && Catch::Contains("18 train, 6 test") &&

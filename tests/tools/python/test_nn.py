@@ -598,7 +598,17 @@ class Modules(unittest.TestCase):
         order = torch.tensor([2, 0, 3, 1])
         there = nn.FeaturedGraphs.from_edges(order.argsort()[edges], [0, size], node_values=values.double()[order])
         greedy = nn.SamplingContext.greedy()
-        torch.testing.assert_close(model(there, sampling=greedy), model(graphs, sampling=greedy))
+        expected = model(graphs, sampling=greedy)
+        torch.testing.assert_close(model(there, sampling=greedy), expected)
+        for unit in (1e-15, 1e20):  # of the values
+            other = nn.FeaturedGraphs.from_edges(edges, [0, size], node_values=values.double() * unit)
+            model.standardize(nn.FeaturedGraphs.from_list([other] * 3), targets * unit)
+            torch.testing.assert_close(model(other, sampling=greedy), expected)
+            torch.testing.assert_close(model.target_deviation / unit, torch.ones(1, dtype=torch.double))
+        constant = nn.FeaturedGraphs.from_edges(edges, [0, size], node_values=torch.full((size, 2), 0.1).double())
+        model.standardize(constant, torch.tensor([[1.7e9]]))
+        self.assertEqual(model.node_deviation.tolist(), [1, 1])
+        self.assertEqual(float(model.target_deviation), 1)
 
     def test_sums_over_edges(self):
         """The kernels beside their composition, values and gradients."""

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/places.h"
+#include "tests/tools/all_trainings.h"
 #include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/sequence/sequence_tool.h"
 
@@ -199,6 +200,50 @@ TEST_CASE("predict takes series without classes") {
     shop.require_failure(refused, 1, {"series.csv", "*_TRAIN.ts", "NAME_TRAIN.ts"});
     CHECK_THAT(refused.err, !Catch::Contains("SMILES") && !Catch::Contains("edge"));
   }
+}
+
+TEST_CASE("predict takes texts, a file each, as those of a dataset") {
+  const SequenceShop shop;
+  const fs::path texts = shop / "texts";
+  for (const char* split : {"train", "test"}) {
+    for (int i = 0; i < 12; ++i) {
+      const std::string name = std::to_string(i) + ".txt";
+      write_text(texts / split / "calm" / name, "la la la, and so on" + std::string(static_cast<size_t>(i), '.'));
+      write_text(texts / split / "loud" / name, "OH! NO! IT IS " + std::to_string(i) + "!");
+    }
+  }
+  const Words training =
+      with(with(shop.train("run", {"--max-length", "15", "--attention", "softmax"}), "--data", texts.string()),
+           "--epochs", "3");
+  CHECK_THAT(shop.run_well(training).err, !Catch::Contains("does not see the order"));
+  const std::string run = (shop / "run").string(), folder = (texts / "test" / "loud").string();
+  const Words of_dataset = lines_of(shop.run_well({"predict", run, "--split", "test", "--json"}).out);
+  const Words of_files = lines_of(shop.run_well({"predict", run, folder, "--json"}).out);
+  REQUIRE(of_files.size() == 12);
+  REQUIRE(of_dataset.size() == 24);
+  for (size_t i = 0; i < of_files.size(); ++i) {  // the second class follows the first, both by the names of the files
+    const nlohmann::json file = nlohmann::json::parse(of_files[i]), item = nlohmann::json::parse(of_dataset[12 + i]);
+    CHECK_THAT(file.at("file").get<std::string>(), Catch::StartsWith(folder));
+    CHECK(file.at("probability").get<double>() == Approx(item.at("probability").get<double>()).margin(1e-5));
+  }
+  write_text(shop / "empty.txt", "");
+  shop.require_failure(shop.run({"predict", run, (shop / "empty.txt").string()}), 1,
+                       {"empty.txt", "a text", "an empty"});
+  shop.run_well(with(shop.train("series", {"--attention", "softmax"}), "--epochs", "1"));
+  shop.require_failure(shop.run({"predict", (shop / "series").string(), folder + "/0.txt"}), 1,
+                       {"0.txt", "what the model was trained on, no texts", "found a text"});
+}
+
+TEST_CASE("a model of sequences that does not see their order says so") {
+  const SequenceShop shop;
+  const auto says = [&](const std::string& attention, const std::string& positions) {
+    const Words words = shop.train(attention + "_" + positions, {"--attention", attention});
+    const ProcessResult result = shop.run_well(with(with(words, "--positions", positions), "--epochs", "1"));
+    return result.err.find("positions none: this model does not see the order of the steps") != std::string::npos;
+  };
+  CHECK(says("softmax", "none"));
+  CHECK_FALSE(says("softmax", "added"));
+  CHECK_FALSE(says("conv1d", "none"));
 }
 
 TEST_CASE("wrong use of geosft-sequence is one line") {

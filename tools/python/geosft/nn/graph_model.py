@@ -26,9 +26,21 @@ _HEADS = {"softmax_pool": ("pool_head", SoftmaxPoolHead), "sample_max": ("sample
           "class_token": ("token_head", TokenHead)}
 _POSITIONS = ("none", "added", "relative", "learned")
 _TOKEN_DEVIATION = 0.02  # of the class token and of learned positions, as in DeiT
-_MIN_DEVIATION = 1e-6
+# Deviations at most this large are rounding: of encodings and features of graphs, whose scale is known; of data in any unit, relative to
+# the mean, or too small for float32.
+_KNOWN_ROUNDING, _RELATIVE_ROUNDING, _SMALLEST_FLOAT = 1e-6, 2e-7, 1e-37
 _OF_NODES = ("node_categories", "node_values", "coordinates", "node_encoding")
 _MAX_DEVIATIONS = 5.0  # of standardised features of graphs
+
+
+def _statistics(values: Tensor, min_deviation: Tensor | float) -> tuple[Tensor, Tensor]:
+    """Means and standard deviations of columns, NaN left out, float64 [columns]. A column whose deviation is rounding, or at most
+    `min_deviation`, is constant: its deviation is 1, or its own where that is larger."""
+    exact = values.double()
+    mean = exact.nanmean(0).nan_to_num(0.0)
+    deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0)
+    constant = (deviation <= (mean.abs() * _RELATIVE_ROUNDING).clamp(min=_SMALLEST_FLOAT)) | (deviation <= min_deviation)
+    return mean, torch.where(constant, deviation.clamp(min=1.0), deviation)
 
 
 class FeaturedGraphs(NamedTuple):
@@ -643,7 +655,7 @@ class GraphModel(nn.Module):
     @torch.no_grad()
     def standardize(self, graphs: FeaturedGraphs, targets: Tensor | None = None) -> None:
         """Sets the buffers from the `graphs` and `targets` of a training set: columns minus their mean over all rows, divided by their deviation;
-        almost constant ones are only centred. Targets [B, out_features], or [N, out_features] of nodes, are those of a regression, NaN where missing.
+        that of a constant column is 1. Targets [B, out_features], or [N, out_features] of nodes, are those of a regression, NaN where missing.
         Raises a ValueError or TypeError that names the argument, as of a pass."""
         self._layout(graphs)
         if targets is not None:
@@ -657,7 +669,9 @@ class GraphModel(nn.Module):
                 raise ValueError(f"targets must be real numbers of shape {shape}, got {targets.dtype} {list(targets.shape)}")
         parts = ([graphs.node_values] if self.node_values > 0 else []) + ([graphs.node_encoding] if self._standardized_encoding > 0 else [])
         if parts:
-            self._set_statistics("node", torch.cat(parts, 1))
+            of_encoding = torch.zeros(sum(part.shape[1] for part in parts), dtype=torch.float64, device=parts[0].device)
+            of_encoding[self.node_values:] = _KNOWN_ROUNDING
+            self._set_statistics("node", torch.cat(parts, 1), of_encoding)
         if self.signed_encoding and self._standardized_encoding > 0:
             self.node_mean[self.node_values:] = 0
         if self.edge_values > 0:
@@ -665,12 +679,14 @@ class GraphModel(nn.Module):
         if targets is not None and self.atom_references:
             counts = self._category_counts(graphs)
             references = self._fitted_references(counts, targets.double())
-            self._set_statistics("target", targets.double() - counts @ references)
+            # Where the constants explain the targets, the ridge leaves a residual.
+            magnitude = targets.double().square().nanmean(0).sqrt()
+            self._set_statistics("target", targets.double() - counts @ references, magnitude * _KNOWN_ROUNDING)
             self.target_reference.copy_(references / self.target_deviation.double())
         elif targets is not None:
             self._set_statistics("target", targets)
         if (columns := self.graph_features - self.graph_counts) > 0 and graphs.graph_features is not None:
-            self._set_statistics("graph", graphs.graph_features[:, :columns])
+            self._set_statistics("graph", graphs.graph_features[:, :columns], _KNOWN_ROUNDING)
 
     def _category_counts(self, graphs: FeaturedGraphs) -> Tensor:
         """float64 [B, categories]: the nodes of each first category in each graph."""
@@ -688,10 +704,8 @@ class GraphModel(nn.Module):
             columns.append(torch.linalg.solve(of_known.T @ of_known + ridge, of_known.T @ target[known]))
         return torch.stack(columns, 1)
 
-    def _set_statistics(self, name: str, values: Tensor) -> None:
-        exact = values.double()
-        mean = exact.nanmean(0).nan_to_num(0.0)
-        deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0)
+    def _set_statistics(self, name: str, values: Tensor, min_deviation: Tensor | float = 0.0) -> None:
+        mean, deviation = _statistics(values, min_deviation)
         columns = values.shape[1]
         getattr(self, f"{name}_mean")[:columns].copy_(mean)
-        getattr(self, f"{name}_deviation")[:columns].copy_(torch.where(deviation > _MIN_DEVIATION, deviation, 1.0))
+        getattr(self, f"{name}_deviation")[:columns].copy_(deviation)
