@@ -305,6 +305,7 @@ def sample_data(folder):
     (folder / "mine.csv").write_text("smiles,oxygen\n" + rows)
     (folder / "other.csv").write_text("smiles,oxygen\nCCO,1\nCCN,0\nCCCO,1\nCCC,0\n")
     (folder / "new.csv").write_text("smiles\nCCO\nCCN\n")
+    (folder / "water.xyz").write_text("3\nwater\nO 0 0 0.119\nH 0 0.763 -0.477\nH 0 -0.763 -0.477\n")
     (folder / "edges.txt").write_text("".join(f"{i} {(i + 1) % 30}\n{i} {(i + 7) % 30}\n" for i in range(30)))
 
 

@@ -7,7 +7,7 @@
   tools/zoo/make.py qm7 --data datasets/qm7
 
 tools/zoo/models.toml says how each is trained and evaluated, and whose data it learns from. The folder holds nothing
-but the best weights and the kernel regression of a run that has one: no optimiser, no pictures, no path of this machine. Needs Python 3.11, and nothing else.
+but the best weights of each network and the kernel regression of a run that has one: no optimiser, no pictures, no path of this machine. Needs Python 3.11, and nothing else.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def scores_of(program, folder, model, data):
         place = ["--data", data] if data else []
         result = json.loads(run([program, "eval", str(folder), *place, *variant, "--json"], capture_output=True, text=True).stdout)
         score = {"metric": model["metric"], "unit": model["unit"], "split": result["split"], "count": result["count"],
-                 "rotation": result.get("rotation", "none"), "metrics": result["metrics"]}
+                 **({"rotation": result["rotation"]} if clouds else {}), "metrics": result["metrics"]}
         scores.append(score | ({"normals": "estimated"} if variant == ["--estimated-normals"] else {}))
     return scores
 
@@ -95,6 +95,21 @@ def scores_of(program, folder, model, data):
 def revision():
     found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return found.stdout.strip() or "unknown"
+
+
+def copy_network(trained, folder, data):
+    """Copies the best weights of a run, of which `data` is what it calls its dataset."""
+    folder.mkdir(parents=True)
+    entries = []
+    for kind, entry, words, content in read_checkpoint(trained / "best.ckpt"):
+        if kind == "text" and entry == "config":
+            config = portable(content.decode(), data)
+            content = config.encode()
+        entries.append((kind, entry, words, content))
+    write_checkpoint(folder / "best.ckpt", entries)
+    (folder / "config.toml").write_text(config)
+    for file in ("classes.txt", "version"):
+        shutil.copy(trained / file, folder / file)
 
 
 def make(name, model, options):
@@ -106,17 +121,11 @@ def make(name, model, options):
         run([program, "train", *model["train"], *place, "--out", str(trained)])
     folder = pathlib.Path(options.out) / name
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    entries = []
-    for kind, entry, words, content in read_checkpoint(trained / "best.ckpt"):
-        if kind == "text" and entry == "config":
-            config = portable(content.decode(), model["data"] or name)
-            content = config.encode()
-        entries.append((kind, entry, words, content))
-    write_checkpoint(folder / "best.ckpt", entries)
-    (folder / "config.toml").write_text(config)
+    networks = ["", *sorted(str(member.relative_to(trained)) + "/" for member in trained.glob("model_*"))]
+    for network in networks:
+        copy_network(trained / network, folder / network, model["data"] or name)
     regression = ["kernel.ckpt"] if (trained / "kernel.ckpt").exists() else []
-    for file in ("classes.txt", "version", *regression):
+    for file in regression:
         shutil.copy(trained / file, folder / file)
     with tempfile.TemporaryDirectory() as copy:  # an evaluation leaves pictures in its RUN
         evaluated = shutil.copytree(folder, pathlib.Path(copy) / name)
@@ -127,9 +136,10 @@ def make(name, model, options):
             "revision": options.revision or revision(), "date": datetime.date.today().isoformat(), "scores": scores,
             "data": {"name": model["data_name"], "licence": model["licence"], "credit": model["credit"]},
             "sha256": {file: hashlib.sha256((folder / file).read_bytes()).hexdigest()
-                       for file in ("best.ckpt", "classes.txt", "config.toml", *regression)}}
+                       for file in (*(network + file for network in networks for file in ("best.ckpt", "classes.txt", "config.toml")),
+                                    *regression)}}
     (folder / "card.json").write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n")
-    print(f"{folder}: {sum(os.path.getsize(folder / file) for file in ('best.ckpt', *regression)) / 1e6:.1f} MB")
+    print(f"{folder}: {sum(os.path.getsize(file) for file in folder.rglob('*.ckpt')) / 1e6:.1f} MB")
 
 
 def main():
