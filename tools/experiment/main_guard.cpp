@@ -2,6 +2,7 @@
 #include "tools/experiment/main_guard.h"
 
 #include <c10/util/Exception.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,8 +74,14 @@ int report_error(const char* name, const std::string& text) {
   return report(name, "error: " + (memory ? *memory + smaller_batches() : first_line(text)), failure);
 }
 
+// Returns whether nobody reads standard output any more: errno may be of what was cleaned up since.
+bool is_closed_pipe() {
+  pollfd out{STDOUT_FILENO, 0, 0};
+  return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
 int report_stdout(const char* name, int reason) {
-  if (reason == EPIPE) return failure;
+  if (reason == EPIPE || is_closed_pipe()) return failure;
   return report(name, std::string("error: cannot write to standard output: ") + std::strerror(reason), failure);
 }
 

@@ -13,6 +13,7 @@
 #include "data/graphs/molecule_table.h"
 #include "data/graphs/tu_dataset.h"
 #include "data/read_file.h"
+#include "data/safe_join.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/graph_presets.h"
 #include "tools/experiment/main_guard.h"
@@ -336,6 +337,11 @@ GraphReport GraphExperiment::report(GraphRun& trained, const EvalOptions& option
   const DatasetSplit splits = all ? DatasetSplit() : split_of_run(trained, graphs);
   const GraphSplit split = all ? GraphSplit::test : value_named<GraphSplit>(options.split, "split");
   if (!all) require_split(trained, splits, split);
+  const bool published = graphs.split || graphs.node_split.defined();
+  if (!all && !published && !path_exists(trained.split_file) && !is_training_data(trained)) {
+    std::cerr << trained.settings.data << ": no split.csv says which of these were trained on, so that they are split "
+              << "anew; --split all evaluates all\n";
+  }
   if (options.heads && watch_heads(*trained.model) == 0) {
     const GraphModelSettings& model = trained.settings.model;
     throw UsageError("--heads: the distance is that of several heads of primal-dual attention, found attention " +
