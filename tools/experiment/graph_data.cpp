@@ -430,6 +430,32 @@ std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const
   return warnings;
 }
 
+std::vector<std::string> one_sided_labels_warnings(const PackedItems& graphs, const DatasetSplit& splits) {
+  std::vector<std::string> warnings;
+  if (graphs.schema.task != GraphTask::multi_label) return warnings;
+  constexpr size_t max_shown = 5;
+  const std::vector<std::string>& names = graphs.schema.output_names;
+  for (const GraphSplit split : {GraphSplit::validation, GraphSplit::test}) {
+    const std::vector<int64_t>& items = items_of_split(splits, split);
+    if (items.empty()) continue;
+    const at::Tensor labels = graphs.target.index_select(0, at::tensor(items, at::kLong));
+    const at::Tensor both = labels.eq(0).any(0).logical_and(labels.eq(1).any(0));
+    std::vector<std::string> found;
+    for (size_t column = 0; column < names.size(); ++column) {
+      if (!both[static_cast<int64_t>(column)].item<bool>()) found.push_back(names[column]);
+    }
+    if (found.empty()) continue;
+    const bool chooses_nothing = split == GraphSplit::validation && found.size() == names.size();
+    const std::string count = std::to_string(found.size()) + " of " + std::to_string(names.size());
+    const bool more = found.size() > max_shown;
+    found.resize(std::min(found.size(), max_shown));
+    warnings.push_back(count + " labels without both 0 and 1 in the " + std::string(name_of(split)) +
+                       " split: " + listed(found) + (more ? ", …" : "") +
+                       (chooses_nothing ? "; it cannot choose the checkpoint (--split random is another split)" : ""));
+  }
+  return warnings;
+}
+
 std::string counted_items(int64_t count, const std::string& items) {
   return std::to_string(count) + ' ' + (count == 1 ? items.substr(0, items.size() - 1) : items);
 }

@@ -74,6 +74,9 @@ TrainingGraphs open_training_graphs(GraphSettings settings);
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings);
 // Returns a warning for each of the training and the test split in which some classes have no graph, or node.
 std::vector<std::string> empty_classes_warnings(const PackedItems& graphs, const DatasetSplit& splits);
+// Returns a warning for each of the validation and the test split of graphs in which known labels are all 0 or all 1,
+// so that they have no ROC-AUC there; and says where no label is left by which the validation split could choose.
+std::vector<std::string> one_sided_labels_warnings(const PackedItems& graphs, const DatasetSplit& splits);
 // Returns "3 graphs" or "1 graph".
 std::string counted_items(int64_t count, const std::string& items);
 // Returns "the test split has 3 graphs, too few for a figure" for fewer than five items; otherwise, and for splits of

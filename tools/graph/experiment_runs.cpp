@@ -195,8 +195,8 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
          {few_items_warning(graphs, split, GraphSplit::test), shared_molecules_warning(graphs, split)}) {
       if (!warning.empty()) std::cerr << planned.settings.data << ": " << warning << '\n';
     }
-    for (const std::string& warning : empty_classes_warnings(graphs, split)) {
-      std::cerr << planned.settings.data << ": " << warning << '\n';
+    for (const auto& warnings : {empty_classes_warnings(graphs, split), one_sided_labels_warnings(graphs, split)}) {
+      for (const std::string& warning : warnings) std::cerr << planned.settings.data << ": " << warning << '\n';
     }
   }
   const auto train = [&] {

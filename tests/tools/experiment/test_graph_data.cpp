@@ -206,6 +206,27 @@ TEST_CASE("classes without a graph or node in a part are named") {
   CHECK(empty_classes_warnings(small_graphs(GraphTask::regression), {{0}, {}, {1}}).empty());
 }
 
+TEST_CASE("labels of one kind in a split are told, and where they leave nothing to choose by") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  PackedItems graphs = small_graphs();
+  graphs.schema.task = GraphTask::multi_label;
+  graphs.schema.output_names = {"a", "b"};
+  graphs.target = at::zeros({graphs.size(), 2});
+  graphs.target.index_put_({at::tensor({0, 2}, at::kLong), at::tensor({0, 0}, at::kLong)}, at::ones({2}));
+  graphs.target[3][1] = nan;
+  using Texts = std::vector<std::string>;
+  CHECK(one_sided_labels_warnings(graphs, {{4}, {0, 1}, {2, 3}}) ==
+        Texts{"1 of 2 labels without both 0 and 1 in the validation split: b",
+              "1 of 2 labels without both 0 and 1 in the test split: b"});
+  graphs.target[1][1] = graphs.target[3][1] = 1;
+  CHECK(one_sided_labels_warnings(graphs, {{4}, {0, 1}, {2, 3}}).empty());
+  CHECK(one_sided_labels_warnings(graphs, {{0, 1, 2}, {4, 5}, {}}) ==
+        Texts{"2 of 2 labels without both 0 and 1 in the validation split: a, b; it cannot choose the checkpoint "
+              "(--split random is another split)"});
+  graphs.schema.task = GraphTask::regression;
+  CHECK(one_sided_labels_warnings(graphs, {{4}, {5}, {5}}).empty());
+}
+
 TEST_CASE("the label of an item is its class, or its targets, of which some are unknown") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   PackedItems items;
