@@ -492,7 +492,7 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
   if (targets.defined() && options.atom_references) {
     const at::Tensor references = fit_references(graphs, targets);
     const at::Tensor counts = category_counts(graphs, options.node_vocabulary.front());
-    // Where the constants explain the targets, the ridge leaves a residual.
+    // The ridge leaves a residual where the constants explain the targets.
     const at::Tensor magnitude = targets.to(at::kDouble).square().nanmean(0).sqrt();
     set(target_mean, target_deviation, targets.to(at::kDouble) - counts.matmul(references), magnitude * known_rounding);
     target_reference.copy_(references / target_deviation.to(at::kDouble));

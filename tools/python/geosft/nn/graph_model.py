@@ -679,7 +679,7 @@ class GraphModel(nn.Module):
         if targets is not None and self.atom_references:
             counts = self._category_counts(graphs)
             references = self._fitted_references(counts, targets.double())
-            # Where the constants explain the targets, the ridge leaves a residual.
+            # The ridge leaves a residual where the constants explain the targets.
             magnitude = targets.double().square().nanmean(0).sqrt()
             self._set_statistics("target", targets.double() - counts @ references, magnitude * _KNOWN_ROUNDING)
             self.target_reference.copy_(references / self.target_deviation.double())
