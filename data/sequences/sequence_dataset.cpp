@@ -91,12 +91,12 @@ void warn_of_unknown_series(const TsFile& set, const std::string& source, Packed
 // Adds a warning for each column of `values` [n, columns], float32, whose mean is large compared with its deviation.
 void warn_of_offsets(const at::Tensor& values, const std::string& source, const std::string& column,
                      PackedItems& packed) {
-  constexpr double max_ratio = 1e6, max_exact = 1 << 24;  // float32 has 7 digits, and integers up to here
+  constexpr double exact_ratio = 1e6, exact_mean = 1 << 24;  // float32 has 7 digits, and integers up to here
   for (int64_t i = 0; i < values.size(1); ++i) {
     const at::Tensor all = values.select(1, i), known = all.masked_select(all.isnan().logical_not()).to(at::kDouble);
     if (known.numel() < 2) continue;
     const double mean = known.mean().item<double>(), deviation = known.std(/*unbiased=*/false).item<double>();
-    if (std::abs(mean) < max_ratio * deviation || std::abs(mean) < max_exact) continue;
+    if (std::abs(mean) < exact_ratio * deviation || std::abs(mean) < exact_mean) continue;
     packed.warnings.push_back(c10::str(source, ": ", column, values.size(1) > 1 ? c10::str(" ", i) : "",
                                        " has a mean of ", mean, " and a deviation of ", deviation,
                                        ": float32 has 7 digits; subtract a constant where later ones matter"));
