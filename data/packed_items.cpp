@@ -107,8 +107,8 @@ class Checker {
   void check_graph_rows() const {
     const at::Tensor& features = packed_.graph_features;
     int64_t columns = packed_.schema.graph_features;
-    // Models need not see them: a regression does.
-    if (columns == 0 && features.defined() && features.dim() == 2) columns = features.size(1);
+    // Models need not see all: a regression does.
+    if (features.defined() && features.dim() == 2) columns = std::max(columns, features.size(1));
     if (columns == 0 && !features.defined()) return;
     check_shape(features, "graph_features", at::kFloat, {packed_.size(), columns});
     if (features.isinf().any().item<bool>()) fail("graph_features", "finite numbers or NaN", "infinity");

@@ -42,7 +42,7 @@ struct ItemSchema {
   bool documents = false;  // an item is two documents; the last column of node_categories says which, 0 then 1
   // For TU datasets: the number of each node and edge category in the files, ascending.
   std::vector<int64_t> node_labels = {}, edge_labels = {};
-  int64_t graph_features = 0;  // columns of graph_features that models see, which are computed, not read
+  int64_t graph_features = 0;  // first columns of graph_features, which models see: they are computed, not read
   // For tables of molecules: the numbers that stand for 0 and 1 of each label, two per output; empty if all are 0
   // and 1.
   std::vector<float> label_values = {};

@@ -455,6 +455,13 @@ at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext
   return referenced(predictions(x, ptr, context, standardized.nan_to_num(0.0).clamp(-max_deviations, max_deviations)));
 }
 
+at::Tensor GraphModelImpl::head_features(const FeaturedGraphs& graphs) const {
+  if (options.graph_features == 0) return {};
+  const at::Tensor& all = graphs.graph_features;
+  const bool more = all.defined() && all.dim() == 2 && all.size(1) > options.graph_features;
+  return more ? all.narrow(1, 0, options.graph_features) : all;
+}
+
 // The constants per category, float64 [categories, outputs], that fit the targets [B, outputs] best, NaN left out. A
 // ridge far below any count decides between equally good fits, and gives absent categories 0.
 at::Tensor GraphModelImpl::fit_references(const FeaturedGraphs& graphs, const at::Tensor& targets) {

@@ -113,10 +113,9 @@ class GraphModelImpl : public torch::nn::Module {
   // is taken): undefined if options.graph_features is 0. Standardised, they are clamped to 5 deviations.
   at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context, const at::Tensor& graph_features = {});
 
-  // Returns the features of the graphs that the head sees; undefined if it sees none, whatever the graphs have.
-  at::Tensor head_features(const FeaturedGraphs& graphs) const {
-    return options.graph_features > 0 ? graphs.graph_features : at::Tensor();
-  }
+  // Returns the features of the graphs that the head sees, the first options.graph_features columns of those that the
+  // graphs have; undefined if it sees none.
+  at::Tensor head_features(const FeaturedGraphs& graphs) const;
 
   // Sets the buffers from a training set: numeric features of its nodes (values and encoding) and edges, for
   // regression its targets [n, outputs] (undefined: unchanged), and features [B, F] of its graphs. With

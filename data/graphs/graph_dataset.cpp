@@ -61,7 +61,7 @@ bool is_graph_dataset(const std::filesystem::path& folder) {
 }
 
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {
-  if (!std::filesystem::exists(source)) throw DataError(source.string(), "a graph dataset", "nothing of this name");
+  if (!std::filesystem::exists(source)) throw DataError(source.string(), "a dataset", "nothing of this name");
   if (!std::filesystem::is_directory(source)) {
     if (is_molecule_table(source, options)) return read_molecule_table(source, options);
     const GraphFileFormat* const format = find_graph_file_format(source);

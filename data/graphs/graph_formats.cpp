@@ -178,8 +178,8 @@ FileGraph read_graph_file(const fs::path& file, bool directed) {
   return {given.packed.graphs.graph, given.node_ids};
 }
 
-UnlabelledGraphs molecule_graphs(const SmilesFile& file) {
-  SmilesGraphs read = graphs_from_smiles(file.column);
+UnlabelledGraphs molecule_graphs(const SmilesFile& file, const GraphReadOptions& options) {
+  SmilesGraphs read = graphs_from_smiles(file.column, options);
   UnlabelledGraphs given{std::move(read.packed), {}, {}, file, std::move(read.errors)};
   for (const int64_t row : read.rows) {
     const auto place = static_cast<size_t>(row);

@@ -62,6 +62,6 @@ bool is_graph_file(const std::filesystem::path& file);
 FileGraph read_graph_file(const std::filesystem::path& file, bool directed = false);
 
 // Computes the graphs of molecules, named by their SMILES and names; invalid SMILES are left out with a warning.
-UnlabelledGraphs molecule_graphs(const SmilesFile& file);
+UnlabelledGraphs molecule_graphs(const SmilesFile& file, const GraphReadOptions& options = {});
 
 }  // namespace geosft

@@ -45,15 +45,18 @@ GraphVectorOptions vector_options(const std::string& fingerprints, int64_t bits,
 std::tuple<std::vector<at::Tensor>, std::vector<std::string>, std::vector<std::string>> read_graphs(
     std::string source, std::vector<std::string> smiles, at::IntArrayRef node_vocabulary,
     at::IntArrayRef edge_vocabulary, at::IntArrayRef numbers, at::IntArrayRef node_labels, at::IntArrayRef edge_labels,
-    bool directed, bool coalesce, std::string smiles_column, std::string fingerprints, int64_t fingerprint_bits,
-    bool descriptors, bool statistics) {
+    bool directed, bool coalesce, std::string smiles_column, std::string chiral_tags, std::string fingerprints,
+    int64_t fingerprint_bits, bool descriptors, bool statistics) {
+  TORCH_CHECK(chiral_tags == "written" || chiral_tags == "canonical",
+              "chiral_tags must be written or canonical, got \"", chiral_tags, "\"");
   const ItemSchema schema = schema_of(node_vocabulary, edge_vocabulary, numbers, node_labels, edge_labels);
   GraphReadOptions options;
   options.directed = directed;
   options.coalesce = coalesce;
   options.smiles_column = std::move(smiles_column);
-  UnlabelledGraphs given =
-      smiles.empty() ? read_unlabelled_graphs(source, schema, options) : unlabelled_molecules(smiles, schema, source);
+  if (chiral_tags == "canonical") options.chiral_tags = ChiralTags::canonical;
+  UnlabelledGraphs given = smiles.empty() ? read_unlabelled_graphs(source, schema, options)
+                                          : unlabelled_molecules(smiles, schema, source, options);
   PackedItems& packed = given.packed;
   const GraphVectorOptions vector = vector_options(fingerprints, fingerprint_bits, descriptors, statistics);
   if (vector.any()) {
@@ -94,8 +97,8 @@ at::Tensor vectors_of_graphs(const at::Tensor& ptr, const at::Tensor& rowptr, co
 GEOSFT_OPERATORS(m) {
   m.def(
       "_read_graphs(str source, str[] smiles, int[] node_vocabulary, int[] edge_vocabulary, int[] numbers, int[] "
-      "node_labels, int[] edge_labels, bool directed, bool coalesce, str smiles_column, str fingerprints, int "
-      "fingerprint_bits, bool descriptors, bool statistics) -> (Tensor[], str[], str[])");
+      "node_labels, int[] edge_labels, bool directed, bool coalesce, str smiles_column, str chiral_tags, str "
+      "fingerprints, int fingerprint_bits, bool descriptors, bool statistics) -> (Tensor[], str[], str[])");
   m.def(
       "_graph_vectors(Tensor ptr, Tensor rowptr, Tensor col, Tensor? node_categories, Tensor? node_values, Tensor? "
       "edge_categories, int[] node_vocabulary, int[] edge_vocabulary, int columns, str fingerprints, int "

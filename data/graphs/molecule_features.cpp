@@ -6,11 +6,14 @@
 
 #ifdef GEOSFT_RDKIT
 #include <GraphMol/SmilesParse/SmilesParse.h>
+#include <GraphMol/new_canon.h>
 #include <RDGeneral/versions.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <list>
 #include <set>
+#include <utility>
 
 #include "data/graphs/rdkit_molecule.h"
 #endif
@@ -86,6 +89,38 @@ uint8_t bond_stereo(const RDKit::Bond& bond) {
   const uint8_t place = place_among(kinds, bond.getStereo());
   if (place == std::size(kinds)) throw std::invalid_argument("a stereo bond of a kind that has no feature");
   return place;
+}
+
+bool is_chiral(const RDKit::Atom& atom) {
+  return atom.getChiralTag() == RDKit::Atom::CHI_TETRAHEDRAL_CW ||
+         atom.getChiralTag() == RDKit::Atom::CHI_TETRAHEDRAL_CCW;
+}
+
+// Returns the tag of a chiral atom for neighbours in the order of their ranks.
+RDKit::Atom::ChiralType ranked_tag(const RDKit::Atom& atom, const std::vector<unsigned>& ranks) {
+  const RDKit::ROMol& mol = atom.getOwningMol();
+  std::vector<std::pair<unsigned, int>> neighbours;
+  for (const RDKit::Bond* bond : mol.atomBonds(&atom)) {
+    neighbours.emplace_back(ranks[bond->getOtherAtomIdx(atom.getIdx())], static_cast<int>(bond->getIdx()));
+  }
+  std::sort(neighbours.begin(), neighbours.end());
+  std::list<int> order;
+  for (const auto& [rank, bond] : neighbours) order.push_back(bond);
+  if (atom.getPerturbationOrder(order) % 2 == 0) return atom.getChiralTag();
+  return atom.getChiralTag() == RDKit::Atom::CHI_TETRAHEDRAL_CW ? RDKit::Atom::CHI_TETRAHEDRAL_CCW
+                                                                : RDKit::Atom::CHI_TETRAHEDRAL_CW;
+}
+
+// Changes the tags of all chiral atoms to those of canonical ranks.
+void rank_chiral_tags(RDKit::ROMol& mol) {
+  std::vector<RDKit::Atom*> chiral;
+  for (RDKit::Atom* atom : mol.atoms()) {
+    if (is_chiral(*atom)) chiral.push_back(atom);
+  }
+  if (chiral.empty()) return;
+  std::vector<unsigned> ranks;
+  RDKit::Canon::rankMolAtoms(mol, ranks);
+  for (RDKit::Atom* atom : chiral) atom->setChiralTag(ranked_tag(*atom, ranks));
 }
 
 void add_atom(const RDKit::ROMol& mol, const RDKit::Atom& atom, std::vector<uint8_t>& out) {
@@ -188,8 +223,9 @@ std::unique_ptr<RDKit::ROMol> rdkit_molecule(const std::string& smiles) {
   return mol;
 }
 
-Molecule molecule_from_smiles(const std::string& smiles) {
+Molecule molecule_from_smiles(const std::string& smiles, ChiralTags tags) {
   const std::unique_ptr<RDKit::ROMol> mol = rdkit_molecule(smiles);
+  if (tags == ChiralTags::canonical) rank_chiral_tags(*mol);
   Molecule out;
   for (const RDKit::Atom* atom : mol->atoms()) add_atom(*mol, *atom, out.atoms);
   for (const RDKit::Bond* bond : mol->bonds()) add_bond(*bond, out);
@@ -202,7 +238,7 @@ std::string molecule_library() {
   return {};
 }
 
-Molecule molecule_from_smiles(const std::string&) {
+Molecule molecule_from_smiles(const std::string&, ChiralTags) {
   throw_without_rdkit();
 }
 

@@ -41,10 +41,15 @@ std::string molecule_library();
 // Throws the std::runtime_error of a build without RDKit, which names the packages to install.
 [[noreturn]] void throw_without_rdkit();
 
+// The category of a chiral atom says whether its neighbours, in some order, are clockwise. Written: in the order of the
+// SMILES, as OGB. Canonical: by RDKit's canonical ranks, so that it does not depend on the spelling, but for rare
+// molecules whose chiral atoms depend on each other.
+enum class ChiralTags { written, canonical };
+
 // Returns the heavy atoms of a SMILES in its order and the bonds in RDKit's order. Rare features depend on the version
 // of RDKit: 2022.09 of Debian 12 counts a radical electron at the copper of [Cu]C, smiles2graph with 2026.9 does not.
 // Thread-safe. Throws std::invalid_argument, with the reason, for an invalid SMILES, one without atoms or with more
 // than max_smiles_atoms, std::runtime_error in a build without RDKit.
-Molecule molecule_from_smiles(const std::string& smiles);
+Molecule molecule_from_smiles(const std::string& smiles, ChiralTags tags = ChiralTags::written);
 
 }  // namespace geosft

@@ -581,6 +581,7 @@ PackedItems read_molecule_table(const fs::path& file, const GraphReadOptions& op
   std::string bytes = read_file(file);
   std::string choice = options.smiles_column;
   for (const std::string& name : options.label_columns) choice += "\n" + name;
+  if (options.chiral_tags == ChiralTags::canonical) choice.insert(0, "canonical chiral tags\n\n");
   std::string key = std::string(molecule_table_version) + "\n" + molecule_library() + "\n" + choice + "\n" +
                     std::to_string(text_hash(bytes));
   if (!options.split_folder.empty()) key += "\n" + contents_key(files_below({options.split_folder}));

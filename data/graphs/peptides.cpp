@@ -111,7 +111,9 @@ PackedItems make_peptides(const PeptideTable& table, const std::string& text, co
   const PeptideRows contents = read_peptide_table(table, text);
   const auto count = static_cast<int64_t>(contents.column.smiles.size());
   const DatasetSplit published = read_split(split, count);
-  SmilesGraphs molecules = graphs_from_smiles(contents.column, options);
+  GraphReadOptions published_tags = options;
+  published_tags.chiral_tags = ChiralTags::written;  // those of the benchmark
+  SmilesGraphs molecules = graphs_from_smiles(contents.column, published_tags);
   PackedItems& packed = molecules.packed;
   packed.schema.task = table.functional ? GraphTask::multi_label : GraphTask::regression;
   packed.schema.output_names = table.functional ? peptide_functions : peptide_measures;

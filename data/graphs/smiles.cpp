@@ -83,7 +83,7 @@ std::vector<ParsedSmiles> parse_all(const SmilesColumn& column, const GraphReadO
   parallel_items(total, at::get_num_threads(), [&](int64_t i) {
     ParsedSmiles& out = parsed[static_cast<size_t>(i)];
     try {
-      out.molecule = molecule_from_smiles(column.smiles[static_cast<size_t>(i)]);
+      out.molecule = molecule_from_smiles(column.smiles[static_cast<size_t>(i)], options.chiral_tags);
     } catch (const std::invalid_argument& error) {
       out.error = error.what();
     }

@@ -65,7 +65,7 @@ UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, cons
   // A model of molecules reads every table as one of SMILES, whose column may have another name.
   const bool table = format.kind == GraphFileFormat::smiles || is_csv(source) || !options.smiles_column.empty();
   if (table && schema.node_vocabulary == atom_vocabulary) {
-    return molecule_graphs(read_smiles_file(source, options.smiles_column));
+    return molecule_graphs(read_smiles_file(source, options.smiles_column), options);
   }
   return format.read(source, options.directed);
 }
@@ -90,10 +90,10 @@ UnlabelledGraphs read_unlabelled_graphs(const fs::path& source, const ItemSchema
 }
 
 UnlabelledGraphs unlabelled_molecules(const std::vector<std::string>& smiles, const ItemSchema& schema,
-                                      const std::string& source) {
+                                      const std::string& source, const GraphReadOptions& options) {
   SmilesFile file{{source, smiles, std::vector<int64_t>(smiles.size())}, std::vector<std::string>(smiles.size())};
   std::iota(file.column.lines.begin(), file.column.lines.end(), 1);
-  return checked(molecule_graphs(file), schema, source);
+  return checked(molecule_graphs(file, options), schema, source);
 }
 
 }  // namespace geosft

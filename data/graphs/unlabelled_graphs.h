@@ -20,13 +20,14 @@ void check_same_features(const ItemSchema& schema, const ItemSchema& found, cons
 //             and may be absent. The nodes of an edge list or a matrix have no features
 //   a folder  a TU dataset, whose graphs need no labels
 //
-// The option `directed` applies to edge lists, `coalesce` to TU datasets and `smiles_column` to CSV tables. Throws
-// DataError if the source cannot be read, is in an unknown format, or has other features.
+// The option `directed` applies to edge lists, `coalesce` to TU datasets, `smiles_column` to CSV tables and
+// `chiral_tags` to SMILES. Throws DataError if the source cannot be read, is in an unknown format, or has other
+// features.
 UnlabelledGraphs read_unlabelled_graphs(const std::filesystem::path& source, const ItemSchema& schema,
                                         const GraphReadOptions& options = {});
 
 // Converts SMILES typed by a user; `source` names them in messages.
 UnlabelledGraphs unlabelled_molecules(const std::vector<std::string>& smiles, const ItemSchema& schema,
-                                      const std::string& source);
+                                      const std::string& source, const GraphReadOptions& options = {});
 
 }  // namespace geosft

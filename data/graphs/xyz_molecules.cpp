@@ -9,6 +9,7 @@
 
 #include "data/cache_folder.h"
 #include "data/data_error.h"
+#include "data/formats/compression.h"
 #include "data/formats/elements.h"
 #include "data/formats/text_lines.h"
 #include "data/formats/xyz_molecule.h"
@@ -23,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* xyz_version = "xyz 1";
+constexpr const char* xyz_version = "xyz 2";
 
 constexpr const char* qm7_table = "hof_qm7.txt";
 constexpr std::string_view qm9_prefix = "dsgdb9nsd_";
@@ -78,13 +79,32 @@ std::vector<ParsedMolecule> read_xyz_files(const std::vector<fs::path>& files) {
   parallel_items(static_cast<int64_t>(files.size()), at::get_num_threads(), [&](int64_t i) {
     const fs::path& file = files[static_cast<size_t>(i)];
     ParsedMolecule& parsed = out[static_cast<size_t>(i)];
-    parsed.molecule = read_xyz_molecule(read_file(file), file.string());
+    parsed.molecule = read_xyz_molecule(read_gz_file(file), file.string());
     parsed.bonds = covalent_bonds(parsed.molecule, file.string());
   });
   return out;
 }
 
-PackedItems pack_molecules(const std::vector<ParsedMolecule>& molecules) {
+// Returns a warning if distances suggest another unit than ångström; empty if none do.
+std::string unit_warning(const std::vector<ParsedMolecule>& molecules, const fs::path& source) {
+  constexpr float min_stretch = 0.5F;  // no bond is as short
+  int64_t close = 0, apart = 0;
+  for (const auto& [molecule, bonds] : molecules) {
+    const auto shortest = std::min_element(bonds.stretch.begin(), bonds.stretch.end());
+    if (shortest != bonds.stretch.end()) close += *shortest < min_stretch ? 1 : 0;
+    apart += bonds.stretch.empty() && molecule.elements.size() > 1 ? 1 : 0;
+  }
+  if (close + apart == 0) return "";
+  std::string what = close > 0 ? "atoms are closer than half a bond" : "no two atoms are near enough for a bond";
+  if (close > 0 && apart > 0) what += ", or none are bonded";
+  if (molecules.size() > 1) {
+    what += " in " + std::to_string(close + apart) + " of " + std::to_string(molecules.size()) + " molecules";
+  }
+  return source.string() + ": " + what + ": coordinates are taken in Angstrom";
+}
+
+// Packs the molecules of `origin`, which warnings name.
+PackedItems pack_molecules(const std::vector<ParsedMolecule>& molecules, const fs::path& origin) {
   std::vector<int64_t> offsets = {0}, elements, source, target;
   std::vector<float> positions, stretch;
   for (const auto& [molecule, bonds] : molecules) {
@@ -105,12 +125,15 @@ PackedItems pack_molecules(const std::vector<ParsedMolecule>& molecules) {
   packed.node_categories = at::tensor(elements, at::kLong).unsqueeze(1);
   packed.coordinates = at::tensor(positions).view({-1, 3});
   packed.schema = {GraphTask::regression, {element_count + 1}, 0, {}, 1, true, {}};
+  if (std::string warning = unit_warning(molecules, origin); !warning.empty()) {
+    packed.warnings.push_back(std::move(warning));
+  }
   return packed;
 }
 
 PackedItems read_qm7(const fs::path& folder) {
   const ListedMolecules listed = read_qm7_table(folder);
-  PackedItems packed = pack_molecules(read_xyz_files(listed.files));
+  PackedItems packed = pack_molecules(read_xyz_files(listed.files), folder);
   packed.schema.output_names = {"atomisation energy (kcal/mol)"};
   packed.target = at::tensor(listed.targets).unsqueeze(1);
   DatasetSplit& split = packed.split.emplace();
@@ -139,7 +162,7 @@ PackedItems read_qm9(const std::vector<fs::path>& files) {
   const std::vector<ParsedMolecule> molecules = read_xyz_files(files);
   std::vector<float> targets;
   for (size_t i = 0; i < files.size(); ++i) read_qm9_comment(molecules[i].molecule, files[i], targets);
-  PackedItems packed = pack_molecules(molecules);
+  PackedItems packed = pack_molecules(molecules, files.front().parent_path());
   packed.schema.output_names = qm9_targets;
   packed.target = at::tensor(targets).view({-1, packed.schema.outputs()});
   return packed;
@@ -170,7 +193,7 @@ PackedItems read_xyz_molecules(const fs::path& folder, const GraphReadOptions& o
 }
 
 PackedItems read_xyz_graph(const fs::path& file) {
-  return pack_molecules(read_xyz_files({file}));
+  return pack_molecules(read_xyz_files({file}), file);
 }
 
 }  // namespace geosft

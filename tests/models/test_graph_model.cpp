@@ -470,6 +470,9 @@ TEST_CASE("the head sees the features of graphs only if the model has columns fo
   REQUIRE_FALSE(model_of(options)->head_features(graphs).defined());
   options.graph_features = 3;
   REQUIRE(model_of(options)->head_features(graphs).is_same(graphs.graph_features));
+  options.graph_features = 2;
+  graphs.graph_features = at::tensor({1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F}).view({2, 3});
+  require_equal(model_of(options)->head_features(graphs), at::tensor({1.0F, 2.0F, 4.0F, 5.0F}).view({2, 2}), "first");
 }
 
 namespace {

@@ -12,7 +12,8 @@ namespace {
 
 void predict_graphs_of(const char* run, const char* dataset) {
   geosft::GraphRun trained = geosft::load_graph_run(run);
-  const at::Tensor predictions = geosft::predict_graphs(trained, geosft::open_graph_dataset(dataset));
+  const at::Tensor predictions =
+      geosft::predict_graphs(trained, geosft::open_graph_dataset(dataset, trained.settings.reading()));
   if (!predictions.allclose(geosft::predict_dataset(trained, dataset)))
     throw std::runtime_error("two ways, two results");
   for (int64_t graph = 0; graph < predictions.size(0); ++graph) {

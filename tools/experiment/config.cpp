@@ -235,6 +235,10 @@ std::set<std::string> keys_of_toml(const std::filesystem::path& path) {
 
 void Config::set_known(const std::string& toml, const std::string& source,
                        const std::function<bool(const std::string& section, const std::string& key)>& selected) {
+  for (const ConfigEntry& entry : entries_) {
+    const std::string former = former_value(entry.key);
+    if (!former.empty() && selected(entry.section, entry.key)) assign(entry.key, former);
+  }
   const Reader reader{entries_, source};
   for (const auto& [section, node] : parse_toml(toml, source)) {
     const toml::table* table = node.as_table();

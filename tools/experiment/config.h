@@ -63,7 +63,8 @@ class Config {
   // earlier version wrote it, gets its former value (key_names.h).
   void set_run_text(const std::string& toml, const std::string& source);
   void load_run_toml(const std::filesystem::path& path);
-  // Sets only the keys for which selected(section, key) is true, and ignores unknown ones.
+  // Sets only the keys of a RUN for which selected(section, key) is true, as set_run_text does, and ignores unknown
+  // ones.
   void set_known(const std::string& toml, const std::string& source,
                  const std::function<bool(const std::string& section, const std::string& key)>& selected);
 

@@ -125,8 +125,8 @@ void take_model_keys(Config& config, const std::string& run) {
   if (text == checkpoint.texts.end()) throw DataError(file.string(), "a checkpoint of a run", "no text 'config'");
   read_run_config(file, [&] {
     config.set_known(text->second, "its configuration", [](const std::string& section, const std::string& key) {
-      const std::set<std::string> features = {"fingerprint", "fingerprint_bits", "descriptors", "statistics",
-                                              "head_features"};
+      const std::set<std::string> features = {"chiral_tags", "fingerprint",   "fingerprint_bits", "descriptors",
+                                              "statistics",  "head_features", "head_fingerprints"};
       return section == "model" || (section == "clouds" && (key == "points" || key == "normals")) ||
              (section == "molecules" && features.contains(key));
     });

@@ -332,7 +332,10 @@ void take_graph_vectors(PackedItems& graphs, const MoleculeSettings& settings, c
     throw UsageError(source + ": " + error.what());
   }
   if (bar) bar->finish();
-  if (settings.head_features) graphs.schema.graph_features = graphs.graph_features.size(1);
+  if (settings.head_features) {
+    graphs.schema.graph_features = graphs.graph_features.size(1);
+    if (!settings.head_fingerprints) graphs.schema.graph_features -= options.count_columns();
+  }
 }
 
 PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {

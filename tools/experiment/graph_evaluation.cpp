@@ -174,13 +174,27 @@ FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
   return there;
 }
 
+namespace {
+
+// Throws DataError where there are no data, such as for a pretrained model without --data.
+void require_present(const std::string& data, const ItemSchema& schema) {
+  std::error_code error;
+  if (std::filesystem::exists(data, error)) return;
+  throw DataError(data, "a dataset of " + schema.items + ", which --data names (predict also takes FILE)",
+                  "nothing of this name");
+}
+
+}  // namespace
+
 PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settings) {
+  require_present(settings.data, trained.schema);
   PackedItems graphs = open_encoded_graphs(settings, &trained.schema);
   trained.check_same({graphs.schema}, settings.data);
   return graphs;
 }
 
 PackedItems open_labelled_graphs(const GraphRun& trained) {
+  require_present(trained.settings.data, trained.schema);
   PackedItems graphs = open_encoded_graphs(trained.settings, &trained.schema, /*labelled=*/true);
   trained.check_same({graphs.schema}, trained.settings.data);
   return graphs;

@@ -38,8 +38,10 @@ std::string graph_kernel_preset() {
          "true\n";
 }
 
-std::string small_molecule_preset() {
-  return "[molecules]\nfingerprint = 'ecfp4,atom_pair,torsion'\nfingerprint_bits = 1024\ndescriptors = true\n"
+std::string small_molecule_preset(bool regression) {
+  return std::string("[molecules]\ndescriptors = true\n") +
+         (regression ? "fingerprint = 'ecfp4,atom_pair,torsion'\nfingerprint_bits = 1024\nhead_fingerprints = false\n"
+                     : "") +
          "[model]\nattention = 'none'\nlocal = 'gine'\nnormalization = 'batch'\ndim = 128\ndepth = 4\nmlp_ratio = 0\n"
          "token_dropout = 0.1\nhead = 'mean'\nhead_layers = 3\nhead_dropout = 0.3\n"
          "[train]\nepochs = 60\nmax_steps = 20000\nbatch_size = 32\nlr = 1e-3\nweight_decay = 0.1\nbeta2 = 0.98\n"
@@ -51,7 +53,9 @@ std::string small_molecule_preset() {
 std::string small_preset(const std::string& data, const GraphReadOptions& reading, const std::set<std::string>& keys) {
   const bool attends = std::any_of(std::begin(attention_keys), std::end(attention_keys),
                                    [&](const char* key) { return keys.contains(key); });
-  if (!attends && !data.empty() && names_molecules(data, reading)) return small_molecule_preset();
+  if (!attends && !data.empty() && names_molecules(data, reading)) {
+    return small_molecule_preset(keys.contains("kernel_ridge"));
+  }
   return small_graph_preset() + (is_tu_dataset(data) ? graph_kernel_preset() : "");
 }
 

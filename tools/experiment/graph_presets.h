@@ -21,8 +21,8 @@ std::string small_graph_preset();
 std::string graph_kernel_preset();
 
 // Returns, as TOML, one model of the ensemble of tools/configs/graph/molecules.toml: a graph network whose head also
-// gets fingerprints and descriptors.
-std::string small_molecule_preset();
+// gets descriptors, and for a regression beside it the fingerprints that this sees.
+std::string small_molecule_preset(bool regression);
 
 // Returns the preset of a dataset, beside which these keys are set. A table of molecules has that of molecules, unless
 // one of the keys asks for attention. A TU set, whose targets are of graphs, has a transformer and the regression.

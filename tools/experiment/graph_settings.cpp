@@ -39,6 +39,9 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
            "of a CSV table; by default \"smiles\", else the first column of SMILES")
       .add("molecules", "label_columns", &molecules.label_columns,
            "of a CSV table, separated by commas; by default every other column of numbers")
+      .add_enum("molecules", "chiral_tags", &molecules.chiral_tags,
+                "order of the neighbours by which a chiral atom of a CSV table is clockwise or not; canonical: RDKit's "
+                "ranks; written: the SMILES, as OGB")
       .add("molecules", "fingerprint", &molecules.fingerprint,
            "count fingerprints, separated by commas: none, " + listed(fingerprint_names()) +
                "; wl0 to wl3 are of any graphs, the others of molecules")
@@ -51,6 +54,8 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
            "neighbours")
       .add("molecules", "head_features", &molecules.head_features,
            "let the head see fingerprints, descriptors and statistics; false: only the kernel ridge regression does")
+      .add("molecules", "head_fingerprints", &molecules.head_fingerprints,
+           "let the head see fingerprints; false: only the kernel ridge regression and the random forest do")
       .add("molecules", "kernel_ridge", &molecules.kernel_ridge,
            "average the predictions with those of a kernel ridge regression on fingerprints, descriptors and "
            "statistics")
@@ -246,7 +251,9 @@ std::vector<KeyUse> GraphModelSettings::key_uses() const {
 GraphVectorOptions MoleculeSettings::vector() const {
   try {
     GraphVectorOptions options{descriptors, statistics, fingerprints_of(fingerprint), fingerprint_bits};
-    return head_features || kernel_ridge ? options : GraphVectorOptions();
+    if (kernel_ridge) return options;
+    if (!head_fingerprints) options.fingerprints.clear();
+    return head_features ? options : GraphVectorOptions();
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
@@ -348,6 +355,10 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   };
   needs_features("kernel_ridge", !molecules.kernel_ridge);
   needs_features("head_features", false);
+  uses.push_back({{"head_fingerprints"},
+                  molecules.head_fingerprints || (molecules.head_features && molecules.fingerprint != "none"),
+                  "head_features = true and fingerprints",
+                  molecules.head_features ? "fingerprint none" : "head_features = false"});
   uses.push_back({{"random_forest"},
                   !molecules.random_forest || (molecules.kernel_ridge && molecules.fingerprint != "none"),
                   "kernel_ridge = true and fingerprints",
@@ -355,6 +366,10 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   uses.push_back({{"fingerprint", "fingerprint_bits", "descriptors", "statistics"},
                   molecules.head_features || molecules.kernel_ridge,
                   "head_features = true or kernel_ridge = true",
+                  "a run where both are false"});
+  uses.push_back({{"fingerprint", "fingerprint_bits"},
+                  molecules.head_fingerprints || molecules.kernel_ridge || molecules.fingerprint == "none",
+                  "head_fingerprints = true or kernel_ridge = true",
                   "a run where both are false"});
   uses.push_back({{"fingerprint_bits"}, molecules.fingerprint != "none", "fingerprints", "fingerprint none"});
   const bool no_pictures = std::filesystem::exists(data) && !is_picture_folders(data);
@@ -367,7 +382,8 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
                   "a run of one fold",
                   "cross_validation = true, which runs every fold (--no-cross-validation runs one)"});
   const bool of_table = !std::filesystem::exists(data) || is_molecule_table(data, reading());
-  uses.push_back({{"split_folder", "smiles_column", "label_columns"}, of_table, "a table of molecules", data});
+  uses.push_back(
+      {{"split_folder", "smiles_column", "label_columns", "chiral_tags"}, of_table, "a table of molecules", data});
   const bool of_ogb = !std::filesystem::exists(data) || is_ogb_dataset(data);
   uses.push_back({{"split_name"}, of_ogb, "a set of the Open Graph Benchmark", data});
   uses.push_back({{"split_folder"},
@@ -381,6 +397,8 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
 void GraphSettings::locate_data() {
   if (data.empty()) throw UsageError("--data DIR is required: the dataset");
   data = std::filesystem::absolute(data).lexically_normal().string();
+  // Other sets of molecules are published with OGB's categories.
+  if (std::filesystem::exists(data) && !is_molecule_table(data, reading())) molecules.chiral_tags = ChiralTags::written;
   if (splits.split_folder.empty()) return;
   splits.split_folder = std::filesystem::absolute(splits.split_folder).lexically_normal().string();
 }
@@ -397,6 +415,7 @@ GraphReadOptions GraphSettings::reading() const {
   options.directed = directed;
   options.coalesce = coalesce;
   options.smiles_column = molecules.smiles_column;
+  options.chiral_tags = molecules.chiral_tags;
   options.label_columns = molecules.labels();
   options.split_folder = splits.split_folder;
   return options;
@@ -409,7 +428,8 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.edge_vocabulary = schema.edge_vocabulary;
   options.edge_values = schema.edge_values;
   options.graph_features = molecules.head_features ? schema.graph_features : 0;
-  if (options.graph_features > 0) options.graph_counts = molecules.vector().count_columns();
+  if (options.graph_features > 0 && molecules.head_fingerprints)
+    options.graph_counts = molecules.vector().count_columns();
   options.encoding = model.encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.sign_invariant =
       model.encoding == NodeEncoding::laplacian && model.encoding_signs == EncodingSigns::invariant;

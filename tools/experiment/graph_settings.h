@@ -37,6 +37,7 @@ GEOSFT_ENUM_NAMES(Interpolation, bilinear, bicubic);
 // The signs of Laplacian eigenvectors: sampled anew in each step, or left to a network that does not depend on them.
 enum class EncodingSigns { random, invariant };
 GEOSFT_ENUM_NAMES(EncodingSigns, random, invariant);
+GEOSFT_ENUM_NAMES(ChiralTags, canonical, written);
 
 // How a dataset is split: as published, molecules by scaffold, at random, or into folds, one of which is the test set.
 enum class SplitKind { automatic, file, scaffold, random, folds };
@@ -92,18 +93,20 @@ struct GraphModelSettings : EncoderSettings {
 // Section [molecules]: a CSV table of SMILES, and the features of whole graphs, most of which are of molecules.
 struct MoleculeSettings {
   std::string smiles_column, label_columns;  // the latter in the form of a line of CSV
-  std::string fingerprint = "none";          // names separated by commas
+  ChiralTags chiral_tags = ChiralTags::canonical;
+  std::string fingerprint = "none";  // names separated by commas
   int64_t fingerprint_bits = 2048;
   bool descriptors = false;
   bool statistics = false;
-  bool head_features = true;   // the head of the network sees them
-  bool kernel_ridge = false;   // average with a kernel regression on them
-  bool random_forest = false;  // of labels: and with a random forest
+  bool head_features = true;      // the head of the network sees them
+  bool head_fingerprints = true;  // and the fingerprints among them, which come last
+  bool kernel_ridge = false;      // average with a kernel regression on them
+  bool random_forest = false;     // of labels: and with a random forest
 
   // Returns whether it names features of whole graphs.
   bool names_features() const { return fingerprint != "none" || descriptors || statistics; }
-  // Returns the features of whole graphs, none where neither the head nor the regression sees them. Throws UsageError
-  // for unknown fingerprints.
+  // Returns the features of whole graphs, without those that neither the head nor the regression sees. Throws
+  // UsageError for unknown fingerprints.
   GraphVectorOptions vector() const;
   // Throws UsageError for unclosed quotes.
   std::vector<std::string> labels() const;
@@ -151,7 +154,8 @@ struct GraphSettings {
   void check() const;
   // Lists the keys that are used only with some values of other keys.
   std::vector<KeyUse> key_uses() const;
-  // Makes `data` valid in any working directory. Throws UsageError if it is not set.
+  // Makes `data` valid in any working directory. For data that are there and no table of molecules, sets chiral_tags to
+  // the written ones, which such data have. Throws UsageError if it is not set.
   void locate_data();
   // Copies the settings that do not affect the steps of a run: the location of the data, how often it is evaluated and
   // saved, and the number of epochs, to which a cosine schedule is adapted.

@@ -31,8 +31,10 @@ constexpr NamePair renamed[] = {
 };
 
 // Keys that earlier versions did not have, and what these did.
-constexpr NamePair former_values[] = {
-    {"split_order", "name"}, {"normal_orientation", "consistent"}, {"head_as_trained", "false"}};
+constexpr NamePair former_values[] = {{"split_order", "name"},
+                                      {"normal_orientation", "consistent"},
+                                      {"head_as_trained", "false"},
+                                      {"chiral_tags", "written"}};
 
 // Shorter names of options; those of a key of clouds are the names that `eval` has.
 constexpr NamePair aliases[] = {{"validation_fraction", "--validation"}, {"rotate_training", "--rotate"}};

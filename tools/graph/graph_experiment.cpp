@@ -224,14 +224,14 @@ bool GraphTrainCommand::train(const RunFolder& folder) {
   if (begins_small() && config_file.empty()) {
     if (settings.model.attention == "none" && settings.molecules.descriptors) {
       note =
-          "without --config: a graph network with fingerprints and descriptors of molecules; five of them are "
+          "without --config: a graph network with descriptors of molecules; five of them are "
           "--ensemble 5, and --attention sampling is the transformer";
     } else {
       note = "without --config: a small model that fits the data; --preset paper has the sizes of the paper";
       if (settings.model.attention != "none" && names_molecules(settings.data, settings.reading())) {
         note +=
-            ". It is the transformer, since an option is given that is not for the graph network with fingerprints and "
-            "descriptors, which molecules get otherwise";
+            ". It is the transformer, since an option is given that is not for the graph network with descriptors, "
+            "which molecules get otherwise";
       }
     }
   }
@@ -316,7 +316,7 @@ void GraphExperiment::initialize(GraphModel& model, const GraphTrainingData& dat
   if (data.graphs.pictures) return;  // their views are standardised, and too many to hold
   const LabelledItems training = labelled_items(data.graphs, data.split.train);
   model->standardize(training, data.outputs.schema.task == GraphTask::regression ? training.target : at::Tensor(),
-                     training.graph_features);
+                     model->head_features(training));
 }
 
 std::unique_ptr<TrainingTask> GraphExperiment::make_task(const GraphModel& model, const GraphTrainingData& data,

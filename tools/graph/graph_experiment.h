@@ -143,7 +143,10 @@ struct GraphExperiment {
   struct Reading {
     GraphReadOptions options;
 
-    Reading() { options.coalesce = false; }  // what a set lists is counted
+    Reading() {
+      options.coalesce = false;                     // what a set lists is counted
+      options.chiral_tags = ChiralTags::canonical;  // as in a training, which finds the table in the cache
+    }
     void add_to(CLI::App& subcommand, const ItemWords& words) {
       if (words.edges) add_read_options(subcommand, options);
     }

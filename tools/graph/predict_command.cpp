@@ -171,7 +171,10 @@ struct Predictor {
         {{"file", file}, {words.item, row}, {"name", name}, {"line", input.column.lines[row]}, {"smiles", smiles}}};
     if (!id.empty()) title.others.emplace_back("id", id);
     for (size_t column = 0; column < input.others.names.size(); ++column) {
-      title.others.emplace_back(input.others.names[column], input.others.columns[column][row]);
+      std::string name_of_column = input.others.names[column];
+      const auto taken = [&](const auto& other) { return other.first == name_of_column; };
+      while (std::any_of(title.others.begin(), title.others.end(), taken)) name_of_column.insert(0, "input_");
+      title.others.emplace_back(std::move(name_of_column), input.others.columns[column][row]);
     }
     for (const auto& [key, value] : title.others) title.fields["input"][key] = value;
     return title;
@@ -195,6 +198,9 @@ struct Predictor {
 
   void predict_unlabelled(UnlabelledGraphs given, const std::string& source) {
     for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
+    if (const std::string unseen = unseen_elements_warning(trained, given.packed, source); !unseen.empty()) {
+      std::cerr << unseen << '\n';
+    }
     take_graph_vectors(given.packed, trained.settings.molecules, source);
     const PackedItems graphs = unlabelled_items(trained, given.packed);
     if (!given.errors.empty()) return predict_rows(graphs, given.input, given.errors);
@@ -407,7 +413,8 @@ int GraphPredictOptions::predict(GraphRun& trained, const char* program, const I
       throw UsageError("there is no file '" + file + "'; --smiles comes before each of several molecules");
     }
     predictor.require_smiles("--smiles");
-    predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
+    predictor.predict_unlabelled(unlabelled_molecules(smiles, trained.schema, "--smiles", trained.settings.reading()),
+                                 "--smiles");
   }
   const auto write = [&] {
     if (csv.empty()) return;

@@ -125,8 +125,10 @@ struct SweepCommand {
     return std::max<int64_t>(1, std::llround(*seconds / one));
   }
 
-  // Continues the experiment if its folder exists.
-  std::vector<RunResult> results_of(const Variation& variation, at::Device device) const {
+  // Continues the experiment if its folder exists. An earlier version may have begun it: keys that are not `named` are
+  // then what that version did.
+  std::vector<RunResult> results_of(const Variation& variation, const std::set<std::string>& named,
+                                    at::Device device) const {
     const std::filesystem::path path = out / folder_name(variation.name);
     const bool begun = std::filesystem::exists(path / "config.toml");
     GraphSettings settings = variation.settings;
@@ -138,6 +140,7 @@ struct SweepCommand {
       before.config().load_run_toml(folder.config());
       before.locate_data();  // an earlier version kept a relative split_folder
       if (seconds) settings.train.epochs = before.train.epochs;
+      settings.config().take_unnamed(before.config(), named);
       settings.config().take_automatic(before.config());
       const std::string then = before.config().to_toml(), now = settings.config().to_toml();
       if (then != now) {
@@ -201,8 +204,10 @@ struct SweepCommand {
     std::vector<RunResult> first;
     std::vector<Curve> curves;
     size_t with_regression = 0;
+    std::set<std::string> named = keys_of(plan);
+    for (const std::filesystem::path& config : plan.configs) named.merge(keys_of_toml(config));
     for (const Variation& variation : all) {
-      const std::vector<RunResult> results = results_of(variation, device);
+      const std::vector<RunResult> results = results_of(variation, named, device);
       const std::filesystem::path folder = out / folder_name(variation.name);
       const std::vector<std::filesystem::path> runs = run_folders(folder, results);
       if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !GraphKernel::stored_in(run).empty(); })) {

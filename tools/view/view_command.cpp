@@ -270,8 +270,8 @@ UnlabelledGraphs ViewOptions::unlabelled(const std::optional<GraphRun>& trained)
   molecules.node_vocabulary = atom_vocabulary;
   molecules.edge_vocabulary = bond_vocabulary;
   const ItemSchema& schema = trained ? trained->schema : molecules;
-  if (files.empty()) return unlabelled_molecules(smiles, schema, "--smiles");
   GraphReadOptions options = trained ? trained->settings.reading() : GraphReadOptions{};
+  if (files.empty()) return unlabelled_molecules(smiles, schema, "--smiles", options);
   if (!smiles_column.empty()) options.smiles_column = smiles_column;
   const bool table = is_molecule_table(files.front(), options);
   if (trained || table || std::filesystem::is_directory(files.front())) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/graphs/molecule_features.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <iostream>
 
@@ -71,6 +72,46 @@ TEST_CASE("features stay within their vocabularies") {
   CHECK(molecule_from_smiles("[Fe+6]").atoms[3] == 11);
   CHECK(molecule_from_smiles("C$C").bonds[0] == 4);
   CHECK(molecule_from_smiles("[H]C([H])([H])O").atom_count() == 2);
+}
+
+TEST_CASE("canonical chiral tags do not depend on the spelling of a SMILES, and tell mirror images apart") {
+  if (!test::has_rdkit()) return;
+  // Returns the tags of the carbon atoms, sorted: spellings list the atoms in other orders.
+  const auto tags = [](const std::string& smiles, ChiralTags kind) {
+    const Molecule molecule = molecule_from_smiles(smiles, kind);
+    std::vector<uint8_t> found;
+    for (size_t i = 0; i < molecule.atoms.size(); i += 9) {
+      if (molecule.atoms[i] == 5) found.push_back(molecule.atoms[i + 1]);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const std::vector<std::vector<std::string>> spellings = {
+      {"C[C@H](N)C(=O)O", "N[C@@H](C)C(=O)O", "OC(=O)[C@@H](N)C", "[C@@H](C(=O)O)(C)N", "OC(=O)[C@H](C)N"},
+      {"CC(C)[C@@H]1CC[C@@H](C)C[C@H]1O", "O[C@@H]1C[C@H](C)CC[C@H]1C(C)C", "C[C@@H]1CC[C@@H](C(C)C)[C@H](O)C1"},
+      {"C[C@@](F)(Cl)Br", "F[C@](C)(Cl)Br", "Br[C@@](Cl)(F)C", "[C@@](Cl)(Br)(C)F"}};
+  for (const std::vector<std::string>& all : spellings) {
+    size_t as_written = 0;
+    for (const std::string& smiles : all) {
+      INFO(smiles);
+      CHECK(tags(smiles, ChiralTags::canonical) == tags(all[0], ChiralTags::canonical));
+      as_written += tags(smiles, ChiralTags::written) == tags(all[0], ChiralTags::written) ? 1 : 0;
+      std::string mirrored = smiles;  // @ and @@ exchanged
+      for (size_t at = mirrored.find('@'); at != std::string::npos; at = mirrored.find('@', at)) {
+        const bool two = mirrored.compare(at, 2, "@@") == 0;
+        mirrored.replace(at, two ? 2 : 1, two ? "@" : "@@");
+        at += two ? 1 : 2;
+      }
+      CHECK(tags(mirrored, ChiralTags::canonical) != tags(smiles, ChiralTags::canonical));
+    }
+    CHECK(as_written < all.size());
+  }
+  // All other features are those of OGB.
+  const Molecule written = molecule_from_smiles(spellings[1][1]);
+  Molecule canonical = molecule_from_smiles(spellings[1][1], ChiralTags::canonical);
+  for (size_t i = 1; i < canonical.atoms.size(); i += 9) canonical.atoms[i] = written.atoms[i];
+  CHECK(canonical.atoms == written.atoms);
+  CHECK(canonical.bonds == written.bonds);
 }
 
 TEST_CASE("an invalid SMILES is refused with the reason") {

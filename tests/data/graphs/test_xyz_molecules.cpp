@@ -6,6 +6,7 @@
 #include "tests/data/cached.h"
 #include "tests/data/files.h"
 #include "tests/data/graphs/graphs.h"
+#include "tests/data/gz_files.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_xyz_molecules {
@@ -85,6 +86,27 @@ TEST_CASE("QM7: broken tables and molecules are refused") {
   write_qm7(folder, "0004.xyz -1 -2\n");
   test::write_text(folder / "xyz/0004.xyz", "3\n\nH 0 0 0\n");
   require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); }, {"0004.xyz", "3 atoms", "1"});
+}
+
+TEST_CASE("coordinates of molecules in another unit have a warning, and gzip files are unpacked") {
+  const test::TemporaryFolder folder;
+  const auto warning = [&](const std::string& text) {
+    test::write_gz(folder / "one.xyz.gz", text);
+    const PackedItems packed = read_xyz_graph(folder / "one.xyz.gz");
+    return packed.warnings.empty() ? "" : packed.warnings.at(0);
+  };
+  CHECK(warning(hydrogen).empty());
+  CHECK(warning(helium).empty());
+  CHECK_THAT(warning("2\n\nH 0 0 0\nH 0.074 0 0\n"),
+             Catch::Contains("one.xyz.gz: atoms are closer than half a bond: ") &&
+                 Catch::EndsWith("coordinates are taken in Angstrom"));
+  CHECK_THAT(warning("2\n\nH 0 0 0\nH 1.4 0 0\n"), Catch::Contains("no two atoms are near enough for a bond"));
+  CHECK_THAT(warning("2\n\nC 1 2 3\nC 1 2 3\n"), Catch::Contains("closer than half a bond"));
+  write_qm7(folder, "0005.xyz -1.5 -2\n0004.xyz -109.25 -111\n");
+  test::write_text(folder / "xyz/0004.xyz", "2\n\nH 0 0 0\nH 74 0 0\n");
+  const std::vector<std::string> warnings = read_xyz_molecules(folder.path(), {folder / "cache"}).warnings;
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings[0], Catch::Contains("near enough for a bond in 1 of 2 molecules: coordinates are taken"));
 }
 
 TEST_CASE("QM9: properties of the comments") {

@@ -7,6 +7,7 @@
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/experiment/classification.h"
+#include "tools/experiment/graph_settings.h"
 
 namespace geosft::test::test_fine_tuning {
 namespace {
@@ -140,6 +141,27 @@ TEST_CASE("an architecture on the command line must be that of the run to begin 
   require_error([&] { check_architecture({"dim", "num_samples"}, "RUN", of_run, asked); }, {"--dim", "RUN has dim = "});
   CHECK_NOTHROW(check_architecture({"num_samples"}, "RUN", of_run, asked));
   CHECK_NOTHROW(check_architecture({"dim"}, "RUN", of_run, of_run));
+}
+
+TEST_CASE("the features of molecules come from the run, those of an earlier version as it made them") {
+  const TemporaryFolder folder;
+  GraphSettings settings, other;
+  settings.molecules.descriptors = true;
+  Config config = other.config();
+  const auto take = [&](const std::string& text) {
+    Checkpoint checkpoint;
+    checkpoint.texts["config"] = text;
+    save_checkpoint(folder / "run.ckpt", checkpoint);
+    take_model_keys(config, (folder / "run.ckpt").string());
+  };
+  take(settings.config().to_toml());
+  CHECK(other.molecules.descriptors);
+  CHECK(other.molecules.chiral_tags == ChiralTags::canonical);
+  std::string earlier = settings.config().to_toml();
+  const size_t line = earlier.find("chiral_tags");
+  earlier.erase(line, earlier.find('\n', line) + 1 - line);
+  take(earlier);
+  CHECK(other.molecules.chiral_tags == ChiralTags::written);
 }
 
 TEST_CASE("the keys of the model, the points and the normals come from the run") {

@@ -81,6 +81,32 @@ TEST_CASE("a regression sees features that the head of the network does not") {
   require_close(run_outputs(run, graphs, some, GraphSplit::test).outputs, of_kernel, 1e-5, "the regression");
 }
 
+TEST_CASE("a regression sees fingerprints that the head, which sees the other features, does not") {
+  PackedItems graphs = small_graphs(GraphTask::multi_label);
+  graphs.graph_features = example_features(graphs.size());
+  const int64_t columns = graphs.graph_features.size(1), seen = columns - 3;
+  GraphSettings settings = small_graph_settings();
+  settings.molecules.fingerprint = "wl1";
+  settings.molecules.fingerprint_bits = 3;
+  settings.molecules.head_fingerprints = false;
+  settings.molecules.kernel_ridge = true;
+  graphs.schema.graph_features = seen;
+  GraphRun run = small_graph_run(graphs.schema, settings);
+  REQUIRE(run.model->options.graph_features == seen);
+  const std::vector<int64_t> some = {4, 1, 2};
+  const at::Tensor expected = run_outputs(run, graphs, some, GraphSplit::test).outputs;
+  PackedItems others = graphs;
+  others.graph_features = graphs.graph_features.clone();
+  others.graph_features.narrow(1, seen, 3).add_(7);
+  require_equal(run_outputs(run, others, some, GraphSplit::test).outputs, expected, "other fingerprints");
+  others.graph_features.narrow(1, 0, seen).add_(7);
+  REQUIRE_FALSE(run_outputs(run, others, some, GraphSplit::test).outputs.equal(expected));
+  run.companion = example_kernel(graphs, 1);
+  const at::Tensor of_kernel =
+      run.companion.regression->predict(graphs.graph_features.index_select(0, at::tensor(some, at::kLong)));
+  require_close(run_outputs(run, graphs, some, GraphSplit::test).outputs, of_kernel, 1e-5, "the regression");
+}
+
 TEST_CASE("a kernel regression comes back from its RUN folder, and damage is named") {
   const TemporaryFolder folder;
   const PackedItems graphs = small_graphs(GraphTask::regression);

@@ -25,14 +25,16 @@ TEST_CASE("presets of graphs and of molecules hold permitted values", "[graph_pr
   CHECK(graphs.molecules.vector().statistics);
   CHECK(graphs.molecules.vector().fingerprints.size() == 4);
   GraphSettings molecules;
-  molecules.config().set_text(small_molecule_preset());
+  molecules.config().set_text(small_molecule_preset(/*regression=*/false));
   molecules.check();
   CHECK(molecules.ensemble == 1);
+  CHECK(molecules.molecules.vector().descriptors);
+  CHECK(molecules.molecules.fingerprint == "none");
 }
 
 TEST_CASE("the preset of molecules is one model of molecules.toml", "[graph_presets]") {
   GraphSettings preset, file;
-  preset.config().set_text(small_molecule_preset());
+  preset.config().set_text(small_molecule_preset(/*regression=*/true));
   file.config().load_toml(source_path("tools/configs/graph/molecules.toml"));
   CHECK(file.ensemble == 5);
   CHECK(file.molecules.kernel_ridge);

@@ -331,6 +331,16 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   schema.graph_features = 1100;
   REQUIRE(settings.graph_model(schema).graph_features == 1100);
   REQUIRE(settings.graph_model(schema).graph_counts == 1024);
+  settings.molecules.head_fingerprints = false;
+  settings.check();
+  schema.graph_features = 76;
+  REQUIRE(settings.graph_model(schema).graph_features == 76);
+  REQUIRE(settings.graph_model(schema).graph_counts == 0);
+  REQUIRE(settings.molecules.vector().fingerprints == vector.fingerprints);
+  settings.molecules.kernel_ridge = false;
+  REQUIRE(settings.molecules.vector().fingerprints.empty());
+  REQUIRE(settings.molecules.vector().descriptors);
+  settings.molecules.kernel_ridge = true;
   settings.molecules.head_features = false;
   settings.check();
   REQUIRE(settings.graph_model(schema).graph_features == 0);
@@ -341,7 +351,7 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   settings.molecules.fingerprint = "ecfp7";
   require_error([&] { settings.molecules.vector(); }, {"ecfp7"});
   settings.molecules.fingerprint = "ecfp4,path";
-  settings.molecules.head_features = true;
+  settings.molecules.head_features = settings.molecules.head_fingerprints = true;
   REQUIRE(settings.molecules.vector().any());
   settings.model.atom_references = true;
   settings.model.local = LocalKind::gine;

@@ -238,6 +238,12 @@ TEST_CASE("a CSV file of SMILES and labels is trained on, and predicted with the
   write_text(shop / "nosmiles.csv", "code,nitrogen\nx7,1\ny8,0\n");
   shop.refuses({"predict", run, (shop / "nosmiles.csv").string()}, 1,
                {"a column \"smiles\", or one of SMILES, which --smiles-column names", "the columns"});
+  // Columns of one name are kept, too.
+  write_text(shop / "twice.csv", "smiles,id,id\nCCN,a,b\n");
+  shop.run_well({"predict", run, (shop / "twice.csv").string(), "--csv", (shop / "twice_out.csv").string()});
+  const Words twice = lines_of(read_text(shop / "twice_out.csv"));
+  CHECK_THAT(twice.at(0), Catch::StartsWith("file,graph,name,line,smiles,id,input_id,"));
+  CHECK_THAT(twice.at(1), Catch::Contains(",2,CCN,a,b,"));
   // Another table keeps its rows and columns, and a broken molecule has a row with the error.
   write_text(shop / "other.csv", "drug,nitrogen,id\nCCN,1,a\nC(C,0,b\nCCO,,c\n");
   const std::string other = (shop / "other.csv").string(), table = (shop / "table.csv").string();
@@ -350,6 +356,13 @@ TEST_CASE("with head_features false, only the regression sees fingerprints, and 
   shop.run_well({"train", "--resume", "--out", run, "--epochs", "3"});
   shop.refuses(shop.train("none", given + Words{"--fingerprint", "ecfp2", "--no-head-features"}), 2,
                {"head_features", "kernel_ridge = true"});
+  // The head sees the descriptors alone: the network is that of a training without fingerprints.
+  shop.run_well(shop.train("described", given + Words{"--descriptors"}));
+  const Words counted = {"--descriptors", "--fingerprint", "ecfp2", "--no-head-fingerprints", "--kernel-ridge"};
+  shop.run_well(shop.train("partly", given + counted));
+  const double described = probability((shop / "described").string());
+  CHECK(probability((shop / "partly/best.ckpt").string()) == Approx(described).margin(1e-6));
+  CHECK(probability((shop / "partly").string()) != Approx(described).margin(1e-4));
   const auto forest = shop.run_well(shop.train("forest", given + outside + Words{"--random-forest"}));
   CHECK_THAT(forest.err, Catch::Contains("; share of the random forest beside it 0.5; weight "));
   CHECK(probability((shop / "forest").string()) != Approx(probability(run)).margin(1e-4));
@@ -362,6 +375,59 @@ TEST_CASE("with head_features false, only the regression sees fingerprints, and 
   const auto texts = shop.run_well(shop.train("texts", of_classes + Words{"--epochs", "2", "--json"} + outside));
   CHECK(std::filesystem::exists(shop / "texts/kernel.ckpt"));
   CHECK(nlohmann::json::parse(texts.out).at("checkpoint").at("averaged_with") == "a kernel ridge regression");
+}
+
+TEST_CASE("all spellings of a chiral molecule have one prediction, unless the tags are those of OGB") {
+  if (!has_rdkit()) return;
+  const GraphShop shop;
+  std::string table = "smiles,nitrogen\n";
+  for (const std::string& one : hundred_smiles()) table += one + "," + std::to_string(labels_of(one)[0]) + "\n";
+  write_text(shop / "labels.csv", table);
+  const Words given = {"--data",      (shop / "labels.csv").string(),
+                       "--split",     "random",
+                       "--epochs",    "1",
+                       "--attention", "none",
+                       "--local",     "gine",
+                       "--head",      "mean"};
+  const auto predicted = [&](const std::string& name, const std::string& smiles) {
+    const Words words = {"predict", (shop / name).string(), "--smiles", smiles, "--json"};
+    return nlohmann::json::parse(shop.run_well(words).out).at("probabilities").at("nitrogen").get<double>();
+  };
+  shop.run_well(shop.train("canonical", given));
+  shop.run_well(shop.train("written", given + Words{"--chiral-tags", "written"}));
+  const std::string one = "C[C@H](N)C(=O)O", same = "N[C@@H](C)C(=O)O", mirrored = "C[C@@H](N)C(=O)O";
+  CHECK(predicted("canonical", same) == Approx(predicted("canonical", one)).epsilon(1e-5));
+  CHECK(predicted("canonical", mirrored) != Approx(predicted("canonical", one)).epsilon(1e-4));
+  CHECK(predicted("written", same) != Approx(predicted("written", one)).epsilon(1e-4));
+  shop.refuses(shop.train("none", {"--chiral-tags", "written"}), 2, {"--chiral-tags", "a table of molecules"});
+  // A training and a sweep that a version without the key began go on as they began.
+  const auto forget = [&](const std::string& run) {
+    std::string text = read_text(shop / run / "config.toml");
+    const size_t line = text.find("chiral_tags = \"written\"");
+    REQUIRE(line != std::string::npos);
+    write_text(shop / run / "config.toml", text.erase(line, text.find('\n', line) + 1 - line));
+  };
+  forget("written");
+  shop.run_well({"train", "--resume", "--out", (shop / "written").string(), "--epochs", "2"});
+  CHECK_THAT(read_text(shop / "written/config.toml"), Catch::Contains("chiral_tags = \"written\""));
+  const Words sweep = {"sweep",
+                       "--data",
+                       (shop / "labels.csv").string(),
+                       "--out",
+                       (shop / "sweep").string(),
+                       "--set",
+                       "epochs=1",
+                       "--set",
+                       "split=random",
+                       "--vary",
+                       "depth=1,2"};
+  shop.run_well(sweep + Words{"--set", "chiral_tags=written"});
+  for (const char* run : {"sweep/depth=1", "sweep/depth=2"}) forget(run);
+  shop.run_well(sweep);
+  // So does a network that begins with its weights.
+  shop.run_well({"train", "--data", (shop / "labels.csv").string(), "--split", "random", "--epochs", "1", "--init-from",
+                 (shop / "written").string(), "--out", (shop / "tuned").string()});
+  CHECK_THAT(read_text(shop / "tuned/config.toml"), Catch::Contains("chiral_tags = \"written\""));
 }
 
 TEST_CASE("a table of molecules that was sorted anew is not what a run was trained on, one that moved is") {

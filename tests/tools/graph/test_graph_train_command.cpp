@@ -77,6 +77,14 @@ TEST_CASE("graphs without SMILES have a regression on their labels and statistic
       shop.run_well(shop.train("unseen", {"--config", (shop / "unseen.toml").string(), "--json"}));
   CHECK_FALSE(std::filesystem::exists(shop / "unseen/kernel.ckpt"));
   CHECK_THAT(unseen.err, Catch::Contains("are left out: head_features and kernel_ridge are false\n"));
+  write_text(shop / "unseen.toml", "[molecules]\nfingerprint = 'wl1'\nstatistics = true\nhead_fingerprints = false\n");
+  const Words partly = {"--config", (shop / "unseen.toml").string()};
+  shop.run_well(shop.train("partly", partly));
+  shop.run_well({"predict", (shop / "partly").string(), data});
+  shop.refuses(shop.train("none", partly + Words{"--fingerprint", "wl2"}), 2,
+               {"--fingerprint", "head_fingerprints = true or kernel_ridge = true"});
+  shop.refuses(shop.train("none", {"--statistics", "--no-head-fingerprints"}), 2,
+               {"--head-fingerprints", "fingerprint none"});
   // Trains the network alone where there are no features to fit the regression to.
   const Words bare = {"train",   "--data", shop.data().string(), "--out", (shop / "bare").string(), "--epochs", "1",
                       "--folds", "4"};

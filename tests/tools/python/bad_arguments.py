@@ -144,7 +144,7 @@ FUNCTIONS = {
     "EdgeIndex": (nn.EdgeIndex.of, dict(rowptr=ROWPTR, col=COL, columns=9)),
     "LocalGraph": (lambda **given: nn.LocalGraph(**given).edge_weight, dict(index=nn.EdgeIndex.of(ROWPTR, COL, 9), kind="gcn", like=uniform(1), edge_attr=uniform(18, 2))),
     "record_attention": (watched_by, dict(module=nn.SamplingAttention(8, 2, 3).eval())),
-    "read_graphs": (geosft.read_graphs, dict(source=EDGE_LIST.name, schema=SCHEMA, smiles_column="smiles", fingerprint="none", fingerprint_bits=8)),
+    "read_graphs": (geosft.read_graphs, dict(source=EDGE_LIST.name, schema=SCHEMA, smiles_column="smiles", chiral_tags="written", fingerprint="none", fingerprint_bits=8)),
     "read_sequences": (geosft.read_sequences, dict(source=SERIES.name, schema={"node_values": 1}, patch_size=1, max_length=0)),
     "SamplingContext": (nn.SamplingContext, dict(mode="seeded", vote=0)),
     "read_cloud": (geosft.read_cloud, dict(file=CLOUD.name, points_per_mesh=10, seed=0, columns="")),

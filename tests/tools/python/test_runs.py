@@ -484,6 +484,7 @@ class Graphs(InFolder):
         "polynomial": ("--attention=polynomial", "--degree=3"),
         "causal": ("--attention=polynomial", "--degree=2", "--causal", "--score-scale=inverse"),
         "features": ("--fingerprint=wl0,wl2", "--fingerprint-bits=32", "--statistics", "--kernel-ridge", "--head-features", "--head-layers=2"),
+        "partly": ("--fingerprint=wl0,wl1", "--fingerprint-bits=32", "--statistics", "--kernel-ridge", "--no-head-fingerprints", "--head-layers=2"),
         "unseen": ("--fingerprint=wl0,wl1", "--fingerprint-bits=32", "--statistics", "--kernel-ridge", "--no-head-features"),
         "gcn": ("--local=gcn", "--virtual-node", "--max-degree=1", "--normalization=batch", "--head=mean"),
         "gine": ("--local=gine", "--attention=none", "--norm=pre", "--mlp-ratio=0", "--jumping-knowledge=concatenate", "--head=max",
@@ -664,6 +665,31 @@ class Molecules(InFolder):
         self.assertEqual([name.split()[0] for name in names], list(self.SMILES[:5]))
         torch.testing.assert_close(model.predict_file(list(self.SMILES[:5])), found)
 
+    def test_chiral_tags(self):
+        model = geosft.load(self.run_)
+        spellings = ["C[C@H](N)C(=O)O", "N[C@@H](C)C(=O)O", "C[C@@H](N)C(=O)O"]
+        one, same, mirrored = (model.read([smiles])[0].node_categories[:, 1].sum() for smiles in spellings)
+        self.assertEqual(same, one)
+        self.assertNotEqual(mirrored, one)
+        one, same = (geosft.read_graphs([smiles], model.schema, chiral_tags="written")[0].node_categories[:, 1].sum() for smiles in spellings[:2])
+        self.assertNotEqual(same, one)
+        with self.assertRaisesRegex(RuntimeError, "chiral_tags must be written or canonical"):
+            geosft.read_graphs(["C"], model.schema, chiral_tags="clockwise")
+
+    @unittest.skipUnless(WITH_PYG, "no PyTorch Geometric")
+    def test_chiral_tags_of_ogb_are_replaced(self):
+        from torch_geometric.data import Data
+        model = geosft.load(self.run_)
+        smiles = "N[C@@H](C)C(=O)O"
+        as_written = geosft.read_graphs([smiles], model.schema, chiral_tags="written")[0]
+        expected = model.read([smiles])[0]
+        self.assertFalse(torch.equal(as_written.node_categories, expected.node_categories))
+        atoms = len(as_written.node_categories)
+        edges = torch.stack((torch.repeat_interleave(torch.arange(atoms), as_written.rowptr.diff()), as_written.col))
+        for categories in (as_written.node_categories, expected.node_categories):
+            data = Data(x=categories, edge_index=edges, edge_attr=as_written.edge_categories, ptr=as_written.ptr, smiles=[smiles])
+            self.assertTrue(torch.equal(model._with_chiral_tags(geosft.pyg.from_data(data), [smiles]).node_categories, expected.node_categories))
+
     @unittest.skipUnless(WITH_PYG, "no PyTorch Geometric")
     def test_atoms_in_another_coding_are_refused(self):
         from torch_geometric.data import Data
@@ -756,6 +782,12 @@ class Energies(InFolder):
                 model.save(self.folder / f"{local}_written")
                 again = json.loads(run(GRAPH, "predict", self.folder / f"{local}_written", file, "--json"))["values"]
                 self.assertEqual(values, again)
+
+    def test_elements_that_training_lacks_are_told(self):
+        file = self.folder / "chlorine.xyz"
+        write(file, ["2", "", "H 0 0 0", "Cl 1.27 0 0"])
+        with self.assertWarnsRegex(UserWarning, "no atom of the atomic number 17: "):
+            geosft.load(self.folder / "gine").predict_file(file)
 
     def test_references_are_those_that_a_training_fits(self):
         model = geosft.load(self.folder / "gine")

@@ -136,6 +136,12 @@ TEST_CASE("the pretrained model of QM7 has the energies of molecules that it has
   // Float32 has 1.2e-4 between neighbours here.
   CHECK(energies[1] == Approx(energies[0]).epsilon(0).margin(0.01));
   CHECK(energies[3] == Approx(energies[2]).epsilon(0).margin(0.01));
+  write_text(folder / "chlorine.xyz", "2\n\nH 0 0 0\nCl 1.27 0 0\n");
+  const ProcessResult unseen =
+      run_process(program_path("geosft-graph"), {"predict", "qm7", (folder / "chlorine.xyz").string()});
+  CHECK(unseen.exit == 0);
+  CHECK_THAT(unseen.err, Catch::Contains("chlorine.xyz: the training data have no atom of Cl: predictions for"));
+  CHECK_THAT(predicted.err, !Catch::Contains("no atom of"));
 }
 
 TEST_CASE("the pretrained model of Tox21 tells active molecules that it has not seen") {
@@ -147,6 +153,11 @@ TEST_CASE("the pretrained model of Tox21 tells active molecules that it has not 
   REQUIRE(measured.exit == 0);
   const nlohmann::json result = nlohmann::json::parse(measured.out);
   CHECK(result.at("count") == 80);
+  for (const Words& words : {Words{"predict", "tox21"}, Words{"eval", "tox21"}}) {
+    const ProcessResult without = run_process(program_path("geosft-graph"), words);
+    CHECK(without.exit == 1);
+    CHECK_THAT(without.err, Catch::Contains("tox21: expected a dataset of graphs, which --data names"));
+  }
   // 76.5 % here; the card has 79.3 % on all 784 molecules of the test split.
   CHECK(result.at("metrics").at("roc_auc").get<double>() == Approx(0.765).epsilon(0).margin(0.01));
   CHECK_THAT(measured.err, !Catch::Contains("one network of an ensemble") && !Catch::Contains("split anew"));

@@ -70,8 +70,8 @@ def read_cloud(
 
 def read_graphs(
     source: str | pathlib.Path | Sequence[str], schema: Mapping[str, Any], labels: Mapping[str, Any] | None = None, *,
-    directed: bool = False, coalesce: bool = True, smiles_column: str = "", fingerprint: str = "none", fingerprint_bits: int = 2048,
-    descriptors: bool = False, statistics: bool = False
+    directed: bool = False, coalesce: bool = True, smiles_column: str = "", chiral_tags: str = "written", fingerprint: str = "none",
+    fingerprint_bits: int = 2048, descriptors: bool = False, statistics: bool = False
 ) -> tuple[FeaturedGraphs, list[str]]:
     """The graphs of a file that geosft-graph predicts, with the features of its model's training data, and their names: a
     table of SMILES, molecules with coordinates, edge lists, Matrix Market, packed graphs, or a folder in TU's form.
@@ -79,7 +79,8 @@ def read_graphs(
     Args:
         source: a path; or a list of SMILES.
         schema, labels: of the training data, as in a checkpoint.
-        directed, coalesce, smiles_column: as the options of geosft-graph.
+        directed, coalesce, smiles_column, chiral_tags: as the options of geosft-graph. The chiral tags of OGB's sets, and of models of earlier
+            versions, are "written".
         fingerprint, fingerprint_bits, descriptors, statistics: features of whole graphs, as the options of geosft-graph.
 
     Raises a FileNotFoundError for a path where nothing is, a ValueError for a schema that lacks a key, and a RuntimeError that names a
@@ -94,13 +95,13 @@ def read_graphs(
     smiles = list(source) if isinstance(source, Sequence) and not isinstance(source, str) else []
     if smiles and not all(isinstance(one, str) for one in smiles) or not smiles and not isinstance(source, (str, pathlib.Path)):
         raise TypeError(f"source must be a path or a list of at least one SMILES, got {type(source).__name__}")
-    for name, text in (("smiles_column", smiles_column), ("fingerprint", fingerprint)):
+    for name, text in (("smiles_column", smiles_column), ("chiral_tags", chiral_tags), ("fingerprint", fingerprint)):
         if not isinstance(text, str):
             raise TypeError(f"{name} must be a text, got {type(text).__name__}")
     numbers = [schema["node_values"], schema["edge_values"], int(schema["coordinates"]), schema.get("graph_features", 0)]
     tensors, names, said = torch.ops.geosft._read_graphs(
         "source" if smiles else str(as_existing_path(source, "source")), smiles, schema["node_vocabulary"], schema["edge_vocabulary"], numbers, labels["nodes"],
-        labels["edges"], directed, coalesce, smiles_column, fingerprint, fingerprint_bits, descriptors, statistics)
+        labels["edges"], directed, coalesce, smiles_column, chiral_tags, fingerprint, fingerprint_bits, descriptors, statistics)
     for sentence in said:
         warnings.warn(sentence, stacklevel=2)
     ptr, rowptr, col, *given = tensors
@@ -567,27 +568,30 @@ class TrainedGraphModel(GraphModel, TrainedRun):
                 raise TypeError("graphs must be one batch, torch_geometric.data.Batch.from_data_list(graphs), got a list")
             from .pyg import from_data
             smiles, graphs = getattr(graphs, "smiles", None), from_data(graphs)
-            self._check_atoms(graphs, [smiles] if isinstance(smiles, str) else smiles)
+            graphs = self._with_chiral_tags(graphs, [smiles] if isinstance(smiles, str) else smiles)
         graphs = FeaturedGraphs(*(tensor_of(value, name, NUMBERS) for name, value in graphs._asdict().items()))
         return self._with_features(self.encode(graphs)).to(self.numbers.weight.device)
 
-    def _check_atoms(self, graphs: FeaturedGraphs, smiles: Sequence[str] | None) -> None:
-        """Checks that atoms of molecules that have their SMILES are in the coding of the model: PyTorch Geometric's from_smiles has another
-        one than OGB. SMILES that cannot be read, such as by a build without RDKit, tell nothing."""
+    def _with_chiral_tags(self, graphs: FeaturedGraphs, smiles: Sequence[str] | None) -> FeaturedGraphs:
+        """The graphs of molecules with the chiral tags that the model was trained with. Checks that the atoms are in OGB's coding: PyTorch
+        Geometric's from_smiles has another one. SMILES that cannot be read, such as by a build without RDKit, tell nothing."""
         if not smiles or len(self.schema["node_vocabulary"]) != _ATOM_CATEGORIES:
-            return
+            return graphs
+        tags = self.config.get("molecules", {}).get("chiral_tags", "written")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                read, names = read_graphs(smiles, self.schema)
+                read = read_graphs(smiles, self.schema)
+                expected = read if tags == "written" else read_graphs(smiles, self.schema, chiral_tags=tags)
         except (RuntimeError, ValueError):
-            return
-        if len(names) != len(smiles):
-            return
-        expected = read.node_categories
-        if graphs.node_categories is None or not torch.equal(graphs.node_categories.cpu().long(), expected):
+            return graphs
+        if len(read[1]) != len(smiles):
+            return graphs
+        given = graphs.node_categories
+        if given is None or not any(torch.equal(given.cpu().long(), one.node_categories) for one, _ in (read, expected)):
             raise ValueError("x must be the atoms in OGB's coding, which the model was trained with, but that of their SMILES differs (from_smiles of "
                              "PyTorch Geometric has another coding): give predict_file() or read() the SMILES")
+        return graphs._replace(node_categories=expected[0].node_categories.to(given))
 
     def _with_features(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs with the features of whole graphs of the configuration, where they are missing and can be computed: those of
@@ -614,7 +618,15 @@ class TrainedGraphModel(GraphModel, TrainedRun):
 
     def _for_head(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs without features that only the regression uses."""
-        return graphs if _head_features(self.config) else graphs._replace(graph_features=None)
+        if not _head_features(self.config):
+            return graphs._replace(graph_features=None)
+        features = graphs.graph_features
+        if features is None or _head_fingerprints(self.config):
+            return graphs
+        columns = self.graph_features + _count_columns({"molecules": _features(self.config)})
+        if features.dim() != 2 or features.shape[1] != columns:
+            raise ValueError(f"graph_features must be [{len(graphs.ptr) - 1}, {columns}], got {list(features.shape)}")
+        return graphs._replace(graph_features=features[:, :self.graph_features])
 
     def predict(self, graphs: FeaturedGraphs) -> Tensor:
         """Predictions [B, outputs] of graphs, or [N, outputs] of their nodes, as those of the tool: probabilities of
@@ -655,7 +667,7 @@ class TrainedGraphModel(GraphModel, TrainedRun):
             graphs = read_sequences(source, self.schema, patch_size=self.config.get("patch_size", 1), max_length=self.config.get("max_length", 0))
             return graphs, [""] * (len(graphs.ptr) - 1)
         molecules = _features(self.config)
-        given = {key: molecules[key] for key in ("smiles_column", "fingerprint", "fingerprint_bits", "descriptors", "statistics") if key in molecules}
+        given = {key: molecules[key] for key in ("smiles_column", "chiral_tags", "fingerprint", "fingerprint_bits", "descriptors", "statistics") if key in molecules}
         labels = json.loads(self.texts["labels"]) if "labels" in self.texts else None
         return read_graphs(source, self.schema, labels, directed=self.config.get("directed", False),
                            coalesce=self.config.get("coalesce", True), **given)
@@ -666,10 +678,22 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         `geosft-sequence predict`. See :meth:`predict` and :meth:`read`."""
         graphs = self.read(source)[0]
         if self.schema.get("items", "graphs") == "graphs":
+            self._warn_of_elements(graphs)
             return self.predict(graphs)
         items, size = len(graphs.ptr) - 1, self._batch_size()
         batches = [self.predict(_items(graphs, begin, min(begin + size, items))) for begin in range(0, items, size)]
         return torch.cat(batches) if batches else self.predict(graphs)
+
+    def _warn_of_elements(self, graphs: FeaturedGraphs) -> None:
+        """Warns of elements that the training data lack, whose constants the fit leaves exactly 0."""
+        if not self.atom_references or not self.schema["coordinates"]:
+            return
+        present = graphs.node_categories[:, 0].long().unique().cpu()
+        unseen = present[(self.target_reference.cpu()[present] == 0).all(1)]
+        if len(unseen) > 0:
+            numbers = ", ".join(str(one + 1) for one in unseen.tolist())
+            warnings.warn(f"the training data have no atom of the atomic number {numbers}: predictions for molecules with such atoms are unreliable",
+                          stacklevel=stack_level())
 
     def _batch_size(self) -> int:
         return max(1, self.config["train"]["batch_size"])
@@ -760,11 +784,13 @@ def _count_columns(config: dict[str, Any]) -> int:
 
 
 def _features(config: dict[str, Any]) -> dict[str, Any]:
-    """The section [molecules], without features of whole graphs where neither the head nor a regression sees them."""
+    """The section [molecules], without features of whole graphs that neither the head nor a regression sees."""
     molecules = config.get("molecules", {})
-    if _head_features(config) or molecules.get("kernel_ridge", False):
+    if molecules.get("kernel_ridge", False):
         return molecules
-    return molecules | {"fingerprint": "none", "descriptors": False, "statistics": False}
+    if not _head_features(config):
+        return molecules | {"fingerprint": "none", "descriptors": False, "statistics": False}
+    return molecules if _head_fingerprints(config) else molecules | {"fingerprint": "none"}
 
 
 def _fingerprints(molecules: Mapping[str, Any]) -> list[str]:
@@ -776,6 +802,16 @@ def _fingerprints(molecules: Mapping[str, Any]) -> list[str]:
 def _head_features(config: dict[str, Any]) -> bool:
     """Whether the head sees the features of whole graphs; files of earlier versions do not say so, and theirs do."""
     return config.get("molecules", {}).get("head_features", True)
+
+
+def _head_fingerprints(config: dict[str, Any]) -> bool:
+    """Whether the head that sees features sees the fingerprints among them; files of earlier versions do not say so, and theirs do."""
+    return config.get("molecules", {}).get("head_fingerprints", True)
+
+
+def _head_counts(config: dict[str, Any]) -> int:
+    """The columns of fingerprints that the head sees."""
+    return _count_columns(config) if _head_fingerprints(config) else 0
 
 
 def _load_graph_model(config, texts, file) -> TrainedGraphModel:
@@ -795,7 +831,7 @@ def _load_graph_model(config, texts, file) -> TrainedGraphModel:
         encoding_channels=0 if encoding == "none" else model.get("encoding_channels", 0), encoding_layers=model.get("encoding_layers", 1),
         max_degree=model.get("max_degree", 0), local=_LOCALS.get(local, local),
         jumping_knowledge=model.get("jumping_knowledge", "none"), virtual_node=model.get("virtual_node", False),
-        head_layers=model.get("head_layers", 1), graph_features=features, graph_counts=_count_columns(config) if features > 0 else 0,
+        head_layers=model.get("head_layers", 1), graph_features=features, graph_counts=_head_counts(config) if features > 0 else 0,
         positions=model["positions"], position_channels=model["position_channels"],
         places=schema.get("grid_height", 0) * schema.get("grid_width", 0), documents=documents, relative=relative,
         distance_channels=model["distance_channels"] if relative else 0, distance_range=model["distance_range"],
