@@ -484,7 +484,7 @@ class Graphs(InFolder):
         "polynomial": ("--attention=polynomial", "--degree=3"),
         "causal": ("--attention=polynomial", "--degree=2", "--causal", "--score-scale=inverse"),
         "features": ("--fingerprint=wl0,wl2", "--fingerprint-bits=32", "--statistics", "--kernel-ridge", "--head-features", "--head-layers=2"),
-        "partly": ("--fingerprint=wl0,wl1", "--fingerprint-bits=32", "--statistics", "--kernel-ridge", "--no-head-fingerprints", "--head-layers=2"),
+        "partly": ("--fingerprint=wl0,wl1", "--fingerprint-bits=32", "--statistics", "--kernel-ridge", "--head-features", "--no-head-fingerprints", "--head-layers=2"),
         "unseen": ("--fingerprint=wl0,wl1", "--fingerprint-bits=32", "--statistics", "--kernel-ridge", "--no-head-features"),
         "gcn": ("--local=gcn", "--virtual-node", "--max-degree=1", "--normalization=batch", "--head=mean"),
         "gine": ("--local=gine", "--attention=none", "--norm=pre", "--mlp-ratio=0", "--jumping-knowledge=concatenate", "--head=max",

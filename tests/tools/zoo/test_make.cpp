@@ -158,8 +158,8 @@ TEST_CASE("the pretrained model of Tox21 tells active molecules that it has not 
     CHECK(without.exit == 1);
     CHECK_THAT(without.err, Catch::Contains("tox21: expected a dataset of graphs, which --data names"));
   }
-  // 76.5 % here; the card has 79.3 % on all 784 molecules of the test split.
-  CHECK(result.at("metrics").at("roc_auc").get<double>() == Approx(0.765).epsilon(0).margin(0.01));
+  // 75.2 % here; the card has 79.2 % on all 784 molecules of the test split.
+  CHECK(result.at("metrics").at("roc_auc").get<double>() == Approx(0.752).epsilon(0).margin(0.01));
   CHECK_THAT(measured.err, !Catch::Contains("one network of an ensemble") && !Catch::Contains("split anew"));
   const ProcessResult part = run_process(program_path("geosft-graph"), {"eval", "tox21", "--data", table, "--json"});
   CHECK(nlohmann::json::parse(part.out).at("count") == 8);

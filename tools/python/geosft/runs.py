@@ -599,7 +599,10 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         molecules = _features(self.config)
         names = _fingerprints(molecules)
         of_molecules = molecules.get("descriptors", False) or not all(name.startswith("wl") for name in names)
-        if graphs.graph_features is not None or of_molecules or not (names or molecules.get("statistics", False)):
+        given = graphs.graph_features
+        # Prepared graphs have those of the head alone: the regression needs the others, too.
+        for_head = self.kernel is not None and not _head_fingerprints(self.config) and given is not None and list(given.shape[1:]) == [self.graph_features]
+        if given is not None and not for_head or of_molecules or not (names or molecules.get("statistics", False)):
             return graphs
         _load_readers()
         there = graphs.rowptr.device
@@ -624,7 +627,7 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         if features is None or _head_fingerprints(self.config):
             return graphs
         columns = self.graph_features + _count_columns({"molecules": _features(self.config)})
-        if features.dim() != 2 or features.shape[1] != columns:
+        if features.dim() != 2 or features.shape[1] not in (columns, self.graph_features):
             raise ValueError(f"graph_features must be [{len(graphs.ptr) - 1}, {columns}], got {list(features.shape)}")
         return graphs._replace(graph_features=features[:, :self.graph_features])
 
