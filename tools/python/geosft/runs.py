@@ -79,8 +79,8 @@ def read_graphs(
     Args:
         source: a path; or a list of SMILES.
         schema, labels: of the training data, as in a checkpoint.
-        directed, coalesce, smiles_column, chiral_tags: as the options of geosft-graph. The chiral tags of OGB's sets, and of models of earlier
-            versions, are "written".
+        directed, coalesce, smiles_column, chiral_tags: as the options of geosft-graph. Models of OGB's sets and of earlier versions have
+            "written" chiral tags, models of tables "canonical" ones, which `read` of a trained model takes.
         fingerprint, fingerprint_bits, descriptors, statistics: features of whole graphs, as the options of geosft-graph.
 
     Raises a FileNotFoundError for a path where nothing is, a ValueError for a schema that lacks a key, and a RuntimeError that names a
