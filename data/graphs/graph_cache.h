@@ -21,7 +21,7 @@ struct GraphReadOptions {
   bool directed =
       false;             // keep the edges of OGB and TU datasets and edge lists; otherwise missing directions are added
   bool coalesce = true;  // leave out self-loops and repeated edges of TU datasets
-  ChiralTags chiral_tags = ChiralTags::written;  // of tables and lists of SMILES; published sets have written ones
+  ChiralTags chiral_tags = ChiralTags::canonical;  // of tables and lists of SMILES; published sets have written ones
   // These apply to tables of molecules (molecule_table.h).
   std::string smiles_column = {};               // empty: found by its name or its contents
   std::vector<std::string> label_columns = {};  // empty: the columns of numbers

@@ -54,7 +54,7 @@ std::tuple<std::vector<at::Tensor>, std::vector<std::string>, std::vector<std::s
   options.directed = directed;
   options.coalesce = coalesce;
   options.smiles_column = std::move(smiles_column);
-  if (chiral_tags == "canonical") options.chiral_tags = ChiralTags::canonical;
+  options.chiral_tags = chiral_tags == "canonical" ? ChiralTags::canonical : ChiralTags::written;
   UnlabelledGraphs given = smiles.empty() ? read_unlabelled_graphs(source, schema, options)
                                           : unlabelled_molecules(smiles, schema, source, options);
   PackedItems& packed = given.packed;

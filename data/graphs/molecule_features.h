@@ -50,6 +50,6 @@ enum class ChiralTags { written, canonical };
 // of RDKit: 2022.09 of Debian 12 counts a radical electron at the copper of [Cu]C, smiles2graph with 2026.9 does not.
 // Thread-safe. Throws std::invalid_argument, with the reason, for an invalid SMILES, one without atoms or with more
 // than max_smiles_atoms, std::runtime_error in a build without RDKit.
-Molecule molecule_from_smiles(const std::string& smiles, ChiralTags tags = ChiralTags::written);
+Molecule molecule_from_smiles(const std::string& smiles, ChiralTags tags = ChiralTags::canonical);
 
 }  // namespace geosft

@@ -143,10 +143,7 @@ struct GraphExperiment {
   struct Reading {
     GraphReadOptions options;
 
-    Reading() {
-      options.coalesce = false;                     // what a set lists is counted
-      options.chiral_tags = ChiralTags::canonical;  // as in a training, which finds the table in the cache
-    }
+    Reading() { options.coalesce = false; }  // what a set lists is counted
     void add_to(CLI::App& subcommand, const ItemWords& words) {
       if (words.edges) add_read_options(subcommand, options);
     }

@@ -70,7 +70,7 @@ def read_cloud(
 
 def read_graphs(
     source: str | pathlib.Path | Sequence[str], schema: Mapping[str, Any], labels: Mapping[str, Any] | None = None, *,
-    directed: bool = False, coalesce: bool = True, smiles_column: str = "", chiral_tags: str = "written", fingerprint: str = "none",
+    directed: bool = False, coalesce: bool = True, smiles_column: str = "", chiral_tags: str = "canonical", fingerprint: str = "none",
     fingerprint_bits: int = 2048, descriptors: bool = False, statistics: bool = False
 ) -> tuple[FeaturedGraphs, list[str]]:
     """The graphs of a file that geosft-graph predicts, with the features of its model's training data, and their names: a
@@ -79,8 +79,8 @@ def read_graphs(
     Args:
         source: a path; or a list of SMILES.
         schema, labels: of the training data, as in a checkpoint.
-        directed, coalesce, smiles_column, chiral_tags: as the options of geosft-graph. Models of OGB's sets and of earlier versions have
-            "written" chiral tags, models of tables "canonical" ones, which `read` of a trained model takes.
+        directed, coalesce, smiles_column, chiral_tags: as the options of geosft-graph. Models of tables have "canonical" chiral tags, those
+            of OGB's sets and of earlier versions "written" ones: `read` of a trained model takes its own.
         fingerprint, fingerprint_bits, descriptors, statistics: features of whole graphs, as the options of geosft-graph.
 
     Raises a FileNotFoundError for a path where nothing is, a ValueError for a schema that lacks a key, and a RuntimeError that names a
@@ -581,8 +581,8 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                read = read_graphs(smiles, self.schema)
-                expected = read if tags == "written" else read_graphs(smiles, self.schema, chiral_tags=tags)
+                read = read_graphs(smiles, self.schema, chiral_tags="written")
+                expected = read if tags == "written" else read_graphs(smiles, self.schema)
         except (RuntimeError, ValueError):
             return graphs
         if len(read[1]) != len(smiles):
@@ -669,7 +669,7 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         if self.schema.get("items", "graphs") != "graphs":
             graphs = read_sequences(source, self.schema, patch_size=self.config.get("patch_size", 1), max_length=self.config.get("max_length", 0))
             return graphs, [""] * (len(graphs.ptr) - 1)
-        molecules = _features(self.config)
+        molecules = {"chiral_tags": "written"} | _features(self.config)
         given = {key: molecules[key] for key in ("smiles_column", "chiral_tags", "fingerprint", "fingerprint_bits", "descriptors", "statistics") if key in molecules}
         labels = json.loads(self.texts["labels"]) if "labels" in self.texts else None
         return read_graphs(source, self.schema, labels, directed=self.config.get("directed", False),
