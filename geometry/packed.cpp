@@ -87,6 +87,7 @@ at::Tensor offsets_tensor(const std::vector<int64_t>& offsets) {
 }
 
 at::Tensor item_of_row(const std::vector<int64_t>& offsets) {
+  TORCH_CHECK(!offsets.empty(), "offsets must begin with 0, got none");
   at::Tensor items = at::empty({offsets.back()}, at::kLong);
   int64_t* out = items.data_ptr<int64_t>();
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {

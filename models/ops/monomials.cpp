@@ -14,6 +14,7 @@ struct Leading {
 }  // namespace
 
 int64_t monomial_count(int64_t channels, int64_t degree) {
+  TORCH_CHECK(channels >= 0 && degree >= 0, "channels and degree must be at least 0, got ", channels, " and ", degree);
   constexpr int64_t maximum = std::numeric_limits<int64_t>::max();
   int64_t count = 1;
   for (int64_t t = 1; t <= degree; ++t) {

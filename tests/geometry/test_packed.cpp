@@ -76,6 +76,7 @@ TEST_CASE("a batch of no items has the offset 0 alone") {
   REQUIRE(packed_offset_pair(none, 0, "q_ptr", none, 0, "k_ptr").items() == 0);
   REQUIRE(item_count(none) == 0);
   test::require_equal(item_of_row({0}), at::empty({0}, at::kLong), "items");
+  require_error([] { item_of_row({}); }, {"offsets must begin with 0"});
 }
 
 }  // namespace geosft::test::test_packed

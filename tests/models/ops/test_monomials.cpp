@@ -83,6 +83,7 @@ TEST_CASE("runs lead from every degree to the next", "[monomials]") {
 }
 
 TEST_CASE("monomials name the argument that is wrong", "[monomials]") {
+  require_error([] { monomial_count(-1, 3); }, {"channels", "-1"});
   require_error([] { MonomialBasis(0, 2); }, {"channels", "0"});
   require_error([] { MonomialBasis(2, -1); }, {"degree", "-1"});
   require_error([] { monomials(at::zeros({3, 2}), MonomialBasis(3, 1)); }, {"x", "[3, 2]"});
