@@ -240,14 +240,19 @@ void Config::set_known(const std::string& toml, const std::string& source,
     if (!former.empty() && selected(entry.section, entry.key)) assign(entry.key, former);
   }
   const Reader reader{entries_, source};
-  for (const auto& [section, node] : parse_toml(toml, source)) {
-    const toml::table* table = node.as_table();
-    if (!table) continue;
-    const std::string name(section.str());
-    for (const auto& [key, value] : *table) {
-      const std::string current = current_key(key.str());
-      if (selected(name, current) && reader.find(name, current) != entries_.end()) reader.set(name, current, value);
+  const auto take = [&](const std::string& section, std::string_view key, const toml::node& value) {
+    const std::string current = current_key(std::string(key));
+    if (selected(section, current) && reader.find(section, current) != entries_.end()) {
+      reader.set(section, current, value);
     }
+  };
+  for (const auto& [name, node] : parse_toml(toml, source)) {
+    const toml::table* table = node.as_table();
+    if (!table) {
+      take("", name.str(), node);
+      continue;
+    }
+    for (const auto& [key, value] : *table) take(std::string(name.str()), key.str(), value);
   }
 }
 

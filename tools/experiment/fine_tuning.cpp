@@ -109,7 +109,7 @@ void check_architecture(const std::set<std::string>& named, const std::string& r
                         const std::string& asked) {
   // Other keys of [model], such as the numbers of samples, do not change what the weights are.
   for (const char* key : {"normals", "tokens", "relative", "chirality", "dim", "num_heads", "depth", "mlp_ratio",
-                          "attention", "norm", "score", "pool", "convolution_size"}) {
+                          "attention", "norm", "score", "pool", "convolution_size", "patch_size"}) {
     if (!named.contains(key) || line_of(asked, key) == line_of(of_run, key)) continue;
     std::string option = key;
     std::replace(option.begin(), option.end(), '_', '-');
@@ -127,7 +127,8 @@ void take_model_keys(Config& config, const std::string& run) {
     config.set_known(text->second, "its configuration", [](const std::string& section, const std::string& key) {
       const std::set<std::string> features = {"chiral_tags", "fingerprint",   "fingerprint_bits", "descriptors",
                                               "statistics",  "head_features", "head_fingerprints"};
-      return section == "model" || (section == "clouds" && (key == "points" || key == "normals")) ||
+      return section == "model" || (section.empty() && key == "patch_size") ||
+             (section == "clouds" && (key == "points" || key == "normals")) ||
              (section == "molecules" && features.contains(key));
     });
   });

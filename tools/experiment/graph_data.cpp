@@ -333,8 +333,7 @@ void take_graph_vectors(PackedItems& graphs, const MoleculeSettings& settings, c
   }
   if (bar) bar->finish();
   if (settings.head_features) {
-    graphs.schema.graph_features = graphs.graph_features.size(1);
-    if (!settings.head_fingerprints) graphs.schema.graph_features -= options.count_columns();
+    graphs.schema.graph_features = graphs.graph_features.size(1) - settings.hidden_columns();
   }
 }
 

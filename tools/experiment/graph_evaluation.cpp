@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iomanip>
+#include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "data/formats/elements.h"
 #include "data/graphs/graph_loader.h"
+#include "data/graphs/molecule_features.h"
 #include "data/seeds.h"
 #include "models/summary.h"
 #include "models/training/autocast.h"
@@ -184,20 +188,56 @@ void require_present(const std::string& data, const ItemSchema& schema) {
                   "nothing of this name");
 }
 
-}  // namespace
-
-PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settings) {
+PackedItems open_data(const GraphRun& trained, const GraphSettings& settings, bool labelled) {
   require_present(settings.data, trained.schema);
-  PackedItems graphs = open_encoded_graphs(settings, &trained.schema);
+  PackedItems graphs = open_encoded_graphs(settings, &trained.schema, labelled);
   trained.check_same({graphs.schema}, settings.data);
+  warn_of_unlike_molecules(trained, graphs, settings.data);
   return graphs;
 }
 
+// Returns the symbols of the elements that the training data lack, separated by commas.
+std::string unseen_elements(const GraphRun& trained, const FeaturedGraphs& graphs) {
+  const GraphModel& model = trained.model;
+  if (!model->options.atom_references || !trained.schema.coordinates) return "";
+  // The fit leaves categories without an atom exactly 0.
+  const at::Tensor present = std::get<0>(at::_unique2(graphs.node_categories.select(1, 0).to(at::kLong)));
+  const at::Tensor unseen = present.masked_select(
+      model->target_reference.cpu().index_select(0, present).eq(0).all(1).logical_and(present < element_count));
+  std::string names;
+  for (int64_t i = 0; i < unseen.numel(); ++i) {
+    names += (i == 0 ? "" : ", ") + std::string(element_symbol(static_cast<int>(unseen[i].item<int64_t>()) + 1));
+  }
+  return names;
+}
+
+// Returns whether chiral atoms of a published set, a folder, have other tags than those of the training.
+bool has_other_chiral_tags(const GraphRun& trained, const FeaturedGraphs& graphs, const std::string& source) {
+  std::error_code absent;
+  return trained.settings.molecules.chiral_tags == ChiralTags::canonical &&
+         trained.schema.node_vocabulary == atom_vocabulary && std::filesystem::is_directory(source, absent) &&
+         graphs.node_categories.select(1, 1).any().item<bool>();
+}
+
+}  // namespace
+
+void warn_of_unlike_molecules(const GraphRun& trained, const FeaturedGraphs& graphs, const std::string& source) {
+  if (const std::string unseen = unseen_elements(trained, graphs); !unseen.empty()) {
+    std::cerr << source << ": the training data have no atom of " << unseen
+              << ": predictions for molecules with such atoms are unreliable\n";
+  }
+  if (has_other_chiral_tags(trained, graphs, source)) {
+    std::cerr << source << ": its chiral atoms have the tags of OGB's order, those of the training were canonical: "
+              << "a table of the SMILES has these, too\n";
+  }
+}
+
+PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settings) {
+  return open_data(trained, settings, /*labelled=*/false);
+}
+
 PackedItems open_labelled_graphs(const GraphRun& trained) {
-  require_present(trained.settings.data, trained.schema);
-  PackedItems graphs = open_encoded_graphs(trained.settings, &trained.schema, /*labelled=*/true);
-  trained.check_same({graphs.schema}, trained.settings.data);
-  return graphs;
+  return open_data(trained, trained.settings, /*labelled=*/true);
 }
 
 bool votes_differ(const GraphRun& trained) {

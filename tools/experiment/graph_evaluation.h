@@ -19,8 +19,12 @@ namespace geosft {
 // Moves the model inputs of graphs to `device`; ptr stays on the CPU, see offsets_for.
 FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device);
 
-// Opens the dataset of the settings, those of the run by default, with its encodings. Throws DataError if its features
-// or outputs are not those trained on.
+// Warns on stderr of molecules unlike the training data: elements that a model with atom references has not seen, and
+// chiral atoms of a published set in OGB's order, where the training had canonical ones.
+void warn_of_unlike_molecules(const GraphRun& trained, const FeaturedGraphs& graphs, const std::string& source);
+
+// Opens the dataset of the settings, those of the run by default, with its encodings, and warns of unlike molecules.
+// Throws DataError if its features or outputs are not those trained on.
 PackedItems open_run_graphs(const GraphRun& trained, const GraphSettings& settings);
 inline PackedItems open_run_graphs(const GraphRun& trained) {
   return open_run_graphs(trained, trained.settings);

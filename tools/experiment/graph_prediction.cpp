@@ -4,7 +4,6 @@
 #include <limits>
 #include <numeric>
 
-#include "data/formats/elements.h"
 #include "data/graphs/graph_vectors.h"
 #include "tools/experiment/graph_evaluation.h"
 
@@ -29,22 +28,6 @@ at::Tensor predictions(GraphRun& trained, const PackedItems& encoded) {
 
 }  // namespace
 
-std::string unseen_elements_warning(const GraphRun& trained, const FeaturedGraphs& graphs, const std::string& source) {
-  const GraphModel& model = trained.model;
-  if (!model->options.atom_references || !trained.schema.coordinates) return "";
-  // The fit leaves categories without an atom exactly 0.
-  const at::Tensor present = std::get<0>(at::_unique2(graphs.node_categories.select(1, 0).to(at::kLong)));
-  const at::Tensor unseen = present.masked_select(
-      model->target_reference.cpu().index_select(0, present).eq(0).all(1).logical_and(present < element_count));
-  if (unseen.numel() == 0) return "";
-  std::string names;
-  for (int64_t i = 0; i < unseen.numel(); ++i) {
-    names += (i == 0 ? "" : ", ") + std::string(element_symbol(static_cast<int>(unseen[i].item<int64_t>()) + 1));
-  }
-  return source + ": the training data have no atom of " + names +
-         ": predictions for molecules with such atoms are unreliable";
-}
-
 PackedItems unlabelled_items(const GraphRun& trained, const FeaturedGraphs& graphs) {
   check_batch(graphs.graphs);
   PackedItems packed;
@@ -57,8 +40,7 @@ PackedItems unlabelled_items(const GraphRun& trained, const FeaturedGraphs& grap
   }
   check_packed_items(packed, "graphs");
   if (const at::Tensor& found = packed.graph_features; found.defined() && packed.schema.graph_features > 0) {
-    const MoleculeSettings& molecules = trained.settings.molecules;
-    const int64_t columns = packed.schema.graph_features + (molecules.head_fingerprints ? 0 : vector.count_columns());
+    const int64_t columns = packed.schema.graph_features + trained.settings.molecules.hidden_columns();
     TORCH_CHECK(found.size(1) == columns, "graph_features must have ", columns, " columns, got ", found.sizes());
   }
   const NodeEncodingOptions encoding = trained.settings.model.node_encoding();

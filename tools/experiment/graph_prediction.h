@@ -24,10 +24,6 @@ at::Tensor predict_graphs(GraphRun& trained, const FeaturedGraphs& graphs);
 // other features or outputs.
 at::Tensor predict_dataset(GraphRun& trained, const std::filesystem::path& dataset);
 
-// Returns a warning that names the elements of molecules with coordinates that the training data lack, by the constants
-// of a model with atom references; empty if there are none, or for another model.
-std::string unseen_elements_warning(const GraphRun& trained, const FeaturedGraphs& graphs, const std::string& source);
-
 // Returns unlabelled graphs as dataset items, encoded for the model, with unknown targets. Throws as
 // predict_graphs.
 PackedItems unlabelled_items(const GraphRun& trained, const FeaturedGraphs& graphs);

@@ -345,7 +345,8 @@ void GraphSettings::check() const {
 std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
   // Missing data are reported when they are opened.
-  const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
+  const bool of_sequences = std::filesystem::exists(data) && is_sequence_dataset(data);
+  const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !of_sequences;
   // Allows --no-kernel-ridge where there is nothing that it leaves out.
   const auto needs_features = [&](const char* key, bool met) {
     uses.push_back({{key},
@@ -391,6 +392,7 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
                   "split file",
                   std::string("split ") + name_of(splits.split)});
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
+  uses.push_back({{"directed", "coalesce"}, !of_sequences, "graphs", "the sequences in " + data});
   return uses;
 }
 
@@ -428,8 +430,9 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.edge_vocabulary = schema.edge_vocabulary;
   options.edge_values = schema.edge_values;
   options.graph_features = molecules.head_features ? schema.graph_features : 0;
-  if (options.graph_features > 0 && molecules.head_fingerprints)
-    options.graph_counts = molecules.vector().count_columns();
+  if (options.graph_features > 0) {
+    options.graph_counts = molecules.vector().count_columns() - molecules.hidden_columns();
+  }
   options.encoding = model.encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.sign_invariant =
       model.encoding == NodeEncoding::laplacian && model.encoding_signs == EncodingSigns::invariant;

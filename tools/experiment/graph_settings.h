@@ -108,6 +108,8 @@ struct MoleculeSettings {
   // Returns the features of whole graphs, without those that neither the head nor the regression sees. Throws
   // UsageError for unknown fingerprints.
   GraphVectorOptions vector() const;
+  // Returns how many columns of vector(), the last ones, only the regression sees where the head sees the others.
+  int64_t hidden_columns() const { return head_fingerprints ? 0 : vector().count_columns(); }
   // Throws UsageError for unclosed quotes.
   std::vector<std::string> labels() const;
 };

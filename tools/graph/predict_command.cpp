@@ -198,9 +198,7 @@ struct Predictor {
 
   void predict_unlabelled(UnlabelledGraphs given, const std::string& source) {
     for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
-    if (const std::string unseen = unseen_elements_warning(trained, given.packed, source); !unseen.empty()) {
-      std::cerr << unseen << '\n';
-    }
+    warn_of_unlike_molecules(trained, given.packed, source);
     take_graph_vectors(given.packed, trained.settings.molecules, source);
     const PackedItems graphs = unlabelled_items(trained, given.packed);
     if (!given.errors.empty()) return predict_rows(graphs, given.input, given.errors);

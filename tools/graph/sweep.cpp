@@ -236,11 +236,15 @@ std::vector<Variation> variations(const SweepList& list) {
 }
 
 std::string used_settings(const GraphSettings& settings) {
+  GraphSettings copy = settings;
+  if (copy.molecules.vector().fingerprints.empty()) {  // the names of some that nothing sees are as none
+    copy.molecules.fingerprint = "none";
+    copy.molecules.head_fingerprints = true;
+  }
   std::set<std::string> unused;
-  for (const KeyUse& use : settings.key_uses()) {
+  for (const KeyUse& use : copy.key_uses()) {
     if (!use.used) unused.insert(use.keys.begin(), use.keys.end());
   }
-  GraphSettings copy = settings;
   std::istringstream lines(copy.config().to_toml());
   std::string text;
   for (std::string line; std::getline(lines, line);) {

@@ -311,6 +311,7 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
       options.names.push_back(read.names[i].empty() ? name + " " + std::to_string(i) : read.names[i]);
     }
     if (trained) {
+      warn_of_unlike_molecules(*trained, read.packed, name);
       take_graph_vectors(read.packed, settings.molecules, name);
       PackedItems items = unlabelled_items(*trained, read.packed);
       items.smiles = read.packed.smiles;
@@ -319,8 +320,7 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
     return std::make_unique<GraphGallery>(std::move(read.packed), name, std::move(trained), options);
   }
   if (trained) overrides.require_recorded(settings.data, run);
-  PackedItems set = open_encoded_graphs(settings, trained ? &trained->schema : nullptr);
-  if (trained) trained->check_same({set.schema}, settings.data);
+  PackedItems set = trained ? open_run_graphs(*trained, settings) : open_encoded_graphs(settings);
   const std::string name = std::filesystem::path(settings.data).lexically_normal().filename().string();
   return std::make_unique<GraphGallery>(std::move(set), name, std::move(trained), options);
 }

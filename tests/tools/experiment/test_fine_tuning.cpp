@@ -164,6 +164,24 @@ TEST_CASE("the features of molecules come from the run, those of an earlier vers
   CHECK(other.molecules.chiral_tags == ChiralTags::written);
 }
 
+TEST_CASE("the size of patches comes from the run") {
+  const TemporaryFolder folder;
+  GraphSettings settings, other;
+  settings.patch_size = 4;
+  settings.max_length = 9;
+  Checkpoint checkpoint;
+  checkpoint.texts["config"] = settings.config().to_toml();
+  save_checkpoint(folder / "run.ckpt", checkpoint);
+  Config config = other.config();
+  take_model_keys(config, (folder / "run.ckpt").string());
+  CHECK(other.patch_size == 4);
+  CHECK(other.max_length == 0);
+  const std::string of_run = config.to_toml();
+  other.patch_size = 2;
+  require_error([&] { check_architecture({"patch_size"}, "RUN", of_run, config.to_toml()); },
+                {"--patch-size", "RUN has patch_size = 4"});
+}
+
 TEST_CASE("the keys of the model, the points and the normals come from the run") {
   const TemporaryFolder folder;
   ClassifySettings settings = small_settings(), other;

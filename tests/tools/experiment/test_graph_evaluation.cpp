@@ -6,7 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "data/graphs/molecule_features.h"
+#include "tests/data/files.h"
 #include "tests/support.h"
+#include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/experiment/small_graph_model.h"
 
 namespace geosft::test::test_graph_evaluation {
@@ -179,6 +182,40 @@ TEST_CASE("predictions are rows of a table, one for each graph or node") {
   const Rows labels = prediction_rows(schema(GraphTask::node_multi_label), nodes, 2, ids);
   REQUIRE(labels.size() == 2);
   CHECK((labels[0][0] == "7" && labels[1][0] == "5" && labels[0][1] == "0.5" && labels[1].size() == 4));
+}
+
+TEST_CASE("molecules unlike the training data are told: unseen elements and other tags of chiral atoms") {
+  ItemSchema schema;
+  schema.task = GraphTask::regression;
+  schema.node_vocabulary = atom_vocabulary;
+  schema.output_names = {"energy"};
+  GraphSettings settings = small_graph_settings();
+  const TemporaryFolder folder;
+  FeaturedGraphs molecules;
+  molecules.node_categories = at::zeros({3, 9}, at::kLong);
+  molecules.node_categories.select(1, 0).copy_(at::tensor({0, 16, 118}, at::kLong));  // H, Cl and an unknown atom
+  const auto said = [&](const GraphRun& run, const std::filesystem::path& source) {
+    const CapturedStderr heard;
+    warn_of_unlike_molecules(run, molecules, source.string());
+    return heard.text();
+  };
+  settings.molecules.chiral_tags = ChiralTags::canonical;
+  const GraphRun of_table = small_graph_run(schema, settings);
+  CHECK(said(of_table, folder.path()).empty());
+  molecules.node_categories[0][1] = 2;
+  CHECK_THAT(said(of_table, folder.path()), Catch::Contains(folder.path().string() + ": its chiral atoms have"));
+  CHECK(said(of_table, folder / "table.csv").empty());
+  settings.molecules.chiral_tags = ChiralTags::written;
+  CHECK(said(small_graph_run(schema, settings), folder.path()).empty());
+  schema.coordinates = true;
+  settings.model.atom_references = true;
+  settings.model.head = GraphHead::sum;
+  GraphRun energies = small_graph_run(schema, settings);
+  energies.model->target_reference.fill_(1.0);
+  CHECK(said(energies, folder.path()).empty());
+  energies.model->target_reference[16].zero_();
+  CHECK(said(energies, "a.xyz") ==
+        "a.xyz: the training data have no atom of Cl: predictions for molecules with such atoms are unreliable\n");
 }
 
 }  // namespace geosft::test::test_graph_evaluation

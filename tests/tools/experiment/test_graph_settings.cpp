@@ -170,6 +170,20 @@ TEST_CASE("sequences alone are cut on the command line") {
   CHECK(said("absent", "3").empty());
 }
 
+TEST_CASE("options of edges are refused for sequences") {
+  const TemporaryFolder folder;
+  write_tiny_graphs(folder / "graphs");
+  write_waves(folder / "waves");
+  for (const std::string name : {"--directed", "--no-coalesce"}) {
+    const auto said = [&](const std::string& data) {
+      return said_of_unused<GraphSettings>("data = '" + (folder / data).string() + "'", {name});
+    };
+    CHECK_THAT(said("waves"),
+               Catch::Contains("is for graphs, not for the sequences in " + (folder / "waves").string()));
+    CHECK(said("graphs").empty());
+  }
+}
+
 TEST_CASE("options of tables of molecules are refused for other data, and lists of a split beside another one") {
   const TemporaryFolder folder;
   write_tiny_graphs(folder / "graphs");

@@ -237,6 +237,12 @@ TEST_CASE("settings that differ in keys alone that nothing uses are the same tra
   CHECK(used({"attention=sampling", "num_samples=4"}) != used({"attention=sampling", "num_samples=8"}));
   CHECK(used({"lr=1e-3"}) == used({"lr=0.001"}));
   CHECK(used({"lr=1e-3"}) != used({"lr=2e-3"}));
+  const std::string unseen = "head_fingerprints=false";
+  CHECK(used({unseen, "fingerprint=wl0"}) == used({unseen, "fingerprint=none"}));
+  CHECK(used({unseen, "fingerprint=wl0"}) == used({"fingerprint=none"}));
+  CHECK(used({unseen, "fingerprint=wl0", "kernel_ridge=true"}) != used({"fingerprint=wl1", "kernel_ridge=true"}));
+  CHECK(used({unseen, "fingerprint=wl0", "kernel_ridge=true"}) !=
+        used({unseen, "fingerprint=none", "kernel_ridge=true"}));
 }
 
 }  // namespace geosft::test::test_sweep_curves
