@@ -43,7 +43,7 @@ int64_t written_atoms(std::string_view smiles) {
 
 std::string smiles_error(const std::string& smiles) {
   try {
-    molecule_from_smiles(smiles);
+    molecule_from_smiles(smiles, ChiralTags::written);
     return "";
   } catch (const std::invalid_argument& error) {
     return error.what();

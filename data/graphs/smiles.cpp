@@ -41,7 +41,7 @@ std::string column_list(const TextTable& table) {
 int64_t parsed_atoms(const std::string& value) {
   if (written_atoms(value) == 0) return 0;
   try {
-    return molecule_from_smiles(value).atom_count();
+    return molecule_from_smiles(value, ChiralTags::written).atom_count();
   } catch (const std::invalid_argument&) {
     return 0;
   }

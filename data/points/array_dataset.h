@@ -44,6 +44,7 @@ class ArrayDataset final : public PointDataset {
   std::string name(int64_t index) const override;
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool has_normals() const override { return arrays_.normals.defined() && !bare_.defined(); }
+  bool in_memory() const override { return true; }
   std::vector<std::string> warnings() const override { return arrays_.warnings; }
 
  private:

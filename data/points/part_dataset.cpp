@@ -64,6 +64,10 @@ std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const a
   return warnings;
 }
 
+bool is_part_dataset(const std::filesystem::path& source) {
+  return std::filesystem::is_directory(source) && find_format(part_formats(), source) != nullptr;
+}
+
 bool has_validation_split(const std::filesystem::path& source) {
   return is_part_hdf5(source) ? part_hdf5_has_validation(source) : is_shapenet_part_text(source);
 }

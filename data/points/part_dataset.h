@@ -46,6 +46,9 @@ std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const a
 std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& source, PartSplit split,
                                                const ShapeReadOptions& options = {});
 
+// Returns whether the folder is one of these formats.
+bool is_part_dataset(const std::filesystem::path& source);
+
 // Returns whether the dataset has a published validation split.
 bool has_validation_split(const std::filesystem::path& source);
 

@@ -28,6 +28,7 @@ class ArrayPartDataset final : public PartDataset {
   std::string name(int64_t index) const override { return clouds_.name(index); }
   const std::vector<std::string>& class_names() const override { return clouds_.class_names(); }
   bool has_normals() const override { return clouds_.has_normals(); }
+  bool in_memory() const override { return true; }
   std::vector<std::string> warnings() const override { return clouds_.warnings(); }
   const PartList& parts() const override { return parts_; }
   at::Tensor count_parts() const override { return part_points_; }

@@ -52,6 +52,8 @@ class PointDataset {
   // Returns the first file without normals, because of which has_normals() is false; empty if all have normals or the
   // dataset does not track files.
   virtual std::string file_without_normals() const { return {}; }
+  // Returns whether `get` reads no file.
+  virtual bool in_memory() const { return false; }
   // Returns what was left out of the source, one sentence each, to be shown to the user.
   virtual std::vector<std::string> warnings() const { return {}; }
 };
@@ -69,6 +71,7 @@ class PointSubset : public PointDataset {
   const std::vector<std::string>& class_names() const override { return whole_.class_names(); }
   bool has_normals() const override { return whole_.has_normals(); }
   std::string file_without_normals() const override { return whole_.file_without_normals(); }
+  bool in_memory() const override { return whole_.in_memory(); }
   const PointDataset& whole() const { return whole_; }
   const std::vector<int64_t>& rows() const { return rows_; }
 

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -44,13 +45,15 @@ class TextPartDataset final : public PartDataset {
     return items_[static_cast<size_t>(index)].name;
   }
   const std::vector<std::string>& class_names() const override { return class_names_; }
-  bool has_normals() const override { return with_normals_; }
+  // Files are read on demand: that one has no normals is known once it has been read.
+  bool has_normals() const override { return with_normals_ && !found_bare_; }
   const PartList& parts() const override { return parts_; }
   at::Tensor count_parts() const override;
 
  private:
   std::vector<TextItem> items_;
   bool with_normals_;
+  mutable std::atomic<bool> found_bare_ = false;  // a file without normals
   ShapeReadOptions options_;
   std::vector<std::string> class_names_ = shapenet_class_names();
   PartList parts_ = shapenet_part_list();
@@ -76,6 +79,7 @@ Shape TextPartDataset::get(int64_t index) const {
   Shape shape;
   if (item.labels.empty()) {
     shape = read_labelled_points(text, item.points.string(), options_.drop_invalid);
+    if (!shape.normals.defined()) found_bare_ = true;
     check_and_number_parts(shape, known, known.first_part, item.points);
   } else {
     FileShape content = read_xyz(text, item.points.string(), options_.columns);
