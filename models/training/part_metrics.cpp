@@ -29,12 +29,15 @@ PartCounts count_parts(const at::Tensor& predicted, const at::Tensor& truth, con
           counted(true_cells, (predicted == truth).to(at::kLong), shapes, parts)};
 }
 
+at::Tensor part_ious(const PartCounts& counts) {
+  const at::Tensor either = counts.found + counts.there - counts.both;
+  return at::where(either == 0, 1.0, counts.both.to(at::kDouble) / either.clamp_min(1));
+}
+
 at::Tensor shape_ious(const PartCounts& counts, const at::Tensor& allowed) {
   TORCH_CHECK(allowed.scalar_type() == at::kBool && allowed.sizes() == counts.both.sizes(), "allowed must be bool ",
               counts.both.sizes(), ", got ", allowed.scalar_type(), " ", allowed.sizes());
-  const at::Tensor either = counts.found + counts.there - counts.both;
-  const at::Tensor iou = at::where(either == 0, 1.0, counts.both.to(at::kDouble) / either.clamp_min(1));
-  return (iou * allowed).sum(1) / allowed.sum(1);
+  return (part_ious(counts) * allowed).sum(1) / allowed.sum(1);
 }
 
 PartMetrics::PartMetrics(const at::Tensor& mask) : mask_(mask) {
@@ -42,14 +45,16 @@ PartMetrics::PartMetrics(const at::Tensor& mask) : mask_(mask) {
               mask.scalar_type(), " ", mask.sizes());
   TORCH_CHECK(mask.any(1).all().item<bool>(), "mask: every class must have a part");
   for (at::Tensor* sums : {&shapes_, &iou_, &points_, &right_}) *sums = at::zeros({mask.size(0)}, at::kDouble);
-  for (at::Tensor* sums : {&part_points_, &part_right_}) *sums = at::zeros({mask.size(1)}, at::kDouble);
+  for (at::Tensor* sums : {&part_points_, &part_right_, &part_iou_, &part_shapes_}) {
+    *sums = at::zeros({mask.size(1)}, at::kDouble);
+  }
 }
 
 void PartMetrics::add(const PartCounts& counts, const at::Tensor& category) {
   const at::Tensor there = counts.there.cpu().to(at::kDouble), both = counts.both.cpu().to(at::kDouble);
   const at::Tensor label = category.cpu();
-  const at::Tensor iou =
-      shape_ious({counts.found.cpu(), counts.there.cpu(), counts.both.cpu()}, mask_.index_select(0, label));
+  const PartCounts here{counts.found.cpu(), counts.there.cpu(), counts.both.cpu()};
+  const at::Tensor allowed = mask_.index_select(0, label), iou = shape_ious(here, allowed);
   shapes_.index_add_(0, label, at::ones_like(iou));
   iou_.index_add_(0, label, iou);
   iou_squares_ += iou.square().sum().item<double>();
@@ -57,6 +62,8 @@ void PartMetrics::add(const PartCounts& counts, const at::Tensor& category) {
   right_.index_add_(0, label, both.sum(1));
   part_points_ += there.sum(0);
   part_right_ += both.sum(0);
+  part_iou_ += (part_ious(here) * allowed).sum(0);
+  part_shapes_ += allowed.to(at::kDouble).sum(0);
 }
 
 PartScores PartMetrics::scores() const {
@@ -72,6 +79,10 @@ PartScores PartMetrics::scores() const {
   for (int64_t label = 0; label < mask_.size(0); ++label) {
     scores.classes.push_back({shapes_[label].item<int64_t>(), (iou_[label] / shapes_[label]).item<double>(),
                               (right_[label] / points_[label]).item<double>()});
+  }
+  const at::Tensor iou = part_iou_ / part_shapes_, accuracy = part_right_ / part_points_;
+  for (int64_t part = 0; part < mask_.size(1); ++part) {
+    scores.parts.push_back({iou[part].item<double>(), accuracy[part].item<double>()});
   }
   return scores;
 }

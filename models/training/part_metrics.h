@@ -19,9 +19,12 @@ struct PartCounts {
 PartCounts count_parts(const at::Tensor& predicted, const at::Tensor& truth, const at::Tensor& shape, int64_t shapes,
                        int64_t parts);
 
-// Returns the mean IoU of each shape, float64 [shapes]: the mean of both / (found + there - both) over the parts that
-// the shape may have (allowed, bool [shapes, parts]). A part that is neither predicted nor present counts as 1, as in
-// PointNet.
+// Returns the IoU of each part of each shape, both / (found + there - both), float64 [shapes, parts]; 1 for a part that
+// is neither predicted nor present, as in PointNet.
+at::Tensor part_ious(const PartCounts& counts);
+
+// Returns the mean IoU of each shape, float64 [shapes], over the parts that it may have (allowed, bool [shapes,
+// parts]).
 at::Tensor shape_ious(const PartCounts& counts, const at::Tensor& allowed);
 
 // Scores of one class; NaN if it has no shapes.
@@ -31,12 +34,19 @@ struct ClassPartScores {
   double accuracy = 0.0;  // share of the points
 };
 
+// Scores of one part; NaN if its class has no shapes.
+struct SinglePartScores {
+  double iou = 0.0;       // mean over the shapes of its class; 1 for a shape where it is neither predicted nor present
+  double accuracy = 0.0;  // share of its points; NaN if it has none
+};
+
 struct PartScores {
   double instance_iou = 0.0;        // mean over all shapes
   double class_iou = 0.0;           // mean over the classes that have shapes
   double accuracy = 0.0;            // share of all points
   double mean_part_accuracy = 0.0;  // mean over the parts that have points
   std::vector<ClassPartScores> classes;
+  std::vector<SinglePartScores> parts;
   double instance_iou_error = 0.0;  // standard error of instance_iou over the shapes; NaN for a single one
 };
 
@@ -53,8 +63,8 @@ class PartMetrics {
  private:
   at::Tensor mask_;
   at::Tensor shapes_, iou_, points_, right_;  // float64 [classes]: numbers of shapes, sums over them
-  at::Tensor part_points_, part_right_;       // float64 [parts]
-  double iou_squares_ = 0.0;                  // sum over the shapes
+  at::Tensor part_points_, part_right_, part_iou_, part_shapes_;  // float64 [parts], likewise
+  double iou_squares_ = 0.0;                                      // sum over the shapes
 };
 
 }  // namespace geosft

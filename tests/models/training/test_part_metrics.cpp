@@ -61,6 +61,13 @@ TEST_CASE("IoU of shapes by hand, with parts that are absent from both counted a
   CHECK(scores.classes[1].iou == Approx(third));
   CHECK(scores.classes[2].shapes == 0);
   CHECK(std::isnan(scores.classes[2].iou));
+  REQUIRE(scores.parts.size() == 6);
+  CHECK(scores.parts[0].iou == Approx((0.5 + 1) / 2));
+  CHECK(scores.parts[1].iou == Approx((2.0 / 3 + 1) / 2));
+  CHECK(scores.parts[2].iou == 1.0);
+  CHECK(scores.parts[4].iou == Approx(1.0 / 3));
+  CHECK(scores.parts[0].accuracy == 0.75);
+  CHECK((std::isnan(scores.parts[2].accuracy) && std::isnan(scores.parts[5].iou)));
 }
 
 TEST_CASE("a part that is found where there is none counts as 0, and scores add up over batches") {
