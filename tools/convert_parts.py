@@ -61,6 +61,9 @@ def triangles_of(path):
         raise WrongMesh(f"{path}: expected as many vertices and faces as it says, found {len(rest)} lines of them")
     vertices, faces = counts
     places = numpy.array([numbers(line.split()[:3], float, path) for line in rest[:vertices]]).reshape(vertices, 3)
+    if not numpy.isfinite(places).all():
+        row = int(numpy.argmin(numpy.isfinite(places).all(1)))
+        raise WrongMesh(f"{path}, vertex {row}: expected finite coordinates, found {rest[row]!r}")
     corners, owners = [], []
     for face, line in enumerate(rest[vertices : vertices + faces]):
         count, *ring = numbers(line.split(), float, path)
@@ -79,12 +82,18 @@ def named_labels(path, faces):
     lines = [line for line in lines if line]
     if len(lines) % 2:
         raise WrongMesh(f"{path}: expected lines by turns, a name and the numbers of its faces, found {len(lines)}")
-    labels = [None] * faces
+    labels, twice = [None] * faces, set()
     for name, listed in zip(lines[::2], lines[1::2]):
+        part = "_".join(name.split())
         for face in numbers(listed.split(), int, path):
             if not 1 <= face <= faces:
                 raise WrongMesh(f"{path}: expected faces from 1 to {faces}, found {face}")
-            labels[face - 1] = "_".join(name.split())
+            if labels[face - 1] not in (None, part):
+                twice.add(face)
+            labels[face - 1] = part
+    if twice:
+        print(f"{path}: face {min(twice)} is listed under two parts, of which the later one counts"
+              + (f"; {len(twice) - 1} more are" if len(twice) > 1 else ""), file=sys.stderr)
     return labels
 
 
@@ -164,12 +173,17 @@ def convert(options):
         clouds = [Cloud(mesh, options.points, options.seed) for mesh in meshes]
         for number, cloud in enumerate(clouds, 1):
             splits["test" if number % options.test_every == 0 else "train"].append((label, cloud))
-        for part in sorted(set.union(*(cloud.all_labels for cloud in clouds))):
+        found = sorted(set.union(*(cloud.all_labels for cloud in clouds)))
+        for part in found:
             names.append(f"{len(part_ids)} {name} {part}")
             part_ids[label, part] = len(part_ids)
-        unlabelled = sum(cloud.unlabelled for cloud in clouds)
+            alike = [one for one in found if one < part and str(one).casefold() == str(part).casefold()]
+            if alike:
+                print(f"{name}: the parts {alike[0]} and {part} differ in the case of letters alone", file=sys.stderr)
+        unlabelled = [(mesh, cloud.unlabelled) for mesh, cloud in zip(meshes, clouds) if cloud.unlabelled]
         if unlabelled:
-            print(f"{name}: {unlabelled} faces have no label, and give no points", file=sys.stderr)
+            print(f"{name}: {sum(count for _, count in unlabelled)} faces have no label, and give no points; the first are "
+                  f"in {unlabelled[0][0]}", file=sys.stderr)
     os.makedirs(options.out, exist_ok=True)
     for split, clouds in splits.items():
         if not clouds:

@@ -79,8 +79,23 @@ TEST_CASE("convert_parts: faces without a label give no points, which is said") 
   const ProcessResult result = convert(interpreter, folder);
   INFO(result.err);
   REQUIRE(result.exit == 0);
-  CHECK(result.err == "Cup: 5 faces have no label, and give no points\n");
+  CHECK(result.err == "Cup: 5 faces have no label, and give no points; the first are in " +
+                          (folder / "psb/Cup/8.off").string() + "\n");
   CHECK(open_part_dataset(folder / "set", PartSplit::train)->get(3).parts.eq(3).all().item<bool>());
+}
+
+TEST_CASE("convert_parts: faces of two parts and names that are nearly equal are told") {
+  const std::string interpreter = find_python();
+  if (interpreter.empty()) return;
+  const TemporaryFolder folder;
+  write_meshes(folder);
+  write_text(folder / "psb/Cup/8_labels.txt", "top\n2\nThe Rest\n1 2 3 4 5 6\n");
+  const ProcessResult result = convert(interpreter, folder);
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  CHECK_THAT(result.err,
+             Catch::Contains("8_labels.txt: face 2 is listed under two parts, of which the later one counts\n"));
+  CHECK_THAT(result.err, Catch::Contains("Cup: the parts The_Rest and the_rest differ in the case of letters alone\n"));
 }
 
 TEST_CASE("convert_parts: broken files are refused in one line") {
@@ -99,6 +114,7 @@ TEST_CASE("convert_parts: broken files are refused in one line") {
   refused("Cup/9.off", "ply\n", {"9.off", "begins with OFF"});
   refused("Cup/9.off", "OFF\n3 1 0\n0 0 0\n", {"9.off", "vertices and faces"});
   refused("Cup/9.off", "OFF 3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", {"9.off, face 0", "3 vertices"});
+  refused("Cup/9.off", "OFF 3 1 0\n0 0 0\n1 nan 0\n0 1 0\n3 0 1 2\n", {"9.off, vertex 1", "finite", "nan"});
   refused("Cup/12.off", cube_off(1.0), {"12.off", "12_labels.txt", "12.seg"});
   std::filesystem::remove_all(folder / "psb");
   std::filesystem::create_directory(folder / "psb");

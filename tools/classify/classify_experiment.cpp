@@ -24,7 +24,7 @@ namespace {
 void refuse_broken(const std::optional<ShapeFilesCheck>& check) {
   if (!check || check->broken.empty()) return;
   throw DataError(
-      std::to_string(check->broken.size()) + " of " + std::to_string(check->files) +
+      std::to_string(check->broken.size()) + " of " + std::to_string(check->count) +
       " files are broken: mend or remove them, or train with --skip-broken, which leaves them out (and with "
       "--drop-invalid, where points are not finite; with other --columns, where those are not as named)");
 }
@@ -108,11 +108,8 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_files(const RunModel& tra
     const std::vector<std::string>& names = dataset->class_names();
     const std::string known = std::to_string(trained.class_names.size());
     if (const std::vector<std::string> unknown = unknown_classes(names, trained.class_names); !unknown.empty()) {
-      throw DataError(
-          settings.data, "some of the " + known + " classes of the trained model (info RUN lists them)",
-          std::to_string(names.size()) + (names.size() == 1 ? " class" : " classes") + ", of which it does not know " +
-              std::to_string(unknown.size()) + (unknown.size() == 1 ? ", " : ", such as ") + unknown.front() +
-              nearest_hint(unknown.front(), trained.class_names) + "; train --init-from fine-tunes the model on them");
+      throw unknown_outputs(settings.data, known + " classes", trained.class_names,
+                            std::to_string(names.size()) + (names.size() == 1 ? " class" : " classes"), unknown);
     }
     stderr_notes().print(settings.data + ": its " + std::to_string(names.size()) + " classes are among the " + known +
                          " of the model, by name; the model may predict any of them");
@@ -264,7 +261,8 @@ void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const 
                           {"normals", found.normals ? nlohmann::json(*found.normals) : nlohmann::json()},
                           {"classes", classes},
                           {"warnings", found.warnings}};
-    if (check) object["check"] = {{"files", check->files}, {"broken", check->broken}, {"warnings", check->warnings}};
+    if (check)
+      object["check"] = {{check->items, check->count}, {"broken", check->broken}, {"warnings", check->warnings}};
     std::cout << json_line(object);
     refuse_broken(check);
     return;
@@ -280,7 +278,7 @@ void ClassifyExperiment::print_dataset(const std::filesystem::path& data, const 
     for (const auto* messages : {&check->warnings, &check->broken}) {
       for (const std::string& message : *messages) std::cout << message << '\n';
     }
-    std::cout << check->files << " files, " << check->broken.size() << " broken\n";
+    std::cout << check->count << " " << check->items << ", " << check->broken.size() << " broken\n";
     refuse_broken(check);
   } else if (!found.normals && !holds_data(data)) {
     std::cerr << "the files were counted, not read: --check reads them, and names the broken ones\n";

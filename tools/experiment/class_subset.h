@@ -23,6 +23,7 @@ class ClassSubset final : public PointDataset {
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool has_normals() const override { return clouds_->has_normals(); }
   std::string file_without_normals() const override { return clouds_->file_without_normals(); }
+  bool in_memory() const override { return clouds_->in_memory(); }
   std::vector<std::string> warnings() const override { return clouds_->warnings(); }
 
  private:
@@ -30,6 +31,11 @@ class ClassSubset final : public PointDataset {
   std::vector<std::string> class_names_;
   std::vector<int64_t> labels_;  // by the dataset's own label
 };
+
+// Returns the error of data with outputs that a model does not know, of which it has `known`, named in one text by
+// `model_has` ("3 classes"); the data have `found`, and `unknown` of them are not the model's.
+DataError unknown_outputs(const std::string& data, const std::string& model_has, const std::vector<std::string>& known,
+                          const std::string& found, const std::vector<std::string>& unknown);
 
 // Returns those of the names that are not among `known`.
 std::vector<std::string> unknown_classes(const std::vector<std::string>& names, const std::vector<std::string>& known);

@@ -61,7 +61,7 @@ struct TrainingClouds {
     if (held_out()) text += ", " + std::to_string(data.validation()->size()) + " more choose the best checkpoint";
     if (data.broken() > 0) text += ", " + broken_files_text(data.broken());
     text += ", " + std::to_string(data.test_size()) + " to test with";
-    const int64_t shared = tested_training_items(split_rows());
+    const int64_t shared = data.tested_training_clouds();
     return shared == 0
                ? text
                : text + " (" + std::to_string(shared) + " of them also train the model or choose its checkpoint)";
@@ -157,6 +157,7 @@ struct CloudPredictCommand {
     }
     const OutputFiles plys("--ply", given.ply, files, ".ply", several),
         pictures("--picture", given.picture, files, "", several);
+    if constexpr (requires { output.check(trained); }) output.check(trained);
     output.begin(files, several);
     std::vector<std::string> head = output.csv_head(trained);
     head.emplace_back("warnings");

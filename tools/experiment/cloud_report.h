@@ -10,6 +10,7 @@
 
 #include "models/layers/polynomial_self_attention.h"
 #include "models/training/metrics.h"
+#include "tools/experiment/cloud_checks.h"
 #include "tools/experiment/cloud_training_data.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/estimated_normals.h"

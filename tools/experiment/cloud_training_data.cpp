@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "geometry/cloud_warnings.h"
+#include "tools/experiment/cloud_checks.h"
 #include "tools/experiment/estimated_normals.h"
 #include "tools/experiment/shape_folders.h"
 
@@ -36,21 +36,6 @@ class OwningSubset : public PointSubset {
 };
 
 }  // namespace
-
-std::string inward_normals(const PointDataset& clouds, const std::string& data) {
-  constexpr int64_t enough = 100;
-  const int64_t step = std::max<int64_t>(clouds.size() / enough, 1);
-  int64_t seen = 0, inward = 0;
-  for (int64_t i = 0; i < clouds.size(); i += step) {
-    const Shape shape = clouds.get(i);
-    if (!shape.normals.defined()) continue;
-    ++seen;
-    if (!normal_warnings(shape.points, shape.normals).empty()) ++inward;
-  }
-  if (2 * inward <= seen) return "";
-  return data + ": the normals of " + std::to_string(inward) + " of " + std::to_string(seen) +
-         " clouds point inward on the whole";
-}
 
 std::vector<SplitRow> cloud_rows(const std::string& split, const PointDataset& clouds) {
   std::vector<SplitRow> rows;
@@ -167,6 +152,12 @@ std::vector<SplitRow> CloudTrainingData::split_rows() const {
   if (held_out_) add("validation", *held_out_);
   add("test", *test_);
   return rows;
+}
+
+int64_t CloudTrainingData::tested_training_clouds() const {
+  std::vector<const PointDataset*> training = {&train()};
+  if (held_out_) training.push_back(held_out_.get());
+  return std::max(tested_training_items(split_rows()), copied_clouds(training, *test_));
 }
 
 const PointDataset* CloudTrainingData::validation() const {

@@ -27,10 +27,6 @@ std::unique_ptr<PointDataset> recorded_clouds(const std::filesystem::path& split
                                               std::unique_ptr<PointDataset> clouds, const std::string& split,
                                               bool unlisted, const std::string& data);
 
-// Returns in how many clouds the normals point inward on the whole, ": " after the name `data`, if these are most of at
-// most 200 that are looked at and have normals; empty otherwise.
-std::string inward_normals(const PointDataset& clouds, const std::string& data);
-
 // Holds the training and validation clouds of a run.
 class CloudTrainingData {
  public:
@@ -54,6 +50,9 @@ class CloudTrainingData {
   // Returns the clouds that are used, with their numbers in the training set, or the published validation set, or the
   // test set.
   std::vector<SplitRow> split_rows() const;
+  // Returns how many clouds to test with are also ones to train or to validate with: by their names or, if more, by the
+  // coordinates of those in memory.
+  int64_t tested_training_clouds() const;
   // Returns the number of clouds to test with.
   int64_t test_size() const { return test_->size(); }
   // Returns how many broken files were left out of the training and the test set.

@@ -26,6 +26,7 @@ class EstimatedNormals final : public PointDataset {
   std::string name(int64_t index) const override { return clouds_->name(index); }
   const std::vector<std::string>& class_names() const override { return clouds_->class_names(); }
   bool has_normals() const override { return true; }
+  bool in_memory() const override { return clouds_->in_memory(); }
   std::vector<std::string> warnings() const override { return clouds_->warnings(); }
   // Returns a sentence that says so, and names the first file without normals.
   const std::string& note() const { return note_; }
@@ -42,6 +43,11 @@ class EstimatedNormals final : public PointDataset {
 // Returns the dataset if all of its clouds have normals, else one where those that have none get estimated ones.
 std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data,
                                            NormalOrientation orientation);
+
+// Returns the dataset with estimated normals for the clouds whose files turn out to have none when they are read; the
+// first of them is told.
+std::unique_ptr<PointDataset> with_completed_normals(std::unique_ptr<PointDataset> dataset,
+                                                     NormalOrientation orientation);
 
 // Returns the dataset with estimated normals for all clouds, as those have that come without any.
 std::unique_ptr<PointDataset> with_estimated_normals(std::unique_ptr<PointDataset> dataset, const std::string& data,

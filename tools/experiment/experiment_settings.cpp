@@ -212,6 +212,15 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
       .add("train", "tensorboard", &tensorboard, "write the metrics for TensorBoard too, in RUN/tensorboard");
 }
 
+std::vector<KeyUse> TrainSettings::with_key_uses(std::vector<KeyUse> uses) const {
+  const Schedule schedule = optimization.schedule;
+  uses.push_back({{"decay", "decay_every"},
+                  schedule == Schedule::step,
+                  "schedule step",
+                  std::string("schedule ") + name_of(schedule)});
+  return uses;
+}
+
 std::string TrainSettings::warmup_text(int64_t steps_per_epoch, int64_t all_epochs) const {
   const int64_t all = steps_per_epoch * all_epochs;
   const double steps = optimization.warmup_epochs > 0

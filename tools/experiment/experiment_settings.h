@@ -122,6 +122,8 @@ struct TrainSettings {
   void limit_batches(int64_t size) { batch_size = size; }
   // Copies the settings from `other` that do not affect the steps of a run.
   void take_resumable(const TrainSettings& other);
+  // Returns `uses`, and those of its keys that are used only with some values of others.
+  std::vector<KeyUse> with_key_uses(std::vector<KeyUse> uses) const;
 };
 
 // Section [evaluation].

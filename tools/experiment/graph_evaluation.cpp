@@ -227,8 +227,8 @@ void warn_of_unlike_molecules(const GraphRun& trained, const FeaturedGraphs& gra
               << ": predictions for molecules with such atoms are unreliable\n";
   }
   if (has_other_chiral_tags(trained, graphs, source)) {
-    std::cerr << source << ": its chiral atoms have the tags of OGB's order, those of the training were canonical: "
-              << "a table of the SMILES has these, too\n";
+    std::cerr << source << ": its chiral tags are written ones, where the model was trained on canonical ones, which "
+              << "a CSV table of the SMILES would have\n";
   }
 }
 

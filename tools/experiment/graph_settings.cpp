@@ -343,7 +343,7 @@ void GraphSettings::check() const {
 }
 
 std::vector<KeyUse> GraphSettings::key_uses() const {
-  std::vector<KeyUse> uses = model.key_uses();
+  std::vector<KeyUse> uses = train.with_key_uses(model.key_uses());
   // Missing data are reported when they are opened.
   const bool of_sequences = std::filesystem::exists(data) && is_sequence_dataset(data);
   const bool of_graphs = max_length > 0 && std::filesystem::exists(data) && !of_sequences;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iomanip>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -34,7 +35,9 @@ Invariance InvarianceSum::result() const {
   if (copies_ == 0) return {};
   Invariance found = sums_;
   const double unflipped = copies_ - found.flipped_share;
-  found.unflipped_agreement = unflipped > 0 ? found.unflipped_agreement / unflipped : 1.0;
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  found.unflipped_agreement = unflipped > 0 ? found.unflipped_agreement / unflipped : unknown;
+  if (unflipped == 0) found.max_unflipped_difference = unknown;
   found.flipped_share /= copies_;
   found.prediction_agreement /= copies_;
   found.ever_flipped_share /= originals_;
@@ -59,10 +62,12 @@ std::string invariance_text(const std::optional<Invariance>& invariance) {
       << invariance->max_logit_difference << '\n';
   if (invariance->flipped_share == 0) return out.str() + "no copy has another order of points or other samples\n";
   out << "the order of points or the samples changed in " << percent(invariance->flipped_share) << " of the copies (of "
-      << percent(invariance->ever_flipped_share) << " of the clouds); for the other copies: "
-      << "same prediction for " << percent(invariance->unflipped_agreement) << ", largest difference "
-      << invariance->max_unflipped_difference << '\n';
-  return out.str();
+      << percent(invariance->ever_flipped_share) << " of the clouds)";
+  if (invariance->flipped_share < 1) {
+    out << "; for the other copies: same prediction for " << percent(invariance->unflipped_agreement)
+        << ", largest difference " << invariance->max_unflipped_difference;
+  }
+  return out.str() + '\n';
 }
 
 }  // namespace geosft

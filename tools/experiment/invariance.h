@@ -17,7 +17,7 @@ struct Invariance {
   double max_unflipped_difference = 0.0;  // over the copies that are not flipped
   double flipped_share = 0.0;             // of the copies
   double prediction_agreement = 1.0;      // of all copies with their originals
-  double unflipped_agreement = 1.0;       // over the copies that are not flipped; 1 if there are none
+  double unflipped_agreement = 1.0;       // over the copies that are not flipped; NaN if there are none
   double ever_flipped_share = 0.0;        // share of originals with a flipped copy
 };
 

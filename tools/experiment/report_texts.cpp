@@ -164,14 +164,18 @@ nlohmann::json run_json(const std::filesystem::path& run, const std::string& con
 }
 
 std::string table_text(const std::vector<std::vector<std::string>>& rows) {
+  constexpr size_t gap = 2;
+  std::vector<size_t> widths = {24, 8};  // at least
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 10);
+    for (size_t column = 0; column < row.size(); ++column) {
+      widths[column] = std::max(widths[column], row[column].size() + (column == 0 ? 0 : gap));
+    }
+  }
   std::ostringstream out;
   for (const std::vector<std::string>& row : rows) {
     for (size_t column = 0; column < row.size(); ++column) {
-      out << (column == 0 ? std::left : std::right)
-          << std::setw(column == 0   ? 24
-                       : column == 1 ? 8
-                                     : 10)
-          << row[column];
+      out << (column == 0 ? std::left : std::right) << std::setw(static_cast<int>(widths[column])) << row[column];
     }
     out << '\n';
   }

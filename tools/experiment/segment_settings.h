@@ -32,7 +32,7 @@ struct SegmentSettings : CloudExperimentSettings<SegmentCloudSettings, SegmentMo
   static constexpr SmallSizes kSmallSizes = {.num_samples = 64, .head_num_samples = 0, .batch_size = 8};
   void check() const;
   // Lists the keys that are used only with some values of other keys.
-  std::vector<KeyUse> key_uses() const { return model.key_uses(/*head_samples=*/false); }
+  std::vector<KeyUse> key_uses() const { return train.with_key_uses(model.key_uses(/*head_samples=*/false)); }
   // Makes `data` valid in any working directory. Throws UsageError if it is not set.
   void locate_data();
   void take_resumable(const SegmentSettings& other);

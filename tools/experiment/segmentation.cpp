@@ -12,10 +12,13 @@
 #include "models/training/autocast.h"
 #include "models/training/host_copy.h"
 #include "tools/experiment/batch_size_finder.h"
+#include "tools/experiment/class_subset.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/colour_map.h"
 #include "tools/experiment/input_cloud.h"
 #include "tools/experiment/key_names.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/part_subset.h"
 
 namespace geosft {
 namespace {
@@ -105,14 +108,15 @@ std::string PartNames::part_name(int64_t part) const {
   return class_names.at(static_cast<size_t>(found.category)) + "/" + found.name;
 }
 
-void check_same_parts(const SegmentRun& trained, const PartDataset& dataset) {
-  if (dataset.class_names() == trained.class_names && dataset.parts() == trained.parts) return;
-  const auto text = [](size_t classes, size_t parts) {
-    return std::to_string(classes) + " classes and " + std::to_string(parts) + " parts";
-  };
-  throw DataError(trained.settings.data,
-                  "the " + text(trained.class_names.size(), trained.parts.size()) + " of the trained model",
-                  text(dataset.class_names().size(), dataset.parts().size()) + ", or other names");
+std::unique_ptr<PartDataset> with_parts_of(const SegmentRun& trained, std::unique_ptr<PartDataset> dataset) {
+  const PartNames found{{dataset->class_names()}, dataset->parts()};
+  if (found.class_names == trained.class_names && found.parts == trained.parts) return dataset;
+  const std::string& data = trained.settings.data;
+  std::vector<std::string> known, unknown = unknown_parts(*dataset, trained.class_names, trained.parts);
+  for (size_t id = 0; id < trained.parts.size(); ++id) known.push_back(trained.part_name(static_cast<int64_t>(id)));
+  if (!unknown.empty()) throw unknown_outputs(data, trained.size_text(), known, found.size_text(), unknown);
+  stderr_notes().print(data + ": its " + found.size_text() + " are among those of the model, by name");
+  return std::make_unique<PartSubset>(std::move(dataset), trained.class_names, trained.parts);
 }
 
 CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& settings, const PackedClouds& clouds,

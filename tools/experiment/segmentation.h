@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,9 @@ inline SegmentRun load_segment_run(const std::filesystem::path& run) {
   return load_trained_run<Segmentation>(run);
 }
 
-// Throws DataError naming the run's data if a dataset has other classes or parts than the run.
-void check_same_parts(const SegmentRun& trained, const PartDataset& dataset);
+// Returns the dataset with the numbers of the run's classes and parts, by name. Throws DataError naming the run's data
+// for a class or a part that the run does not know.
+std::unique_ptr<PartDataset> with_parts_of(const SegmentRun& trained, std::unique_ptr<PartDataset> dataset);
 
 // The splits that can be evaluated.
 GEOSFT_ENUM_NAMES(PartSplit, train, validation, test);

@@ -16,6 +16,7 @@
 #include "data/seeds.h"
 #include "geometry/cloud_warnings.h"
 #include "geometry/threads.h"
+#include "tools/experiment/cloud_checks.h"
 
 namespace geosft {
 namespace {
@@ -65,6 +66,28 @@ void drop_broken(DatasetListing& listing, PointDatasetOptions options) {
     broken.push_back("all files of the class " + listing.class_names.at(static_cast<size_t>(label)) + " are broken");
   }
   listing.warnings.insert(listing.warnings.end(), broken.begin(), broken.end());
+}
+
+ShapeFilesCheck check_arrays(const std::filesystem::path& source, const PointDatasetOptions& options) {
+  ShapeFilesCheck check;
+  check.items = "clouds";
+  std::vector<std::unique_ptr<PointDataset>> splits;
+  for (const Split split : {Split::train, Split::test}) {
+    try {
+      splits.push_back(open_point_dataset(source, split, options));
+    } catch (const DataError&) {
+      if (split == Split::train) throw;
+      continue;  // no cloud to test with
+    }
+    check.count += static_cast<size_t>(splits.back()->size());
+    const std::string name = source.string() + (split == Split::train ? " (train)" : " (test)");
+    for (std::string& warning : cloud_form_warnings(*splits.back(), name)) check.warnings.push_back(std::move(warning));
+  }
+  if (splits.size() < 2) return check;
+  if (std::string copies = copies_warning({splits[0].get()}, *splits[1], source.string()); !copies.empty()) {
+    check.warnings.push_back(std::move(copies));
+  }
+  return check;
 }
 
 }  // namespace
@@ -132,7 +155,7 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
       if (split == Split::train) throw;
       continue;  // no shape to test with
     }
-    if (!listing) throw DataError(source.string(), "a folder with a file for each shape", "arrays of shapes");
+    if (!listing) return check_arrays(source, options);
     for (const DatasetItem& item : listing->items) {
       Place& place = files[item.file];
       place.class_name = listing->class_names.at(static_cast<size_t>(item.label));
@@ -145,12 +168,13 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
   std::vector<std::string> errors(all.size());
   std::vector<std::vector<std::string>> warnings(all.size());
   std::vector<uint64_t> contents(all.size());
-  std::vector<char> inward(all.size(), 0);
+  std::vector<char> inward(all.size(), 0), with_normals(all.size(), 0);
   parallel_items(static_cast<int64_t>(all.size()), at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     try {
       const Shape shape = read_shape(all[at], options, &warnings[at]);
       contents[at] = text_hash(read_file(all[at]));
+      with_normals[at] = shape.normals.defined() ? 1 : 0;
       inward[at] = shape.normals.defined() && !normal_warnings(shape.points, shape.normals).empty() ? 1 : 0;
       for (const std::string& warning : training_cloud_warnings(shape.points)) {
         warnings[at].push_back(all[at].string() + ": " + warning);
@@ -159,10 +183,12 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
       errors[at] = error.what();
     }
   });
-  ShapeFilesCheck check{all.size(), {}, {}};
-  if (const auto count = static_cast<size_t>(std::count(inward.begin(), inward.end(), 1)); 2 * count > all.size()) {
-    check.warnings.push_back(source.string() + ": the normals of " + std::to_string(count) + " of " +
-                             std::to_string(all.size()) + " files point inward on the whole");
+  ShapeFilesCheck check;
+  check.count = all.size();
+  const auto number_of = [](const std::vector<char>& marks) { return std::count(marks.begin(), marks.end(), 1); };
+  if (std::string text = inward_text(source.string(), number_of(inward), number_of(with_normals), "files");
+      !text.empty()) {
+    check.warnings.push_back(std::move(text));
   }
   std::map<uint64_t, size_t> first_with;  // these contents
   for (size_t i = 0; i < all.size(); ++i) {

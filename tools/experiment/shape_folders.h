@@ -28,13 +28,14 @@ std::string broken_files_text(size_t count);
 // form.
 std::string split_rule_note(const std::filesystem::path& source, const PointDatasetOptions& options);
 
-// Holds what reading all files of a dataset with a file per shape has found.
+// Holds what reading all shapes of a dataset has found.
 struct ShapeFilesCheck {
-  size_t files = 0;
+  size_t count = 0;
+  const char* items = "files";        // what is counted; "clouds" of a dataset without a file per shape
   std::vector<std::string> broken;    // the errors
   std::vector<std::string> warnings;  // what is left out or assumed of the other files, and which are copies
 };
-// Reads all files of both splits, in parallel. Throws DataError if the dataset has no file per shape.
+// Reads all files of both splits, in parallel, or looks at the clouds of a dataset without a file per shape.
 ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointDatasetOptions options);
 
 }  // namespace geosft

@@ -237,7 +237,7 @@ std::vector<Variation> variations(const SweepList& list) {
 
 std::string used_settings(const GraphSettings& settings) {
   GraphSettings copy = settings;
-  if (copy.molecules.vector().fingerprints.empty()) {  // the names of some that nothing sees are as none
+  if (copy.molecules.vector().fingerprints.empty()) {  // nothing sees those that are named
     copy.molecules.fingerprint = "none";
     copy.molecules.head_fingerprints = true;
   }

@@ -9,15 +9,16 @@
 namespace geosft::view {
 namespace {
 
-constexpr std::array<std::pair<Colouring, const char*>, 9> colouring_names = {{{Colouring::height, "height"},
-                                                                               {Colouring::normals, "normals"},
-                                                                               {Colouring::parts, "parts"},
-                                                                               {Colouring::elements, "elements"},
-                                                                               {Colouring::importance, "importance"},
-                                                                               {Colouring::samples, "samples"},
-                                                                               {Colouring::attention, "attention"},
-                                                                               {Colouring::diversity, "diversity"},
-                                                                               {Colouring::walks, "walks"}}};
+constexpr std::array<std::pair<Colouring, const char*>, 10> colouring_names = {{{Colouring::height, "height"},
+                                                                                {Colouring::normals, "normals"},
+                                                                                {Colouring::parts, "parts"},
+                                                                                {Colouring::true_parts, "true_parts"},
+                                                                                {Colouring::elements, "elements"},
+                                                                                {Colouring::importance, "importance"},
+                                                                                {Colouring::samples, "samples"},
+                                                                                {Colouring::attention, "attention"},
+                                                                                {Colouring::diversity, "diversity"},
+                                                                                {Colouring::walks, "walks"}}};
 
 using Colourings = std::vector<Colouring>;
 
@@ -75,6 +76,7 @@ std::vector<Colouring> colourings_of(const Subject& subject) {
     if (needs_model(colouring) && layers_of(subject, colouring).empty()) continue;
     if (colouring == Colouring::normals && !subject.normals.defined()) continue;
     if (colouring == Colouring::parts && !subject.parts) continue;
+    if (colouring == Colouring::true_parts && !subject.true_parts) continue;
     if (colouring == Colouring::elements && !subject.elements) continue;
     if (colouring == Colouring::walks && !subject.encoding.defined()) continue;
     found.push_back(colouring);
@@ -84,8 +86,8 @@ std::vector<Colouring> colourings_of(const Subject& subject) {
 
 Colouring usual_colouring(const Subject& subject) {
   const std::vector<Colouring> has = colourings_of(subject);
-  for (const Colouring colouring :
-       {Colouring::parts, Colouring::importance, Colouring::attention, Colouring::elements, Colouring::walks}) {
+  for (const Colouring colouring : {Colouring::parts, Colouring::true_parts, Colouring::importance,
+                                    Colouring::attention, Colouring::elements, Colouring::walks}) {
     if (contains(has, colouring)) return colouring;
   }
   return Colouring::height;
@@ -136,6 +138,8 @@ void check_has(const Subject& subject, Colouring colouring) {
   const std::string name = colouring_name(colouring);
   if (colouring == Colouring::parts)
     throw UsageError("--colour parts needs a model of parts: --run RUN of geosft-segment");
+  if (colouring == Colouring::true_parts)
+    throw UsageError("--colour true_parts needs clouds with labelled parts: --data of geosft-segment");
   if (needs_model(colouring) && !subject.trace) {
     throw UsageError("--colour " + name +
                      (subject.untraced.empty() ? " needs a model: --run RUN" : ": " + subject.untraced));

@@ -15,6 +15,7 @@ enum class Colouring {
   height,      // y
   normals,     // directions as red, green, blue
   parts,       // predicted by a segmentation model
+  true_parts,  // of a labelled cloud
   elements,    // of the atoms of a molecule
   importance,  // the score of a sampler
   samples,     // sampled tokens and their partners, sized by their weights
@@ -43,8 +44,8 @@ struct Choices {
 
 // Returns the available colourings of a subject, in the order in which a key cycles through them.
 std::vector<Colouring> colourings_of(const Subject& subject);
-// Returns the default colouring: the first available of parts, importance, attention, elements,
-// walks, height.
+// Returns the default colouring: the first available of parts, true_parts, importance, attention,
+// elements, walks, height.
 Colouring usual_colouring(const Subject& subject);
 
 // Returns the colour of "white", "black", "grey" or "#RRGGBB". Throws UsageError for anything else.

@@ -8,6 +8,7 @@
 #include "data/seeds.h"
 #include "geometry/rotation.h"
 #include "tools/experiment/classification.h"
+#include "tools/scene/segment_gallery.h"
 #include "tools/scene/surface.h"
 
 namespace geosft::view {
@@ -97,6 +98,9 @@ Subject CloudGallery::get(int64_t item, bool beside) {
       trained_ ? explained_cloud(*trained_, shape, beside) : std::pair{subject_of(shape), int64_t{-1}};
   if (!dataset_)
     subject.surface = read_surface(files_[static_cast<size_t>(item)], {options_.columns, options_.drop_invalid});
+  if (const auto* const labelled = dynamic_cast<const PartDataset*>(dataset_.get())) {
+    subject.true_parts = part_labels({{labelled->class_names()}, labelled->parts()}, shape.parts, /*one_class=*/true);
+  }
   if (!trained_ && beside) subject.beside = std::make_shared<Subject>(rotated_copy(subject, options_.seed));
   if (dataset_) subject.truth = dataset_->class_names()[static_cast<size_t>(dataset_->label(item))];
   if (dataset_ && trained_) subject.right = found == dataset_->label(item);

@@ -17,7 +17,8 @@ namespace geosft::view {
 std::pair<Subject, int64_t> explained_cloud(RunModel& trained, const Shape& shape, bool beside);
 
 // Shows clouds and meshes from files or from a split of a dataset, with the trace of a trained model if one is given.
-// Without a model, all points of a cloud are shown, and `points_per_mesh` points of a mesh.
+// Without a model, all points of a cloud are shown, with their parts where a PartDataset has them, and
+// `points_per_mesh` points of a mesh.
 class CloudGallery : public Gallery {
  public:
   // Takes either `files` or `dataset`.

@@ -74,6 +74,8 @@ std::string meaning(const Subject& subject, const Choices& choices) {
       return "direction of the normals";
     case Colouring::parts:
       return "predicted parts";
+    case Colouring::true_parts:
+      return "true parts";
     case Colouring::elements:
       return "elements";
     case Colouring::importance:
@@ -250,9 +252,13 @@ at::Tensor values_of(const Subject& subject, const Choices& choices) {
   }
 }
 
+bool has_labels(Colouring colouring) {
+  return colouring == Colouring::parts || colouring == Colouring::true_parts || colouring == Colouring::elements;
+}
+
 bool has_values(Colouring colouring) {
   using enum Colouring;
-  return colouring != normals && colouring != parts && colouring != elements && colouring != samples;
+  return colouring != normals && colouring != samples && !has_labels(colouring);
 }
 
 Scene scene_of(const Subject& subject, const Choices& choices) {
@@ -273,6 +279,7 @@ Scene scene_of(const Subject& subject, const Choices& choices) {
     if (valued) paint_values(one, choices, scale, scene);
     if (colouring == Colouring::normals) paint_normals(one, scene);
     if (colouring == Colouring::parts) paint_labels(*one.parts, "part", scene);
+    if (colouring == Colouring::true_parts) paint_labels(*one.true_parts, "part", scene);
     if (colouring == Colouring::elements) paint_labels(*one.elements, "element", scene);
     if (colouring == Colouring::samples) paint_samples(one, choices, scene);
     if (choices.surface) paint_surface(one, scene);

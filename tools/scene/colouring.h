@@ -18,6 +18,8 @@ int64_t chosen_query(const Subject& subject, const Choices& choices);
 
 // Returns whether a colouring shows a value per point: all but normals, parts, elements and samples do.
 bool has_values(Colouring colouring);
+// Returns whether each point has a class of its own in the colouring.
+bool has_labels(Colouring colouring);
 
 // Returns one value per point, [n], for a colouring that has_values. Throws UsageError for a
 // layer, head, query or component that does not exist.

@@ -75,7 +75,7 @@ ContactSheet contact_sheet(Gallery& gallery, int64_t first, const GridSize& grid
   for (int64_t item = first; item < end; ++item) sheet.subjects.push_back(gallery.get(item, /*beside=*/false));
   if (usual) choices.colouring = usual_colouring(sheet.subjects.front());
   if (has_values(choices.colouring)) choices.scale = range_of(sheet.subjects, choices);
-  const bool counted = choices.colouring == Colouring::parts || choices.colouring == Colouring::elements;
+  const bool counted = has_labels(choices.colouring);
   sheet.key.lines = {"items " + std::to_string(first) + " … " + std::to_string(end - 1) + " of " +
                      std::to_string(gallery.size())};
   if (const std::string text = summary(sheet.subjects); !text.empty()) sheet.key.lines.push_back(text);

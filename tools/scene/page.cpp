@@ -158,6 +158,7 @@ Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block, 
   if (subject.is_graph()) body["edges"] = block.add_rows(subject.edges);
   if (subject.edge_lines.defined()) body["lines"] = block.add_rows(subject.edge_lines);
   if (subject.parts) body["labels"]["parts"] = block.add_rows(subject.parts->labels);
+  if (subject.true_parts) body["labels"]["true_parts"] = block.add_rows(subject.true_parts->labels);
   if (subject.elements) body["labels"]["elements"] = block.add_rows(subject.elements->labels);
   if (subject.surface) body["surface"] = surface_of(subject, place, block);
   body["fields"] = fields_of(subject, block);
@@ -194,9 +195,10 @@ void add_classes(const PointLabels& found, bool shown, Json& classes) {
 
 // `shown`: the classes of all are in the legend; else those of the first alone.
 Json classes_of(const std::vector<const Subject*>& subjects, bool shown) {
-  Json classes = {{"parts", Json::array()}, {"elements", Json::array()}};
+  Json classes = {{"parts", Json::array()}, {"true_parts", Json::array()}, {"elements", Json::array()}};
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (subjects[i]->parts) add_classes(*subjects[i]->parts, shown || i == 0, classes["parts"]);
+    if (subjects[i]->true_parts) add_classes(*subjects[i]->true_parts, shown || i == 0, classes["true_parts"]);
     if (subjects[i]->elements) add_classes(*subjects[i]->elements, shown || i == 0, classes["elements"]);
   }
   return classes;

@@ -27,22 +27,6 @@ std::string parts_text(const at::Tensor& logits, const PointLabels& found, const
   return text + ", " + percent((found.labels == truth).to(at::kDouble).mean().item<double>()) + " of the points right";
 }
 
-PointLabels found_parts(const SegmentRun& trained, const at::Tensor& labels, bool one_class) {
-  PointLabels found{labels, part_colours(labels, trained.parts), {}};
-  const auto count = static_cast<int64_t>(trained.parts.size());
-  const at::Tensor shares = at::bincount(labels, {}, count).to(at::kDouble) / labels.size(0);
-  const at::Tensor colours = part_colours(at::arange(count, at::kLong), trained.parts);
-  for (int64_t part = 0; part < count; ++part) {
-    const auto share = shares[part].item<double>();
-    if (share == 0) continue;
-    const std::string name = one_class ? trained.parts[static_cast<size_t>(part)].name : trained.part_name(part);
-    const double* channel = colours[part].const_data_ptr<double>();
-    found.names.push_back(
-        {std::to_string(part) + " " + name + ", " + percent(share), {channel[0], channel[1], channel[2]}});
-  }
-  return found;
-}
-
 // Traces the first vote if it is one pass over all points.
 void add_trace(SegmentRun& trained, const Shape& shape, int64_t category, Subject& subject) {
   const int64_t block = trained.settings.clouds.block, count = shape.points.size(0);
@@ -66,6 +50,22 @@ void add_trace(SegmentRun& trained, const Shape& shape, int64_t category, Subjec
 
 }  // namespace
 
+PointLabels part_labels(const PartNames& names, const at::Tensor& labels, bool one_class) {
+  PointLabels found{labels, part_colours(labels, names.parts), {}};
+  const auto count = static_cast<int64_t>(names.parts.size());
+  const at::Tensor shares = at::bincount(labels, {}, count).to(at::kDouble) / labels.size(0);
+  const at::Tensor colours = part_colours(at::arange(count, at::kLong), names.parts);
+  for (int64_t part = 0; part < count; ++part) {
+    const auto share = shares[part].item<double>();
+    if (share == 0) continue;
+    const std::string name = one_class ? names.parts[static_cast<size_t>(part)].name : names.part_name(part);
+    const double* channel = colours[part].const_data_ptr<double>();
+    found.names.push_back(
+        {std::to_string(part) + " " + name + ", " + percent(share), {channel[0], channel[1], channel[2]}});
+  }
+  return found;
+}
+
 std::pair<Subject, at::Tensor> explained_parts(SegmentRun& trained, const Shape& shape, int64_t category) {
   const at::Tensor logits = part_logits(trained, shape, category, BlockKind::spread);
   Subject subject;
@@ -73,7 +73,8 @@ std::pair<Subject, at::Tensor> explained_parts(SegmentRun& trained, const Shape&
   subject.points = file_coordinates(shape).to(at::kDouble);
   subject.normals = shape.normals;
   if (category >= 0) subject.truth = trained.class_names[static_cast<size_t>(category)];
-  subject.parts = found_parts(trained, logits.argmax(1), category >= 0);
+  subject.parts = part_labels(trained, logits.argmax(1), category >= 0);
+  if (shape.parts.defined()) subject.true_parts = part_labels(trained, shape.parts, category >= 0);
   subject.prediction = parts_text(logits, *subject.parts, shape.parts);
   add_trace(trained, shape, category, subject);
   return {std::move(subject), logits};
@@ -86,7 +87,7 @@ SegmentGallery::SegmentGallery(std::vector<std::filesystem::path> files, std::un
       trained_(std::move(trained)),
       points_(options.points),
       reading_(options.reading) {
-  if (dataset_) check_same_parts(trained_, *dataset_);
+  if (dataset_) dataset_ = with_parts_of(trained_, std::move(dataset_));
   if (!dataset_) category_ = category_of(trained_, options.category);
 }
 

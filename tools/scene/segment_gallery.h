@@ -15,8 +15,13 @@
 
 namespace geosft::view {
 
-// Returns a cloud with the parts that the model finds, and the logits. Its trace is left out, with the reason, if the
-// model sees the points in blocks. `category`: class of the shape, -1 if it is unknown.
+// Returns parts with their colours, and the names and shares of those that some point has; `one_class`: without the
+// name of the class.
+PointLabels part_labels(const PartNames& names, const at::Tensor& labels, bool one_class);
+
+// Returns a cloud with the parts that the model finds, and the true ones if they are known, and the logits. Its trace
+// is left out, with the reason, if the model sees the points in blocks. `category`: class of the shape, -1 if it is
+// unknown.
 std::pair<Subject, at::Tensor> explained_parts(SegmentRun& trained, const Shape& shape, int64_t category);
 
 struct SegmentGalleryOptions {
@@ -29,8 +34,8 @@ struct SegmentGalleryOptions {
 // and heads are available if the model sees all points at once (its `block`).
 class SegmentGallery : public Gallery {
  public:
-  // Takes either `files` or `dataset`. Throws UsageError for an unknown class or if files need one, and DataError for a
-  // dataset with other parts.
+  // Takes either `files` or `dataset`. Throws UsageError for an unknown class or if files need one, and DataError as
+  // with_parts_of.
   SegmentGallery(std::vector<std::filesystem::path> files, std::unique_ptr<PartDataset> dataset, SegmentRun trained,
                  const SegmentGalleryOptions& options);
 

@@ -31,10 +31,11 @@ struct Subject {
   at::Tensor normals;         // double [n, 3], or undefined
   at::Tensor edges;           // int64 [E, 2], each edge once; undefined for clouds
   at::Tensor encoding;        // for a graph, its random-walk encoding, double [n, steps]
-  std::optional<geosft::Mesh> surface;  // of a mesh file, in its coordinates
-  std::optional<PointLabels> parts;     // predicted by a segmentation model
-  std::optional<PointLabels> elements;  // of the atoms of a molecule
-  at::Tensor edge_lines;                // int64 [E]: lines of each bond (bond_lines), or undefined: one
+  std::optional<geosft::Mesh> surface;    // of a mesh file, in its coordinates
+  std::optional<PointLabels> parts;       // predicted by a segmentation model
+  std::optional<PointLabels> true_parts;  // of a labelled cloud
+  std::optional<PointLabels> elements;    // of the atoms of a molecule
+  at::Tensor edge_lines;                  // int64 [E]: lines of each bond (bond_lines), or undefined: one
   std::optional<ForwardTrace> trace;
   std::string untraced;                   // reason for a missing trace, for error messages
   std::shared_ptr<const Subject> beside;  // its rotated copy

@@ -2,11 +2,15 @@
 #include "tools/segment/predict_output.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/progress.h"
 #include "tools/experiment/report_texts.h"
+#include "tools/experiment/split_table.h"
 
 namespace geosft {
 namespace {
@@ -47,6 +51,20 @@ void SegmentOutput::begin(const std::vector<std::string>& files, bool several) {
   install_interrupt_handler();
 }
 
+void SegmentOutput::check(const SegmentRun& trained) const {
+  if (std::ranges::find(trained.class_names, category) == trained.class_names.end()) return;
+  std::set<std::string> learned;
+  try {
+    for (const SplitRow& row : read_split_rows(trained.split_file)) {
+      if (row.split == "train" && !row.label.empty()) learned.insert(row.label);  // earlier versions have no labels
+    }
+  } catch (const DataError&) {
+    return;  // a prediction needs no split.csv
+  }
+  if (learned.empty() || learned.contains(category)) return;
+  std::cerr << "--category " << category << ": the model was trained on no shape of this class\n";
+}
+
 PartPrediction SegmentOutput::predict(SegmentRun& trained, const std::string& file, const FileOptions& reading) const {
   std::unique_ptr<ProgressBar> bar;
   const auto advance = [&](int64_t done, int64_t total) {
@@ -56,6 +74,11 @@ PartPrediction SegmentOutput::predict(SegmentRun& trained, const std::string& fi
   };
   PartPrediction prediction = predict_parts(trained, file, category, kind, advance, reading);
   if (bar) bar->finish();
+  const int64_t block = trained.settings.clouds.block;
+  if (kind == BlockKind::near && block > 0 && prediction.labels.numel() > block) {
+    stderr_notes().print(
+        "--block-kind near: the model was trained on points from all over a cloud, and may be wrong about neighbours");
+  }
   return prediction;
 }
 

@@ -2,9 +2,11 @@
 #include "tools/segment/segment_experiment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "data/data_error.h"
+#include "tools/experiment/cloud_checks.h"
 #include "tools/experiment/estimated_normals.h"
 #include "tools/scene/page.h"
 #include "tools/scene/segment_gallery.h"
@@ -49,6 +51,18 @@ double lost_points(const SegmentEvaluation& evaluation) {
   return 100 * (evaluation.upright->parts.instance_iou - evaluation.scores.parts.instance_iou);
 }
 
+// Returns the part of a class with the smallest IoU: "handle 49.9 %".
+std::string lowest_part(const PartScores& scores, const PartNames& names, int64_t label) {
+  const SinglePartScores* lowest = nullptr;
+  std::string name;
+  for (size_t id = 0; id < names.parts.size(); ++id) {
+    if (names.parts[id].category != label || (lowest != nullptr && lowest->iou <= scores.parts[id].iou)) continue;
+    lowest = &scores.parts[id];
+    name = names.parts[id].name;
+  }
+  return lowest == nullptr ? "-" : name + " " + percent(lowest->iou);
+}
+
 nlohmann::json parts_json(const PartNames& names) {
   nlohmann::json list = nlohmann::json::array();
   for (size_t id = 0; id < names.parts.size(); ++id) {
@@ -72,6 +86,7 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
       for (std::string& warning : empty_parts_warnings(*to, to->count_parts(), settings.data + " (" + name + ")")) {
         warnings.push_back(std::move(warning));
       }
+      for (std::string& warning : to->warnings()) warnings.push_back(std::move(warning));
     };
   };
   throw_all_broken(
@@ -80,6 +95,10 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
         if (published) open(validation, PartSplit::validation)();
       },
       open(test, PartSplit::test));
+  if (!published && has_validation_split(settings.data)) {
+    warnings.push_back(settings.data +
+                       ": its validation split is trained on (--published-validation chooses the checkpoint by it)");
+  }
   for (const std::string& warning : warnings) std::cerr << warning << '\n';
   PartNames outputs{{training->class_names()}, training->parts()};
   return {CloudTrainingData(std::move(training), std::move(validation), std::move(test), settings.clouds, settings.seed,
@@ -101,10 +120,14 @@ std::unique_ptr<PointDataset> SegmentExperiment::open_files(const SegmentRun& tr
   auto dataset = open_part_dataset(settings.data,
                                    together ? PartSplit::train_and_validation : value_named<PartSplit>(split, "split"),
                                    settings.reading());
-  check_same_parts(trained, *dataset);
+  dataset = with_parts_of(trained, std::move(dataset));
+  const NormalOrientation orientation = settings.clouds.normal_orientation;
   if (!settings.clouds.normals) return dataset;
-  const auto estimate = settings.augment.only_estimated_normals() ? with_estimated_normals : with_normals;
-  return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
+  if (settings.augment.only_estimated_normals()) {
+    return with_estimated_normals(std::move(dataset), settings.data, orientation);
+  }
+  if (dataset->has_normals() && !dataset->in_memory()) return with_completed_normals(std::move(dataset), orientation);
+  return with_normals(std::move(dataset), settings.data, orientation);
 }
 
 std::vector<std::string> SegmentExperiment::recorded_splits(const SegmentSettings& settings, const std::string& split) {
@@ -134,6 +157,12 @@ void SegmentExperiment::add_json(nlohmann::json& json, const Evaluation& evaluat
     if (scores.shapes > 0) row["iou"] = scores.iou, row["accuracy"] = scores.accuracy;
     json["classes"].push_back(row);
   }
+  json["parts"] = parts_json(outputs);
+  for (size_t id = 0; id < outputs.parts.size(); ++id) {
+    const SinglePartScores& scores = evaluation.scores.parts.parts[id];
+    json["parts"][id]["iou"] = scores.iou;
+    json["parts"][id]["accuracy"] = scores.accuracy;
+  }
 }
 
 std::string SegmentExperiment::metrics_text(const Evaluation& evaluation) {
@@ -142,19 +171,22 @@ std::string SegmentExperiment::metrics_text(const Evaluation& evaluation) {
 
 std::string SegmentExperiment::loss_text(const Evaluation& evaluation) {
   if (!evaluation.upright) return "";
+  const double lost = lost_points(evaluation);
   std::ostringstream out;
   out << "upright: " << scores_text(*evaluation.upright) << "\nlost by rotating: " << std::fixed << std::setprecision(2)
-      << lost_points(evaluation) << " points of instance IoU\n";
+      << (std::abs(lost) < 0.005 ? 0.0 : lost) << " points of instance IoU\n";
   return out.str();
 }
 
 std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation& evaluation, const PartNames& outputs) {
-  std::vector<std::vector<std::string>> rows = {{"class", evaluation.upright ? "copies" : "clouds", "IoU", "points"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"class", evaluation.upright ? "copies" : "clouds", "IoU", "points", "lowest part"}};
   for (size_t label = 0; label < outputs.class_names.size(); ++label) {
     const ClassPartScores& scores = evaluation.scores.parts.classes[label];
     const bool seen = scores.shapes > 0;
     rows.push_back({outputs.class_names[label], std::to_string(scores.shapes), seen ? percent(scores.iou) : "-",
-                    seen ? percent(scores.accuracy) : "-"});
+                    seen ? percent(scores.accuracy) : "-",
+                    seen ? lowest_part(evaluation.scores.parts, outputs, static_cast<int64_t>(label)) : "-"});
   }
   return rows;
 }
@@ -214,24 +246,49 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
   const auto training = open_part_dataset(data, PartSplit::train, options),
              test = open_part_dataset(data, PartSplit::test, options);
   const PartNames outputs{{training->class_names()}, training->parts()};
-  if (reading.check) throw_all_broken([&] { training->count_parts(); }, [&] { test->count_parts(); });
-  std::optional<int64_t> validation;
-  if (has_validation_split(data)) validation = open_part_dataset(data, PartSplit::validation)->size();
-  std::vector<std::string> warnings = empty_parts_warnings(*training, {}, data.string() + " (train)");
-  for (const std::string& warning : empty_parts_warnings(*test, {}, data.string() + " (test)")) {
-    warnings.push_back(warning);
+  std::unique_ptr<PartDataset> validation;
+  if (has_validation_split(data)) validation = open_part_dataset(data, PartSplit::validation, options);
+  std::vector<std::pair<std::string, const PartDataset*>> splits = {{"train", training.get()}, {"test", test.get()}};
+  if (validation) splits.emplace(splits.begin() + 1, "validation", validation.get());
+  std::vector<at::Tensor> counts(splits.size());  // of points of parts
+  if (reading.check) {
+    std::vector<std::string> broken;
+    for (size_t i = 0; i < splits.size(); ++i) {
+      try {
+        counts[i] = splits[i].second->count_parts();
+      } catch (const BrokenFiles& error) {
+        broken.insert(broken.end(), error.messages().begin(), error.messages().end());
+      }
+    }
+    if (!broken.empty()) throw BrokenFiles(broken);
+  }
+  std::vector<std::string> warnings;
+  const auto add = [&](const std::vector<std::string>& more) {
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  };
+  std::vector<const PointDataset*> learned;
+  for (size_t i = 0; i < splits.size(); ++i) {
+    const auto& [split, shapes] = splits[i];
+    const std::string name = data.string() + " (" + split + ")";
+    if (split != "validation") add(empty_parts_warnings(*shapes, counts[i], name));
+    add(shapes->warnings());
+    if (reading.check) add(cloud_form_warnings(*shapes, name));
+    if (split != "test") learned.push_back(shapes);
+  }
+  if (reading.check) {
+    if (std::string copies = copies_warning(learned, *test, data.string()); !copies.empty()) add({std::move(copies)});
   }
   if (json) {
     nlohmann::json object{{"data", data.string()},          {"train", training->size()},
                           {"test", test->size()},           {"normals", training->has_normals() && test->has_normals()},
                           {"classes", outputs.class_names}, {"parts", parts_json(outputs)}};
-    if (validation) object["validation"] = *validation;
+    if (validation) object["validation"] = validation->size();
     if (!warnings.empty()) object["warnings"] = warnings;
     std::cout << json_line(object);
     return;
   }
   std::cout << training->size() << " shapes to train with";
-  if (validation) std::cout << ", " << *validation << " to validate with";
+  if (validation) std::cout << ", " << validation->size() << " to validate with";
   const bool to_train = training->has_normals(), to_test = test->has_normals();
   std::cout << ", " << test->size() << " to test with, " << (to_train || to_test ? "with" : "without") << " normals"
             << (to_train == to_test ? ""

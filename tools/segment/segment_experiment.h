@@ -27,7 +27,7 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
                                     .predict = "the part of every point of some files",
                                     .info = "what a RUN folder, a checkpoint, a dataset or a shape file holds"};
   static constexpr const char *name = "segmentation",
-                              *seed_help = "of the rotations, of the samples of the votes and of meshes' points";
+                              *seed_help = "of the rotations and of the points that are sampled of a mesh";
   static constexpr SizeOption size_option{
       "--block", "points of a cloud that the model sees at once; 0: all of them (default: as in training)", 0};
   static int64_t& size_of(SegmentSettings& settings) { return settings.clouds.block; }

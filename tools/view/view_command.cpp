@@ -113,7 +113,8 @@ void add_what(CLI::App& app, ViewOptions& options) {
 void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option(
       "--colour", options.colour,
-      "height, normals, parts, elements, importance, samples, attention, diversity or walks (default: what says most)");
+      "height, normals, parts, true_parts, elements, importance, samples, attention, diversity or walks (default: what "
+      "says most)");
   app.add_option("--layer", options.layer, "of the colouring, from 1; 0: the sampler of the model's head");
   app.add_option("--head", options.head, "of the attention, from 1; 0: their mean");
   app.add_option("--query", options.query, "point or node whose attention is shown (default: the most important)");
@@ -256,7 +257,12 @@ std::unique_ptr<Gallery> ViewOptions::clouds() const {
   }
   check_source(settings.data);
   std::unique_ptr<PointDataset> dataset;
-  if (files.empty()) dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
+  if (files.empty() && !trained && is_part_dataset(settings.data)) {
+    dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"),
+                                {settings.clouds.columns, settings.clouds.drop_invalid});
+  } else if (files.empty()) {
+    dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
+  }
   PointDatasetOptions of_files = settings.dataset();
   reading.apply(of_files);
   return std::make_unique<CloudGallery>(std::vector<std::filesystem::path>(files.begin(), files.end()),
@@ -311,7 +317,7 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
       options.names.push_back(read.names[i].empty() ? name + " " + std::to_string(i) : read.names[i]);
     }
     if (trained) {
-      warn_of_unlike_molecules(*trained, read.packed, name);
+      warn_of_unlike_molecules(*trained, read.packed, files.empty() ? "--smiles" : files.front());
       take_graph_vectors(read.packed, settings.molecules, name);
       PackedItems items = unlabelled_items(*trained, read.packed);
       items.smiles = read.packed.smiles;

@@ -205,6 +205,8 @@ TEST_CASE("options of a classification that nothing uses are refused") {
   CHECK(said({"--relative", "angles"}) == "--relative is for attention sampling, not for attention softmax");
   CHECK(said({"--tau", "2"}).empty());
   CHECK(said({"--head-num-samples", "4", "--head-dropout", "0.1"}).empty());
+  CHECK(said({"--decay", "0.5"}).empty());
+  CHECK(said({"--schedule", "cosine", "--decay", "0.5"}) == "--decay is for schedule step, not for schedule cosine");
 }
 
 TEST_CASE("the configurations for classification load, and none shows the test set during training") {

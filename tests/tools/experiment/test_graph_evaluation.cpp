@@ -203,7 +203,7 @@ TEST_CASE("molecules unlike the training data are told: unseen elements and othe
   const GraphRun of_table = small_graph_run(schema, settings);
   CHECK(said(of_table, folder.path()).empty());
   molecules.node_categories[0][1] = 2;
-  CHECK_THAT(said(of_table, folder.path()), Catch::Contains(folder.path().string() + ": its chiral atoms have"));
+  CHECK_THAT(said(of_table, folder.path()), Catch::Contains(folder.path().string() + ": its chiral tags are written"));
   CHECK(said(of_table, folder / "table.csv").empty());
   settings.molecules.chiral_tags = ChiralTags::written;
   CHECK(said(small_graph_run(schema, settings), folder.path()).empty());

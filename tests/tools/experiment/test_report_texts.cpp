@@ -87,6 +87,9 @@ TEST_CASE("a table has names on the left and numbers on the right") {
   REQUIRE(table_text({{"class", "clouds", "IoU"}, {"lamp", "3", "12.5 %"}}) ==
           "class                     clouds       IoU\n"
           "lamp                           3    12.5 %\n");
+  REQUIRE(table_text({{"class", "clouds", "lowest part"}, {"a name of thirty letters or so", "3", "x 1 %"}}) ==
+          "class                           clouds  lowest part\n"
+          "a name of thirty letters or so       3        x 1 %\n");
   REQUIRE(table_text({}).empty());
 }
 

@@ -6,6 +6,8 @@
 #include "geometry/canonical_pose.h"
 #include "geometry/normalize.h"
 #include "models/training/training_loop.h"
+#include "tests/data/files.h"
+#include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/segment/small_segmenter.h"
 
 namespace geosft::test::test_segmentation {
@@ -174,11 +176,37 @@ TEST_CASE("a run of parts is told from others, and from sets of other parts") {
   require_error([&] { is_run_of(Segmentation::program, folder / "z.ckpt"); }, {"z.ckpt"});
   write_part_set(folder / "set");
   SegmentRun run = small_segment_run(small_segment_settings());
-  const auto set = open_part_dataset(folder / "set", PartSplit::test);
-  CHECK_NOTHROW(check_same_parts(run, *set));
+  const auto open = [&] { return open_part_dataset(folder / "set", PartSplit::test); };
+  CHECK((with_parts_of(run, open())->parts() == run.parts));
   run.parts.pop_back();
   run.settings.data = "some/set";
-  require_error([&] { check_same_parts(run, *set); }, {"some/set", "2 classes and 4 parts", "2 classes and 5 parts"});
+  require_error([&] { with_parts_of(run, open()); }, {"some/set: expected some of the 2 classes with 4 parts",
+                                                      "2 classes with 5 parts, of which it does not know 1, mug/base"});
+}
+
+TEST_CASE("a set whose parts a model knows in another order gets the model's numbers") {
+  const TemporaryFolder folder;
+  write_part_set(folder / "set");
+  SegmentRun run = small_segment_run(small_segment_settings());
+  run.settings.data = "some/set";
+  run.class_names = {"car", "mug", "lamp"};
+  run.parts = {{"base", 1}, {"door", 0}, {"foot", 2}, {"cup", 1}, {"top", 2}, {"pole", 2}};
+  const CapturedStderr said;
+  const auto open = [&] { return open_part_dataset(folder / "set", PartSplit::test); };
+  const auto own = open(), known = with_parts_of(run, open());
+  CHECK(said.text() == "some/set: its 2 classes with 5 parts are among those of the model, by name\n");
+  CHECK((known->class_names() == run.class_names && known->parts() == run.parts && known->in_memory()));
+  const std::vector<int64_t> ids = {4, 5, 2, 3, 0};  // of lamp top, pole and foot, mug cup and base
+  at::Tensor counts = at::zeros({6}, at::kLong);
+  for (int64_t i = 0; i < own->size(); ++i) {
+    const Shape mine = own->get(i), theirs = known->get(i);
+    CHECK((theirs.label == 2 - mine.label && known->label(i) == theirs.label && known->name(i) == mine.name));
+    for (int64_t point = 0; point < mine.parts.size(0); ++point) {
+      CHECK(theirs.parts[point].item<int64_t>() == ids.at(static_cast<size_t>(mine.parts[point].item<int64_t>())));
+    }
+    counts += at::bincount(theirs.parts, {}, 6);
+  }
+  require_equal(known->count_parts(), counts, "counts");
 }
 
 TEST_CASE("what describes a run is what resuming may not change") {

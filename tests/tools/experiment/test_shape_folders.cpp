@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "data/data_error.h"
+#include "tests/data/points/part_files.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
 
@@ -89,7 +90,7 @@ TEST_CASE("a check reads every file once, and names the broken ones and what oth
   Place place;
   write_text(place.data() / "train/cube/holes.xyz", "0 0 0 0 0 1\nnan 0 0 0 0 1\n1 0 0 0 0 1\n");
   ShapeFilesCheck check = check_shape_files(place.data(), place.options);
-  CHECK(check.files == 22);
+  CHECK(check.count == 22);
   REQUIRE(check.broken.size() == 3);
   CHECK_THAT(check.broken[0], Catch::Contains("sphere_5.xyz"));
   CHECK_THAT(check.broken[1], Catch::Contains("cube_1.off"));
@@ -105,7 +106,26 @@ TEST_CASE("a check reads every file once, and names the broken ones and what oth
   write_text(both / "a/1.off", cube_off(1.0));
   write_text(both / "a/2.off", cube_off(2.0));
   place.options.test_every = 0;
-  CHECK(check_shape_files(both.path(), place.options).files == 2);
+  CHECK(check_shape_files(both.path(), place.options).count == 2);
+}
+
+TEST_CASE("a check of arrays looks at their clouds, and tells those that are in both splits") {
+  const TemporaryFolder folder;
+  write_part_set(folder.path(), 6, 4);
+  ShapeFilesCheck check = check_shape_files(folder.path(), {});
+  CHECK((check.count == 10 && std::string(check.items) == "clouds" && check.broken.empty()));
+  CHECK(check.warnings.empty());
+  PartClouds clouds(3, 64, 1);  // two of these are among those to train with
+  clouds.points[2].fill_(1.0);
+  write_hdf5(folder / "ply_data_test0.h5", clouds.arrays());
+  check = check_shape_files(folder.path(), {});
+  REQUIRE(check.warnings.size() == 2);
+  CHECK_THAT(check.warnings[0], Catch::StartsWith(folder.path().string() + " (test): ") &&
+                                    Catch::EndsWith(": all of its 64 points are equal"));
+  CHECK_THAT(check.warnings[1],
+             Catch::EndsWith(": 2 of the 3 clouds to test with have the coordinates of one to train with"));
+  std::filesystem::remove(folder / "ply_data_test0.h5");
+  CHECK(check_shape_files(folder.path(), {}).count == 6);
 }
 
 TEST_CASE("a check says where the normals of most files point inward") {

@@ -441,7 +441,8 @@ class Segmenters(InFolder):
         write(cls.data / "synsetoffset2category.txt", ["Airplane\t02691156"])
         for name, shapes in (("train", (1, 2)), ("val", (3,)), ("test", (4,))):
             write(cls.data / "train_test_split" / f"shuffled_{name}_file_list.json", [json.dumps([f"shape_data/02691156/{i}" for i in shapes])])
-        run(SEGMENT, "train", f"--data={cls.data}", f"--out={cls.run_}", *SMALL, "--num-samples=8", "--points=9", "--votes=2")
+        run(SEGMENT, "train", f"--data={cls.data}", f"--out={cls.run_}", *SMALL, "--num-samples=8", "--points=9", "--votes=2",
+            "--evaluation-batch=2")
         torch.classes.load_library(SEGMENT_LIBRARY)
 
     def test_predictions_are_those_of_the_tool(self):
@@ -461,6 +462,12 @@ class Segmenters(InFolder):
         written = self.folder / "written"
         model.save(written)
         self.close(torch.classes.geosft.Segmenter(str(written)).predict(points, None, "Airplane"), model.predict(points, None, "Airplane"))
+        self.assertEqual(model.config["clouds"]["block"], 512)
+        large = torch.rand(1300, 3, generator=torch.Generator().manual_seed(2)) * 7 + 3  # three blocks, two at once
+        expected = served.predict(large, None, "Airplane")
+        self.close(model.predict(large, None, "Airplane"), expected)
+        with self.assertRaisesRegex(ValueError, r"points must be at most 512, .*predict\(\) divides"):
+            model.prepare(large)
         cloud = self.folder / "cloud.xyz"
         write(cloud, [" ".join(map(str, row)) for row in points.tolist()])
         with warnings.catch_warnings():

@@ -6,6 +6,8 @@
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/experiment/arguments.h"
+#include "tools/scene/choices.h"
+#include "tools/scene/cloud_gallery.h"
 
 namespace geosft::test::test_segment_gallery {
 using namespace view;
@@ -36,6 +38,18 @@ TEST_CASE("every point of a set's cloud has a part of its class, with what is ri
   CHECK(lamp.parts->labels.max().item<int64_t>() <= 2);
   CHECK(mug.parts->labels.min().item<int64_t>() >= 3);
   CHECK(lamp.parts->colours.sizes() == at::IntArrayRef({64, 3}));
+  const auto own = open_part_dataset(set.folder / "set", PartSplit::test);
+  REQUIRE((lamp.true_parts && mug.true_parts));
+  require_equal(mug.true_parts->labels, own->get(1).parts, "true parts");
+  // They are shown without a model, too.
+  const PointDatasetOptions plain;
+  CloudGallery labelled({}, open_part_dataset(set.folder / "set", PartSplit::test), std::nullopt, plain);
+  const Subject alone = labelled.get(1, true);
+  CHECK((alone.truth == "mug" && !alone.parts));
+  REQUIRE((alone.true_parts && alone.beside && alone.beside->true_parts));
+  require_equal(alone.true_parts->labels, own->get(1).parts, "true parts");
+  CHECK((alone.true_parts->names == mug.true_parts->names));
+  CHECK(usual_colouring(alone) == Colouring::true_parts);
   CHECK_THAT(lamp.prediction, Catch::Contains("mean probability ") && Catch::Contains(" % of the points right"));
   REQUIRE_FALSE(mug.parts->names.empty());
   const int64_t first = mug.parts->labels.min().item<int64_t>();
@@ -86,7 +100,7 @@ TEST_CASE("files need the class that the model is told, and a set must have its 
   CHECK(any.truth.empty());
   CHECK_THAT(any.parts->names.front().first, Catch::Contains("/"));  // of one of several classes
   write_text(set.folder / "set" / "parts.txt", "0 lamp top\n1 lamp pole\n2 lamp foot\n3 mug cup\n4 mug handle\n");
-  require_error([&] { set.gallery(); }, {"parts of the trained model", "other names"});
+  require_error([&] { set.gallery(); }, {"parts of the trained model", "mug/handle"});
 }
 
 }  // namespace geosft::test::test_segment_gallery

@@ -59,7 +59,7 @@ TEST_CASE("eval of parts names what is wrong") {
                {shop.data().string(), "clouds of the validation split", "none in " + run + "/split.csv"});
   shop.refuses({"eval", shop.data().string()}, 2, {"no run"});
   write_text(shop.data() / "parts.txt", "0 lamp top\n1 lamp pole\n2 lamp foot\n3 mug cup\n4 mug foot\n");
-  shop.refuses({"eval", run}, 1, {"5 parts of the trained model", "other names"});
+  shop.refuses({"eval", run}, 1, {"5 parts of the trained model", "does not know 1, mug/foot"});
 }
 
 }  // namespace geosft::test::test_segment_eval_command

@@ -12,7 +12,13 @@ namespace {
 
 SegmentScores scores(double iou) {
   SegmentScores found;
-  found.parts = {iou, 0.25, 0.75, 0.5, {{3, 0.125, 0.875}, {0, std::nan(""), std::nan("")}}};
+  const double none = std::nan("");
+  found.parts = {iou,
+                 0.25,
+                 0.75,
+                 0.5,
+                 {{3, 0.125, 0.875}, {0, none, none}},
+                 {{0.5, 0.75}, {0.25, 0.5}, {0.375, none}, {none, none}, {none, none}}};
   found.loss = 1.25;
   return found;
 }
@@ -46,6 +52,9 @@ TEST_CASE("a segmentation as JSON has the agreed keys") {
   CHECK(plain.at("classes")[0] ==
         nlohmann::json{{"class", "lamp"}, {"shapes", 3}, {"iou", 0.125}, {"accuracy", 0.875}});
   CHECK(plain.at("classes")[1] == nlohmann::json{{"class", "mug"}, {"shapes", 0}});
+  CHECK(plain.at("parts")[1] ==
+        nlohmann::json{{"id", 1}, {"class", "lamp"}, {"part", "pole"}, {"iou", 0.25}, {"accuracy", 0.5}});
+  CHECK(plain.at("parts").dump().find(R"("accuracy":null,"class":"lamp","id":2)") != std::string::npos);
   const nlohmann::json moved = report_json(rotated(), names());
   CHECK(moved.at("rotation") == "so3");
   CHECK(moved.at("repeats") == 2);
@@ -58,8 +67,8 @@ TEST_CASE("a segmentation as text has a line a class, and says what rotating los
   const std::string text = report_text(upright(), names());
   CHECK_THAT(text, Catch::StartsWith("3 clouds of the test set, upright\ninstance IoU 50.0 %  class IoU 25.0 %  part "
                                      "accuracy 75.0 %  mean of parts 50.0 %  loss 1.25  (100 clouds/s)\n"));
-  CHECK_THAT(text, Catch::Contains("lamp                           3    12.5 %    87.5 %\n"));
-  CHECK_THAT(text, Catch::Contains("mug                            0         -         -\n"));
+  CHECK_THAT(text, Catch::Contains("3    12.5 %    87.5 %  pole 25.0 %\n"));
+  CHECK_THAT(text, Catch::Contains("0         -         -            -\n"));
   const std::string moved = report_text(rotated(), names());
   CHECK_THAT(moved, Catch::Contains("rotated at random 2 times") && Catch::Contains("upright: instance IoU 75.0 %") &&
                         Catch::Contains("lost by rotating: 25.00 points") &&
@@ -81,7 +90,7 @@ TEST_CASE("a trained model is evaluated on the set of its settings, unless that 
   require_error([&] { evaluate<SegmentExperiment>(trained, "validation", Rotation::none, 1); }, {"val"});
   trained.parts[0].name = "shade";
   require_error([&] { evaluate<SegmentExperiment>(trained, "test", Rotation::none, 1); },
-                {folder.path().string(), "2 classes and 5 parts of the trained model", "other names"});
+                {folder.path().string(), "2 classes with 5 parts of the trained model", "does not know 1, lamp/top"});
 }
 
 TEST_CASE("the splits that a training opened are compared with its table, where that lists them all") {

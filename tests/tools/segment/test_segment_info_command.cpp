@@ -34,6 +34,25 @@ TEST_CASE("info of geosft-segment describes runs, datasets and files") {
   shop.refuses({"info", (shop / "none.obj").string()}, 1, {"none.obj"});
 }
 
+TEST_CASE("info --check of geosft-segment tells parts without points and test clouds that are training clouds") {
+  const SegmentShop shop;
+  const auto said = [&](const Words& more) { return shop.run_well(Words{"info", shop.data().string()} + more).out; };
+  CHECK_THAT(said({"--check"}), !Catch::Contains("have the coordinates") && !Catch::Contains("no point"));
+  std::filesystem::copy_file(shop.data() / "ply_data_train0.h5", shop.data() / "ply_data_test0.h5",
+                             std::filesystem::copy_options::overwrite_existing);
+  const std::string copies = ": 8 of the 8 clouds to test with have the coordinates of one to train with\n";
+  CHECK_THAT(said({"--check"}), Catch::Contains(copies));
+  CHECK_THAT(said({}), !Catch::Contains(copies));
+  CHECK_THAT(shop.run_well(shop.train("run", {"--validation-fraction", "0.25"})).err,
+             Catch::Contains("(8 of them also train the model or choose its checkpoint)"));
+  write_hdf5(shop.data() / "ply_data_test0.h5", PartClouds(2, 64, 11).arrays());
+  write_hdf5(shop.data() / "ply_data_val0.h5", PartClouds(3, 64, 11).arrays());
+  CHECK_THAT(said({"--check"}), Catch::Contains(": 2 of the 2 clouds to test with have the coordinates"));
+  write_text(shop.data() / "parts.txt", read_text(shop.data() / "parts.txt") + "5 mug handle\n");
+  CHECK_THAT(said({"--check"}), Catch::Contains("(train): 1 of 6 parts has no point: mug handle"));
+  CHECK_THAT(said({}), !Catch::Contains("no point"));
+}
+
 TEST_CASE("info of geosft-segment prints JSON") {
   const SegmentShop shop;
   const nlohmann::json run = nlohmann::json::parse(shop.run_well({"info", "--json", shop.trained()}).out);

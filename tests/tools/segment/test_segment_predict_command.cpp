@@ -182,6 +182,29 @@ TEST_CASE("in blocks a cloud twice as large takes little more memory, where at o
 }
 #endif
 
+TEST_CASE("predict warns of a class without a shape in the training, and of neighbours as blocks") {
+  const SegmentShop shop;
+  const std::string run = shop.trained(), cloud = (shop / "cloud.xyz").string();
+  write_text(cloud, line_of_points(20));
+  const auto said = [&](const Words& more) {
+    return shop.run_well(Words{"predict", run, cloud, "--category", "mug"} + more).err;
+  };
+  const std::string unlearned = "--category mug: the model was trained on no shape of this class\n";
+  CHECK_THAT(said({}), !Catch::Contains(unlearned) && !Catch::Contains("near"));
+  CHECK_THAT(said({"--block", "10", "--block-kind", "near"}), Catch::Contains("may be wrong about neighbours"));
+  CHECK_THAT(said({"--block", "20", "--block-kind", "near"}), !Catch::Contains("neighbours"));
+  std::string rows = read_text(run + "/split.csv"), earlier;
+  for (size_t at = rows.find(",mug\n"); at != std::string::npos; at = rows.find(",mug\n"))
+    rows.replace(at, 5, ",lamp\n");
+  write_text(run + "/split.csv", rows);
+  CHECK_THAT(said({}), Catch::Contains(unlearned));
+  for (const std::string& line : lines_of(rows)) earlier += line.substr(0, line.rfind(',')) + "\n";
+  write_text(run + "/split.csv", earlier);  // without labels
+  CHECK_THAT(said({}), !Catch::Contains(unlearned));
+  write_text(run + "/split.csv", "no table\n");
+  CHECK_THAT(said({}), !Catch::Contains(unlearned));
+}
+
 TEST_CASE("predict of parts names what is wrong") {
   const SegmentShop shop;
   const std::string run = shop.trained(), cloud = (shop / "cloud.xyz").string();

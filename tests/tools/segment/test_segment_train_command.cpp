@@ -112,12 +112,13 @@ TEST_CASE("the batch of parts whose loss was not finite lies in the run, passed 
 TEST_CASE("a published validation split chooses the checkpoint, or is trained on") {
   const SegmentShop shop;
   write_hdf5(shop.data() / "ply_data_val0.h5", PartClouds(3, 64, 11).arrays());
-  CHECK_THAT(shop.run_well(shop.train("all")).err,
-             Catch::Contains("training on 11 clouds") && !Catch::Contains("more than half"));
+  CHECK_THAT(shop.run_well(shop.train("all")).err, Catch::Contains("training on 11 clouds") &&
+                                                       Catch::Contains("its validation split is trained on") &&
+                                                       !Catch::Contains("more than half"));
   CHECK_THAT(shop.run_well(shop.train("many", {"--num-samples", "1000", "--epochs", "1"})).err,
              Catch::Contains("num_samples = 1000 is more than half of the "));
   const ProcessResult chosen = shop.run_well(shop.train("chosen", {"--published-validation"}));
-  CHECK_THAT(chosen.err, Catch::Contains("training on 8 clouds"));
+  CHECK_THAT(chosen.err, Catch::Contains("training on 8 clouds") && !Catch::Contains("is trained on"));
   CHECK_THAT(read_text(shop / "chosen" / "metrics.csv"), Catch::Contains("validation"));
 }
 
@@ -154,6 +155,18 @@ TEST_CASE("ShapeNetPart's text is trained on") {
   const ProcessResult result = shop.run_well(shop.train("run", {"--data", (shop / "text").string(), "--json"}));
   CHECK(nlohmann::json::parse(result.out).at("count") == 1);
   CHECK_THAT(result.err, Catch::Contains("training on 4 clouds of 16 classes with 50 parts"));
+  // Zeros are no normals.
+  const auto remove_normals = [&](const std::string& shape) {
+    std::string text = read_text(shop / ("text/" + shape + ".txt"));
+    for (size_t at = text.find(" 1.0 "); at != std::string::npos; at = text.find(" 1.0 ")) text.replace(at, 5, " 0 ");
+    write_text(shop / ("text/" + shape + ".txt"), text);
+  };
+  remove_normals("03797390/m2");
+  CHECK_THAT(shop.run_well({"eval", (shop / "run").string()}).err,
+             Catch::Contains("Mug/m2: it has no normals: they are estimated, as are those of others without any\n"));
+  remove_normals("02691156/a2");
+  CHECK_THAT(shop.run_well(shop.train("some", {"--data", (shop / "text").string()})).err,
+             Catch::Contains("1 of 4 clouds have coordinates alone, so their normals are estimated"));
 }
 
 TEST_CASE("tables of parts are read as train is told") {

@@ -230,6 +230,14 @@ TEST_CASE("a run of parts shows them, by default, of a set's item or of a file o
   require_view_failure(looked({"--run", run, "--item", "4"}), 2, {"--item", "0 … 3", "found 4"});
   require_view_failure(looked({"--run", run, "--colour", "samples", "--layer", "0"}), 2, {"--layer", "1 … 1"});
   require_view_failure(looked({"--run", run, "--graph"}), 1, {"geosft-segment"});
+  // Labelled parts need no model.
+  const ProcessResult labelled = looked({"--data", parts.data().string(), "--item", "1"});
+  REQUIRE(labelled.exit == 0);
+  CHECK_THAT(labelled.out, Catch::Contains("is: mug") && !Catch::Contains("predicted"));
+  CHECK_THAT(read_file(shop / "p.ply"),
+             Catch::Contains("element vertex 64\n") && Catch::Contains("property int part\n"));
+  require_view_failure(looked({"--data", parts.data().string(), "--colour", "parts"}), 2, {"--colour parts"});
+  require_view_failure(looked({ball, "--colour", "true_parts"}), 2, {"labelled parts"});
   const std::string classifier = shop.trained();
   const Words no_parts = {"--run", classifier, "--colour", "parts", "--ply", (shop / "p.ply").string()};
   require_view_failure(run_view_tool(no_parts, shop.process()), 2, {"--colour parts", "geosft-segment"});

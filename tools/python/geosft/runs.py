@@ -242,7 +242,10 @@ class TrainedRun(nn.Module):
         """The random numbers of each vote of an evaluation."""
         evaluation = self.config["evaluation"]
         for vote in range(evaluation["votes"]):
-            yield vote, SamplingContext.greedy() if evaluation["evaluation"] == "greedy" else SamplingContext.seeded(vote)
+            yield vote, self._sampling(vote)
+
+    def _sampling(self, vote: int) -> SamplingContext:
+        return SamplingContext.greedy() if self.config["evaluation"]["evaluation"] == "greedy" else SamplingContext.seeded(vote)
 
 
 def _require_configured(model: TrainedRun) -> None:
@@ -263,6 +266,26 @@ def _subset(rows: int, count: int, seed: int) -> Tensor | None:
     if rows <= count:
         return None
     return torch.randperm(rows, generator=torch.Generator().manual_seed(seed))[:count].sort().values
+
+
+def _spread_blocks(count: int, size: int, vote: int) -> list[Tensor]:
+    """The rows of as few blocks of at most `size` points (0: all) as possible, of nearly equal size, at random (tools/experiment/blocks.h)."""
+    blocks = 1 if size == 0 else max(1, -(-count // size))
+    if blocks == 1:
+        return [torch.arange(count)]
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(_combined_seeds(vote, count)))
+    return [order[count * i // blocks:count * (i + 1) // blocks].sort().values for i in range(blocks)]
+
+
+def _combined_seeds(*values: int) -> int:
+    """As combine_seeds of data/seeds.h."""
+    state, bits = 0, (1 << 64) - 1
+    for value in values:
+        state = ((state ^ value) + 0x9E3779B97F4A7C15) & bits
+        state = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & bits
+        state = ((state ^ state >> 27) * 0x94D049BB133111EB) & bits
+        state ^= state >> 31
+    return state
 
 
 def _seen(points: Tensor, clouds: dict[str, Any], vote: int) -> Tensor | None:
@@ -469,18 +492,16 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
     def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, category: str = "") -> Tensor:
         """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
         input), with normals [n, 3] that point outward or None, as those of the tool; tensors of any real dtype, or NumPy arrays of float32 or float64. The first
-        time that normals are estimated, a warning says so. Clouds of more points than one block of the configuration are
-        refused: those the tool divides. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
+        time that normals are estimated, a warning says so. Of more points than the `block` of the configuration, the model sees as
+        many at once, from all over the cloud. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
         stray, and of normals that point inward."""
         points, normals = _checked_cloud(points, normals)
         _warn_of_points(points, self.config["clouds"]["points"])
         self._warn_of_normals(points, normals)
         label = self._category(category)
-        given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
-        seen, directions = self.prepare(points, normals)
+        cloud = points, self._directions(points, normals)
         with _evaluating(self):
-            votes = [self(seen, directions, sampling=sampling, **given) for _, sampling in self._votes()]
-            logits = torch.stack(votes).mean(0)
+            logits = torch.stack([self._vote(cloud, label, vote) for vote in range(self.config["evaluation"]["votes"])]).mean(0)
             if label >= 0:
                 allowed = torch.tensor(self.part_classes, device=logits.device) == label
                 logits = logits.masked_fill(~allowed, -1e30)
@@ -493,12 +514,25 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         points [n, 3] in any unit, and normals [n, 3] that point outward, which are estimated where the model needs them and they are missing,
         with a warning the first time; tensors of any real dtype, or NumPy arrays of float32 or float64. Returns points [n, 3], centred, in the
         unit ball and in a pose of their own, and normals [n, 3], or None for a model without, with the dtype and device of the model. Raises a ValueError or
-        TypeError that names the argument."""
+        TypeError that names the argument, also for more points than the `block` of the configuration, which `predict` divides."""
         points, normals = _checked_cloud(points, normals)
         block = self.config["clouds"]["block"]
         if 0 < block < len(points):
-            raise ValueError(f"points must be at most {block}, the block of the configuration, got {len(points)}")
+            raise ValueError(f"points must be at most {block}, the block of the configuration, got {len(points)}: predict() divides them")
         return _model_input(points, self._directions(points, normals), self)
+
+    def _vote(self, cloud: tuple[Tensor, Tensor | None], label: int, vote: int) -> Tensor:
+        """Logits of one vote, whose blocks are prepared and seen as those of the tool: as many at once, each batch with the random numbers of the vote."""
+        blocks = _spread_blocks(len(cloud[0]), self.config["clouds"]["block"], vote)
+        size, logits = self.config["evaluation"]["evaluation_batch"], []
+        for first in range(0, len(blocks), size):
+            points, normals = zip(*(_model_input(*_taken(rows, *cloud), self) for rows in blocks[first:first + size]))
+            ptr = torch.tensor([0, *(len(one) for one in points)]).cumsum(0)
+            given = {"category": torch.full((len(points),), label)} if self.num_categories > 0 else {}
+            packed = None if normals[0] is None else torch.cat(normals)
+            logits.append(self(torch.cat(points), packed, ptr, sampling=self._sampling(vote), **given))
+        rows, found = torch.cat(blocks), torch.cat(logits)
+        return torch.empty_like(found).index_copy(0, rows.to(found.device), found)
 
     def predict_file(self, file: str | pathlib.Path, category: str = "") -> tuple[Tensor, Tensor]:
         """The points [n, 3] of a file and the part of each, int64 [n], for a shape of class `category`. Points
