@@ -65,8 +65,9 @@ def main(build, folder):
         if part not in precompiled:
             widest = max((other for other in shared if other < part), key=lambda other: counts[other], default=frozenset())
             lines = "".join(f"#include {name}\n" for name in sorted(part))
+            before = reading_before(widest)  # which may precompile another one first
             output = folder / f"{len(precompiled)}.pch"
-            subprocess.run(command + reading_before(widest) + ["-x", "c++-header", "-", "-o", output], input=lines, text=True, check=True)
+            subprocess.run(command + before + ["-x", "c++-header", "-", "-o", output], input=lines, text=True, check=True)
             precompiled[part] = output
         return ["-include-pch", precompiled[part]]
 
