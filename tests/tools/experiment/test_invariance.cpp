@@ -2,6 +2,7 @@
 #include "tools/experiment/invariance.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/support.h"
@@ -43,14 +44,19 @@ TEST_CASE("differences, flips and agreement are counted over everything added") 
   CHECK_THAT(invariance_text(equal), Catch::EndsWith("\nno copy has another order of points or other samples\n"));
 }
 
-TEST_CASE("where every copy flipped nothing disagrees without a flip") {
+TEST_CASE("where every copy flipped there is no figure of the others") {
   const at::Tensor original = at::tensor({1.0f, 0.0f}).view({1, 2});
   InvarianceSum sum;
   sum.begin(original);
   sum.add({original.flip(1), at::ones({1}, at::kBool)});
-  CHECK(sum.result().unflipped_agreement == 1.0);
-  CHECK(sum.result().prediction_agreement == 0.0);
-  CHECK(sum.result().ever_flipped_share == 1.0);
+  const Invariance found = sum.result();
+  CHECK((std::isnan(found.unflipped_agreement) && std::isnan(found.max_unflipped_difference)));
+  CHECK(found.prediction_agreement == 0.0);
+  CHECK(found.ever_flipped_share == 1.0);
+  CHECK_THAT(invariance_text(found), Catch::EndsWith("100.0 % of the copies (of 100.0 % of the clouds)\n"));
+  nlohmann::json json;
+  set_invariance(json, found);
+  CHECK(json.dump().find("\"unflipped_agreement\":null") != std::string::npos);
 }
 
 TEST_CASE("what was not moved has no difference") {
