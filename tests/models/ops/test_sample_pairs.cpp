@@ -94,7 +94,7 @@ TEST_CASE("sample_pairs reproduces the golden cases", "[sample_pairs]") {
 }
 
 TEST_CASE("sample_pairs agrees with sorting everything", "[sample_pairs]") {
-  // Measured over 200 seeds, at most: 2.2e-16 where 1e-12 is allowed.
+  // Measured over 1,000 seeds, at most: 2.3e-16 where 1e-12 is allowed.
   const at::Tensor ptr = longs({0, 1, 1, 8, 10, 13, 63});
   // Halves, so that many scores are equal.
   const at::Tensor score = (normal({63}, 1) * 2).round() / 2;
