@@ -11,6 +11,11 @@ at::Tensor counted(const at::Tensor& cells, const at::Tensor& weights, int64_t s
   return at::zeros({shapes * parts}, weights.options()).scatter_add_(0, cells, weights).view({shapes, parts});
 }
 
+// Returns the mean over the allowed parts of each shape.
+at::Tensor mean_of_allowed(const at::Tensor& ious, const at::Tensor& allowed) {
+  return (ious * allowed).sum(1) / allowed.sum(1);
+}
+
 // Returns the mean of the fractions part / whole over non-zero wholes.
 double mean_share(const at::Tensor& part, const at::Tensor& whole) {
   return (part / whole).masked_select(whole > 0).mean().item<double>();
@@ -37,7 +42,7 @@ at::Tensor part_ious(const PartCounts& counts) {
 at::Tensor shape_ious(const PartCounts& counts, const at::Tensor& allowed) {
   TORCH_CHECK(allowed.scalar_type() == at::kBool && allowed.sizes() == counts.both.sizes(), "allowed must be bool ",
               counts.both.sizes(), ", got ", allowed.scalar_type(), " ", allowed.sizes());
-  return (part_ious(counts) * allowed).sum(1) / allowed.sum(1);
+  return mean_of_allowed(part_ious(counts), allowed);
 }
 
 PartMetrics::PartMetrics(const at::Tensor& mask) : mask_(mask) {
@@ -45,16 +50,14 @@ PartMetrics::PartMetrics(const at::Tensor& mask) : mask_(mask) {
               mask.scalar_type(), " ", mask.sizes());
   TORCH_CHECK(mask.any(1).all().item<bool>(), "mask: every class must have a part");
   for (at::Tensor* sums : {&shapes_, &iou_, &points_, &right_}) *sums = at::zeros({mask.size(0)}, at::kDouble);
-  for (at::Tensor* sums : {&part_points_, &part_right_, &part_iou_, &part_shapes_}) {
-    *sums = at::zeros({mask.size(1)}, at::kDouble);
-  }
+  for (at::Tensor* sums : {&part_points_, &part_right_, &part_iou_}) *sums = at::zeros({mask.size(1)}, at::kDouble);
 }
 
 void PartMetrics::add(const PartCounts& counts, const at::Tensor& category) {
   const at::Tensor there = counts.there.cpu().to(at::kDouble), both = counts.both.cpu().to(at::kDouble);
   const at::Tensor label = category.cpu();
-  const PartCounts here{counts.found.cpu(), counts.there.cpu(), counts.both.cpu()};
-  const at::Tensor allowed = mask_.index_select(0, label), iou = shape_ious(here, allowed);
+  const at::Tensor ious = part_ious({counts.found.cpu(), counts.there.cpu(), counts.both.cpu()});
+  const at::Tensor allowed = mask_.index_select(0, label), iou = mean_of_allowed(ious, allowed);
   shapes_.index_add_(0, label, at::ones_like(iou));
   iou_.index_add_(0, label, iou);
   iou_squares_ += iou.square().sum().item<double>();
@@ -62,8 +65,7 @@ void PartMetrics::add(const PartCounts& counts, const at::Tensor& category) {
   right_.index_add_(0, label, both.sum(1));
   part_points_ += there.sum(0);
   part_right_ += both.sum(0);
-  part_iou_ += (part_ious(here) * allowed).sum(0);
-  part_shapes_ += allowed.to(at::kDouble).sum(0);
+  part_iou_ += (ious * allowed).sum(0);
 }
 
 PartScores PartMetrics::scores() const {
@@ -80,7 +82,8 @@ PartScores PartMetrics::scores() const {
     scores.classes.push_back({shapes_[label].item<int64_t>(), (iou_[label] / shapes_[label]).item<double>(),
                               (right_[label] / points_[label]).item<double>()});
   }
-  const at::Tensor iou = part_iou_ / part_shapes_, accuracy = part_right_ / part_points_;
+  const at::Tensor of_class = mask_.t().to(at::kDouble).mv(shapes_);  // shapes that may have each part
+  const at::Tensor iou = part_iou_ / of_class, accuracy = part_right_ / part_points_;
   for (int64_t part = 0; part < mask_.size(1); ++part) {
     scores.parts.push_back({iou[part].item<double>(), accuracy[part].item<double>()});
   }

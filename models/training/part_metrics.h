@@ -62,9 +62,9 @@ class PartMetrics {
 
  private:
   at::Tensor mask_;
-  at::Tensor shapes_, iou_, points_, right_;  // float64 [classes]: numbers of shapes, sums over them
-  at::Tensor part_points_, part_right_, part_iou_, part_shapes_;  // float64 [parts], likewise
-  double iou_squares_ = 0.0;                                      // sum over the shapes
+  at::Tensor shapes_, iou_, points_, right_;        // float64 [classes]: numbers of shapes, sums over them
+  at::Tensor part_points_, part_right_, part_iou_;  // float64 [parts], likewise
+  double iou_squares_ = 0.0;                        // sum over the shapes
 };
 
 }  // namespace geosft

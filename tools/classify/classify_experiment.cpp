@@ -105,13 +105,13 @@ std::unique_ptr<PointDataset> ClassifyExperiment::open_files(const RunModel& tra
   std::unique_ptr<PointDataset> dataset;
   with_broken_hint([&] { dataset = open_dataset(settings, split == "test" ? Split::test : Split::train); });
   if (dataset->class_names() != trained.class_names) {
-    const std::vector<std::string>& names = dataset->class_names();
-    const std::string known = std::to_string(trained.class_names.size());
-    if (const std::vector<std::string> unknown = unknown_classes(names, trained.class_names); !unknown.empty()) {
-      throw unknown_outputs(settings.data, known + " classes", trained.class_names,
-                            std::to_string(names.size()) + (names.size() == 1 ? " class" : " classes"), unknown);
+    const ClassNames found{dataset->class_names()};
+    const std::vector<std::string> unknown = unknown_classes(found.class_names, trained.class_names);
+    if (!unknown.empty()) {
+      throw unknown_outputs(settings.data, trained.size_text(), trained.class_names, found.size_text(), unknown);
     }
-    stderr_notes().print(settings.data + ": its " + std::to_string(names.size()) + " classes are among the " + known +
+    stderr_notes().print(settings.data + ": its " + found.size_text() + " are among the " +
+                         std::to_string(trained.class_names.size()) +
                          " of the model, by name; the model may predict any of them");
     dataset = std::make_unique<ClassSubset>(std::move(dataset), trained.class_names);
   }

@@ -15,16 +15,16 @@
 namespace geosft {
 namespace {
 
-bool point_inward(const Shape& shape) {
-  return shape.normals.defined() && !normal_warnings(shape.points, shape.normals).empty();
-}
-
 uint64_t coordinates_hash(const PointDataset& clouds, int64_t row) {
   const at::Tensor points = clouds.get(row).points.contiguous();
   return text_hash({static_cast<const char*>(points.const_data_ptr()), points.nbytes()});
 }
 
 }  // namespace
+
+bool normals_point_inward(const Shape& shape) {
+  return shape.normals.defined() && !normal_warnings(shape.points, shape.normals).empty();
+}
 
 std::string inward_text(const std::string& data, int64_t inward, int64_t seen, const std::string& items) {
   if (2 * inward <= seen) return "";
@@ -40,7 +40,7 @@ std::string inward_normals(const PointDataset& clouds, const std::string& data) 
     const Shape shape = clouds.get(i);
     if (!shape.normals.defined()) continue;
     ++seen;
-    if (point_inward(shape)) ++inward;
+    if (normals_point_inward(shape)) ++inward;
   }
   return inward_text(data, inward, seen);
 }
@@ -56,7 +56,7 @@ std::vector<std::string> cloud_form_warnings(const PointDataset& clouds, const s
       const std::vector<std::string> found = training_cloud_warnings(shape.points);
       if (!found.empty()) texts[at] = shape.name + ": " + found.front();
       seen[at] = shape.normals.defined() ? 1 : 0;
-      inward[at] = point_inward(shape) ? 1 : 0;
+      inward[at] = normals_point_inward(shape) ? 1 : 0;
     } catch (const DataError&) {  // named where broken clouds are
     }
   });

@@ -9,6 +9,9 @@
 
 namespace geosft {
 
+// Returns whether a cloud has normals that point inward on the whole.
+bool normals_point_inward(const Shape& shape);
+
 // Returns "DATA: the normals of 3 of 4 clouds point inward on the whole" if that is so of most of those `seen`; empty
 // otherwise. `items` names the clouds.
 std::string inward_text(const std::string& data, int64_t inward, int64_t seen, const std::string& items = "clouds");

@@ -157,7 +157,7 @@ struct CloudPredictCommand {
     }
     const OutputFiles plys("--ply", given.ply, files, ".ply", several),
         pictures("--picture", given.picture, files, "", several);
-    if constexpr (requires { output.check(trained); }) output.check(trained);
+    if constexpr (requires { output.warn(trained); }) output.warn(trained);
     output.begin(files, several);
     std::vector<std::string> head = output.csv_head(trained);
     head.emplace_back("warnings");

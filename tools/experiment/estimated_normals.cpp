@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/estimated_normals.h"
 
-#include <iostream>
 #include <map>
-#include <mutex>
 
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/main_guard.h"
@@ -32,34 +30,6 @@ const EstimatedNormals* estimation_of(const PointDataset& dataset) {
   if (const auto* const subset = dynamic_cast<const PointSubset*>(&dataset)) return estimation_of(subset->whole());
   return dynamic_cast<const EstimatedNormals*>(&dataset);
 }
-
-// Has the clouds of a dataset that reads its files on demand: those of a cloud without normals are estimated.
-class CompletedNormals final : public PointDataset {
- public:
-  CompletedNormals(std::unique_ptr<PointDataset> clouds, NormalOrientation orientation)
-      : clouds_(std::move(clouds)), orientation_(orientation) {}
-
-  int64_t size() const override { return clouds_->size(); }
-  Shape get(int64_t index) const override {
-    Shape shape = clouds_->get(index);
-    if (shape.normals.defined()) return shape;
-    std::call_once(told_, [&] {
-      std::cerr << shape.name << ": it has no normals: they are estimated, as are those of others without any\n";
-    });
-    shape.normals = estimated_normals(shape, orientation_);
-    return shape;
-  }
-  int64_t label(int64_t index) const override { return clouds_->label(index); }
-  std::string name(int64_t index) const override { return clouds_->name(index); }
-  const std::vector<std::string>& class_names() const override { return clouds_->class_names(); }
-  bool has_normals() const override { return true; }
-  std::vector<std::string> warnings() const override { return clouds_->warnings(); }
-
- private:
-  std::unique_ptr<PointDataset> clouds_;
-  NormalOrientation orientation_;
-  mutable std::once_flag told_;
-};
 
 }  // namespace
 
@@ -93,11 +63,6 @@ std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset
                                            NormalOrientation orientation) {
   if (dataset->has_normals()) return dataset;
   return std::make_unique<EstimatedNormals>(std::move(dataset), data, orientation, /*all=*/false);
-}
-
-std::unique_ptr<PointDataset> with_completed_normals(std::unique_ptr<PointDataset> dataset,
-                                                     NormalOrientation orientation) {
-  return std::make_unique<CompletedNormals>(std::move(dataset), orientation);
 }
 
 std::unique_ptr<PointDataset> with_estimated_normals(std::unique_ptr<PointDataset> dataset, const std::string& data,

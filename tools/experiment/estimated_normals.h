@@ -44,11 +44,6 @@ class EstimatedNormals final : public PointDataset {
 std::unique_ptr<PointDataset> with_normals(std::unique_ptr<PointDataset> dataset, const std::string& data,
                                            NormalOrientation orientation);
 
-// Returns the dataset with estimated normals for the clouds whose files turn out to have none when they are read; the
-// first of them is told.
-std::unique_ptr<PointDataset> with_completed_normals(std::unique_ptr<PointDataset> dataset,
-                                                     NormalOrientation orientation);
-
 // Returns the dataset with estimated normals for all clouds, as those have that come without any.
 std::unique_ptr<PointDataset> with_estimated_normals(std::unique_ptr<PointDataset> dataset, const std::string& data,
                                                      NormalOrientation orientation);

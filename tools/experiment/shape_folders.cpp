@@ -14,7 +14,6 @@
 #include "data/points/point_formats.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
-#include "geometry/cloud_warnings.h"
 #include "geometry/threads.h"
 #include "tools/experiment/cloud_checks.h"
 
@@ -175,7 +174,7 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
       const Shape shape = read_shape(all[at], options, &warnings[at]);
       contents[at] = text_hash(read_file(all[at]));
       with_normals[at] = shape.normals.defined() ? 1 : 0;
-      inward[at] = shape.normals.defined() && !normal_warnings(shape.points, shape.normals).empty() ? 1 : 0;
+      inward[at] = normals_point_inward(shape) ? 1 : 0;
       for (const std::string& warning : training_cloud_warnings(shape.points)) {
         warnings[at].push_back(all[at].string() + ": " + warning);
       }

@@ -19,7 +19,9 @@ struct ClassNames {
 
   const std::vector<std::string>& names() const { return class_names; }
   // Returns "2 classes".
-  std::string size_text() const { return std::to_string(class_names.size()) + " classes"; }
+  std::string size_text() const {
+    return std::to_string(class_names.size()) + (class_names.size() == 1 ? " class" : " classes");
+  }
   // Returns the texts that a checkpoint stores besides the class names.
   std::map<std::string, std::string> texts() const { return {}; }
   // Takes the outputs from a checkpoint of `program`. Throws DataError naming `file`.

@@ -17,8 +17,7 @@ namespace geosft::view {
 std::pair<Subject, int64_t> explained_cloud(RunModel& trained, const Shape& shape, bool beside);
 
 // Shows clouds and meshes from files or from a split of a dataset, with the trace of a trained model if one is given.
-// Without a model, all points of a cloud are shown, with their parts where a PartDataset has them, and
-// `points_per_mesh` points of a mesh.
+// Shows all points of a cloud without a model, with the parts of a PartDataset, and `points_per_mesh` points of a mesh.
 class CloudGallery : public Gallery {
  public:
   // Takes either `files` or `dataset`.

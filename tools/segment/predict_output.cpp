@@ -51,7 +51,7 @@ void SegmentOutput::begin(const std::vector<std::string>& files, bool several) {
   install_interrupt_handler();
 }
 
-void SegmentOutput::check(const SegmentRun& trained) const {
+void SegmentOutput::warn(const SegmentRun& trained) const {
   if (std::ranges::find(trained.class_names, category) == trained.class_names.end()) return;
   std::set<std::string> learned;
   try {

@@ -25,7 +25,7 @@ struct SegmentOutput {
 
   void add_to(CLI::App& subcommand);
   // Warns of a class without a shape in the training of the RUN.
-  void check(const SegmentRun& trained) const;
+  void warn(const SegmentRun& trained) const;
   // Prepares the files of --labels, and makes predictions end at a signal.
   void begin(const std::vector<std::string>& files, bool several);
   // Shows progress on stderr for large clouds. Throws Interrupted if a signal arrives meanwhile.

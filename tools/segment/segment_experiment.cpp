@@ -121,13 +121,10 @@ std::unique_ptr<PointDataset> SegmentExperiment::open_files(const SegmentRun& tr
                                    together ? PartSplit::train_and_validation : value_named<PartSplit>(split, "split"),
                                    settings.reading());
   dataset = with_parts_of(trained, std::move(dataset));
-  const NormalOrientation orientation = settings.clouds.normal_orientation;
   if (!settings.clouds.normals) return dataset;
-  if (settings.augment.only_estimated_normals()) {
-    return with_estimated_normals(std::move(dataset), settings.data, orientation);
-  }
-  if (dataset->has_normals() && !dataset->in_memory()) return with_completed_normals(std::move(dataset), orientation);
-  return with_normals(std::move(dataset), settings.data, orientation);
+  dataset->count_parts();  // has_normals() knows of files that have been read
+  const auto estimate = settings.augment.only_estimated_normals() ? with_estimated_normals : with_normals;
+  return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
 }
 
 std::vector<std::string> SegmentExperiment::recorded_splits(const SegmentSettings& settings, const std::string& split) {

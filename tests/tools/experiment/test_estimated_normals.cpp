@@ -48,29 +48,6 @@ TEST_CASE("clouds with normals keep them, those without get what their points sa
   require_equal(bare->get(1).normals, outward(bare->get(1)), "estimated normals");
 }
 
-TEST_CASE("a cloud that turns out to have no normals when it is read gets estimated ones, and the first is told") {
-  class OnDemand final : public PointDataset {
-   public:
-    int64_t size() const override { return 2; }
-    Shape get(int64_t index) const override { return dataset(index == 0)->get(index); }
-    int64_t label(int64_t) const override { return 0; }
-    const std::vector<std::string>& class_names() const override { return names_; }
-    bool has_normals() const override { return true; }
-
-   private:
-    std::vector<std::string> names_ = {"ball"};
-  };
-  const CapturedStderr said;
-  const auto found = with_completed_normals(std::make_unique<OnDemand>(), NormalOrientation::outward);
-  require_equal(found->get(0).normals, dataset(true)->get(0).normals, "own normals");
-  CHECK(said.text().empty());
-  require_equal(found->get(1).normals, outward(found->get(1)), "estimated normals");
-  found->get(1);
-  CHECK(said.text() ==
-        dataset(false)->get(1).name + ": it has no normals: they are estimated, as are those of others without any\n");
-  CHECK(estimation_note(*found).empty());
-}
-
 TEST_CASE("of a mixed folder the clouds with normals keep them") {
   const CapturedStderr quiet;
   const TemporaryFolder folder;
