@@ -15,4 +15,8 @@ std::string program_path(const std::string& name) {
   return std::string(GEOSFT_PROGRAMS) + "/" + name;
 }
 
+std::string waits_before_main() {
+  return GEOSFT_WAIT_BEFORE_MAIN;
+}
+
 }  // namespace geosft::test

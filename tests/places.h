@@ -13,5 +13,8 @@ std::string source_path(const std::string& path);
 std::string fixture_path(const std::string& path);
 // A program of the build that the test belongs to, such as geosft-classify.
 std::string program_path(const std::string& name);
+// The library that keeps a program from its main (tests/tools/experiment/wait_before_main.cpp); empty in a build with
+// sanitizers, which has none.
+std::string waits_before_main();
 
 }  // namespace geosft::test

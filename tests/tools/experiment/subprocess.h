@@ -6,7 +6,6 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +20,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/tools/experiment/loaded_program.h"
 
 namespace geosft::test {
 
@@ -38,9 +39,6 @@ struct ProcessOptions {
   bool bound = false;                 // by the permissions of files, also where root runs the tests
 };
 
-// The exit code of a child that could not be started as the options say.
-constexpr int not_started = 127;
-
 // A child process whose stdout and stderr are read through pipes. One that is not waited for is killed.
 class Process {
  public:
@@ -48,9 +46,7 @@ class Process {
     for (auto& pipe : pipes_) {
       if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     }
-    child_ = ::fork();
-    if (child_ < 0) throw std::runtime_error("no child process");
-    if (child_ == 0) become(program, arguments, options);
+    start(program, arguments, options);
     for (auto& pipe : pipes_) ::close(pipe[1]);
   }
   ~Process() {
@@ -110,23 +106,49 @@ class Process {
   }
 
  private:
-  [[noreturn]] void become(const std::string& program, const std::vector<std::string>& arguments,
-                           const ProcessOptions& options) const {
-    ::dup2(pipes_[0][1], STDOUT_FILENO);
-    ::dup2(pipes_[1][1], STDERR_FILENO);
-    if (!options.cache.empty()) ::setenv("XDG_CACHE_HOME", options.cache.c_str(), 1);
-    ::setenv("OMP_NUM_THREADS", "1", 1);  // tests of programs are small, and run beside each other
-    if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(not_started);
+  void start(const std::string& program, const std::vector<std::string>& arguments, const ProcessOptions& options) {
+    static LoadedPrograms loaded;
+    ProcessStart process{.words = {program},
+                         .environment = environment(options),
+                         .folder = (std::filesystem::current_path() / options.folder).string(),
+                         .file_bytes = options.file_bytes};
+    process.words.insert(process.words.end(), arguments.begin(), arguments.end());
+    const std::array<int, 2> files{pipes_[0][1], pipes_[1][1]};
+    if (options.memory == RLIM_INFINITY && !options.bound) {
+      if (const std::optional<pid_t> child = loaded.start(process, files)) {
+        child_ = *child;
+        return;
+      }
+    }
+    child_ = ::fork();
+    if (child_ < 0) throw std::runtime_error("no child process");
+    if (child_ == 0) become(process, files, options);
+  }
+
+  // The variables of this process, but for those that the options change.
+  static std::vector<std::string> environment(const ProcessOptions& options) {
+    // Tests of programs are small, and run beside each other.
+    std::vector<std::string> changed = {"OMP_NUM_THREADS=1"};
+    if (!options.cache.empty()) changed.push_back("XDG_CACHE_HOME=" + options.cache.string());
+    std::vector<std::string> all = changed;
+    for (char** variable = ::environ; *variable != nullptr; ++variable) {
+      const std::string text = *variable, name = text.substr(0, text.find('=') + 1);
+      if (std::ranges::none_of(changed, [&](const std::string& other) { return other.starts_with(name); })) {
+        all.push_back(text);
+      }
+    }
+    return all;
+  }
+
+  [[noreturn]] static void become(const ProcessStart& process, const std::array<int, 2>& files,
+                                  const ProcessOptions& options) {
+    process.take_over(files[0], files[1]);
     // What a program may do as root is limited by this set.
     if (options.bound && ::geteuid() == 0 && ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE) != 0) ::_exit(not_started);
-    const rlimit limit{options.file_bytes, options.file_bytes};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
     const rlimit space{options.memory, options.memory};
     ::setrlimit(RLIMIT_AS, &space);
-    std::vector<char*> words = {const_cast<char*>(program.c_str())};
-    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-    words.push_back(nullptr);
-    ::execv(program.c_str(), words.data());
+    const std::vector<char*> words = null_terminated(process.words), variables = null_terminated(process.environment);
+    ::execve(words[0], words.data(), variables.data());
     ::_exit(not_started);
   }
 
