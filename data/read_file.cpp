@@ -53,9 +53,10 @@ std::filesystem::path only_file(const std::filesystem::path& folder, const std::
 }
 
 std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+  const auto is_left_out = [](char c) { return is_blank(c) || c == '\n'; };
+  while (!text.empty() && is_left_out(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_left_out(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {

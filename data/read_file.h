@@ -28,7 +28,12 @@ std::vector<std::string> read_lines(const std::filesystem::path& file);
 // DataError for several.
 std::filesystem::path only_file(const std::filesystem::path& folder, const std::string& ending);
 
-// Removes blanks (space, tab, carriage return, line feed) at both ends.
+// Blanks within a line. Trailing NUL and Ctrl-Z are left by programs that write files in blocks.
+inline bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\0' || c == '\x1a';
+}
+
+// Removes blanks and line feeds at both ends.
 std::string_view trimmed(std::string_view text);
 
 // Removes the UTF-8 byte-order mark at the beginning of a text.

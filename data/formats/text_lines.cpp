@@ -7,7 +7,6 @@
 
 #include "data/data_error.h"
 #include "data/formats/file_content.h"
-#include "data/read_file.h"
 
 namespace geosft {
 namespace {

@@ -8,15 +8,12 @@
 #include <string_view>
 #include <utility>
 
+#include "data/read_file.h"
+
 namespace geosft {
 
 // Returns `text` with ASCII capitals in lower case.
 std::string lower_case(std::string_view text);
-
-// Blanks within a line. Trailing NUL and Ctrl-Z are left by programs that write files in blocks.
-inline bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\0' || c == '\x1a';
-}
 
 // Words are separated by blanks and the characters of `extra_separators`; '#' begins a comment. Lines end in LF, CR LF,
 // or, if the first line does, CR. A byte-order mark of UTF-8 is skipped, and NUL and Ctrl-Z are blanks. With

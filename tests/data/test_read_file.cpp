@@ -29,7 +29,7 @@ TEST_CASE("the only file of an ending is found") {
 
 TEST_CASE("read_lines drops blanks and blank lines") {
   const test::TemporaryFolder folder;
-  test::write_text(folder / "names.txt", " chair\r\n\n\tnight stand \nlast");
+  test::write_text(folder / "names.txt", " chair\r\n\n\tnight stand \n\flast\v\x1A");
   CHECK(read_lines(folder / "names.txt") == std::vector<std::string>{"chair", "night stand", "last"});
   test::write_text(folder / "empty.txt", " \n\n");
   test::require_error([&] { read_lines(folder / "empty.txt"); }, {"empty.txt", "one name a line"});

@@ -50,6 +50,7 @@ TEST_CASE("broken UCR tables are refused by line", "[ucr_table]") {
   require_error([] { read("1\t2\t-3.4028235e38\n"); }, {":1", "at most 1e30", "-3.4028235e38"});
   require_error([] { read("1\t2\t-1.#IND\t3\n"); }, {":1", "a number", "-1.#IND"});
   require_error([] { read(",1,2\n"); }, {":1", "a class that is a number", "an empty field"});
+  require_error([] { read("1,2\n,\v\n"); }, {":2", "a class that is a number", "an empty field"});
   require_error([] { read("1\n"); }, {":1", "values behind the class"});
   require_error([] { read("1\tNaN\n"); }, {":1", "values behind the class", "none"});
 }
