@@ -3,6 +3,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <cmath>
 #include <numbers>
 #include <numeric>
 
@@ -12,6 +13,7 @@
 #include "models/layers/relative_encoding.h"
 #include "models/layers/statistics_reducer.h"
 #include "models/ops/edge_sum.h"
+#include "models/ops/non_finite_error.h"
 #include "models/training/module_state.h"
 
 namespace geosft {
@@ -85,6 +87,18 @@ void check_categories(const at::Tensor& categories, const char* name, const std:
                 vocabulary[column] - 1, " in column ", column, ", as the model was built for, got ",
                 low[column] < 0 ? low[column] : high[column]);
   }
+}
+
+// Throws NonFiniteError for features [n, columns], n rows of nodes or edges, one of which is NaN or infinite.
+void check_finite_rows(const at::Tensor& features, const char* name) {
+  const at::Tensor values = features.detach();
+  // A sum with NaN or infinity is not finite. One of finite numbers may overflow.
+  if (std::isfinite(values.sum().item<double>())) return;
+  const at::Tensor broken = at::isfinite(values).all(1).logical_not();
+  if (!broken.any().item<bool>()) return;
+  throw NonFiniteError(c10::str(name, " must be finite, found NaN or infinity in ", broken.sum().item<int64_t>(),
+                                " of ", values.size(0), " rows, the first of them row ",
+                                broken.to(at::kByte).argmax().item<int64_t>()));
 }
 
 // Maps each category to its row in one table of all columns: [n, columns].
@@ -383,9 +397,8 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
   check_columns(graphs.node_values, "node_values", options.node_values);
   check_columns(graphs.node_encoding, "node_encoding", options.encoding);
   const bool attends_to_edges = options.relative && options.positions != NodePositions::relative;
-  if (options.edge_cutoff > 0 || (attends_to_edges && options.distance_channels > 0)) {
-    check_columns(graphs.coordinates, "coordinates", 3);
-  }
+  const bool sees_coordinates = options.edge_cutoff > 0 || (attends_to_edges && options.distance_channels > 0);
+  if (sees_coordinates) check_columns(graphs.coordinates, "coordinates", 3);
   const bool sees_edges = attends_to_edges || (options.layer.local.edge_channels > 0 && options.edge_cutoff == 0);
   if (sees_edges) {
     check_columns(graphs.edge_categories, "edge_categories", static_cast<int64_t>(options.edge_vocabulary.size()));
@@ -408,6 +421,14 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
   if (sees_edges && graphs.edge_categories.defined() && graphs.edge_categories.is_cpu()) {
     check_categories(graphs.edge_categories, "edge_categories", options.edge_vocabulary);
   }
+  // Attention and maxima do not always pass NaN on.
+  const auto check_numbers = [](bool seen, const at::Tensor& features, const char* name) {
+    if (seen && features.is_cpu()) check_finite_rows(features, name);
+  };
+  check_numbers(options.node_values > 0, graphs.node_values, "node_values");
+  check_numbers(options.encoding > 0, graphs.node_encoding, "node_encoding");
+  check_numbers(sees_edges && options.edge_values > 0, graphs.edge_values, "edge_values");
+  check_numbers(sees_coordinates, graphs.coordinates, "coordinates");
 }
 
 // Synchronises with a GPU.

@@ -110,7 +110,8 @@ class GraphModelImpl : public torch::nn::Module {
 
   // Logits or standardised targets: [B, outputs], or [N, outputs] for nodes. The features must match the options; items
   // may have any number of nodes, including none. graph_features [B, F], NaN where a feature is not defined (the mean
-  // is taken): undefined if options.graph_features is 0. Standardised, they are clamped to 5 deviations.
+  // is taken): undefined if options.graph_features is 0. Standardised, they are clamped to 5 deviations. On the CPU,
+  // other features that are NaN or infinite throw a NonFiniteError that names them (models/ops/non_finite_error.h).
   at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context, const at::Tensor& graph_features = {});
 
   // Returns the features of the graphs that the head sees, the first options.graph_features columns of those that the

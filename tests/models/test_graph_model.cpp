@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/ops/non_finite_error.h"
 #include "models/training/autocast.h"
 #include "tests/models/small_graph_model.h"
 
@@ -369,6 +370,38 @@ TEST_CASE("features that do not fit the graphs are refused by name") {
   across.graphs.graph.col = graphs.graphs.graph.col.clone();
   across.graphs.graph.col[0] = 7;
   require_error([&] { greedy(model, across); }, {"item"});
+}
+
+TEST_CASE("features that are not finite are refused by name and row, and those that the model does not see are not") {
+  const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
+  GraphModelOptions softmax = molecule_options();
+  choose_attention(softmax.layer, "softmax");
+  softmax.relative = false;
+  GraphModel model = model_of(molecule_options()), unseeing = model_of(softmax);
+  const std::pair<at::Tensor FeaturedGraphs::*, const char*> members[] = {
+      {&FeaturedGraphs::node_values, "node_values"},
+      {&FeaturedGraphs::node_encoding, "node_encoding"},
+      {&FeaturedGraphs::edge_values, "edge_values"},
+      {&FeaturedGraphs::coordinates, "coordinates"}};
+  for (const auto& [member, name] : members) {
+    for (const double value : {std::nan(""), -std::numeric_limits<double>::infinity()}) {
+      FeaturedGraphs broken = graphs;
+      broken.*member = (graphs.*member).clone();
+      (broken.*member)[2][1] = value;
+      INFO(name);
+      CHECK_THROWS_AS(greedy(model, broken), NonFiniteError);
+      require_error([&] { greedy(model, broken); }, {std::string(name) + " must be finite", "in 1 of ", "row 2"});
+      if (std::string(name).starts_with("node")) {
+        CHECK_THROWS_AS(greedy(unseeing, broken), NonFiniteError);
+      } else {
+        CHECK(greedy(unseeing, broken).isfinite().all().item<bool>());
+      }
+    }
+  }
+  FeaturedGraphs large = graphs;  // finite numbers whose sum overflows
+  large.edge_values = at::full_like(graphs.edge_values, 3e38);
+  model->standardize(large, {});
+  CHECK_NOTHROW(greedy(model, large));
 }
 
 TEST_CASE("a copy of a graph model has weights of its own, and the same dtype and mode") {
