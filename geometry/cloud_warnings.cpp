@@ -2,8 +2,11 @@
 #include "geometry/cloud_warnings.h"
 
 #include <cmath>
+#include <numbers>
 #include <sstream>
+#include <utility>
 
+#include "geometry/normals.h"
 #include "geometry/operators.h"
 #include "geometry/points.h"
 
@@ -18,7 +21,8 @@ GEOSFT_OPERATORS(m) {
 
 GEOSFT_KERNELS(CPU, m) {
   m.impl("_point_warnings", point_warnings);
-  m.impl("_normal_warnings", normal_warnings);
+  m.impl("_normal_warnings",
+         [](const at::Tensor& points, const at::Tensor& normals) { return normal_warnings(points, normals); });
 }
 
 // Checks an argument and returns it in double precision.
@@ -101,6 +105,59 @@ std::string stray_points(const at::Tensor& points) {
   return text.str();
 }
 
+std::string misfit_normals(const at::Tensor& points, const at::Tensor& normals) {
+  constexpr int64_t min_normals = 200, max_sampled = 256, min_clear_planes = 64;
+  constexpr double max_flatness = 0.1, min_width = 0.1, min_median_cosine = 0.65;
+  const at::Tensor rows = normals.any(1).nonzero().flatten();  // 0: missing
+  const int64_t available = rows.numel();
+  if (available < min_normals) return "";
+  const at::Tensor offset = points - points[0];
+  const double extent = offset.abs().max().item<double>();
+  if (extent == 0 || !std::isfinite(extent)) return "";
+  const at::Tensor sample = rows.slice(0, 0, available, (available + max_sampled - 1) / max_sampled);
+  const NeighbourPlanes planes = neighbour_planes(offset / extent, sample);  // squares of distances are in range
+  const at::Tensor across = planes.variances.select(1, 0), second = planes.variances.select(1, 1);
+  const at::Tensor clear = (across <= max_flatness * second) & (second > min_width * planes.variances.select(1, 2));
+  const at::Tensor product = (planes.normals * normals.index_select(0, sample)).sum(1);
+  const at::Tensor cosine = product.abs().masked_select(clear);
+  if (cosine.numel() < min_clear_planes) return "";
+  const double median = cosine.median().item<double>();
+  if (median >= min_median_cosine) return "";
+  const auto degrees = static_cast<int64_t>(std::acos(median) * 180 / std::numbers::pi);
+  return "its normals do not fit its points: half of them are at least " + std::to_string(degrees) +
+         " degrees off (predict --estimated-normals, or a call without normals, does not use them)";
+}
+
+std::string inward_normals(const at::Tensor& points, const at::Tensor& normals) {
+  constexpr double min_errors = 4.0;  // standard errors of the mean product, which random signs hardly ever have
+  constexpr double min_share = 1e-4;  // of the mean distance from the centroid: the products of a plane are rounding
+  const at::Tensor offset = points - points.mean(0), product = (offset * normals).sum(1);
+  const double mean = product.mean().item<double>();
+  const double error = product.std().item<double>() / std::sqrt(static_cast<double>(product.numel()));
+  const double min_product = min_share * offset.norm(2, 1).mean().item<double>();
+  if (mean >= -min_product || mean >= -min_errors * error) return "";
+  const double inward = (product < 0).to(at::kDouble).mean().item<double>();
+  return "its normals point inward on the whole, " + percent(inward) +
+         " of them, and may mislead a model that learned from outward ones. Estimated ones may serve better: predict "
+         "--estimated-normals, or in C++ and Python a call without normals";
+}
+
+// Checks points and normals, and returns the first fault of the normals, with a text.
+std::pair<NormalFault, std::string> described_fault(const at::Tensor& points, const at::Tensor& normals,
+                                                    bool check_misfit) {
+  const at::Tensor exact = checked(points, "points"), given = checked(normals, "normals");
+  check_finite(exact, "points");
+  const at::Tensor directions = given.masked_fill(given.isfinite().all(1, /*keepdim=*/true).logical_not(), 0);
+  TORCH_CHECK(directions.sizes() == exact.sizes(), "normals must have the shape of points, ", exact.sizes(), ", got ",
+              directions.sizes());
+  if (exact.size(0) < 2) return {NormalFault::none, ""};
+  if (std::string text = check_misfit ? misfit_normals(exact, directions) : ""; !text.empty())
+    return {NormalFault::misfit, std::move(text)};
+  if (std::string text = inward_normals(exact, directions); !text.empty())
+    return {NormalFault::inward, std::move(text)};
+  return {NormalFault::none, ""};
+}
+
 }  // namespace
 
 std::vector<std::string> point_warnings(const at::Tensor& points) {
@@ -116,24 +173,14 @@ std::vector<std::string> point_warnings(const at::Tensor& points) {
   return {};
 }
 
-std::vector<std::string> normal_warnings(const at::Tensor& points, const at::Tensor& normals) {
-  const at::Tensor exact = checked(points, "points"), given = checked(normals, "normals");
-  check_finite(exact, "points");
-  const at::Tensor directions = given.masked_fill(given.isfinite().all(1, /*keepdim=*/true).logical_not(), 0);
-  TORCH_CHECK(directions.sizes() == exact.sizes(), "normals must have the shape of points, ", exact.sizes(), ", got ",
-              directions.sizes());
-  if (exact.size(0) < 2) return {};
-  constexpr double many = 4.0;     // standard errors of the mean product, which random signs hardly ever have
-  constexpr double little = 1e-4;  // of the mean distance from the centroid: the products of a plane are rounding
-  const at::Tensor offset = exact - exact.mean(0), product = (offset * directions).sum(1);
-  const double mean = product.mean().item<double>();
-  const double error = product.std().item<double>() / std::sqrt(static_cast<double>(product.numel()));
-  const double least = little * offset.norm(2, 1).mean().item<double>();
-  if (mean >= -least || mean >= -many * error) return {};
-  const double inward = (product < 0).to(at::kDouble).mean().item<double>();
-  return {"its normals point inward on the whole, " + percent(inward) +
-          " of them, and may mislead a model that learned from outward ones. Estimated ones may serve better: predict "
-          "--estimated-normals, or in C++ and Python a call without normals"};
+NormalFault normal_fault(const at::Tensor& points, const at::Tensor& normals, bool check_misfit) {
+  return described_fault(points, normals, check_misfit).first;
+}
+
+std::vector<std::string> normal_warnings(const at::Tensor& points, const at::Tensor& normals, bool check_misfit) {
+  const auto [fault, text] = described_fault(points, normals, check_misfit);
+  if (fault == NormalFault::none) return {};
+  return {text};
 }
 
 }  // namespace geosft

@@ -22,8 +22,9 @@ namespace {
 
 using Rows = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
 
-// Returns the eigenvector of the smallest eigenvalue of the neighbours' covariance.
-Eigen::Vector3d plane_normal(const Rows& points, const int64_t* neighbours, int64_t count) {
+// Returns the eigenvectors of the neighbours' covariance, by ascending eigenvalue; these are in a unit of their own.
+Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> principal_axes(const Rows& points, const int64_t* neighbours,
+                                                              int64_t count) {
   Eigen::Vector3d mean = Eigen::Vector3d::Zero();
   // Relative to the point itself (its first neighbour), so that clouds far from the origin lose no precision.
   const Eigen::Vector3d origin = points.row(neighbours[0]);
@@ -37,7 +38,7 @@ Eigen::Vector3d plane_normal(const Rows& points, const int64_t* neighbours, int6
   // Scaled to unit size: the thresholds of the solver are absolute for tiny numbers.
   const double scale = covariance.cwiseAbs().maxCoeff();
   if (scale > 0) covariance /= scale;
-  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(covariance).eigenvectors().col(0).normalized();
+  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(covariance);
 }
 
 // The undirected neighbour graph of one item: rows are relative to the item.
@@ -220,11 +221,36 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const 
   at::parallel_for(0, n, 256, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t* first = neighbour + i * k;
-      out.row(i) = plane_normal(rows, first, std::find(first, first + k, int64_t{-1}) - first);
+      const int64_t count = std::find(first, first + k, int64_t{-1}) - first;
+      out.row(i) = principal_axes(rows, first, count).eigenvectors().col(0).normalized();
     }
   });
   orient_items(doubles.data_ptr<double>(), normals.data_ptr<double>(), neighbour, k, offsets, orientation);
   return normals.to(points.scalar_type());
+}
+
+NeighbourPlanes neighbour_planes(const at::Tensor& points, const at::Tensor& rows, int64_t neighbours) {
+  check_points(points, "points");
+  TORCH_CHECK(rows.dim() == 1 && rows.scalar_type() == at::kLong, "rows must be int64 [Q], got ", rows.scalar_type(),
+              " ", rows.sizes());
+  TORCH_CHECK(neighbours >= 3, "neighbours must be at least 3, got ", neighbours);
+  const int64_t n = points.size(0), k = std::min(neighbours, n), count = rows.size(0);
+  NeighbourPlanes planes{at::empty({count, 3}, at::kDouble), at::empty({count, 3}, at::kDouble)};
+  if (count == 0) return planes;
+  const int64_t first = rows.min().item<int64_t>(), last = rows.max().item<int64_t>();
+  TORCH_CHECK(first >= 0 && last < n, "rows must be at least 0 and below the number of points, ", n, ", got ", first,
+              " to ", last);
+  at::Tensor doubles = points.detach().to(at::kDouble).contiguous();
+  const Rows cloud(doubles.data_ptr<double>(), n, 3);
+  const at::Tensor index = std::get<0>(knn(doubles, doubles.index_select(0, rows), k));
+  const int64_t* neighbour = index.const_data_ptr<int64_t>();
+  Rows normals(planes.normals.data_ptr<double>(), count, 3), variances(planes.variances.data_ptr<double>(), count, 3);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto axes = principal_axes(cloud, neighbour + i * k, k);
+    normals.row(i) = axes.eigenvectors().col(0).normalized();
+    variances.row(i) = axes.eigenvalues();
+  }
+  return planes;
 }
 
 at::Tensor unit_normals(const at::Tensor& normals) {

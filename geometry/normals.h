@@ -29,6 +29,17 @@ at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours = 16,
                             const std::optional<at::Tensor>& ptr = {},
                             NormalOrientation orientation = NormalOrientation::consistent);
 
+// The planes of neighbourhoods of a cloud.
+struct NeighbourPlanes {
+  at::Tensor normals;    // float64 [Q, 3], of unit length and either sign
+  at::Tensor variances;  // float64 [Q, 3], ascending: the first along the normal; each row in a unit of its own
+};
+// Fits a plane to the `neighbours` nearest points of some rows of a cloud, themselves and copies included.
+//   points [N, 3] float32 or float64, finite, with squared distances that float64 holds; rows int64 [Q], each
+//   below N; neighbours >= 3, of which at most N are used
+// Deterministic; carries no gradient. Errors name the argument.
+NeighbourPlanes neighbour_planes(const at::Tensor& points, const at::Tensor& rows, int64_t neighbours = 16);
+
 // Returns finite normals [..., 3], float32 or float64, scaled to unit length in float64; zeros remain. A normal whose
 // length is within 1e-6 of 1 remains as it is: the roundings of float32 are smaller, so that a second call changes
 // nothing.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "data/formats/text_lines.h"
@@ -28,6 +29,7 @@ Shape labelled_cloud(FileShape content, at::Tensor parts, const std::string& fil
   content.require_finite(FileShape::drop_invalid_advice);
   Shape shape{{}, content.normals, -1, file, parts};
   set_points(shape, content.mesh.vertices);
+  shape.warnings = std::move(content.warnings);
   return shape;
 }
 

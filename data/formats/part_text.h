@@ -16,8 +16,8 @@ namespace geosft {
 Shape read_labelled_points(std::string_view text, const std::string& file, bool drop_invalid = false);
 
 // Returns the points and normals of a file as a shape of this name, with a part int64 [n] for each point. Points
-// without finite coordinates are dropped with `drop_invalid`. Otherwise throws DataError with the place of the first
-// one.
+// without finite coordinates are dropped with `drop_invalid`, of which the shape has a warning. Otherwise throws
+// DataError with the place of the first one.
 Shape labelled_cloud(FileShape content, at::Tensor parts, const std::string& file, bool drop_invalid);
 
 // Reads the older format, one integer per line for each of `points` points, as int64 [points]. Throws DataError with

@@ -124,6 +124,11 @@ bool has_columns(const std::filesystem::path& file) {
   return format != nullptr && format->read_table != nullptr;
 }
 
+bool can_hold_cloud(const std::filesystem::path& file) {
+  const ShapeFormat* const format = find_shape_format(file);
+  return format != nullptr && format->read != read_stl;
+}
+
 bool is_text_of_words(const std::filesystem::path& file) {
   if (!has_columns(file)) return false;
   std::string head;
@@ -202,6 +207,7 @@ Shape to_cloud(const FileShape& shape, int64_t points, uint64_t seed, const std:
   const SurfaceSample sample = sample_surface(near_origin, points, make_generator(seed));
   cloud.points = sample.points;
   cloud.normals = sample.normals;
+  cloud.from_mesh = true;
   return cloud;
 }
 

@@ -16,6 +16,9 @@ namespace geosft {
 bool has_shape_extension(const std::filesystem::path& file);
 // Returns whether the columns of files with this extension can be named (ShapeReadOptions).
 bool has_columns(const std::filesystem::path& file);
+// Returns whether files with this extension can hold a cloud. Only those of STL cannot: OBJ, OFF and glTF without faces
+// are clouds.
+bool can_hold_cloud(const std::filesystem::path& file);
 // Returns whether a file that may be a table of points is a text without a row of three numbers in its first 64 KB,
 // such as notes or a log; false if it cannot be read, and for an empty one.
 bool is_text_of_words(const std::filesystem::path& file);

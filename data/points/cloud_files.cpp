@@ -24,7 +24,7 @@ CloudArrays read_arrays(const fs::path& path, size_t classes, bool with_parts) {
                     shape_text(arrays.labels));
   }
   arrays.labels = arrays.labels.flatten();
-  if (with_parts) arrays.parts = file.read_int("pid");
+  if (with_parts && file.has("pid")) arrays.parts = file.read_int("pid");
   check_clouds(arrays, classes, path.string());
   arrays.names = numbered_clouds(path, arrays.points.size(0));
   return arrays;
@@ -32,7 +32,8 @@ CloudArrays read_arrays(const fs::path& path, size_t classes, bool with_parts) {
 
 // Describes the properties that must agree in all files of a dataset.
 std::string form_of(const CloudArrays& arrays) {
-  return shape_text(arrays.points) + (arrays.normals.defined() ? " with normals" : " without normals");
+  return shape_text(arrays.points) + (arrays.normals.defined() ? " with normals" : " without normals") +
+         (arrays.parts.defined() ? ", with parts" : "");
 }
 
 CloudArrays join(const std::vector<CloudArrays>& files, const std::vector<fs::path>& names) {
@@ -42,7 +43,8 @@ CloudArrays join(const std::vector<CloudArrays>& files, const std::vector<fs::pa
   CloudArrays all;
   for (size_t i = 0; i < files.size(); ++i) {
     if (files[i].points.sizes().slice(1) != files[0].points.sizes().slice(1) ||
-        files[i].normals.defined() != files[0].normals.defined()) {
+        files[i].normals.defined() != files[0].normals.defined() ||
+        files[i].parts.defined() != files[0].parts.defined()) {
       throw DataError(names[i].string(), "clouds as in " + names[0].filename().string() + ": " + form_of(files[0]),
                       form_of(files[i]));
     }

@@ -22,7 +22,7 @@ namespace geosft {
 namespace {
 
 // Part of every cache key. Increment whenever the points for the same file and options change.
-constexpr const char* sampling_version = "sampled shape 7";
+constexpr const char* sampling_version = "sampled shape 8";
 
 std::string sampling_text(const PointDatasetOptions& options) {
   return "points " + std::to_string(options.points_per_mesh) + "\nseed " + std::to_string(options.seed) +

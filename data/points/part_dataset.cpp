@@ -68,8 +68,14 @@ bool is_part_dataset(const std::filesystem::path& source) {
   return std::filesystem::is_directory(source) && find_format(part_formats(), source) != nullptr;
 }
 
-bool has_validation_split(const std::filesystem::path& source) {
-  return is_part_hdf5(source) ? part_hdf5_has_validation(source) : is_shapenet_part_text(source);
+ReadOptionUse part_read_option_use(const std::filesystem::path& source) {
+  if (!is_part_dataset(source)) return {};
+  if (is_part_hdf5(source)) return {false, false};
+  return {is_older_shapenet_part_text(source), true};
+}
+
+bool has_split(const std::filesystem::path& source, PartSplit split) {
+  return is_part_hdf5(source) ? part_hdf5_has_split(source, split) : is_shapenet_part_text(source);
 }
 
 }  // namespace geosft

@@ -19,12 +19,15 @@ namespace geosft {
 // split.
 enum class PartSplit { train, validation, train_and_validation, test };
 
-// A dataset whose shapes have `parts`: part ids of the shape's class, in the order of the points in the file.
+// A dataset whose shapes have `parts`: part ids of the shape's class, in the order of the points in the file. Those of
+// HDF5 files without `pid` have none, and can only be predicted.
 class PartDataset : public PointDataset {
  public:
   virtual const PartList& parts() const = 0;
+  // Returns whether the shapes have parts.
+  virtual bool has_parts() const { return true; }
   // Returns the number of points of each part, int64 [parts], for which it reads the shapes that are otherwise read on
-  // demand. Throws BrokenFiles with all broken ones.
+  // demand. Throws BrokenFiles with all broken ones, and DataError if the shapes have no parts.
   virtual at::Tensor count_parts() const = 0;
 };
 
@@ -36,7 +39,7 @@ std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const a
 // Detects the format of the folder. Throws DataError for an unknown format, listing the known ones, and for broken
 // data.
 //   HDF5 (held in memory): ply_data_{train,val,test}*.h5, or the files listed in {train,val,test}_hdf5_file_list.txt or
-//     {train,val,test}_files.txt, with `data`, `label`, `pid` and, in all or none, `normal`. Either parts.txt
+//     {train,val,test}_files.txt, with `data`, `label` and, in all or none, `pid` and `normal`. Either parts.txt
 //     (id, class, part) and shape_names.txt define the parts, or the dataset is ShapeNetPart with
 //     all_object_categories.txt.
 //   ShapeNetPart as text (read on demand): synsetoffset2category.txt, train_test_split/shuffled_*_file_list.json
@@ -49,7 +52,10 @@ std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& sour
 // Returns whether the folder is one of these formats.
 bool is_part_dataset(const std::filesystem::path& source);
 
-// Returns whether the dataset has a published validation split.
-bool has_validation_split(const std::filesystem::path& source);
+// Returns which options of reading have an effect on such a dataset, as read_option_use does. Can throw DataError.
+ReadOptionUse part_read_option_use(const std::filesystem::path& source);
+
+// Returns whether the dataset has this split; `validation` is a published one.
+bool has_split(const std::filesystem::path& source, PartSplit split);
 
 }  // namespace geosft

@@ -18,7 +18,8 @@ class ArrayPartDataset final : public PartDataset {
  public:
   ArrayPartDataset(const CloudArrays& arrays, std::vector<std::string> class_names, PartList parts,
                    const std::string& file)
-      : parts_(std::move(parts)), clouds_(arrays, std::move(class_names), file) {
+      : parts_(std::move(parts)), clouds_(arrays, std::move(class_names), file), file_(file) {
+    if (!arrays.parts.defined()) return;
     check_parts(arrays, file);
     part_points_ = at::bincount(arrays.parts.flatten(), {}, static_cast<int64_t>(parts_.size()));
   }
@@ -31,7 +32,11 @@ class ArrayPartDataset final : public PartDataset {
   bool in_memory() const override { return true; }
   std::vector<std::string> warnings() const override { return clouds_.warnings(); }
   const PartList& parts() const override { return parts_; }
-  at::Tensor count_parts() const override { return part_points_; }
+  bool has_parts() const override { return part_points_.defined(); }
+  at::Tensor count_parts() const override {
+    if (part_points_.defined()) return part_points_;
+    throw DataError(file_, "an array pid, the parts of the points, in each HDF5 file", "none");
+  }
 
  private:
   // Returns the cloud and the point of the first true entry of a mask [clouds, points], which has one.
@@ -63,7 +68,8 @@ class ArrayPartDataset final : public PartDataset {
 
   PartList parts_;
   ArrayDataset clouds_;
-  at::Tensor part_points_;
+  std::string file_;
+  at::Tensor part_points_;  // undefined without parts
 };
 
 // Returns the files of one split; empty if the dataset does not have it.
@@ -89,8 +95,8 @@ bool is_part_hdf5(const fs::path& folder) {
          !(part_files_of(folder, "train").empty() && part_files_of(folder, "test").empty());
 }
 
-bool part_hdf5_has_validation(const fs::path& folder) {
-  return !part_files_of(folder, "val").empty();
+bool part_hdf5_has_split(const fs::path& folder, PartSplit split) {
+  return !part_files_of(folder, hdf5_splits_of(folder, split).front()).empty();
 }
 
 std::unique_ptr<PartDataset> open_part_hdf5(const fs::path& folder, PartSplit split) {
@@ -114,8 +120,8 @@ std::unique_ptr<PartDataset> open_part_hdf5(const fs::path& folder, PartSplit sp
     class_names = shapenet_class_names();
     parts = shapenet_part_list();
   }
-  return std::make_unique<ArrayPartDataset>(read_clouds(files, class_names.size(), /*with_parts=*/true), class_names,
-                                            parts, folder.string());
+  const CloudArrays arrays = read_clouds(files, class_names.size(), /*with_parts=*/true);
+  return std::make_unique<ArrayPartDataset>(arrays, class_names, parts, folder.string());
 }
 
 }  // namespace geosft

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <system_error>
 
 #include "data/dataset_formats.h"
 #include "data/folds.h"
@@ -145,6 +146,31 @@ std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& so
                                                  const PointDatasetOptions& options) {
   if (is_furniture(source)) return std::make_unique<FileDataset>(list_furniture(split), options);
   return format_of(source).open(source, split, options);
+}
+
+ReadOptionUse read_option_use(const std::filesystem::path& source) {
+  if (is_furniture(source)) return {false, false};
+  std::error_code error;
+  if (!std::filesystem::exists(source, error)) return {};
+  const PointFormat* const format = find_format(point_formats(), source);
+  if (format == nullptr) return {};
+  if (format->list == nullptr) return {false, false};
+  PointDatasetOptions options;
+  options.test_every = 0;  // all files
+  options.allow_missing = true;
+  ReadOptionUse use{false, false};
+  bool listed = false;
+  for (const Split split : {Split::train, Split::test}) {
+    try {
+      for (const DatasetItem& item : format->list(source, split, options).items) {
+        use.columns = use.columns || has_columns(item.file);
+        use.drop_invalid = use.drop_invalid || can_hold_cloud(item.file);
+      }
+      listed = true;
+    } catch (const DataError&) {  // opening the dataset says what is wrong
+    }
+  }
+  return listed ? use : ReadOptionUse{};
 }
 
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options,

@@ -97,6 +97,14 @@ std::vector<int64_t> limited_per_class(const PointDataset& dataset, const std::v
 std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& source, Split split,
                                                  const PointDatasetOptions& options = {});
 
+// Which options of reading have an effect on a dataset; both, if nothing is known of it.
+struct ReadOptionUse {
+  bool columns = true;       // some of its files are tables (has_columns)
+  bool drop_invalid = true;  // some of its files can hold a cloud (can_hold_cloud)
+};
+// Finds out from the format of `source` and the names of its files. Arrays, and the meshes of furniture, use none.
+ReadOptionUse read_option_use(const std::filesystem::path& source);
+
 // Summarises a dataset.
 struct PointDatasetSummary {
   std::string format;  // "furniture", "ModelNet40 HDF5", …

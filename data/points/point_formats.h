@@ -58,8 +58,8 @@ std::vector<std::filesystem::path> listed_clouds(const std::filesystem::path& li
 std::vector<std::filesystem::path> unlisted_clouds(const std::filesystem::path& folder, const std::string& split);
 
 // Reads and concatenates the files. Each holds `data` [N, P, 3] (set_clouds), `label` [N] or [N, 1] below `classes`,
-// either all or none `normal` [N, P, 3], and, if `with_parts`, `pid` [N, P], the parts of the points. Throws DataError
-// naming the file and the broken cloud.
+// all or none `normal` [N, P, 3], and, if `with_parts`, all or none `pid` [N, P], the parts of the points. Throws
+// DataError naming the file and the broken cloud.
 CloudArrays read_clouds(const std::vector<std::filesystem::path>& files, size_t classes, bool with_parts = false);
 
 // Reads the HDF5 format of ModelNet40.
@@ -90,13 +90,16 @@ std::unique_ptr<PointDataset> open_scan_object_nn(const std::filesystem::path& s
 // Reads datasets in the HDF5 format of ShapeNetPart; see open_part_dataset.
 
 bool is_part_hdf5(const std::filesystem::path& folder);
-bool part_hdf5_has_validation(const std::filesystem::path& folder);
+// Returns whether there are files of this split.
+bool part_hdf5_has_split(const std::filesystem::path& folder, PartSplit split);
 // Opens a split of the dataset. Throws DataError.
 std::unique_ptr<PartDataset> open_part_hdf5(const std::filesystem::path& folder, PartSplit split);
 
 // Reads the two text formats of ShapeNetPart; see open_part_dataset.
 
 bool is_shapenet_part_text(const std::filesystem::path& folder);
+// Returns whether coordinates and labels are in files of their own. Throws DataError without a folder of a class.
+bool is_older_shapenet_part_text(const std::filesystem::path& folder);
 // Opens a split of the dataset. Throws DataError; broken shapes are detected only when they are read.
 std::unique_ptr<PartDataset> open_shapenet_part_text(const std::filesystem::path& folder, PartSplit split,
                                                      const ShapeReadOptions& options = {});

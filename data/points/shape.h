@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "data/data_error.h"
 
@@ -23,6 +24,11 @@ struct Shape {
   // float64 [3], and a factor: coordinates in the file are scale * points + offset. Undefined: no offset.
   at::Tensor offset = {};
   double scale = 1.0;
+  // float32 [n, 3]: the normals that were read (0: missing), those of the faces for a mesh, in the frame of the file,
+  // of a shape that was prepared for a model, which may be given others; undefined otherwise, and if there are none.
+  at::Tensor file_normals = {};
+  std::vector<std::string> warnings = {};  // what its reader left out of the file or assumed, a phrase for each
+  bool from_mesh = false;                  // whether points and normals were sampled from a mesh
 };
 
 // Returns the offset, float64 [3], to subtract from finite coordinates float64 [n, 3], n >= 1, before they are cast to

@@ -43,6 +43,7 @@ std::optional<SampledShape> ShapeCache::load(const std::string& id, const std::s
     Shape shape{points->second, normals == stored.tensors.end() ? at::Tensor() : normals->second, -1, ""};
     const auto offset = stored.tensors.find("offset");
     if (offset != stored.tensors.end()) shape.offset = offset->second;
+    shape.from_mesh = stored.texts.contains("from_mesh");
     if (shape.offset.defined() &&
         (shape.offset.scalar_type() != at::kDouble || shape.offset.sizes() != at::IntArrayRef{3})) {
       return std::nullopt;
@@ -65,6 +66,7 @@ bool ShapeCache::store(const std::string& id, const std::string& key, const Samp
   for (const std::string& warning : sampled.warnings) contents.texts["warnings"] += warning + "\n";
   contents.texts.try_emplace("warnings");
   contents.texts["missing_normals"] = std::to_string(sampled.missing_normals);
+  if (shape.from_mesh) contents.texts["from_mesh"] = "true";
   contents.tensors["points"] = shape.points;
   if (shape.normals.defined()) contents.tensors["normals"] = shape.normals;
   if (shape.offset.defined()) contents.tensors["offset"] = shape.offset;

@@ -24,7 +24,8 @@ class ShapeCache {
  public:
   // With an empty path nothing is stored.
   explicit ShapeCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  // Loads points, normals, offset and what is said about them. Returns nothing if the file is absent, stale or damaged.
+  // Loads points, normals, offset, from_mesh and what is said about them. Returns nothing if the file is absent, stale
+  // or damaged.
   std::optional<SampledShape> load(const std::string& id, const std::string& key) const;
   // Writes atomically. Returns false if the folder cannot be written to or is full.
   bool store(const std::string& id, const std::string& key, const SampledShape& sampled) const;

@@ -149,13 +149,6 @@ TextItem listed_shape(const std::string& entry, const fs::path& folder, bool old
   return item;
 }
 
-bool is_older_form(const fs::path& folder) {
-  for (const ShapeNetPartClass& known : shapenet_part_classes()) {
-    if (fs::is_directory(folder / known.synset)) return fs::is_directory(folder / known.synset / "points");
-  }
-  throw DataError(folder.string(), "a folder for a class of ShapeNetPart, such as 02691156", "none");
-}
-
 std::vector<std::string> text_splits_of(PartSplit split) {
   if (split == PartSplit::test) return {"test"};
   if (split == PartSplit::validation) return {"val"};
@@ -169,10 +162,17 @@ bool is_shapenet_part_text(const fs::path& folder) {
   return fs::exists(folder / category_list);
 }
 
+bool is_older_shapenet_part_text(const fs::path& folder) {
+  for (const ShapeNetPartClass& known : shapenet_part_classes()) {
+    if (fs::is_directory(folder / known.synset)) return fs::is_directory(folder / known.synset / "points");
+  }
+  throw DataError(folder.string(), "a folder for a class of ShapeNetPart, such as 02691156", "none");
+}
+
 std::unique_ptr<PartDataset> open_shapenet_part_text(const fs::path& folder, PartSplit split,
                                                      const ShapeReadOptions& options) {
   check_shapenet_classes(folder / category_list, /*all=*/false);
-  const bool older = is_older_form(folder);
+  const bool older = is_older_shapenet_part_text(folder);
   std::vector<TextItem> items;
   std::vector<std::string> broken;
   for (const std::string& name : text_splits_of(split)) {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <utility>
 
 #include "tests/support.h"
 
@@ -25,6 +26,26 @@ std::string of_normals(const at::Tensor& points, const at::Tensor& normals) {
 at::Tensor sphere(int64_t points, uint64_t seed) {
   const at::Tensor direction = at::randn({points, 3}, generator(seed)).to(at::kDouble);
   return direction / direction.norm(2, 1, true);
+}
+
+// Points on the faces of a cube, and the normals of these.
+std::pair<at::Tensor, at::Tensor> cube(int64_t points, uint64_t seed) {
+  const at::Tensor face = at::randperm(points, generator(seed), at::kLong) % 6;
+  const at::Tensor axes = at::eye(3, at::kDouble), outward = at::cat({axes, -axes}).index_select(0, face);
+  const at::Tensor places = 2 * at::rand({points, 3}, generator(seed + 1)).to(at::kDouble) - 1;
+  return {places * (1 - outward.abs()) + outward, outward};
+}
+
+// Each normal turned by an angle, in degrees, about an axis of its own.
+at::Tensor tilted(const at::Tensor& normals, double angle, uint64_t seed) {
+  const at::Tensor beside = at::linalg_cross(normals, sphere(normals.size(0), seed));
+  const double radians = angle * std::acos(-1.0) / 180;
+  return std::cos(radians) * normals + std::sin(radians) * beside / beside.norm(2, 1, true);
+}
+
+// The rows in another order.
+at::Tensor shuffled(const at::Tensor& rows, uint64_t seed) {
+  return rows.index_select(0, at::randperm(rows.size(0), generator(seed), at::kLong));
 }
 
 }  // namespace
@@ -123,6 +144,63 @@ TEST_CASE("normal_warnings tells inward normals from outward ones") {
   CHECK(of_normals(cloud, holes).empty());
   CHECK_THAT(of_normals(cloud, -holes), Catch::StartsWith("its normals point inward on the whole, "));
   CHECK(of_normals(cloud.slice(0, 0, 1), -cloud.slice(0, 0, 1)).empty());
+}
+
+TEST_CASE("normal_warnings tells normals that do not fit the points, of whatever sign") {
+  const at::Tensor ball = sphere(1000, 10), up = at::tensor({0.0, 0.0, 1.0}).to(at::kDouble).expand_as(ball);
+  const at::Tensor quarter = at::tensor({0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0}).to(at::kDouble).view({3, 3});
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    for (const auto& [points, normals] : {std::pair(ball, ball), cube(1000, 11)}) {
+      const auto fault = [type, cloud = points.to(type)](const at::Tensor& given) {
+        return normal_fault(cloud, given.to(type));
+      };
+      CHECK(fault(normals) == NormalFault::none);
+      CHECK(fault(-normals) == NormalFault::inward);
+      CHECK(fault(tilted(normals, 20, 13)) == NormalFault::none);
+      CHECK(fault(shuffled(normals, 14)) == NormalFault::misfit);
+      CHECK(fault(up) == NormalFault::misfit);
+      CHECK(fault(normals.matmul(quarter)) == NormalFault::misfit);
+      CHECK(fault(tilted(normals, 60, 15)) == NormalFault::misfit);
+      CHECK_THAT(of_normals(points.to(type), tilted(normals, 60, 15).to(type)),
+                 Catch::StartsWith("its normals do not fit its points: half of them are at least ") &&
+                     Catch::EndsWith(" degrees off (predict --estimated-normals, or a call without normals, does not "
+                                     "use them)"));
+    }
+  }
+  // That they also point inward is not said.
+  const at::Tensor poles = at::cat({at::zeros({1000, 2}, at::kDouble), -ball.slice(1, 2).sign()}, 1);
+  CHECK(normal_fault(ball, poles) == NormalFault::misfit);
+  CHECK_THAT(of_normals(ball, poles), !Catch::Contains("inward"));
+  CHECK(normal_fault(ball, poles, /*check_misfit=*/false) == NormalFault::inward);
+  CHECK(normal_fault(ball, up, /*check_misfit=*/false) == NormalFault::none);
+  CHECK(normal_warnings(ball, up, /*check_misfit=*/false).empty());
+  // Of any size.
+  for (const double scale : {1e-200, 1e200})
+    CHECK(normal_fault(scale * ball, shuffled(ball, 14)) == NormalFault::misfit);
+}
+
+TEST_CASE("normals that are missing, few, or of points without a surface are not said to misfit") {
+  const at::Tensor ball = sphere(1000, 16), other = shuffled(ball, 17);
+  at::Tensor partial = ball.clone();
+  partial.slice(0, 0, 300).fill_(NAN);
+  partial.slice(0, 300, 600).zero_();
+  CHECK(normal_fault(ball, partial) == NormalFault::none);
+  at::Tensor few = other.clone();
+  few.slice(0, 0, 800).fill_(NAN);
+  CHECK(normal_fault(ball, few) == NormalFault::misfit);  // 200 of them
+  few[800].zero_();
+  CHECK(normal_fault(ball, few) == NormalFault::none);
+  CHECK(normal_fault(sphere(199, 18), sphere(199, 19)) == NormalFault::none);
+  CHECK(normal_fault(sphere(200, 18), sphere(200, 19)) == NormalFault::misfit);
+  // A volume, a line, one place, and few places.
+  const at::Tensor volume = at::randn({1000, 3}, generator(20)).to(at::kDouble);
+  CHECK(normal_fault(volume, ball) == NormalFault::none);
+  CHECK(normal_fault(volume.slice(1, 0, 1) * at::tensor({1.0, 2.0, 3.0}), ball) == NormalFault::none);
+  CHECK(normal_fault(at::full({1000, 3}, 0.3, at::kDouble), ball) == NormalFault::none);
+  CHECK(normal_fault(sphere(50, 21).repeat({20, 1}), ball) == NormalFault::none);
+  // A plane is a surface.
+  const at::Tensor plane = volume * at::tensor({1.0, 1.0, 0.0});
+  CHECK(normal_fault(plane, at::tensor({1.0, 0.0, 0.0}).to(at::kDouble).expand_as(plane)) == NormalFault::misfit);
 }
 
 TEST_CASE("clouds that warnings cannot be found in are refused by name") {

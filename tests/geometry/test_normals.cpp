@@ -188,6 +188,35 @@ TEST_CASE("normals: degenerate clouds give unit vectors") {
   REQUIRE(estimate_normals(at::empty({0, 3})).size(0) == 0);
 }
 
+TEST_CASE("normals: planes of some rows are those of the estimated normals, with the variances of the neighbours") {
+  const at::Tensor points = at::randn({120, 3}, test::generator(13), at::TensorOptions().dtype(at::kDouble));
+  const at::Tensor rows = at::tensor({7, 0, 119, 7}, at::kLong);
+  const NeighbourPlanes planes = neighbour_planes(points, rows);
+  const at::Tensor expected = estimate_normals(points).index_select(0, rows);
+  test::require_close((planes.normals * expected).sum(1).abs(), at::ones({4}, at::kDouble), 1e-12, "normals");
+  CHECK((planes.variances.diff(1, 1) >= 0).all().item<bool>());
+  const at::Tensor nearest = std::get<1>(at::cdist(points, points).topk(16, 1, /*largest=*/false));
+  for (int64_t i = 0; i < rows.size(0); ++i) {
+    const at::Tensor near = points.index_select(0, nearest[rows[i].item<int64_t>()]), offset = near - near.mean(0);
+    const double across = offset.matmul(planes.normals[i]).square().sum().item<double>();
+    const double share = planes.variances[i][0].item<double>() / planes.variances[i].sum().item<double>();
+    CHECK(share == Approx(across / offset.square().sum().item<double>()).epsilon(1e-9));
+  }
+  CHECK(neighbour_planes(points, at::empty({0}, at::kLong)).normals.size(0) == 0);
+  CHECK(at::equal(neighbour_planes(points.slice(0, 0, 8), rows.slice(0, 0, 2)).normals,
+                  neighbour_planes(points.slice(0, 0, 8), rows.slice(0, 0, 2), 8).normals));
+  test::require_error([&] { neighbour_planes(points, rows, 2); }, {"neighbours", "got 2"});
+  test::require_error([&] { neighbour_planes(points, rows.to(at::kInt)); }, {"rows must be int64"});
+  const at::Tensor above = at::full({2}, 120, at::kLong), below = at::full({1}, -1, at::kLong);
+  test::require_error([&] { neighbour_planes(points, above); },
+                      {"rows must be at least 0 and below the number of points, 120, got 120 to 120"});
+  test::require_error([&] { neighbour_planes(points, below); }, {"rows", "got -1 to -1"});
+  const at::Tensor none = points.slice(0, 0, 0), no_row = rows.slice(0, 0, 0);
+  CHECK(neighbour_planes(none, no_row).variances.size(0) == 0);
+  test::require_error([&] { neighbour_planes(none, rows); }, {"rows", "number of points, 0"});
+  test::require_error([&] { neighbour_planes(points.slice(1, 0, 2), rows); }, {"points", "[120, 2]"});
+}
+
 TEST_CASE("normals: bad arguments are refused by name") {
   const at::Tensor good = sphere(9, at::kFloat, 7);
   require_error([&] { estimate_normals(good[0]); }, {"points", "[3]"});

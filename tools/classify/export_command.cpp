@@ -56,6 +56,8 @@ struct ExportCommand {
 
   int execute() {
     runtime.apply();
+    refuse_unused_reading(settings.clouds.columns, settings.clouds.drop_invalid, settings.data,
+                          ClassifySettings::kReadOptionUse);
     const std::filesystem::path folder = out;
     std::error_code absent;
     if (std::filesystem::equivalent(folder, settings.data, absent)) {

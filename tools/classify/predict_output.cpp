@@ -55,7 +55,8 @@ ColouredPly ClassifyOutput::coloured(const Prediction& prediction, const RunMode
   const at::Tensor& values = prediction.importance;
   return {.points = prediction.file_points,
           .colours = colours_of(ColourMap::viridis, values, scale_of(values)),
-          .values = values};
+          .values = values,
+          .normals = prediction.file_normals};
 }
 
 PlotResult ClassifyOutput::draw(const std::filesystem::path& picture, const std::string& file,

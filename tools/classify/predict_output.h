@@ -17,12 +17,13 @@ namespace geosft {
 struct ClassifyOutput {
   static constexpr PredictHelp help{
       "draw the cloud coloured by token importance to PICTURE.png and .svg; of several files: a folder",
-      "write the same cloud, coloured, in the file's coordinates; of several files: a folder",
+      "write the same cloud, coloured, in the file's coordinates and with its normals, for a mesh those of its faces; "
+      "of several files: a folder",
       "also write a table to this file, a row a file, with an error in the last column"};
   int64_t top = 3;  // classes that are shown
 
   void add_to(CLI::App& subcommand);
-  void begin(const std::vector<std::string>&, bool) const {}
+  void begin(const InputFiles&) const {}
   Prediction predict(RunModel& trained, const std::string& file, const FileOptions& reading) const {
     return geosft::predict(trained, file, top, reading);
   }

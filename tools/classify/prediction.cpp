@@ -15,6 +15,7 @@ void predict_shape(RunModel& trained, const Shape& shape, int64_t top, Predictio
   prediction.points = found.seen.points;
   const at::Tensor exact = file_coordinates(found.seen);
   prediction.file_points = offset_from_origin(exact).defined() ? exact : exact.to(at::kFloat);
+  prediction.file_normals = found.seen.file_normals;
   prediction.importance = found.importance;
   const at::Tensor probability = found.logits.softmax(0).to(at::kDouble);
   const int64_t shown = std::min<int64_t>(top, probability.size(0));

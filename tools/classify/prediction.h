@@ -15,8 +15,10 @@ struct Prediction {
   std::vector<std::pair<size_t, double>> ranking;  // (class, probability), most probable first
   at::Tensor points;                               // float32 [n, 3], input of the model
   at::Tensor file_points;                          // the same in the file's coordinates; float64 far from the origin
-  at::Tensor importance;                           // [n], scores of the head's sampler
-  std::vector<std::string> warnings;               // one sentence per change made to the shape
+  // float32 [n, 3], of the file (0: missing), those of the faces for a mesh; undefined: it has none.
+  at::Tensor file_normals;
+  at::Tensor importance;              // [n], scores of the head's sampler
+  std::vector<std::string> warnings;  // one sentence per change made to the shape
 };
 
 // Returns the `top` largest class probabilities of a file; logits are averaged over the votes of the settings.

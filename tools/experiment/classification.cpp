@@ -102,6 +102,7 @@ void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::st
              bool estimated_normals) {
   repair_cloud(shape);
   warn_of_points(shape, settings.clouds.points, warnings);
+  shape.file_normals = shape.normals;
   thin(shape, settings, warnings);
   complete_normals(shape, settings.clouds, settings.augment, warnings, estimated_normals);
 }

@@ -53,8 +53,9 @@ ShapeTransform model_input_transform(const ClassifySettings& settings, Rotation 
 // Prepares a shape for the model and adds a sentence to `warnings` for each change: a cloud with more points than are
 // sampled from a mesh is subsampled; missing normals are estimated if the model needs them, and all of them with
 // `estimated_normals`. Normals that are not finite
-// are missing; others get unit length. Throws DataError for a shape without points, of another type than [n, 3] in
-// float32 or float64, with coordinates that are not finite, or with normals of another length than the points.
+// are missing; others get unit length, and are the file_normals of the shape. Throws DataError for a shape without
+// points, of another type than [n, 3] in float32 or float64, with coordinates that are not finite, or with normals of
+// another length than the points.
 void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings,
              bool estimated_normals = false);
 // Reads a file and prepares the shape.

@@ -30,6 +30,10 @@ void ClassifyModelSettings::add_keys(Config& config) {
   config.add("model", "head_dropout", &head_dropout, "dropout of pooled features", probability_range);
 }
 
+std::vector<KeyUse> ClassifySettings::key_uses() const {
+  return CloudExperimentSettings::key_uses(/*head_samples=*/true, kReadOptionUse);
+}
+
 PointClassifierOptions ClassifySettings::classifier(int64_t classes) const {
   auto options = model_options<PointClassifierOptions>();
   options.classes = classes;

@@ -44,7 +44,8 @@ struct ClassifySettings : CloudExperimentSettings<ClassifyCloudSettings, Classif
   static std::string small_preset();
   static constexpr SmallSizes kSmallSizes = {.num_samples = 32, .head_num_samples = 128, .batch_size = 16};
   // Lists the keys that are used only with some values of other keys.
-  std::vector<KeyUse> key_uses() const { return train.with_key_uses(model.key_uses(/*head_samples=*/true)); }
+  std::vector<KeyUse> key_uses() const;
+  static constexpr FindReadOptionUse* kReadOptionUse = read_option_use;
   // Makes `data` valid in any working directory.
   void locate_data() { data = absolute_source(data).string(); }
   // Names what take_resumable copies.

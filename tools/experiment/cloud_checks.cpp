@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "data/data_error.h"
 #include "data/points/file_dataset.h"
 #include "data/seeds.h"
-#include "geometry/cloud_warnings.h"
 #include "geometry/threads.h"
 
 namespace geosft {
@@ -22,41 +22,43 @@ uint64_t coordinates_hash(const PointDataset& clouds, int64_t row) {
 
 }  // namespace
 
-bool normals_point_inward(const Shape& shape) {
-  return shape.normals.defined() && !normal_warnings(shape.points, shape.normals).empty();
+std::optional<NormalFault> normal_fault(const Shape& shape) {
+  if (!shape.normals.defined()) return std::nullopt;
+  return normal_fault(shape.points, shape.normals, /*check_misfit=*/!shape.from_mesh);
 }
 
-std::string inward_text(const std::string& data, int64_t inward, int64_t seen, const std::string& items) {
-  if (2 * inward <= seen) return "";
-  return data + ": the normals of " + std::to_string(inward) + " of " + std::to_string(seen) + " " + items +
-         " point inward on the whole";
+std::string normal_faults_text(const std::string& data, const std::vector<std::optional<NormalFault>>& faults,
+                               const std::string& items) {
+  const auto with_normals = std::ranges::count_if(faults, [](const auto& fault) { return fault.has_value(); });
+  for (const auto& [fault, text] : {std::pair(NormalFault::misfit, " do not fit their points"),
+                                    std::pair(NormalFault::inward, " point inward on the whole")}) {
+    const auto count = std::ranges::count(faults, std::optional(fault));
+    if (2 * count <= with_normals) continue;
+    return data + ": the normals of " + std::to_string(count) + " of " + std::to_string(with_normals) + " " + items +
+           text;
+  }
+  return "";
 }
 
-std::string inward_normals(const PointDataset& clouds, const std::string& data) {
+std::string sampled_normal_faults(const PointDataset& clouds, const std::string& data) {
   constexpr int64_t enough = 100;
   const int64_t step = std::max<int64_t>(clouds.size() / enough, 1);
-  int64_t seen = 0, inward = 0;
-  for (int64_t i = 0; i < clouds.size(); i += step) {
-    const Shape shape = clouds.get(i);
-    if (!shape.normals.defined()) continue;
-    ++seen;
-    if (normals_point_inward(shape)) ++inward;
-  }
-  return inward_text(data, inward, seen);
+  std::vector<std::optional<NormalFault>> faults;
+  for (int64_t i = 0; i < clouds.size(); i += step) faults.push_back(normal_fault(clouds.get(i)));
+  return normal_faults_text(data, faults);
 }
 
 std::vector<std::string> cloud_form_warnings(const PointDataset& clouds, const std::string& data) {
   const auto count = static_cast<size_t>(clouds.size());
   std::vector<std::string> texts(count);
-  std::vector<char> seen(count, 0), inward(count, 0);
+  std::vector<std::optional<NormalFault>> faults(count);
   parallel_items(clouds.size(), at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     try {
       const Shape shape = clouds.get(i);
       const std::vector<std::string> found = training_cloud_warnings(shape.points);
       if (!found.empty()) texts[at] = shape.name + ": " + found.front();
-      seen[at] = shape.normals.defined() ? 1 : 0;
-      inward[at] = normals_point_inward(shape) ? 1 : 0;
+      faults[at] = normal_fault(shape);
     } catch (const DataError&) {  // named where broken clouds are
     }
   });
@@ -69,10 +71,7 @@ std::vector<std::string> cloud_form_warnings(const PointDataset& clouds, const s
                                   : "; " + std::to_string(more) + " more of its " + std::to_string(count) +
                                         " clouds may mislead a model of shapes"));
   }
-  const auto number_of = [](const std::vector<char>& marks) { return std::count(marks.begin(), marks.end(), 1); };
-  if (std::string text = inward_text(data, number_of(inward), number_of(seen)); !text.empty()) {
-    warnings.push_back(std::move(text));
-  }
+  if (std::string text = normal_faults_text(data, faults); !text.empty()) warnings.push_back(std::move(text));
   return warnings;
 }
 

@@ -2,25 +2,29 @@
 // Checks the clouds of a dataset: points and normals that mislead a model, and test clouds that are training clouds.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/points/point_dataset.h"
+#include "geometry/cloud_warnings.h"
 
 namespace geosft {
 
-// Returns whether a cloud has normals that point inward on the whole.
-bool normals_point_inward(const Shape& shape);
+// Returns the fault of a cloud's normals (geometry/cloud_warnings.h); nothing if it has no normals. Those of a mesh are
+// not checked for a misfit.
+std::optional<NormalFault> normal_fault(const Shape& shape);
 
-// Returns "DATA: the normals of 3 of 4 clouds point inward on the whole" if that is so of most of those `seen`; empty
-// otherwise. `items` names the clouds.
-std::string inward_text(const std::string& data, int64_t inward, int64_t seen, const std::string& items = "clouds");
+// Returns "DATA: the normals of 3 of 4 clouds do not fit their points", or "... point inward on the whole", if that is
+// so of most of the clouds with normals; empty otherwise. `faults` are those of the clouds, which `items` names.
+std::string normal_faults_text(const std::string& data, const std::vector<std::optional<NormalFault>>& faults,
+                               const std::string& items = "clouds");
 
-// Returns inward_text of the clouds that have normals, of at most 200 that are looked at.
-std::string inward_normals(const PointDataset& clouds, const std::string& data);
+// Returns normal_faults_text of a dataset, of which at most 200 clouds are looked at.
+std::string sampled_normal_faults(const PointDataset& clouds, const std::string& data);
 
 // Reads all clouds, in parallel, and returns sentences, each with the name `data`, on those whose points mislead a
-// model (training_cloud_warnings), with the first one, and inward_text. Clouds that cannot be read are left out.
+// model (training_cloud_warnings), with the first one, and normal_faults_text. Clouds that cannot be read are left out.
 std::vector<std::string> cloud_form_warnings(const PointDataset& clouds, const std::string& data);
 
 // Returns how many clouds of `test` have the coordinates, in the same order, of one in `training`. Datasets that are

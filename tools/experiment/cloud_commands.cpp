@@ -3,19 +3,21 @@
 
 #include <CLI/CLI.hpp>
 
+#include <set>
+
 #include "data/data_error.h"
 #include "data/formats/point_columns.h"
 #include "data/formats/shape_file.h"
 
 namespace geosft {
 
-void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help, const char* program) {
+void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help, const char* program, bool file_or_data) {
   add_run_to(subcommand);
   subcommand
       .add_option("FILE", files,
                   "meshes or clouds: " + shape_extensions() + "; folders of them, or patterns such as 'a/*.off'")
-      ->required();
-  check_run_first(subcommand, {program, "chair.obj", has_shape_extension});
+      ->required(!file_or_data);
+  check_run_first(subcommand, {program, "chair.obj", has_shape_extension, file_or_data});
   add_json_to(subcommand, "print one JSON object a file");
   as_output_file(subcommand.add_option("--csv", csv, help.csv));
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first file that cannot be read");
@@ -23,7 +25,58 @@ void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help, con
   subcommand.add_option("--ply", ply, help.ply);
   reading.add_to(subcommand);
   subcommand.add_flag("--estimated-normals", reading.estimated_normals,
-                      "estimate the normals of all files: their own, which may point inward, are not used");
+                      "estimate the normals of all files: their own, which may not fit or point inward, are not used");
+}
+
+void PredictArguments::add_set_to(CLI::App& subcommand, std::vector<std::string> splits) {
+  splits.insert(splits.begin(), "all");
+  subcommand.add_option("--split", split, "with --data: the split to predict, as in split.csv; all: every split")
+      ->check(CLI::IsMember(splits))
+      ->capture_default_str();
+  const auto describe = [&](const std::string& option, const std::string& help) {
+    subcommand.get_option(option)->description(help);
+  };
+  describe("--data", "dataset: a folder, in place of FILE; each cloud has its own class");
+  describe(
+      "--other-data",
+      "with --data and a --split by name: take clouds that split.csv does not list; none may have been trained on");
+  describe("--columns",
+           "of tables of text or NumPy, such as x,y,z,r,g,b or x,y,z,nx,ny,nz (default: by header and values; with "
+           "--data: as in training)");
+  describe("--drop-invalid",
+           "leave out points without finite coordinates (default; with --data: as in training, otherwise an error)");
+  parsed_ = &subcommand;
+}
+
+void PredictArguments::choose_input() {
+  if (parsed_ == nullptr) return;
+  const auto given = [&](const std::string& option) { return parsed_->count(option) > 0; };
+  of_set = given("--data");
+  for (const std::string option : {"--split", "--other-data"}) {
+    if (!of_set && given(option)) throw UsageError(option + " is about a dataset: name it with --data");
+  }
+  if (!of_set) return;
+  const std::string data = parsed_->get_option("--data")->results().back();
+  if (data.starts_with("--")) throw UsageError("--data: expected a value, found the option '" + data + "'");
+  for (const std::string replaced : {"FILE", "--category"}) {
+    if (!given(replaced)) continue;
+    throw UsageError("either " + replaced + " or --data, whose clouds have their own classes, not both");
+  }
+  if (!given("--drop-invalid")) reading.drop_invalid = false;  // as the training read its dataset
+}
+
+void SetClouds::add(std::unique_ptr<PointDataset> split) {
+  std::set<std::string> known(names.begin(), names.end());
+  for (int64_t row = 0; row < split->size(); ++row) {
+    std::string name = split->name(row);
+    if (!known.insert(name).second) {
+      ++repeated;
+      continue;
+    }
+    clouds.emplace_back(split.get(), row);
+    names.push_back(std::move(name));
+  }
+  splits.push_back(std::move(split));
 }
 
 void CloudReading::add_to(CLI::App& subcommand, const ItemWords&) {
@@ -71,7 +124,8 @@ void DatasetReading::add_to(CLI::App& subcommand) {
                       "leave out points without finite coordinates (default: as in training)");
 }
 
-void DatasetReading::apply(CloudSettings& clouds) const {
+void DatasetReading::apply(CloudSettings& clouds, const std::string& data, FindReadOptionUse* find) const {
+  refuse_unused_reading(columns, drop_invalid, data, find);
   if (!columns.empty()) clouds.columns = columns;
   clouds.drop_invalid = clouds.drop_invalid || drop_invalid;
 }

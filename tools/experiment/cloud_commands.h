@@ -12,6 +12,7 @@
 //   fit_companion(settings, folder, device)   optional: fits what a run has besides its network (TaskTypes)
 //   open_files(run, split)               the clouds of the files of a split, which for "train" and "validation" may be
 //                                        those of both; throws DataError if they do not fit the run
+//   open_set(run, split)                 optional: the clouds of a split that predict takes with --data, or of "all"
 //   recorded_splits(settings, split)     those of split.csv that these clouds are in, numbered in the same way
 //   evaluate(run, clouds, rotation, repeats, progress)   an Evaluation, which has `invariance`; progress receives the
 //                                        clouds done, over all votes and rotations
@@ -24,6 +25,8 @@
 //   holds_data(path), print_dataset(path, reading, json)   the dataset at a path, for info
 //   Output        what predict prints and writes (ClassifyOutput, SegmentOutput)
 #pragma once
+
+#include <c10/util/ScopeExit.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -42,6 +45,7 @@
 #include "tools/experiment/experiment_commands.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
+#include "tools/experiment/progress.h"
 #include "tools/experiment/run_report.h"
 #include "tools/experiment/shape_folders.h"
 
@@ -119,14 +123,47 @@ struct PredictHelp {
   const char *picture, *ply, *csv;
 };
 
+// How a subcommand reads the files of a dataset: as the training did, or otherwise.
+struct DatasetReading {
+  std::string columns;
+  bool drop_invalid = false;
+
+  // Adds --columns and --drop-invalid, unless the subcommand has them: predict has its own, of files.
+  void add_to(CLI::App& subcommand);
+  // Throws UsageError for an option that has no effect on the dataset (refuse_unused_reading).
+  void apply(CloudSettings& clouds, const std::string& data, FindReadOptionUse* find) const;
+};
+
+// The clouds of a dataset that are predicted, each with a name of its own.
+struct SetClouds {
+  std::vector<std::unique_ptr<PointDataset>> splits;
+  std::vector<std::pair<const PointDataset*, int64_t>> clouds;  // with their rows
+  std::vector<std::string> names;
+  int64_t repeated = 0;  // clouds that are left out, since an earlier one has their name
+
+  // Adds the clouds of a split, but for those with the name of an earlier cloud, which it counts.
+  void add(std::unique_ptr<PointDataset> split);
+};
+
 struct PredictArguments : RunArguments {
   std::string picture, ply, csv;
   std::vector<std::string> files;
   bool fail_fast = false;
   FileOptions reading;
+  bool of_set = false;        // --data: the clouds of a dataset, in place of files
+  std::string split = "all";  // of that dataset
 
-  // `program` is named in messages.
-  void add_to(CLI::App& subcommand, const PredictHelp& help, const char* program);
+  // `program` is named in messages. `file_or_data`: FILE may be left out where --data is given.
+  void add_to(CLI::App& subcommand, const PredictHelp& help, const char* program, bool file_or_data);
+  // Lets --data, which the subcommand has, take the place of FILE and --category, and adds --split. The subcommand must
+  // outlive the arguments.
+  void add_set_to(CLI::App& subcommand, std::vector<std::string> splits);
+  // Called after parsing: an unknown option is an error that comes first. Sets of_set. Throws UsageError where --data
+  // is given together with FILE or --category, or --split or --other-data without it. Does nothing without add_set_to.
+  void choose_input();
+
+ private:
+  const CLI::App* parsed_ = nullptr;
 };
 
 // Takes --data, --skip-broken and --other-data out of the help of `predict`, and makes parsing throw UsageError if one
@@ -136,36 +173,59 @@ void refuse_dataset_options(CLI::App& subcommand);
 template <class Experiment>
 struct CloudPredictCommand {
   using Run = TrainedRun<typename Experiment::Task>;
+  // Whether the clouds of a dataset can be predicted in place of files.
+  static constexpr bool takes_sets = requires(const Run& trained, const std::string& split) {
+    Experiment::open_set(trained, split);
+  };
 
   PredictArguments given;
   Overrides<Experiment> overrides;
   typename Experiment::Output output;
 
   void add_to(CLI::App& subcommand) {
-    given.add_to(subcommand, Experiment::Output::help, Experiment::program);
+    given.add_to(subcommand, Experiment::Output::help, Experiment::program, takes_sets);
     output.add_to(subcommand);
     overrides.add_to(subcommand);
-    refuse_dataset_options(subcommand);
+    if constexpr (takes_sets) {
+      given.add_set_to(subcommand, Experiment::splits());
+    } else {
+      refuse_dataset_options(subcommand);
+    }
   }
 
   int execute() {
+    given.choose_input();
     Run trained = overrides.load(given.run);
-    const auto [files, several] = input_shape_files(given.files);
-    if (const std::string note = given.reading.columns_note(files); !note.empty()) std::cerr << note << '\n';
+    const SetClouds set = open_set(trained);
+    const InputFiles inputs =
+        given.of_set ? InputFiles{set.names, /*several=*/true, /*of_set=*/true} : input_shape_files(given.files);
+    const std::vector<std::string>& files = inputs.files;
+    if (!given.of_set) {
+      if (const std::string note = given.reading.columns_note(files); !note.empty()) std::cerr << note << '\n';
+    }
     if (given.reading.estimated_normals && !trained.settings.clouds.normals) {
       throw UsageError("--estimated-normals: the model takes no normals");
     }
-    const OutputFiles plys("--ply", given.ply, files, ".ply", several),
-        pictures("--picture", given.picture, files, "", several);
-    if constexpr (requires { output.warn(trained); }) output.warn(trained);
-    output.begin(files, several);
+    const OutputFiles plys("--ply", given.ply, files, ".ply", inputs.several, inputs.of_set),
+        pictures("--picture", given.picture, files, "", inputs.several, inputs.of_set);
+    if constexpr (requires { output.warn(trained, set); }) output.warn(trained, set);
+    output.begin(inputs);
     std::vector<std::string> head = output.csv_head(trained);
     head.emplace_back("warnings");
     PredictionTable table(given.csv, head);
     FileNotes notes;
     install_interrupt_handler();
-    const auto each = [&, &files = files](size_t i) {
-      const auto prediction = output.predict(trained, files[i], given.reading);
+    std::optional<ProgressBar> bar;  // over the clouds of a set; it shows while nothing is printed
+    if (given.of_set) bar.emplace("predicting", static_cast<int64_t>(files.size()));
+    const auto predict_shown = [&](size_t i) {
+      if (bar && i > 0) bar->update(static_cast<int64_t>(i));
+      const auto hide = c10::make_scope_exit([&] {
+        if (bar) bar->clear();
+      });
+      return predict(trained, files[i], set, i);
+    };
+    const auto each = [&](size_t i) {
+      const auto prediction = predict_shown(i);
       notes.add(files[i], prediction.warnings);
       const std::vector<std::string> warnings = notes_alone(files[i], prediction.warnings);
       // First what may fail: a file has a line of its prediction or one of its error.
@@ -188,8 +248,36 @@ struct CloudPredictCommand {
       }
     };
     const int code = table.predict(Experiment::Task::program, files, given.fail_fast, each, given.json);
-    notes.finish();
+    if (bar) {
+      bar->update(static_cast<int64_t>(files.size()));
+      bar->finish();
+    }
+    notes.finish(given.of_set ? "cloud" : "file");
     return code;
+  }
+
+ private:
+  // Opens the clouds of --data; without it there are none.
+  SetClouds open_set(Run& trained) const {
+    if constexpr (takes_sets) {
+      if (given.of_set) {
+        DatasetReading{given.reading.columns, given.reading.drop_invalid}.apply(
+            trained.settings.clouds, trained.settings.data, Experiment::Task::Settings::kReadOptionUse);
+        return Experiment::open_set(trained, given.split);
+      }
+    }
+    return {};
+  }
+
+  // Predicts a file, or the cloud of the set with this index.
+  auto predict(Run& trained, const std::string& file, const SetClouds& set, size_t index) const {
+    if constexpr (takes_sets) {
+      if (given.of_set) {
+        const auto& [clouds, row] = set.clouds[index];
+        return output.predict(trained, clouds->get(row), given.reading);
+      }
+    }
+    return output.predict(trained, file, given.reading);
   }
 };
 
@@ -206,15 +294,6 @@ void add_skip_broken_to(CLI::App& subcommand, bool& skip_broken);
 void add_other_data_to(CLI::App& subcommand, bool& other_data);
 // Adds --test-every, of info, eval and report; `otherwise` is its default in the help.
 void add_test_every_to(CLI::App& subcommand, std::optional<int64_t>& test_every, const std::string& otherwise);
-// How eval and report read the files of a dataset: as the training did, or otherwise.
-struct DatasetReading {
-  std::string columns;
-  bool drop_invalid = false;
-
-  // Adds --columns and --drop-invalid, unless the subcommand has them: predict has its own, of files.
-  void add_to(CLI::App& subcommand);
-  void apply(CloudSettings& clouds) const;
-};
 // Throws DataError if there is neither a file nor a folder; `kinds` says what is expected.
 void require_something_at(const std::filesystem::path& path, const std::string& kinds);
 // Prints what a file with a shape holds.
@@ -252,7 +331,7 @@ struct CloudExperiment {
         if (test_every) settings.clouds.test_every = *test_every;
         if (other_data) take_all(settings);
       }
-      reading.apply(settings.clouds);
+      reading.apply(settings.clouds, settings.data, Task::Settings::kReadOptionUse);
     }
     // Makes all files of a folder without a split of its own clouds to test with, unless --test-every was given: none
     // of them was trained on.
@@ -295,6 +374,8 @@ struct CloudExperiment {
   static void print_data(const std::filesystem::path& path, const AnyReading& reading, bool json) {
     if (!Experiment::holds_data(path)) require_something_at(path, info_help());
     if (Experiment::holds_data(path) || std::filesystem::is_directory(path)) {
+      refuse_unused_reading(reading.options.columns, reading.options.drop_invalid, path.string(),
+                            Task::Settings::kReadOptionUse);
       Experiment::print_dataset(path, reading, json);
     } else {
       print_shape_file(path, reading.options, json);

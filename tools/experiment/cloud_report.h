@@ -31,9 +31,18 @@ struct CloudReport {
   typename Experiment::Evaluation evaluation;
   double clouds_per_second = 0.0;
   std::vector<PolynomialDegree> degrees = {};  // one per layer with polynomial attention
-  std::string note = {};                       // that normals are estimated; empty if they are not
+  std::string note = {};                       // that normals are estimated, or have a fault; empty otherwise
   std::vector<std::string> broken = {};        // the errors of the files that were left out
 };
+
+// Returns those clouds of the files of a split that split.csv of the RUN lists in it (recorded_clouds).
+template <class Experiment>
+std::unique_ptr<PointDataset> recorded_split(const TrainedRun<typename Experiment::Task>& trained,
+                                             const std::string& split, std::unique_ptr<PointDataset> files) {
+  const std::vector<std::string> splits = Experiment::recorded_splits(trained.settings, split);
+  const bool some_listed = splits.front() == "train" && trained.settings.clouds.max_per_class > 0;
+  return recorded_clouds(trained.split_file, splits, std::move(files), split, some_listed, trained.settings.data);
+}
 
 // Opens the clouds of a split of the dataset in the settings: of the data of the training those that split.csv of the
 // RUN lists in it. Throws DataError if the dataset has other outputs than the model, or other clouds than split.csv
@@ -41,10 +50,7 @@ struct CloudReport {
 template <class Experiment>
 std::unique_ptr<PointDataset> open_split(const TrainedRun<typename Experiment::Task>& trained,
                                          const std::string& split) {
-  const std::vector<std::string> splits = Experiment::recorded_splits(trained.settings, split);
-  const bool some_listed = splits.front() == "train" && trained.settings.clouds.max_per_class > 0;
-  return recorded_clouds(trained.split_file, splits, Experiment::open_files(trained, split), split, some_listed,
-                         trained.settings.data);
+  return recorded_split<Experiment>(trained, split, Experiment::open_files(trained, split));
 }
 
 // Evaluates a split of the dataset in the settings, with `repeats` rotations per cloud and progress on stderr, and with
@@ -61,7 +67,7 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
   }
   const bool own_normals =
       trained.settings.clouds.normals && !estimated_normals && !trained.settings.augment.only_estimated_normals();
-  const std::string inward = own_normals ? inward_normals(*dataset, trained.settings.data) : "";
+  const std::string faults = own_normals ? sampled_normal_faults(*dataset, trained.settings.data) : "";
   CloudReport<Experiment> report{split, dataset->size(), rotation, repeats, {}};
   const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright
   const int64_t clouds = passes * dataset->size() * trained.settings.evaluation.votes;
@@ -70,10 +76,10 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
   });
   report.degrees = worst_degrees(*trained.model);
   report.note = estimation_note(*dataset);
-  if (!inward.empty()) {
-    report.note += (report.note.empty() ? "" : "\n") + inward +
-                   ", and may mislead a model that learned from outward ones (--estimated-normals evaluates with "
-                   "estimated ones)";
+  if (!faults.empty()) {
+    report.note += (report.note.empty() ? "" : "\n") + faults +
+                   ", and may mislead a model that learned from others (--estimated-normals evaluates with estimated "
+                   "ones)";
   }
   report.broken = broken_files(dataset->warnings());
   return report;

@@ -34,6 +34,22 @@ void CloudSettings::check() const {
   if (!error.empty()) throw UsageError("--columns: " + error);
 }
 
+std::vector<KeyUse> reading_key_uses(const std::string& columns, bool drop_invalid, const std::string& data,
+                                     FindReadOptionUse* find) {
+  const bool some = !columns.empty() || drop_invalid;
+  const ReadOptionUse use = some ? find(data) : ReadOptionUse{};
+  const std::string instead = data.empty() ? "furniture" : data;
+  return {{{"columns"}, columns.empty() || use.columns, "tables of text and NumPy arrays", instead},
+          {{"drop_invalid"}, !drop_invalid || use.drop_invalid, "files of points", instead}};
+}
+
+void refuse_unused_reading(const std::string& columns, bool drop_invalid, const std::string& data,
+                           FindReadOptionUse* find) {
+  for (const KeyUse& use : reading_key_uses(columns, drop_invalid, data, find)) {
+    if (!use.used) throw UsageError(use.unused_text(option_name(use.keys.front())));
+  }
+}
+
 void AugmentSettings::add_keys(Config& config) {
   config.add("augment", "scale_low", &scale_low, "smallest random scale factor", above_zero)
       .add("augment", "scale_high", &scale_high, "largest random scale factor", above_zero)

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "data/points/point_dataset.h"
 #include "geometry/augment_options.h"
 #include "geometry/normals.h"
 #include "models/ops/point_tokens.h"
@@ -45,6 +47,16 @@ struct CloudSettings {
   // Throws UsageError for columns that do not name a table.
   void check() const;
 };
+
+// Tells which options of reading have an effect on the dataset at `source`.
+using FindReadOptionUse = ReadOptionUse(const std::filesystem::path& source);
+// Returns the uses of the keys of CloudSettings::add_reading_keys, which have these values, for a dataset.
+std::vector<KeyUse> reading_key_uses(const std::string& columns, bool drop_invalid, const std::string& data,
+                                     FindReadOptionUse* find);
+// Throws UsageError for one of these options that is given and has no effect on the dataset, as Config::refuse_unused
+// does: "--drop-invalid is for files of points, not for DATA".
+void refuse_unused_reading(const std::string& columns, bool drop_invalid, const std::string& data,
+                           FindReadOptionUse* find);
 
 // Section [augment].
 struct AugmentSettings {
@@ -114,6 +126,10 @@ struct CloudExperimentSettings {
   // saved, and the number of epochs, to which a cosine schedule is adapted.
   void take_resumable(const CloudExperimentSettings& other);
 
+  // Lists the keys that are used only with some values of other keys, or with some datasets. `head_samples`: as in
+  // EncoderSettings; `find` is that of the task.
+  std::vector<KeyUse> key_uses(bool head_samples, FindReadOptionUse* find) const;
+
   TrainingOptions training() const { return train.options(seed); }
   // Returns whether keys are automatic that resolve() sets.
   bool has_automatic() const { return has_automatic_sizes(model, model.head_samples(), train); }
@@ -149,6 +165,14 @@ void CloudExperimentSettings<Clouds, Model>::check() const {
     throw UsageError("estimated_normals needs normals, which normals = false leaves out");
   }
   clouds.check();
+}
+
+template <class Clouds, class Model>
+std::vector<KeyUse> CloudExperimentSettings<Clouds, Model>::key_uses(bool head_samples, FindReadOptionUse* find) const {
+  std::vector<KeyUse> uses = reading_key_uses(clouds.columns, clouds.drop_invalid, data, find);
+  const std::vector<KeyUse> more = train.with_key_uses(model.key_uses(head_samples));
+  uses.insert(uses.end(), more.begin(), more.end());
+  return uses;
 }
 
 template <class Clouds, class Model>

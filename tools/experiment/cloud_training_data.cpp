@@ -96,7 +96,7 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
   }
   broken_ = broken.size();
   if (clouds.normals) {
-    const std::string inward = augment.only_estimated_normals() ? "" : inward_normals(*training_, data);
+    const std::string faults = augment.only_estimated_normals() ? "" : sampled_normal_faults(*training_, data);
     for (auto* split : {&training_, &held_out_, &test_}) {
       if (!*split) continue;
       const bool all = augment.only_estimated_normals() || estimates_all_normals(*training_);
@@ -108,11 +108,10 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
       if (alone && !note_.empty()) note_ += mixed_normals_advice;
     }
     estimated_ = estimates_all_normals(*training_);
-    if (!inward.empty()) {
-      note_ +=
-          (note_.empty() ? "" : "\n") + inward +
-          ". The model learns such, and outward ones, as estimated ones are, may mislead it (--estimated-normals 1 "
-          "trains with estimated ones)";
+    if (!faults.empty()) {
+      note_ += (note_.empty() ? "" : "\n") + faults +
+               ". The model learns these; normals of other files, or estimated ones, may then mislead it "
+               "(--estimated-normals 1 trains with estimated ones)";
     }
   }
   choose_rows(clouds, seed);

@@ -57,7 +57,7 @@ class CloudTrainingData {
   int64_t test_size() const { return test_->size(); }
   // Returns how many broken files were left out of the training and the test set.
   size_t broken() const { return broken_; }
-  // Returns lines for the user: that normals are estimated, or that those of most clouds point inward; without a line
+  // Returns lines for the user: that normals are estimated, or that those of most clouds have a fault; without a line
   // break at the end, empty if there is none.
   const std::string& note() const { return note_; }
   // Returns whether those of all training clouds are.

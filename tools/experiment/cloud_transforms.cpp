@@ -31,7 +31,7 @@ const char* rotation_text(Rotation rotation) {
 }
 
 void keep_rows(Shape& shape, const at::Tensor& rows) {
-  for (at::Tensor* part : {&shape.points, &shape.normals, &shape.parts}) {
+  for (at::Tensor* part : {&shape.points, &shape.normals, &shape.parts, &shape.file_normals}) {
     if (part->defined()) *part = part->index_select(0, rows);
   }
 }
@@ -122,7 +122,9 @@ void complete_normals(Shape& shape, const CloudSettings& clouds, const AugmentSe
   if (!clouds.normals) return;
   const bool alone = augment.only_estimated_normals();
   if (!(alone || all) || !shape.normals.defined()) {
-    if (shape.normals.defined()) add_warnings(shape, normal_warnings(shape.points, shape.normals), warnings);
+    if (shape.normals.defined()) {
+      add_warnings(shape, normal_warnings(shape.points, shape.normals, /*check_misfit=*/!shape.from_mesh), warnings);
+    }
     estimate_missing_normals(shape, clouds.normal_orientation, warnings);
     return;
   }

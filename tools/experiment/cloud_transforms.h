@@ -17,8 +17,8 @@ namespace geosft {
 // Returns "rotated at random" or the like, for messages.
 const char* rotation_text(Rotation rotation);
 
-// Selects rows of points, normals and parts. keep_subset selects `points` random rows if there are more, keep_farthest
-// those of farthest-point sampling, from the point farthest from the centroid on; keep_points does what
+// Selects rows of points, normals, parts and file_normals. keep_subset selects `points` random rows if there are more,
+// keep_farthest those of farthest-point sampling, from the point farthest from the centroid on; keep_points does what
 // clouds.point_sampling says.
 void keep_rows(Shape& shape, const at::Tensor& rows);
 void keep_subset(Shape& shape, int64_t points, const at::Generator& generator);
@@ -46,7 +46,8 @@ void estimate_missing_normals(Shape& shape, NormalOrientation orientation, std::
 void warn_of_points(const Shape& shape, int64_t points, std::vector<std::string>& warnings);
 // Gives the shape the normals that a model of these settings takes, if any: those it has, with estimated ones where
 // they are missing, or estimated ones everywhere if the model was trained on those alone, or with `all`. Adds a message
-// to `warnings` if some are estimated, and normal_warnings (geometry/cloud_warnings.h) of the shape's own.
+// to `warnings` if some are estimated, and normal_warnings (geometry/cloud_warnings.h) of the shape's own: normals of
+// faces are not checked for a misfit.
 void complete_normals(Shape& shape, const CloudSettings& clouds, const AugmentSettings& augment,
                       std::vector<std::string>& warnings, bool all = false);
 

@@ -29,6 +29,7 @@ std::string ply_header(const ColouredPly& content) {
       "ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(content.points.size(0)) + "\n";
   const std::string type = stored_type(content.points) == at::kDouble ? "double" : "float";
   for (const char* axis : {"x", "y", "z"}) text.append("property ").append(type).append(" ").append(axis).append("\n");
+  if (content.normals.defined()) text += "property float nx\nproperty float ny\nproperty float nz\n";
   for (const char* channel : {"red", "green", "blue"}) text += std::string("property uchar ") + channel + "\n";
   if (content.values.defined()) {
     text += std::string("property ") + (are_whole(content.values) ? "int " : "float ") + content.value_name + "\n";
@@ -59,8 +60,9 @@ std::string interleaved(const std::vector<at::Tensor>& columns) {
 }
 
 std::string vertex_rows(const ColouredPly& content) {
-  std::vector<at::Tensor> columns = {content.points.to(stored_type(content.points)).contiguous(),
-                                     (255.0 * content.colours.clamp(0, 1)).round().to(at::kByte).contiguous()};
+  std::vector<at::Tensor> columns = {content.points.to(stored_type(content.points)).contiguous()};
+  if (content.normals.defined()) columns.push_back(content.normals.to(at::kFloat).contiguous());
+  columns.push_back((255.0 * content.colours.clamp(0, 1)).round().to(at::kByte).contiguous());
   if (content.values.defined()) {
     columns.push_back(content.values.to(are_whole(content.values) ? at::kInt : at::kFloat).contiguous());
   }
@@ -71,6 +73,8 @@ void check_content(const ColouredPly& content) {
   const at::IntArrayRef sizes = content.points.sizes();
   TORCH_CHECK(sizes.size() == 2 && sizes[1] == 3, "points: expected [n, 3], found ", sizes);
   TORCH_CHECK(content.colours.sizes() == sizes, "colours: expected ", sizes, ", found ", content.colours.sizes());
+  TORCH_CHECK(!content.normals.defined() || content.normals.sizes() == sizes, "normals: expected ", sizes, ", found ",
+              content.normals.sizes());
   TORCH_CHECK(!content.values.defined() || content.values.sizes() == at::IntArrayRef{sizes[0]}, "values: expected [",
               sizes[0], "], found ", content.values.sizes());
 }

@@ -16,10 +16,11 @@ struct ColouredPly {
   std::string value_name = "value";  // name of their property
   at::Tensor edges = {};             // int64 [E, 2], rows of points; undefined: no edges
   at::Tensor faces = {};             // int64 [F, 3], rows of points; undefined: no faces
+  at::Tensor normals = {};           // [n, 3], written as float; undefined: not written
 };
 
-// Writes a binary PLY (x y z, red green blue). Throws c10::Error for shapes that do not match, DataError if the file
-// cannot be written.
+// Writes a binary PLY (x y z, nx ny nz, red green blue). Throws c10::Error for shapes that do not match, DataError if
+// the file cannot be written.
 void write_coloured_ply(const std::filesystem::path& file, const ColouredPly& content);
 
 }  // namespace geosft

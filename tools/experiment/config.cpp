@@ -337,7 +337,7 @@ void Config::refuse_unused(const std::vector<KeyUse>& uses) const {
     for (const std::string& key : use.keys) {
       const ConfigEntry& entry = entry_of(key);
       if (use.used || !given(entry)) continue;
-      throw UsageError(entry.option_name() + " is for " + use.purpose + ", not for " + use.instead);
+      throw UsageError(use.unused_text(entry.option_name()));
     }
   }
 }

@@ -20,6 +20,11 @@ struct KeyUse {
   bool used;            // with the present values
   std::string purpose;  // "the bn attentions"
   std::string instead;  // the present choice that does not use them: "attention softmax"
+
+  // Returns "NAME is for the bn attentions, not for attention softmax", of a key or its option.
+  std::string unused_text(const std::string& name) const {
+    return name + " is for " + purpose + ", not for " + instead;
+  }
 };
 
 // Precedence: values of the targets when they were added < TOML < command line. Usage:

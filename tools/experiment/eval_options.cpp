@@ -56,7 +56,10 @@ void check_run_first(CLI::App& subcommand, const PredictedInputs& inputs) {
   const CLI::Option* const files = subcommand.get_option_no_throw("FILE");  // predict has it
   run->each([&subcommand, inputs, files](const std::string& first) {
     if (subcommand.get_help_ptr()->count() > 0) return;
-    const bool no_file = files && files->get_required() && files->count() == 0, is_run = names_run(first);
+    const CLI::Option* const set = subcommand.get_option_no_throw("--data");  // in place of files
+    const bool needs_file = files && (files->get_required() || inputs.file_or_data);
+    const bool no_file = needs_file && files->count() == 0 && !(set && set->count() > 0);
+    const bool is_run = names_run(first);
     if (!no_file && (is_run || !inputs.is_file(first))) return;
     const std::string tool = inputs.program;
     const std::vector<std::string> known = zoo_models(tool);

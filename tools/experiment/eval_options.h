@@ -69,10 +69,11 @@ struct PredictedInputs {
   const char* program;
   const char* example;                            // a file, such as "chair.obj", or "--data DIR"
   bool (*is_file)(const std::filesystem::path&);  // by its ending
+  bool file_or_data = false;                      // FILE is required unless --data is given
 };
 
 // Makes parsing throw UsageError if a subcommand that has RUN is given a file in the place of RUN, or no FILE that is
-// required: the message says what comes first and which pretrained models there are.
+// required, and no --data: the message says what comes first and which pretrained models there are.
 void check_run_first(CLI::App& subcommand, const PredictedInputs& inputs);
 
 // RUN and --json, which eval and predict have.

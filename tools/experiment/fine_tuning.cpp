@@ -7,17 +7,26 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "data/data_error.h"
 #include "models/training/module_state.h"
+#include "tools/experiment/graph_learning.h"
 #include "tools/experiment/run_checkpoint.h"
 
 namespace geosft {
 namespace {
 
-// Returns whether a tensor of `state` depends on the outputs: the last linear map, and the units of regression targets.
-bool is_of_outputs(const std::string& name, const std::map<std::string, at::Tensor>& state) {
-  if (name == "target_mean" || name == "target_deviation" || name == "target_reference") return true;
+using ModelState = std::map<std::string, at::Tensor>;
+
+// Returns whether a tensor is of the units of regression targets. Its last dimension is that of the outputs.
+bool is_of_units(const std::string& name) {
+  return name == "target_mean" || name == "target_deviation" || name == "target_reference";
+}
+
+// Returns whether a tensor of `state` is of the last linear map, with a row per output.
+bool is_of_last_map(const std::string& name, const ModelState& state) {
   if (!is_of_head(name)) return false;
   constexpr std::string_view several = ".linears.";  // of a head of several layers, numbered
   const size_t at = name.find(several);
@@ -35,6 +44,63 @@ bool same_outputs(const Checkpoint& checkpoint, const std::map<std::string, std:
     if (found == checkpoint.texts.end() || found->second != text) return false;
   }
   return true;
+}
+
+// The outputs of a run, in the order of the rows of its last linear map.
+struct RunOutputs {
+  std::string items = "classes";   // or parts, labels or targets
+  std::vector<std::string> names;  // of a part after that of its class
+
+  // Takes the outputs from the texts of a checkpoint. Throws DataError naming `file`.
+  RunOutputs(const std::map<std::string, std::string>& texts, const std::string& file) {
+    if (const auto schema = texts.find("schema"); schema != texts.end()) {
+      const GraphTask task = schema_of(schema->second, file).task;
+      if (!has_classes(task)) items = has_labels(task) ? "labels" : "targets";
+    }
+    const bool of_parts = texts.contains("parts");
+    if (of_parts) items = "parts";
+    std::istringstream lines(texts.at(of_parts ? "parts" : "classes"));
+    for (std::string line; std::getline(lines, line);) {
+      names.push_back(of_parts ? line.substr(line.find(' ') + 1) : line);  // without the id of the part
+    }
+  }
+};
+
+// Returns whether output `own` of the model and output `known` of the checkpoint are in the same units.
+bool same_units(const ModelState& state, const Checkpoint& checkpoint, int64_t own, int64_t known) {
+  for (const auto& [name, tensor] : state) {
+    if (!is_of_units(name)) continue;
+    const auto found = checkpoint.tensors.find("model." + name);
+    if (found == checkpoint.tensors.end() || found->second.dim() != tensor.dim()) return false;
+    if (found->second.size(-1) <= known) return false;
+    const at::Tensor units = tensor.select(-1, own).cpu();
+    if (!at::equal(found->second.select(-1, known).to(units.scalar_type()), units)) return false;
+  }
+  return true;
+}
+
+// Rows of the last linear map of the model, each with that of the same output in the checkpoint.
+using KnownRows = std::vector<std::pair<int64_t, int64_t>>;
+
+// Returns the rows of the outputs that the checkpoint has by name and in the same units; none if the maps do not fit.
+KnownRows known_rows(const ModelState& state, const Checkpoint& checkpoint, const RunOutputs& before,
+                     const RunOutputs& now) {
+  if (before.items != now.items) return {};
+  const auto count_before = static_cast<int64_t>(before.names.size()), count = static_cast<int64_t>(now.names.size());
+  for (const auto& [name, tensor] : state) {
+    if (!is_of_last_map(name, state)) continue;
+    const auto found = checkpoint.tensors.find("model." + name);
+    std::vector<int64_t> expected = tensor.sizes().vec();
+    if (found == checkpoint.tensors.end() || expected.front() != count) return {};
+    expected.front() = count_before;
+    if (found->second.sizes() != at::IntArrayRef(expected)) return {};
+  }
+  KnownRows rows;
+  for (int64_t own = 0; own < count; ++own) {
+    const auto known = std::ranges::find(before.names, now.names[static_cast<size_t>(own)]) - before.names.begin();
+    if (known < count_before && same_units(state, checkpoint, own, known)) rows.emplace_back(own, known);
+  }
+  return rows;
 }
 
 std::string shape_words(const at::Tensor& tensor) {
@@ -81,13 +147,17 @@ struct CategoryInputs {
   }
 };
 
-void copy_weights(torch::nn::Module& model, const Checkpoint& checkpoint, const std::filesystem::path& file,
-                  bool with_outputs, const CategoryInputs& categories) {
+// Copies all tensors; of the last linear map only `rows`, and no units, unless `with_outputs`.
+void copy_weights(const ModelState& state, const Checkpoint& checkpoint, const std::filesystem::path& file,
+                  bool with_outputs, const KnownRows& rows, const CategoryInputs& categories) {
   at::NoGradGuard guard;
-  const std::map<std::string, at::Tensor> state = module_state(model);
   for (const auto& [name, tensor] : state) {
-    if (!with_outputs && is_of_outputs(name, state)) continue;
+    if (!with_outputs && is_of_units(name)) continue;
     const auto found = checkpoint.tensors.find("model." + name);
+    if (!with_outputs && is_of_last_map(name, state)) {
+      for (const auto& [own, known] : rows) tensor.select(0, own).copy_(found->second.select(0, known));
+      continue;
+    }
     at::Tensor inputs = tensor;
     if (name == "embed.weight" && !categories.are_same() && found != checkpoint.tensors.end() &&
         categories.copy(found->second, inputs)) {
@@ -152,8 +222,16 @@ std::string start_from_run(torch::nn::Module& model, const TrainSettings& train,
     const std::string config = run_text(checkpoint, run.kind, "config", file);  // checks the tool
     const bool with_outputs = same_outputs(checkpoint, run.texts());
     const CategoryInputs categories(run_names(checkpoint, run.kind, file), config, run.names, run.config);
-    copy_weights(model, checkpoint, file, with_outputs, categories);
-    if (!with_outputs) text += " with a new output layer";
+    const ModelState state = module_state(model);
+    KnownRows rows;
+    if (!with_outputs) {
+      const RunOutputs before(checkpoint.texts, file.string()), now(run.texts(), file.string());
+      rows = known_rows(state, checkpoint, before, now);
+      text += rows.empty() ? " with a new output layer"
+                           : " with the outputs of " + std::to_string(rows.size()) + " of its " +
+                                 std::to_string(now.names.size()) + " " + now.items;
+    }
+    copy_weights(state, checkpoint, file, with_outputs, rows, categories);
     if (categories.added > 0) {
       text += (with_outputs ? " with new" : " and new") + std::string(" inputs for ") +
               std::to_string(categories.added) + " of its " + std::to_string(categories.now.size()) + " classes";

@@ -22,13 +22,15 @@ void take_model_keys(Config& config, const std::string& run);
 void check_architecture(const std::set<std::string>& named, const std::string& run, const std::string& of_run,
                         const std::string& asked);
 
-// Copies the weights of train.init_from into `model`; if it is empty, or `resumes`, the weights stay. The output layer
-// is copied only if both runs have the same outputs (classes, parts or targets), all other tensors must match. Where
-// the class of a shape is an input, the columns of classes that the checkpoint does not have by name stay as they are.
+// Copies the weights of train.init_from into `model`; if it is empty, or `resumes`, the weights stay. If both runs have
+// the same outputs (classes, parts or targets), the output layer is copied, too, with the units of regression targets.
+// Otherwise its rows are copied for outputs that the checkpoint has by name, of parts with their class, and of
+// regression in the same units; other rows and the units stay as they are. All other tensors must match. Where the
+// class of a shape is an input, the columns of classes that the checkpoint does not have by name stay as they are.
 // With train.freeze_encoder, parameters outside the head no longer require a gradient. Returns a text for the user,
-// such as
-// ", from furniture with a new output layer"; empty without init_from. Throws DataError naming the checkpoint if it is
-// of another tool than `run` or a tensor differs in shape, UsageError for a frozen encoder without init_from.
+// such as ", from furniture with the outputs of 5 of its 7 classes" or ", from furniture with a new output layer";
+// empty without init_from. Throws DataError naming the checkpoint if it is of another tool than `run` or a tensor
+// differs in shape, UsageError for a frozen encoder without init_from.
 std::string start_from_run(torch::nn::Module& model, const TrainSettings& train, const RunDescription& run,
                            bool resumes);
 

@@ -387,10 +387,15 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
       {{"split_folder", "smiles_column", "label_columns", "chiral_tags"}, of_table, "a table of molecules", data});
   const bool of_ogb = !std::filesystem::exists(data) || is_ogb_dataset(data);
   uses.push_back({{"split_name"}, of_ogb, "a set of the Open Graph Benchmark", data});
-  uses.push_back({{"split_folder"},
-                  splits.split == SplitKind::automatic || splits.split == SplitKind::file,
-                  "split file",
-                  std::string("split ") + name_of(splits.split)});
+  const bool own_split = splits.split == SplitKind::automatic || splits.split == SplitKind::file;  // of sequences
+  const std::string split = std::string("split ") + name_of(splits.split);
+  uses.push_back({{"split_folder"}, own_split, "split file", split});
+  const std::string of_split = own_split ? "the published split of " + data : split;
+  uses.push_back({{"folds"}, !of_sequences || splits.split == SplitKind::folds, "split folds", of_split});
+  uses.push_back({{"split_seed"},
+                  !of_sequences || !own_split || splits.validation_fraction != 0,
+                  "folds, random splits and validation_fraction",
+                  of_split});
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   uses.push_back({{"directed", "coalesce"}, !of_sequences, "graphs", "the sequences in " + data});
   return uses;

@@ -212,14 +212,14 @@ std::vector<std::string> notes_alone(const std::string& file, const std::vector<
   return texts;
 }
 
-void FileNotes::finish() const {
+void FileNotes::finish(const std::string& item) const {
   for (const auto& [kind, notes] : kinds_) {
     if (notes.more == 0) continue;
     std::string text;
     for (size_t at = 0; at < notes.low.size(); ++at) {
       text += notes.low[at] == notes.high[at] ? notes.low[at] : notes.low[at] + " to " + notes.high[at];
     }
-    std::cerr << notes.more << (notes.more == 1 ? " more file" : " more files, each") << ": " << text << '\n';
+    std::cerr << notes.more << " more " << item << (notes.more == 1 ? "" : "s, each") << ": " << text << '\n';
   }
 }
 

@@ -18,7 +18,8 @@ namespace geosft {
 
 struct InputFiles {
   std::vector<std::string> files;
-  bool several;  // more than one file is, or could have been, named
+  bool several;         // more than one file is, or could have been, named
+  bool of_set = false;  // they are the names of the clouds of a dataset
 };
 
 // What a command reads: files, told by their endings, and folders that are one input each.
@@ -58,8 +59,8 @@ class FileNotes {
   // Takes the notes on a file; each begins with its name, as `FILE: `.
   void add(const std::string& file, const std::vector<std::string>& notes);
   // Prints how many more files have each note: "3 more files: has no normals", and "2 more files, each: of its 4275 to
-  // 4568 points 4096 are taken at random".
-  void finish() const;
+  // 4568 points 4096 are taken at random"; or of `item`s, which are no files.
+  void finish(const std::string& item = "file") const;
 
  private:
   struct Kind {

@@ -147,7 +147,8 @@ std::string unwritable(const std::string& file) {
 }
 
 OutputFiles::OutputFiles(const std::string& option, const std::string& option_value,
-                         const std::vector<std::string>& files, const std::string& extension, bool several) {
+                         const std::vector<std::string>& files, const std::string& extension, bool several,
+                         bool of_set) {
   if (option_value.empty()) return;
   const auto written_file = [&](const fs::path& output) {
     if (const std::string reason = unwritable(output.string()); !reason.empty()) {
@@ -155,6 +156,17 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
     }
     return linked_file(output);
   };
+  const auto make_folders = [&] {
+    for (fs::path& output : paths_) {
+      make_folder(option, output.parent_path());
+      output = written_file(output);
+    }
+  };
+  if (of_set) {
+    for (const std::string& name : files) paths_.push_back(fs::path(option_value) / (name + extension));
+    make_folders();
+    return;
+  }
   if (files.size() == 1 && !several) {
     refuse_input(option, option_value, files, "file");
     paths_ = {written_file(option_value)};
@@ -181,10 +193,7 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& option_va
     }
     paths_.push_back(output);
   }
-  for (fs::path& output : paths_) {
-    make_folder(option, output.parent_path());
-    output = written_file(output);
-  }
+  make_folders();
 }
 
 }  // namespace geosft

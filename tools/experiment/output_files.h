@@ -30,13 +30,15 @@ void refuse_overwritten_inputs(const CLI::App& app);
 
 // An option with one output per input file. For one input it names the output file; for several it names a folder,
 // which is created and holds STEM + `extension` per input; where two files have one STEM, below the folders that they
-// have below the deepest folder of all, and in one folder by the names with their extensions.
+// have below the deepest folder of all, and in one folder by the names with their extensions. For the clouds of a
+// dataset it holds NAME + `extension`, in the folders that the names have.
 class OutputFiles {
  public:
-  // `option_value` is that of `option`; empty: no outputs. `several`: it names a folder even for one file. Throws
-  // UsageError naming `option` if an output would replace another one or an input, and if it cannot be written.
+  // `option_value` is that of `option`; empty: no outputs. `several`: it names a folder even for one file. `of_set`:
+  // `files` are the names of the clouds of a dataset, each another, and it names a folder, too. Throws UsageError
+  // naming `option` if an output would replace another one or an input, and if it cannot be written.
   OutputFiles(const std::string& option, const std::string& option_value, const std::vector<std::string>& files,
-              const std::string& extension, bool several = false);
+              const std::string& extension, bool several = false, bool of_set = false);
   bool requested() const { return !paths_.empty(); }
   const std::filesystem::path& operator[](size_t file) const { return paths_.at(file); }
 

@@ -44,7 +44,7 @@ PartSubset::PartSubset(std::unique_ptr<PartDataset> shapes, std::vector<std::str
 Shape PartSubset::get(int64_t index) const {
   Shape shape = shapes_->get(index);
   shape.label = label(index);
-  shape.parts = ids_.index_select(0, shape.parts);
+  if (shape.parts.defined()) shape.parts = ids_.index_select(0, shape.parts);
   return shape;
 }
 

@@ -27,6 +27,7 @@ class PartSubset final : public PartDataset {
   bool in_memory() const override { return shapes_->in_memory(); }
   std::vector<std::string> warnings() const override { return shapes_->warnings(); }
   const PartList& parts() const override { return parts_; }
+  bool has_parts() const override { return shapes_->has_parts(); }
   at::Tensor count_parts() const override;
 
  private:

@@ -104,6 +104,14 @@ void ProgressBar::note(const std::string& line) noexcept {
   });
 }
 
+void ProgressBar::clear() noexcept {
+  quietly([&] {
+    if (!output_.terminal || !shown_ || finished_) return;
+    *output_.out << "\r\x1b[K" << std::flush;
+    shown_ = false;
+  });
+}
+
 void ProgressBar::finish() noexcept {
   quietly([&] {
     if (finished_) return;

@@ -38,6 +38,8 @@ class ProgressBar {
   void update(int64_t done, const std::string& suffix = "") noexcept;
   // Prints a permanent line above the bar, or in place of the next line at intervals.
   void note(const std::string& line) noexcept;
+  // Removes the bar from a terminal, so that others can print there; the next update draws it again.
+  void clear() noexcept;
   // Draws the last state and ends the line. Later calls do nothing.
   void finish() noexcept;
 

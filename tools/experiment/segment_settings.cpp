@@ -31,6 +31,10 @@ void SegmentSettings::check() const {
   }
 }
 
+std::vector<KeyUse> SegmentSettings::key_uses() const {
+  return CloudExperimentSettings::key_uses(/*head_samples=*/false, kReadOptionUse);
+}
+
 void SegmentSettings::locate_data() {
   if (data.empty()) throw UsageError("--data DIR is required: the dataset");
   data = std::filesystem::absolute(data).lexically_normal().string();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/formats/shape_file.h"
+#include "data/points/part_dataset.h"
 #include "models/point_segmenter.h"
 #include "tools/experiment/cloud_settings.h"
 
@@ -32,7 +33,8 @@ struct SegmentSettings : CloudExperimentSettings<SegmentCloudSettings, SegmentMo
   static constexpr SmallSizes kSmallSizes = {.num_samples = 64, .head_num_samples = 0, .batch_size = 8};
   void check() const;
   // Lists the keys that are used only with some values of other keys.
-  std::vector<KeyUse> key_uses() const { return train.with_key_uses(model.key_uses(/*head_samples=*/false)); }
+  std::vector<KeyUse> key_uses() const;
+  static constexpr FindReadOptionUse* kReadOptionUse = part_read_option_use;
   // Makes `data` valid in any working directory. Throws UsageError if it is not set.
   void locate_data();
   void take_resumable(const SegmentSettings& other);

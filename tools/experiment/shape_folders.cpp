@@ -167,14 +167,13 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
   std::vector<std::string> errors(all.size());
   std::vector<std::vector<std::string>> warnings(all.size());
   std::vector<uint64_t> contents(all.size());
-  std::vector<char> inward(all.size(), 0), with_normals(all.size(), 0);
+  std::vector<std::optional<NormalFault>> faults(all.size());
   parallel_items(static_cast<int64_t>(all.size()), at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     try {
       const Shape shape = read_shape(all[at], options, &warnings[at]);
       contents[at] = text_hash(read_file(all[at]));
-      with_normals[at] = shape.normals.defined() ? 1 : 0;
-      inward[at] = normals_point_inward(shape) ? 1 : 0;
+      faults[at] = normal_fault(shape);
       for (const std::string& warning : training_cloud_warnings(shape.points)) {
         warnings[at].push_back(all[at].string() + ": " + warning);
       }
@@ -184,9 +183,7 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
   });
   ShapeFilesCheck check;
   check.count = all.size();
-  const auto number_of = [](const std::vector<char>& marks) { return std::count(marks.begin(), marks.end(), 1); };
-  if (std::string text = inward_text(source.string(), number_of(inward), number_of(with_normals), "files");
-      !text.empty()) {
+  if (std::string text = normal_faults_text(source.string(), faults, "files"); !text.empty()) {
     check.warnings.push_back(std::move(text));
   }
   std::map<uint64_t, size_t> first_with;  // these contents

@@ -4,9 +4,11 @@
 
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "data/data_error.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/config.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/published_sets.h"
 #include "tools/experiment/training_run.h"
@@ -53,6 +55,10 @@ class TrainCommand : protected TrainArguments {
   bool begins_small() const {
     return !resume && (preset ? *preset == Preset::small : config_file.empty()) && !small_preset(config_).empty();
   }
+
+  // Throws UsageError for an option of the command line that nothing uses. Those of key_uses() have been refused before
+  // train() is called.
+  void refuse_unused(const std::vector<KeyUse>& uses) const { config_.refuse_unused(uses); }
 
   // Calls evaluate(); if interrupted, the message says that the training is saved.
   template <class Evaluate>

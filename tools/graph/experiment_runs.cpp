@@ -49,6 +49,21 @@ bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetS
   return train_model_within_memory<GraphExperiment>(settings, opened, folder, resume, device, processes, epochs);
 }
 
+// Returns the run whose weights a new model `number` of an ensemble begins with, where `init_from` is that of the
+// first: the model of that number if it is an ensemble with one, otherwise the same. Empty without a run to begin with.
+std::string initial_run(const std::string& init_from, int64_t number) {
+  if (init_from.empty()) return init_from;
+  const std::filesystem::path member = ensemble_folder(resolve_run(init_from), number);
+  return std::filesystem::exists(member / "best.ckpt") ? member.string() : init_from;
+}
+
+// Returns the run whose weights the model of a RUN folder began with.
+std::string recorded_initial_run(const std::filesystem::path& path) {
+  GraphSettings recorded;
+  recorded.config().load_run_toml(RunFolder::open(path).config());
+  return recorded.train.init_from;
+}
+
 // Trains the models of an ensemble, each in its own folder; `epochs` as in train_run.
 bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
                       const RunFolder& folder, bool resume, at::Device device, const Communicator& processes,
@@ -61,6 +76,8 @@ bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, 
     single.seed = combine_seeds({settings.seed, static_cast<uint64_t>(number)}) >> 1;
     const std::filesystem::path path = ensemble_folder(folder.path(), number);
     const bool again = resume && RunFolder::holds_run(path);
+    // The first ensemble may have moved since.
+    single.train.init_from = again ? recorded_initial_run(path) : initial_run(settings.train.init_from, number);
     const RunFolder own = open_run_folder(path, again, processes);
     if (processes.is_root()) {
       std::cerr << "\nmodel " << number + 1 << " of an ensemble of " << settings.ensemble << '\n';
@@ -243,6 +260,16 @@ struct PlannedExperiment {
   std::string kernel_obstacle;  // why a kernel regression that is asked for is left out; empty: it is not
 };
 
+// Returns the uses of keys_for_some_data. `split` is that of the first run.
+std::vector<KeyUse> data_uses(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split) {
+  const GraphTask task = graphs.schema.task;
+  return {{{"refit"},
+           !settings.splits.refit || !split.validation.empty(),
+           "a validation split",
+           "data without one (--validation-fraction 0.2 holds one out)"},
+          {{"regression_loss"}, task == GraphTask::regression, "regression", has_classes(task) ? "classes" : "labels"}};
+}
+
 // Opens the graphs. Throws the errors of settings that do not fit them.
 PlannedExperiment plan_experiment(const GraphSettings& settings, bool resume, const Communicator& processes) {
   TrainingGraphs opened = root_first(processes, [&] { return open_training_graphs(settings); });
@@ -264,8 +291,9 @@ PlannedExperiment plan_experiment(const GraphSettings& settings, bool resume, co
 
 }  // namespace
 
-void check_experiment(const GraphSettings& settings) {
-  plan_experiment(settings, /*resume=*/false, one_process());
+std::vector<KeyUse> check_experiment(const GraphSettings& settings) {
+  const PlannedExperiment plan = plan_experiment(settings, /*resume=*/false, one_process());
+  return data_uses(plan.opened.settings, plan.opened.graphs, plan.split);
 }
 
 void check_fold(const GraphSettings& settings, const PackedItems& graphs) {
@@ -311,9 +339,11 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 }
 
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
-                                      at::Device device, const Communicator& processes, const std::string& note) {
+                                      at::Device device, const Communicator& processes, const std::string& note,
+                                      const RefuseUnused& refuse_unused) {
   const auto [opened, planned, split, obstacle] = plan_experiment(settings, resume, processes);
   const PackedItems& graphs = opened.graphs;
+  if (refuse_unused && !resume) refuse_unused(data_uses(opened.settings, graphs, split));
   if (!obstacle.empty() && processes.is_root()) std::cerr << "kernel_ridge is left out: " << obstacle << '\n';
   const MoleculeSettings& features = opened.settings.molecules;
   if (!features.head_features && !features.kernel_ridge && features.names_features() && processes.is_root()) {

@@ -2,13 +2,16 @@
 // The runs of an experiment: a single one, or one per seed and fold, each in its own folder.
 #pragma once
 
+#include <array>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/training/distributed/communicator.h"
+#include "tools/experiment/config.h"
 #include "tools/experiment/graph_data.h"
 #include "tools/experiment/metrics_csv.h"
 #include "tools/experiment/result_table.h"
@@ -39,17 +42,24 @@ struct RunResult {
   double seconds = 0.0;  // of the training, including validation
 };
 
-// Throws the errors of an experiment whose settings do not fit its data, before anything is trained.
-void check_experiment(const GraphSettings& settings);
+// Keys that are used only with some data.
+inline constexpr std::array<const char*, 2> keys_for_some_data = {"refit", "regression_loss"};
+
+// Throws the errors of an experiment whose settings do not fit its data, before anything is trained. Returns the uses
+// of keys_for_some_data.
+std::vector<KeyUse> check_experiment(const GraphSettings& settings);
+
+using RefuseUnused = std::function<void(const std::vector<KeyUse>&)>;
 
 // Trains the rest of the experiment in `folder` (created or opened by the caller), evaluates every run on its test
 // split, and writes result.json and pictures to its folder; several runs use subfolders, with a table of all runs in
 // table.md and table.csv. With `refit` a run has a subfolder `selection`, trained without the validation split.
-// `note` is printed before the training begins. Finished runs are evaluated again. Throws Interrupted if a signal
+// `note` is printed before the training begins. A new experiment passes the keys that are used only with some data to
+// `refuse_unused`, which may throw, before it trains. Finished runs are evaluated again. Throws Interrupted if a signal
 // arrives. In distributed training only rank 0 evaluates: other ranks return no results.
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device = at::kCPU, const Communicator& processes = one_process(),
-                                      const std::string& note = "");
+                                      const std::string& note = "", const RefuseUnused& refuse_unused = {});
 
 // Returns the epoch that a validation split of `items` items chooses: the last whose score is within one standard error
 // of the best up to it, or one item if that is more; for scores that are no shares, the last of the best ones. A small

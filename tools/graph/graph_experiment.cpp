@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -240,11 +241,25 @@ bool GraphTrainCommand::train(const RunFolder& folder) {
             std::string(" is averaged with a kernel ridge regression, which --no-kernel-ridge leaves out");
   }
   try {
-    results_ = run_experiment(settings, folder, resume, device, processes(), note);
+    results_ = run_experiment(settings, folder, resume, device, processes(), note,
+                              [this](const std::vector<KeyUse>& uses) { refuse_unused(uses); });
   } catch (const Interrupted& stop) {
     throw Interrupted(std::string(stop.what()) + ": continue with " + resume_command());
   }
   return true;
+}
+
+void SequenceTrainCommand::add_to(CLI::App& subcommand, const std::string& example) {
+  GraphTrainCommand::add_to(subcommand, example);
+  subcommand.get_option("--data")->description("dataset of sequences: a folder");
+  const auto of_graphs = [](const CLI::Option* option) {
+    const std::array names = {"directed", "coalesce", "split-folder", "split-name", "atom-references"};
+    return option->get_group() == "molecules" ||
+           std::ranges::any_of(names, [&](const char* name) { return option->check_lname(name); });
+  };
+  for (CLI::Option* option : subcommand.get_options()) {
+    if (of_graphs(option)) option->group("");
+  }
 }
 
 bool SequenceTrainCommand::train(const RunFolder& folder) {

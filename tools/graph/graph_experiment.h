@@ -77,6 +77,10 @@ class GraphTrainCommand : public TrainCommand<GraphSettings> {
 
 // The same for sequences, whose defaults are those of the keys.
 class SequenceTrainCommand : public GraphTrainCommand {
+ public:
+  // As that of graphs; the help leaves out options that are for graphs and molecules alone.
+  void add_to(CLI::App& subcommand, const std::string& example);
+
  protected:
   std::string small_preset(const Config&) const override { return ""; }
   bool train(const RunFolder& folder) override;

@@ -32,15 +32,14 @@ std::pair<std::string, std::string> first_different_lines(const std::string& fir
   return {line, other};
 }
 
-// Throws UsageError for a key that the command line or a list gives and none of the configurations uses.
-void refuse_unused(const SweepList& plan, const std::vector<Variation>& all) {
-  std::vector<std::vector<KeyUse>> uses;
-  for (const Variation& variation : all) uses.push_back(variation.settings.key_uses());
+// Throws UsageError for a key that the command line or a list gives and none of the configurations uses. `uses` has an
+// element for each configuration.
+void refuse_unused(const SweepList& plan, const std::vector<std::vector<KeyUse>>& uses) {
   for (const std::string& key : keys_of(plan)) {
     std::string reason;
     const auto unused = [&](const KeyUse& use) {
       if (use.used || std::ranges::find(use.keys, key) == use.keys.end()) return false;
-      reason = key + " is for " + use.purpose + ", not for " + use.instead;
+      reason = use.unused_text(key);
       return true;
     };
     if (std::ranges::all_of(uses, [&](const auto& of_one) { return std::ranges::any_of(of_one, unused); })) {
@@ -166,19 +165,24 @@ struct SweepCommand {
     }
   }
 
-  // Throws the errors of configurations that do not fit their data, unless their training has begun. The first one's
-  // come with its training.
-  void refuse_unfit_after_first(const std::vector<Variation>& all) const {
-    for (size_t i = 1; i < all.size(); ++i) {
+  // Throws the errors of configurations that do not fit their data, and UsageError for a key of `plan` that none of
+  // them uses with these, unless their training has begun. The first one is checked only for such keys: its other
+  // errors come with its training.
+  void refuse_unfit(const SweepList& plan, const std::vector<Variation>& all) const {
+    const std::set<std::string> named = keys_of(plan);
+    const bool depends = std::ranges::any_of(keys_for_some_data, [&](const char* key) { return named.contains(key); });
+    std::vector<std::vector<KeyUse>> uses(all.size());  // empty: all keys
+    for (size_t i = depends ? 0 : 1; i < all.size(); ++i) {
       if (std::filesystem::exists(out / folder_name(all[i].name) / "config.toml")) continue;
       GraphSettings settings = all[i].settings;
       try {
         settings.locate_data();
-        check_experiment(settings);
+        uses[i] = check_experiment(settings);
       } catch (const UsageError& error) {
-        throw UsageError(all[i].name + ": " + error.what());
+        throw UsageError(i == 0 ? error.what() : all[i].name + ": " + error.what());
       }
     }
+    refuse_unused(plan, uses);
   }
 
   int execute() const {
@@ -197,9 +201,11 @@ struct SweepCommand {
         throw UsageError("two configurations are called " + variation.name);
       }
     }
-    refuse_unused(plan, all);
+    std::vector<std::vector<KeyUse>> uses;
+    for (const Variation& variation : all) uses.push_back(variation.settings.key_uses());
+    refuse_unused(plan, uses);
     leave_out_repeated(all);
-    refuse_unfit_after_first(all);
+    refuse_unfit(plan, all);
     std::vector<ResultRow> rows;
     std::vector<RunResult> first;
     std::vector<Curve> curves;

@@ -98,7 +98,8 @@ Subject CloudGallery::get(int64_t item, bool beside) {
       trained_ ? explained_cloud(*trained_, shape, beside) : std::pair{subject_of(shape), int64_t{-1}};
   if (!dataset_)
     subject.surface = read_surface(files_[static_cast<size_t>(item)], {options_.columns, options_.drop_invalid});
-  if (const auto* const labelled = dynamic_cast<const PartDataset*>(dataset_.get())) {
+  const auto* const labelled = dynamic_cast<const PartDataset*>(dataset_.get());
+  if (labelled && shape.parts.defined()) {
     subject.true_parts = part_labels({{labelled->class_names()}, labelled->parts()}, shape.parts, /*one_class=*/true);
   }
   if (!trained_ && beside) subject.beside = std::make_shared<Subject>(rotated_copy(subject, options_.seed));

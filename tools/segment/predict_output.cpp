@@ -36,23 +36,47 @@ std::vector<FoundPart> found_parts(const PartPrediction& prediction, const Segme
   return found;
 }
 
+using Advance = std::function<void(int64_t, int64_t)>;
+
+// Calls predict(advance), with `shown` progress on stderr for large clouds, and notes what the training has not seen.
+PartPrediction with_progress(const SegmentRun& trained, BlockKind kind, bool shown,
+                             const std::function<PartPrediction(const Advance&)>& predict) {
+  std::unique_ptr<ProgressBar> bar;
+  PartPrediction prediction = predict([&](int64_t done, int64_t total) {
+    if (shown && !bar && done < total) bar = std::make_unique<ProgressBar>("predicting", total);
+    if (bar) bar->update(done);
+    throw_if_interrupted("in the middle of a prediction");
+  });
+  if (bar) bar->finish();
+  const int64_t block = trained.settings.clouds.block;
+  if (kind == BlockKind::near && block > 0 && prediction.labels.numel() > block) {
+    stderr_notes().print(
+        "--block-kind near: the model was trained on points from all over a cloud, and may be wrong about neighbours");
+  }
+  return prediction;
+}
+
 }  // namespace
 
 void SegmentOutput::add_to(CLI::App& subcommand) {
-  subcommand.add_option("--category", category, "class of the shapes");
+  subcommand.add_option("--category", category, "class of the shapes in files");
   add_enum_option(subcommand, "--block-kind", &kind,
                   "what --block takes at once: points from all over the cloud, or neighbours");
   subcommand.add_option("--labels", labels,
                         "write the part's number of every point or vertex, a line each; of several files: a folder");
 }
 
-void SegmentOutput::begin(const std::vector<std::string>& files, bool several) {
-  label_files_.emplace("--labels", labels, files, ".txt", several);
+void SegmentOutput::begin(const InputFiles& inputs) {
+  label_files_.emplace("--labels", labels, inputs.files, ".txt", inputs.several, inputs.of_set);
   install_interrupt_handler();
 }
 
-void SegmentOutput::warn(const SegmentRun& trained) const {
-  if (std::ranges::find(trained.class_names, category) == trained.class_names.end()) return;
+void SegmentOutput::warn(const SegmentRun& trained, const SetClouds& set) const {
+  std::set<std::string> given;
+  for (const auto& [clouds, row] : set.clouds) {
+    given.insert(trained.class_names.at(static_cast<size_t>(clouds->label(row))));
+  }
+  if (std::ranges::find(trained.class_names, category) != trained.class_names.end()) given.insert(category);
   std::set<std::string> learned;
   try {
     for (const SplitRow& row : read_split_rows(trained.split_file)) {
@@ -61,25 +85,23 @@ void SegmentOutput::warn(const SegmentRun& trained) const {
   } catch (const DataError&) {
     return;  // a prediction needs no split.csv
   }
-  if (learned.empty() || learned.contains(category)) return;
-  std::cerr << "--category " << category << ": the model was trained on no shape of this class\n";
+  for (const std::string& one : given) {
+    if (learned.empty() || learned.contains(one)) continue;
+    std::cerr << (set.clouds.empty() ? "--category " : "class ") << one
+              << ": the model was trained on no shape of this class\n";
+  }
 }
 
 PartPrediction SegmentOutput::predict(SegmentRun& trained, const std::string& file, const FileOptions& reading) const {
-  std::unique_ptr<ProgressBar> bar;
-  const auto advance = [&](int64_t done, int64_t total) {
-    if (!bar && done < total) bar = std::make_unique<ProgressBar>("predicting", total);
-    if (bar) bar->update(done);
-    throw_if_interrupted("in the middle of a prediction");
-  };
-  PartPrediction prediction = predict_parts(trained, file, category, kind, advance, reading);
-  if (bar) bar->finish();
-  const int64_t block = trained.settings.clouds.block;
-  if (kind == BlockKind::near && block > 0 && prediction.labels.numel() > block) {
-    stderr_notes().print(
-        "--block-kind near: the model was trained on points from all over a cloud, and may be wrong about neighbours");
-  }
-  return prediction;
+  return with_progress(trained, kind, /*shown=*/true, [&](const Advance& advance) {
+    return predict_parts(trained, file, category, kind, advance, reading);
+  });
+}
+
+PartPrediction SegmentOutput::predict(SegmentRun& trained, Shape cloud, const FileOptions& reading) const {
+  return with_progress(trained, kind, /*shown=*/false, [&](const Advance& advance) {
+    return predict_parts(trained, std::move(cloud), kind, advance, reading.estimated_normals);
+  });
 }
 
 std::string SegmentOutput::text(const std::string& file, const PartPrediction& prediction, const SegmentRun& trained) {
@@ -118,7 +140,8 @@ ColouredPly SegmentOutput::coloured(const PartPrediction& prediction, const Segm
           .colours = part_colours(labels, trained.parts),
           .values = labels,
           .value_name = "part",
-          .faces = prediction.mesh.faces};
+          .faces = prediction.mesh.faces,
+          .normals = prediction.normals};
 }
 
 PlotResult SegmentOutput::draw(const std::filesystem::path& picture, const std::string& file,

@@ -46,6 +46,18 @@ double shape_iou(const at::Tensor& predicted, const at::Tensor& parts, const at:
   return count > 0 ? sum / static_cast<double>(count) : 1.0;
 }
 
+// Returns the clouds of the files of a split, with the classes and parts of the run.
+std::unique_ptr<PartDataset> open_shapes(const SegmentRun& trained, PartSplit split) {
+  return with_parts_of(trained, open_part_dataset(trained.settings.data, split, trained.settings.reading()));
+}
+
+// Returns the split of the files that the clouds of a split of the run are in.
+PartSplit files_of(const SegmentRun& trained, const std::string& split) {
+  // A training without a published validation split has opened both, of which split.csv says what it held out.
+  const bool together = split != "test" && !trained.settings.clouds.published_validation && !trained.split_file.empty();
+  return together ? PartSplit::train_and_validation : value_named<PartSplit>(split, "split");
+}
+
 // Returns the loss of IoU on rotated copies, in percentage points.
 double lost_points(const SegmentEvaluation& evaluation) {
   return 100 * (evaluation.upright->parts.instance_iou - evaluation.scores.parts.instance_iou);
@@ -95,7 +107,7 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
         if (published) open(validation, PartSplit::validation)();
       },
       open(test, PartSplit::test));
-  if (!published && has_validation_split(settings.data)) {
+  if (!published && has_split(settings.data, PartSplit::validation)) {
     warnings.push_back(settings.data +
                        ": its validation split is trained on (--published-validation chooses the checkpoint by it)");
   }
@@ -115,16 +127,31 @@ std::unique_ptr<TrainingTask> SegmentExperiment::make_task(const PointSegmenter&
 
 std::unique_ptr<PointDataset> SegmentExperiment::open_files(const SegmentRun& trained, const std::string& split) {
   const SegmentSettings& settings = trained.settings;
-  // A training without a published validation split has opened both, of which split.csv says what it held out.
-  const bool together = split != "test" && !settings.clouds.published_validation && !trained.split_file.empty();
-  auto dataset = open_part_dataset(settings.data,
-                                   together ? PartSplit::train_and_validation : value_named<PartSplit>(split, "split"),
-                                   settings.reading());
-  dataset = with_parts_of(trained, std::move(dataset));
+  std::unique_ptr<PartDataset> dataset = open_shapes(trained, files_of(trained, split));
+  dataset->count_parts();  // refuses clouds without parts; has_normals() knows of files that have been read
   if (!settings.clouds.normals) return dataset;
-  dataset->count_parts();  // has_normals() knows of files that have been read
   const auto estimate = settings.augment.only_estimated_normals() ? with_estimated_normals : with_normals;
   return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
+}
+
+SetClouds SegmentExperiment::open_set(const SegmentRun& trained, const std::string& split) {
+  const std::string& data = trained.settings.data;
+  SetClouds set;
+  const auto add = [&](std::unique_ptr<PointDataset> clouds) {
+    for (const std::string& warning : clouds->warnings()) std::cerr << warning << '\n';
+    set.add(std::move(clouds));
+  };
+  if (split != "all") {
+    add(recorded_split<SegmentExperiment>(trained, split, open_shapes(trained, files_of(trained, split))));
+  }
+  for (const PartSplit one : {PartSplit::train, PartSplit::validation, PartSplit::test}) {
+    // What is no set of parts is opened, too: the error says so.
+    if (split == "all" && (!is_part_dataset(data) || has_split(data, one))) add(open_shapes(trained, one));
+  }
+  if (set.repeated > 0) {
+    std::cerr << data << ": " << set.repeated << " of its clouds have the name of another one, and are left out\n";
+  }
+  return set;
 }
 
 std::vector<std::string> SegmentExperiment::recorded_splits(const SegmentSettings& settings, const std::string& split) {
@@ -190,8 +217,9 @@ std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation&
 
 Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, const std::string& split,
                                      int64_t count) {
+  const bool plain = split == "test" || !has_split(trained.settings.data, PartSplit::validation);
   Mistakes found{"The lowest IoU, the mean over the parts of a shape's class; each part has a colour of its own" +
-                     (split == "test" || !has_validation_split(trained.settings.data) ? view_hint(split) : ""),
+                     (plain ? view_hint(split) : ""),
                  {},
                  view::empty_page()};
   std::vector<std::pair<double, int64_t>> order;  // IoU, row
@@ -244,13 +272,14 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
              test = open_part_dataset(data, PartSplit::test, options);
   const PartNames outputs{{training->class_names()}, training->parts()};
   std::unique_ptr<PartDataset> validation;
-  if (has_validation_split(data)) validation = open_part_dataset(data, PartSplit::validation, options);
+  if (has_split(data, PartSplit::validation)) validation = open_part_dataset(data, PartSplit::validation, options);
   std::vector<std::pair<std::string, const PartDataset*>> splits = {{"train", training.get()}, {"test", test.get()}};
   if (validation) splits.emplace(splits.begin() + 1, "validation", validation.get());
   std::vector<at::Tensor> counts(splits.size());  // of points of parts
   if (reading.check) {
     std::vector<std::string> broken;
     for (size_t i = 0; i < splits.size(); ++i) {
+      if (!splits[i].second->has_parts()) continue;
       try {
         counts[i] = splits[i].second->count_parts();
       } catch (const BrokenFiles& error) {
@@ -268,6 +297,7 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
     const auto& [split, shapes] = splits[i];
     const std::string name = data.string() + " (" + split + ")";
     if (split != "validation") add(empty_parts_warnings(*shapes, counts[i], name));
+    if (!shapes->has_parts()) add({name + ": its files have no array pid: the parts can only be predicted"});
     add(shapes->warnings());
     if (reading.check) add(cloud_form_warnings(*shapes, name));
     if (split != "test") learned.push_back(shapes);

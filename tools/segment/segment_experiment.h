@@ -24,7 +24,7 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
   static constexpr TrainerHelp help{.description = "Parts of 3D shapes by the Sampling Foundational Transformer",
                                     .train = "train a model of the parts of shapes and leave it in a RUN folder",
                                     .eval = "how well a trained model finds the parts, upright or rotated",
-                                    .predict = "the part of every point of some files",
+                                    .predict = "the part of every point of some files, or of a dataset",
                                     .info = "what a RUN folder, a checkpoint, a dataset or a shape file holds"};
   static constexpr const char *name = "segmentation",
                               *seed_help = "of the rotations and of the points that are sampled of a mesh";
@@ -38,6 +38,7 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
                                                  const SegmentSettings& settings, const Communicator& processes);
 
   static std::unique_ptr<PointDataset> open_files(const SegmentRun& trained, const std::string& split);
+  static SetClouds open_set(const SegmentRun& trained, const std::string& split);
   static std::vector<std::string> recorded_splits(const SegmentSettings& settings, const std::string& split);
   static Evaluation evaluate(SegmentRun& trained, const PointDataset& clouds, Rotation rotation, int64_t repeats,
                              const std::function<void(int64_t)>& progress);

@@ -14,6 +14,7 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
   FileShape content;
   const Shape shape = read_prepared(trained, file, prediction.warnings, &content, options);
   prediction.labels = part_logits(trained, shape, label, kind, progress).argmax(1);
+  prediction.normals = content.normals;
   const at::Tensor& vertices = content.mesh.vertices;
   prediction.points = (content.is_mesh() ? file_coordinates(shape) : vertices).to(content.precision);
   if (!content.is_mesh()) return prediction;
@@ -29,9 +30,21 @@ PartPrediction predict_parts(SegmentRun& trained, const at::Tensor& points, cons
   const int64_t label = category_of(trained, category);
   PartPrediction prediction;
   Shape shape = input_cloud(points, normals, prediction.warnings);
+  prediction.normals = shape.normals;
   prepare(trained, shape, prediction.warnings);
   prediction.labels = part_logits(trained, shape, label, kind, progress).argmax(1);
   prediction.points = points.detach().cpu().clone();  // the caller may free its memory
+  return prediction;
+}
+
+PartPrediction predict_parts(SegmentRun& trained, Shape shape, BlockKind kind,
+                             const std::function<void(int64_t, int64_t)>& progress, bool estimated_normals) {
+  PartPrediction prediction;
+  for (const std::string& warning : shape.warnings) prediction.warnings.push_back(cloud_name(shape) + ": " + warning);
+  prediction.normals = shape.normals;
+  prepare(trained, shape, prediction.warnings, estimated_normals);
+  prediction.labels = part_logits(trained, shape, shape.label, kind, progress).argmax(1);
+  prediction.points = file_coordinates(shape);
   return prediction;
 }
 

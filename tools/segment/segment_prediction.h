@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicts the parts of the shape in a file, or of a cloud in memory.
+// Predicts the parts of the shape in a file, of a cloud in memory, or of one in a dataset.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +15,12 @@ namespace geosft {
 struct PartPrediction {
   // [n, 3], in the order of the file or sampled from its mesh, in the coordinates and the precision of the file.
   at::Tensor points;
-  at::Tensor labels;                  // int64 [n]
-  Mesh mesh;                          // from the file, likewise; undefined tensors if it is a cloud
-  at::Tensor vertex_labels;           // int64 [V]: for each mesh vertex, the part of the nearest point
+  at::Tensor labels;         // int64 [n]
+  Mesh mesh;                 // from the file, likewise; undefined tensors if it is a cloud
+  at::Tensor vertex_labels;  // int64 [V]: for each mesh vertex, the part of the nearest point
+  // float32, unit length (0: missing): the normals that were given, of the vertices of a mesh, else of the points;
+  // undefined if there are none, and for a mesh in OBJ, whose normals are not read.
+  at::Tensor normals;
   std::vector<std::string> warnings;  // one sentence per change made to the shape
 };
 
@@ -38,6 +41,13 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
 PartPrediction predict_parts(SegmentRun& trained, const at::Tensor& points, const at::Tensor& normals,
                              const std::string& category, BlockKind kind = BlockKind::spread,
                              const std::function<void(int64_t, int64_t)>& progress = {});
+
+// Returns the same for a cloud of a dataset: its class, shape.label, is one of the run's. Normals that the model needs
+// are estimated where they are missing, and with `estimated_normals` everywhere. The warnings of the shape are among
+// those of the prediction. Throws DataError for a shape that is no cloud, see prepare().
+PartPrediction predict_parts(SegmentRun& trained, Shape shape, BlockKind kind,
+                             const std::function<void(int64_t, int64_t)>& progress = {},
+                             bool estimated_normals = false);
 
 // Returns int64 [V]: for each of `vertices` [V, 3], the label of the nearest of `points` [n, 3], n >= 1, whose `labels`
 // are int64 [n]. Throws c10::Error naming the argument for other shapes.

@@ -74,6 +74,10 @@ struct ViewOptions {
     if (!reading.columns.empty()) clouds.columns = reading.columns;
     if (drop_invalid_given) clouds.drop_invalid = reading.drop_invalid;
   }
+  // Throws UsageError for an option that says how files are read, and has no effect on the dataset.
+  void check_reading(const std::string& data, FindReadOptionUse* find) const {
+    if (files.empty()) refuse_unused_reading(reading.columns, drop_invalid_given && reading.drop_invalid, data, find);
+  }
   std::unique_ptr<Gallery> clouds() const;
   std::unique_ptr<Gallery> segments() const;
   std::unique_ptr<Gallery> graphs() const;
@@ -231,6 +235,7 @@ std::unique_ptr<Gallery> ViewOptions::segments() const {
   if (!files.empty()) trained.settings.data.clear();
   overrides.apply(trained.settings.data, trained.settings.seed, trained.settings.evaluation);
   check_source(trained.settings.data);
+  check_reading(trained.settings.data, SegmentSettings::kReadOptionUse);
   if (points && !files.empty()) trained.settings.clouds.points_per_mesh = *points;
   read_dataset_into(trained.settings.clouds);
   std::unique_ptr<PartDataset> dataset;
@@ -256,8 +261,10 @@ std::unique_ptr<Gallery> ViewOptions::clouds() const {
     trained->model->to(device);
   }
   check_source(settings.data);
+  const bool of_parts = files.empty() && !trained && is_part_dataset(settings.data);
+  check_reading(settings.data, of_parts ? SegmentSettings::kReadOptionUse : ClassifySettings::kReadOptionUse);
   std::unique_ptr<PointDataset> dataset;
-  if (files.empty() && !trained && is_part_dataset(settings.data)) {
+  if (of_parts) {
     dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"),
                                 {settings.clouds.columns, settings.clouds.drop_invalid});
   } else if (files.empty()) {

@@ -82,6 +82,7 @@ TEST_CASE("a mesh is sampled from the seed, a cloud is taken as it is") {
   test::require_equal(to_cloud(mesh, 500, 3, "a.obj").points, shape.points, "same seed");
   CHECK_FALSE(at::equal(to_cloud(mesh, 500, 4, "a.obj").points, shape.points));
   const Shape cloud = to_cloud(parse_shape("1 2 3\n4 5 6\n", "a.xyz"), 500, 3, "a.xyz");
+  CHECK((shape.from_mesh && !cloud.from_mesh));
   test::require_equal(cloud.points, at::arange(1, 7).view({2, 3}).to(at::kFloat), "cloud");
   CHECK_FALSE(cloud.normals.defined());
 }

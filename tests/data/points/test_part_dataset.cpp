@@ -17,8 +17,10 @@ TEST_CASE("part dataset: what lies in a folder decides the reader") {
   CHECK(open_part_dataset(folder / "hdf5", PartSplit::test)->parts().size() == 5);
   CHECK(open_part_dataset(folder / "text", PartSplit::test)->has_normals());
   CHECK_FALSE(open_part_dataset(folder / "older", PartSplit::test)->has_normals());
-  CHECK_FALSE(has_validation_split(folder / "hdf5"));
-  CHECK(has_validation_split(folder / "text"));
+  CHECK((has_split(folder / "hdf5", PartSplit::train) && has_split(folder / "hdf5", PartSplit::test)));
+  CHECK_FALSE(has_split(folder / "hdf5", PartSplit::validation));
+  CHECK(has_split(folder / "text", PartSplit::validation));
+  CHECK_FALSE(has_split(folder / "absent", PartSplit::test));
   write_text(folder / "empty/readme.txt", "nothing");
   require_error([&] { open_part_dataset(folder / "empty", PartSplit::test); }, {"parts.txt", "none of these"});
   require_error([&] { open_part_dataset(folder / "absent", PartSplit::test); }, {"absent", "nothing of this name"});

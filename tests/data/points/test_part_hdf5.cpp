@@ -32,7 +32,8 @@ TEST_CASE("part HDF5: a set with names of its own") {
   CHECK_FALSE(is_part_hdf5(folder.path()));
   write_part_set(folder.path());
   CHECK(is_part_hdf5(folder.path()));
-  CHECK_FALSE(part_hdf5_has_validation(folder.path()));
+  CHECK_FALSE(part_hdf5_has_split(folder.path(), PartSplit::validation));
+  CHECK(part_hdf5_has_split(folder.path(), PartSplit::train_and_validation));
   const auto train = open_part_hdf5(folder.path(), PartSplit::train_and_validation);
   const auto test = open_part_hdf5(folder.path(), PartSplit::test);
   CHECK(train->size() == 6);
@@ -54,7 +55,7 @@ TEST_CASE("part HDF5: a set with names of its own") {
 TEST_CASE("part HDF5: ShapeNetPart's own files") {
   const TemporaryFolder folder;
   write_shapenet_hdf5(folder.path());
-  CHECK(part_hdf5_has_validation(folder.path()));
+  CHECK(part_hdf5_has_split(folder.path(), PartSplit::validation));
   CHECK(open_part_hdf5(folder.path(), PartSplit::train)->size() == 2);
   CHECK(open_part_hdf5(folder.path(), PartSplit::validation)->get(0).name == "ply_data_val0:0");
   CHECK(open_part_hdf5(folder.path(), PartSplit::validation)->name(0) == "ply_data_val0:0");
@@ -63,6 +64,24 @@ TEST_CASE("part HDF5: ShapeNetPart's own files") {
   CHECK_FALSE(both->has_normals());
   CHECK(both->class_names()[5] == "Earphone");
   CHECK(both->get(3).parts.max().item<int64_t>() == 18);
+}
+
+TEST_CASE("part HDF5: clouds without parts are read, and those that need parts are told") {
+  const TemporaryFolder folder;
+  write_part_set(folder.path());
+  std::map<std::string, at::Tensor> arrays = PartClouds(3, 64, 1).arrays();
+  arrays.erase("pid");
+  write_hdf5(folder / "ply_data_test0.h5", arrays);
+  const auto bare = open_part_hdf5(folder.path(), PartSplit::test);
+  REQUIRE(bare->size() == 3);
+  CHECK_FALSE(bare->get(1).parts.defined());
+  CHECK(bare->get(1).label == 1);
+  CHECK_FALSE(bare->has_parts());
+  CHECK(bare->warnings().empty());
+  require_error([&] { bare->count_parts(); }, {folder.path().string(), "an array pid", "none"});
+  CHECK(open_part_hdf5(folder.path(), PartSplit::train)->has_parts());
+  write_hdf5(folder / "ply_data_test1.h5", PartClouds(2, 64, 3).arrays());  // parts in some files of a split alone
+  require_error([&] { open_part_hdf5(folder.path(), PartSplit::test); }, {"ply_data_test1.h5", "with parts"});
 }
 
 TEST_CASE("part HDF5: broken sets") {

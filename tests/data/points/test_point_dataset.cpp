@@ -51,6 +51,32 @@ TEST_CASE("open_point_dataset knows every kind of source") {
   test::require_error([&] { open("tree/bed/a.obj"); }, {"a.obj", "a folder of shapes"});
 }
 
+TEST_CASE("options of reading have an effect on files that can hold a cloud, and those of columns on tables") {
+  const test::TemporaryFolder folder;
+  const std::map<std::string, at::Tensor> arrays = {{"data", at::randn({2, 4, 3}, test::generator(1))},
+                                                    {"label", at::tensor({0, 1}, at::kLong)}};
+  test::write_hdf5(folder / "hdf5/ply_data_train0.h5", arrays);
+  test::write_hdf5(folder / "scan/training_objectdataset.h5", arrays);
+  test::write_text(folder / "text/modelnet40_shape_names.txt", "bed\n");
+  test::write_text(folder / "text/modelnet40_train.txt", "bed_0001\n");
+  test::write_text(folder / "text/bed/bed_0001.txt", "0,0,0,0,0,1\n1,0,0,0,0,1\n");
+  test::write_text(folder / "meshes/train/bed/a.obj", test::tetrahedron_obj);
+  test::write_text(folder / "surfaces/train/bed/a.stl", "solid a\nendsolid a\n");
+  test::write_text(folder / "tables/train/bed/a.obj", test::tetrahedron_obj);
+  test::write_text(folder / "tables/test/bed/b.xyz", "0 0 0\n");
+  const auto used = [&](const std::string& name) {
+    const ReadOptionUse use = read_option_use(name == "furniture" ? name : (folder / name).string());
+    return std::pair(use.columns, use.drop_invalid);
+  };
+  for (const char* name : {"furniture", "hdf5", "scan", "scan/training_objectdataset.h5", "surfaces"}) {
+    CHECK(used(name) == std::pair(false, false));
+  }
+  for (const char* name : {"text", "text/modelnet40_train.txt", "tables", "absent", "meshes/train/bed/a.obj"}) {
+    CHECK(used(name) == std::pair(true, true));
+  }
+  CHECK(used("meshes") == std::pair(false, true));  // an OBJ without faces is a cloud
+}
+
 TEST_CASE("read_shape samples a mesh and takes a cloud as it is") {
   const test::TemporaryFolder folder;
   PointDatasetOptions options;

@@ -32,12 +32,17 @@ TEST_CASE("the shape cache gives back what was stored under the same key") {
   const auto cloud = cache.load("cloud", "key");
   CHECK_FALSE(cloud->shape.normals.defined());
   CHECK_FALSE(cloud->shape.offset.defined());
+  CHECK_FALSE(cloud->shape.from_mesh);
   CHECK(cloud->warnings == std::vector<std::string>{"one", "another, of it"});
   CHECK(cloud->missing_normals == 3);
   SampledShape far = example();
   far.shape.offset = at::tensor({1e6, 2.5, -3.0}, at::kDouble);
   REQUIRE(cache.store("far", "key", far));
   test::require_equal(cache.load("far", "key")->shape.offset, far.shape.offset, "offset");
+  SampledShape of_mesh = example();
+  of_mesh.shape.from_mesh = true;
+  REQUIRE(cache.store("mesh", "key", of_mesh));
+  CHECK(cache.load("mesh", "key")->shape.from_mesh);
   far.shape.offset = at::ones({2}, at::kDouble);
   REQUIRE(cache.store("far", "key", far));
   CHECK_FALSE(cache.load("far", "key"));

@@ -58,6 +58,8 @@ TEST_CASE("ShapeNetPart text: points without finite coordinates are dropped with
   const auto dropped = open_shapenet_part_text(folder.path(), PartSplit::test, {.drop_invalid = true})->get(0);
   require_equal(dropped.points, at::tensor({0.5f, 0.0f, 0.0f, 0.0f, 0.0f, -1.0f}).view({2, 3}), "points");
   require_equal(dropped.parts, at::tensor({37, 37}, at::kLong), "parts");
+  const std::string left_out = "1 of its 3 points has no finite coordinates, and is left out";
+  REQUIRE(dropped.warnings == std::vector<std::string>{left_out});
   const auto kept = open_shapenet_part_text(folder.path(), PartSplit::test);
   require_error([&] { kept->get(0); }, {"m2.pts:2", "--drop-invalid", "nan"});
   const TemporaryFolder newer;
@@ -67,6 +69,7 @@ TEST_CASE("ShapeNetPart text: points without finite coordinates are dropped with
                 {"m2.txt:3", "--drop-invalid"});
   const auto two = open_shapenet_part_text(newer.path(), PartSplit::test, {.drop_invalid = true})->get(0);
   require_equal(two.parts, at::tensor({36, 37}, at::kLong), "parts");
+  CHECK(two.warnings == std::vector<std::string>{left_out});
   REQUIRE(two.normals.sizes() == at::IntArrayRef{2, 3});
 }
 

@@ -160,6 +160,21 @@ TEST_CASE("eval takes all files of another folder without a split, and reads the
   shop.refuses({"predict", run, flat, "--test-every", "2"}, 2, {"--test-every", "predict"});
 }
 
+TEST_CASE("options of reading files are refused for arrays by every command that has them") {
+  const ClassifyShop shop;
+  const std::string run = shop.trained(), arrays = (shop / "arrays").string();
+  shop.run_well({"export", shop.data().string(), "--out", arrays, "--points", "50"});
+  const Words of_run = {run, "--data", arrays, "--other-data"};
+  for (const Words& command : {Words{"eval"} + of_run, Words{"report"} + of_run, Words{"info", arrays, "--check"},
+                               Words{"export", arrays, "--out", (shop / "more").string()}}) {
+    shop.refuses(command + Words{"--columns", "x,y,z"}, 2, {"--columns is for tables", "not for " + arrays});
+    shop.refuses(command + Words{"--drop-invalid"}, 2, {"--drop-invalid is for files of points, not for " + arrays});
+    shop.run_well(command);
+  }
+  shop.refuses(shop.train("of_arrays", {"--data", arrays, "--drop-invalid"}), 2,
+               {"--drop-invalid is for files of points, not for " + arrays});
+}
+
 TEST_CASE("a model of absolute coordinates is seen to depend on the pose") {
   const ClassifyShop shop;
   shop.run_well(shop.train("run", {"--tokens", "absolute", "--epochs", "1"}));

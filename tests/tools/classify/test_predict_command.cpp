@@ -4,6 +4,7 @@
 
 #include "data/formats/shape_file.h"
 #include "tests/data/points/utm_chair.h"
+#include "tests/support.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/experiment/scan_file.h"
 
@@ -86,6 +87,20 @@ TEST_CASE("a coloured cloud has the coordinates of its file") {
     const at::Tensor written = read_ply(read_text(ply), ply).mesh.vertices;
     REQUIRE(written.size(0) == 40);
     CHECK((written - points).abs().max().item<double>() < 1e-6);
+  }
+}
+
+TEST_CASE("a coloured cloud has the normals of its file, if that has some") {
+  const ClassifyShop shop;
+  const std::string cloud = (shop / "ball.xyz").string(), ply = (shop / "ball.ply").string();
+  for (const bool normals : {true, false}) {
+    write_text(cloud, sphere_xyz(0.9, 40, normals));
+    for (const Words& more : {Words{}, Words{"--estimated-normals"}}) {
+      shop.run_well(Words{"predict", shop.trained(), cloud, "--ply", ply} + more);
+      const at::Tensor written = read_ply(read_text(ply), ply).normals;
+      REQUIRE(written.defined() == normals);
+      if (normals) require_close(written, parse_shape(read_text(cloud), cloud).normals, 1e-5, "normals");
+    }
   }
 }
 

@@ -111,6 +111,26 @@ TEST_CASE("a prediction shows the points that the model saw and their importance
   }
 }
 
+TEST_CASE("a prediction has the normals of the file at the points that the model saw, whichever it was given") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = write_sphere(folder, 60);
+  ClassifySettings settings = small_settings();
+  for (const bool normals : {true, false}) {
+    settings.clouds.normals = normals;
+    RunModel run = small_run(settings);
+    for (const bool estimated : {false, true}) {
+      FileOptions options;
+      options.estimated_normals = estimated;
+      const Prediction prediction = predict(run, file, 1, options);
+      REQUIRE(prediction.file_normals.sizes() == at::IntArrayRef{40, 3});
+      // Of the sphere, of which the file holds an ellipsoid.
+      const at::Tensor stretched = prediction.file_normals * at::tensor({1.2F, 1.0F, 0.7F});
+      require_close(stretched, prediction.file_points.to(at::kFloat), 1e-5, "normals");
+    }
+    CHECK_FALSE(predict(run, write_sphere(folder, 60, /*normals=*/false), 1).file_normals.defined());
+  }
+}
+
 TEST_CASE("a run without a model is refused by name") {
   RunModel none;
   require_error([&] { predict(none, at::ones({30, 3}), at::ones({30, 3})); }, {"trained has no model"});

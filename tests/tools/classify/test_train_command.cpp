@@ -370,7 +370,7 @@ TEST_CASE("a training starts from another run, with its model, for other classes
   };
   const ProcessResult result = tune("tuned", {"--head-lr-factor", "10", "--max-per-class", "3"});
   REQUIRE_THAT(result.err, Catch::Contains("training on 6 clouds of 2 classes") &&
-                               Catch::Contains("from " + first + " with a new output layer"));
+                               Catch::Contains("from " + first + " with the outputs of 2 of its 2 classes"));
   const std::string config = read_text(shop / "tuned" / "config.toml");
   REQUIRE_THAT(config, Catch::Contains("dim = 16") && Catch::Contains("points = 48") &&
                            Catch::Contains("head_lr_factor = 10") && Catch::Contains("init_from = \"" + first));

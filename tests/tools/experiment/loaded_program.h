@@ -27,7 +27,8 @@ class LoadedProgram {
  public:
   LoadedProgram(const std::string& program, std::vector<std::string> environment) {
     std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) throw std::runtime_error("no socket");
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+      throw std::runtime_error("no socket");
     socket_ = ends[0];
     environment.push_back("LD_PRELOAD=" + waits_before_main());
     environment.push_back(std::string(waiting_variable) + "=" + std::to_string(ends[1]));
@@ -82,9 +83,10 @@ class LoadedPrograms {
   // where it must be started anew.
   std::optional<pid_t> start(const ProcessStart& process, const std::array<int, 2>& files) {
     const std::string& program = process.words.front();
-    if (waits_before_main().empty() || program != program_path(program.substr(program.rfind('/') + 1))) return std::nullopt;
+    if (waits_before_main().empty() || program != program_path(program.substr(program.rfind('/') + 1)))
+      return std::nullopt;
     const std::string message = process.message();
-    if (message.size() > most_message_bytes) return std::nullopt;
+    if (message.size() > max_message_bytes) return std::nullopt;
     const auto [known, first] = programs_.try_emplace(program, Known{.variables = read_by_libraries(process)});
     if (first || known->second.variables != read_by_libraries(process)) return std::nullopt;
     std::unique_ptr<LoadedProgram>& loaded = known->second.loaded;

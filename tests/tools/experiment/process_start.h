@@ -20,7 +20,7 @@ constexpr int not_started = 127;
 constexpr const char* waiting_variable = "GEOSFT_WAIT_BEFORE_MAIN";
 
 // The longest message. It is less than what a socket takes at once.
-constexpr size_t most_message_bytes = 100000;
+constexpr size_t max_message_bytes = 100000;
 
 struct ProcessStart {
   std::vector<std::string> words;        // the program and its arguments

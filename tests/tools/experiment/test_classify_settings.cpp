@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "tests/data/files.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/unused_options.h"
 
@@ -207,6 +208,27 @@ TEST_CASE("options of a classification that nothing uses are refused") {
   CHECK(said({"--head-num-samples", "4", "--head-dropout", "0.1"}).empty());
   CHECK(said({"--decay", "0.5"}).empty());
   CHECK(said({"--schedule", "cosine", "--decay", "0.5"}) == "--decay is for schedule step, not for schedule cosine");
+}
+
+TEST_CASE("options of reading files are refused for a set that has no such files") {
+  const TemporaryFolder folder;
+  const std::string arrays = (folder / "arrays").string(), files = (folder / "files").string();
+  write_text(folder / "arrays/train_files.txt", "");
+  write_text(folder / "files/train/a/1.xyz", "0 0 0\n");
+  const auto said = [](const std::string& data, const std::vector<std::string>& options) {
+    return said_of_unused<ClassifySettings>("data = '" + data + "'", options);
+  };
+  CHECK(said(arrays, {"--columns", "x,y,z"}) == "--columns is for tables of text and NumPy arrays, not for " + arrays);
+  CHECK(said(arrays, {"--drop-invalid"}) == "--drop-invalid is for files of points, not for " + arrays);
+  CHECK(said("furniture", {"--drop-invalid"}) == "--drop-invalid is for files of points, not for furniture");
+  CHECK(said(arrays, {"--no-drop-invalid"}).empty());
+  CHECK(said(files, {"--columns", "x,y,z", "--drop-invalid"}).empty());
+  require_error([&] { refuse_unused_reading("x,y,z", false, arrays, ClassifySettings::kReadOptionUse); },
+                {"--columns is for tables of text and NumPy arrays, not for " + arrays});
+  require_error([&] { refuse_unused_reading("", true, arrays, ClassifySettings::kReadOptionUse); },
+                {"--drop-invalid is for files of points, not for " + arrays});
+  refuse_unused_reading("", false, arrays, ClassifySettings::kReadOptionUse);
+  refuse_unused_reading("x,y,z", true, files, ClassifySettings::kReadOptionUse);
 }
 
 TEST_CASE("the configurations for classification load, and none shows the test set during training") {

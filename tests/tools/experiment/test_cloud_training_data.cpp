@@ -134,13 +134,14 @@ TEST_CASE("missing normals are estimated, and empty splits refused") {
   CHECK_FALSE(bare().train().get(3).normals.defined());
 }
 
-TEST_CASE("a training on normals that point inward is told, one on estimated or outward ones is not") {
-  const auto note = [](double sign, double estimated, bool normals = true) {
+TEST_CASE("a training on normals that point inward or do not fit is told, one on estimated or outward ones is not") {
+  const auto note = [](double sign, double estimated, bool normals = true, bool reordered = false) {
     CloudArrays arrays;
     const at::Tensor sphere = at::randn({6, 300, 3}, generator(3));
     arrays.points = sphere / sphere.norm(2, 2, true);
     arrays.normals = sign * arrays.points;
     arrays.normals.slice(0, 4) *= -1.0;  // two of six are the other way round
+    if (reordered) arrays.normals = arrays.normals.flip(1);
     arrays.labels = at::arange(6, at::kLong) % 2;
     for (int64_t i = 0; i < 6; ++i) arrays.names.push_back(std::to_string(i));
     CloudSettings settings;
@@ -153,12 +154,15 @@ TEST_CASE("a training on normals that point inward is told, one on estimated or 
         .note();
   };
   const std::string inward = note(-1, 0);
-  CHECK_THAT(inward,
-             Catch::StartsWith("here: the normals of 4 of 6 clouds point inward on the whole. The model learns such"));
+  CHECK_THAT(inward, Catch::StartsWith(
+                         "here: the normals of 4 of 6 clouds point inward on the whole. The model learns these;"));
   CHECK_THAT(inward, Catch::Contains("--estimated-normals 1"));
   CHECK(note(1, 0).empty());
   CHECK_THAT(note(-1, 1), Catch::Contains("estimated") && !Catch::Contains("inward"));
   CHECK(note(-1, 0, /*normals=*/false).empty());
+  CHECK_THAT(note(1, 0, /*normals=*/true, /*reordered=*/true),
+             Catch::StartsWith("here: the normals of 6 of 6 clouds do not fit their points. The model learns these;") &&
+                 !Catch::Contains("inward"));
 }
 
 TEST_CASE("a few clouds of each class are trained on, and the held-out ones stay") {

@@ -158,7 +158,7 @@ TEST_CASE("a model that was trained on estimated normals alone takes no others")
   CHECK(warnings.size() == 2);
 }
 
-TEST_CASE("normals that point inward are said, and none are used where all are to be estimated") {
+TEST_CASE("normals that point inward or do not fit are said, and none are used where all are to be estimated") {
   const CloudSettings clouds;
   const AugmentSettings augment;
   const auto warnings_of = [&](const at::Tensor& normals, bool all = false) {
@@ -198,6 +198,19 @@ TEST_CASE("normals that point inward are said, and none are used where all are t
     complete_normals(ball, clouds, augment, of_ball);
     CHECK(of_ball.empty() == (sign > 0));
   }
+  Shape reordered = example(false);
+  reordered.points = reordered.points - reordered.points.mean(0);
+  reordered.points = reordered.points / reordered.points.norm(2, 1, true);
+  reordered.normals = reordered.points.flip(0);  // of another order of the points
+  std::vector<std::string> of_others;
+  reordered.from_mesh = true;  // whose faces have such normals
+  complete_normals(reordered, clouds, augment, of_others);
+  CHECK(of_others.empty());
+  reordered.from_mesh = false;
+  complete_normals(reordered, clouds, augment, of_others);
+  REQUIRE(of_others.size() == 1);
+  CHECK_THAT(of_others[0],
+             Catch::StartsWith("example: its normals do not fit its points") && Catch::Contains("--estimated-normals"));
   CHECK(warnings_of(-outward, /*all=*/true) ==
         std::vector<std::string>{"example: its own normals are not used, but estimated ones"});
 }

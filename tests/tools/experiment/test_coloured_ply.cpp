@@ -26,6 +26,22 @@ TEST_CASE("a coloured cloud is read back, with its colours and values between th
   CHECK(bytes.find("property float value") != std::string::npos);
 }
 
+TEST_CASE("normals are written after the coordinates, and read back") {
+  const TemporaryFolder folder;
+  const at::Tensor points = at::randn({7, 3}, generator(1), at::kDouble), raw = at::randn({7, 3}, generator(2));
+  const at::Tensor normals = raw / raw.norm(2, 1, true);
+  write_coloured_ply(
+      folder / "cloud.ply",
+      {.points = points, .colours = at::ones({7, 3}), .values = at::arange(7), .normals = normals.to(at::kDouble)});
+  const std::string bytes = read_file(folder / "cloud.ply");
+  CHECK(bytes.find("property double z\nproperty float nx\n") != std::string::npos);
+  CHECK(bytes.find("property float nz\nproperty uchar red\n") != std::string::npos);
+  CHECK(bytes.size() == bytes.find("end_header\n") + 11 + 7 * (24 + 12 + 3 + 4));
+  const FileShape cloud = read_ply(bytes, "cloud.ply");
+  require_equal(cloud.mesh.vertices, points, "points");
+  require_close(cloud.normals, normals, 1e-6, "normals");
+}
+
 TEST_CASE("coordinates are written in the precision that they have") {
   const TemporaryFolder folder;
   const at::Tensor points = at::randn({5, 3}, generator(1), at::kDouble) + 5155487.0;
@@ -76,6 +92,12 @@ TEST_CASE("colours and values of another length, and folders that are not there,
   };
   require_error([&] { write(at::zeros({2, 3}), {}); }, {"colours", "[2, 3]"});
   require_error([&] { write(at::zeros({3, 3}), at::zeros({4})); }, {"values", "[4]"});
+  require_error(
+      [&] {
+        write_coloured_ply(folder / "x.ply",
+                           {.points = at::zeros({3, 3}), .colours = at::zeros({3, 3}), .normals = at::zeros({2, 3})});
+      },
+      {"normals", "[2, 3]"});
   require_error(
       [&] {
         write_coloured_ply(folder / "no" / "x.ply", {at::zeros({1, 3}), at::zeros({1, 3})});

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/fine_tuning.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/data/files.h"
 #include "tests/tools/classify/small_classifier.h"
+#include "tests/tools/experiment/small_graph_model.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/experiment/classification.h"
 #include "tools/experiment/graph_settings.h"
@@ -18,14 +20,17 @@ RunDescription run_of(const ClassifySettings& settings, const std::vector<std::s
   return describe_run<Classification>(settings, ClassNames{names});
 }
 
-// Saves a classifier as a checkpoint of geosft-classify.
-std::string saved(const TemporaryFolder& folder, const PointClassifier& model, const ClassifySettings& settings,
-                  const std::vector<std::string>& names = letters) {
-  Checkpoint checkpoint{{}, run_of(settings, names).texts()};
-  for (const auto& [name, tensor] : module_state(*model)) checkpoint.tensors.emplace("model." + name, tensor);
+// Saves a model as a checkpoint of a run.
+std::string saved(const TemporaryFolder& folder, const torch::nn::Module& model, const RunDescription& run) {
+  Checkpoint checkpoint{{}, run.texts()};
+  for (const auto& [name, tensor] : module_state(model)) checkpoint.tensors.emplace("model." + name, tensor);
   const std::string file = (folder / "first.ckpt").string();
   save_checkpoint(file, checkpoint);
   return file;
+}
+
+std::string saved(const TemporaryFolder& folder, const PointClassifier& model, const ClassifySettings& settings) {
+  return saved(folder, *model, run_of(settings, letters));
 }
 
 std::map<std::string, at::Tensor> copied_state(const PointClassifier& model) {
@@ -40,7 +45,7 @@ bool is_output(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a model starts from the weights of a run, its output layer only for the same classes") {
+TEST_CASE("a model starts from the weights of a run, its output layer only for classes of the same names") {
   const TemporaryFolder folder;
   ClassifySettings settings = small_settings();
   const PointClassifier first = small_model(settings, 5);
@@ -49,7 +54,7 @@ TEST_CASE("a model starts from the weights of a run, its output layer only for t
   for (const bool same : {true, false}) {
     PointClassifier model = small_model(settings, 6);
     const auto before = copied_state(model);
-    const auto run = run_of(settings, same ? letters : std::vector<std::string>{"a", "b", "d"});
+    const auto run = run_of(settings, same ? letters : std::vector<std::string>{"d", "e", "f"});
     const std::string text = start_from_run(*model, settings.train, run, /*resumes=*/false);
     REQUIRE((text.find("new output layer") != std::string::npos) == !same);
     for (const auto& [name, tensor] : module_state(*model)) {
@@ -76,16 +81,86 @@ TEST_CASE("another number of classes keeps a new output layer, and a resumed run
   require_equal(model->head->sampler->parameters().front(), first->head->sampler->parameters().front(), "sampler");
 }
 
+TEST_CASE("the output layer keeps the rows of classes that both have, in any order, and others are new") {
+  const TemporaryFolder folder;
+  ClassifySettings settings = small_settings();
+  const PointClassifier first = small_model(settings, 5);
+  settings.train.init_from = saved(folder, first, settings);
+  const auto expected = module_state(*first);
+  const auto check = [&](const std::vector<std::string>& classes, const std::string& said) {
+    at::manual_seed(6);
+    PointClassifier model(settings.classifier(static_cast<int64_t>(classes.size())));
+    const auto before = copied_state(model);
+    const std::string text = start_from_run(*model, settings.train, run_of(settings, classes), /*resumes=*/false);
+    CHECK_THAT(text, Catch::EndsWith(said));
+    for (const auto& [name, tensor] : module_state(*model)) {
+      if (!is_output(name)) require_equal(tensor, expected.at(name), name);
+      if (!is_output(name)) continue;
+      for (int64_t row = 0; row < tensor.size(0); ++row) {
+        const int64_t known = std::ranges::find(letters, classes[static_cast<size_t>(row)]) - letters.begin();
+        require_equal(tensor[row], known < 3 ? expected.at(name)[known] : before.at(name)[row], name);
+      }
+    }
+  };
+  check({"c", "a", "b"}, " with the outputs of 3 of its 3 classes");
+  check({"c", "b"}, " with the outputs of 2 of its 2 classes");
+  check({"x", "c", "a", "y"}, " with the outputs of 2 of its 4 classes");
+  check({"x", "y"}, " with a new output layer");
+}
+
+TEST_CASE("the output layer keeps the rows of parts that both have in classes of the same names") {
+  const TemporaryFolder folder;
+  SegmentSettings settings = small_segment_settings();
+  const std::vector<std::string> classes = {"lamp", "mug"}, turned = {"mug", "lamp"};
+  const PartList parts = {{"top", 0}, {"foot", 0}, {"foot", 1}, {"cup", 1}};
+  const PartList own_parts = {{"foot", 0}, {"foot", 1}, {"top", 0}, {"top", 1}};
+  at::manual_seed(5);
+  const PointSegmenter first(settings.segmenter(4, 2));
+  settings.train.init_from = saved(folder, *first, describe_run<Segmentation>(settings, {{classes}, parts}));
+  PointSegmenter model(settings.segmenter(4, 2));
+  const at::Tensor weight = model->head->linear->weight, own = weight.detach().clone(),
+                   from = first->head->linear->weight;
+  const RunDescription run = describe_run<Segmentation>(settings, {{turned}, own_parts});
+  const std::string text = start_from_run(*model, settings.train, run, /*resumes=*/false);
+  CHECK_THAT(text, Catch::EndsWith(" with the outputs of 3 of its 4 parts"));
+  require_equal(weight[0], from[2], "the foot of a mug");
+  require_equal(weight[1], from[1], "the foot of a lamp");
+  require_equal(weight[2], own[2], "the top of a mug, which is new");
+  require_equal(weight[3], from[0], "the top of a lamp");
+}
+
+TEST_CASE("the output layer keeps the rows of regression targets in the same units, and of no other task") {
+  const TemporaryFolder folder;
+  GraphSettings settings = small_graph_settings();
+  const ItemSchema schema = small_graphs(GraphTask::regression).schema;
+  const GraphRun first = small_graph_run(schema, settings);
+  first.model->target_mean.copy_(at::tensor({1.0F, 2.0F, 3.0F}));
+  settings.train.init_from = saved(folder, *first.model, describe_run<GraphLearning>(settings, {schema}));
+  ItemSchema other = schema;
+  other.output_names = {"c", "b"};
+  const at::Tensor from = first.model->pool_head->linear->weight, mean = at::tensor({3.0F, 2.5F});
+  GraphModel model(settings.graph_model(other));
+  model->target_mean.copy_(mean);
+  const at::Tensor weight = model->pool_head->linear->weight, own = weight.detach().clone();
+  const auto start = [&] {
+    return start_from_run(*model, settings.train, describe_run<GraphLearning>(settings, {other}), /*resumes=*/false);
+  };
+  CHECK_THAT(start(), Catch::EndsWith(" with the outputs of 1 of its 2 targets"));
+  require_equal(weight[0], from[2], "c");
+  require_equal(weight[1], own[1], "b, in other units");
+  require_equal(model->target_mean, mean, "units");
+  other.task = GraphTask::multi_label;
+  CHECK_THAT(start(), Catch::EndsWith(" with a new output layer"));
+}
+
 TEST_CASE("where the class is an input, the columns of the classes that both have are copied, and others are new") {
   const TemporaryFolder folder;
   SegmentSettings settings = small_segment_settings();
   at::manual_seed(5);
   const PointSegmenter first(settings.segmenter(4, 3));
   const PartList parts = {{"top", 0}, {"foot", 0}, {"cup", 1}, {"seat", 2}};
-  Checkpoint checkpoint{{}, describe_run<Segmentation>(settings, {{{"lamp", "mug", "chair"}}, parts}).texts()};
-  for (const auto& [name, tensor] : module_state(*first)) checkpoint.tensors.emplace("model." + name, tensor);
-  settings.train.init_from = (folder / "first.ckpt").string();
-  save_checkpoint(settings.train.init_from, checkpoint);
+  settings.train.init_from =
+      saved(folder, *first, describe_run<Segmentation>(settings, {{{"lamp", "mug", "chair"}}, parts}));
   const auto start = [&](PointSegmenter& model, const std::vector<std::string>& classes) {
     PartList own;
     for (size_t i = 0; i < classes.size(); ++i) own.push_back({"part", static_cast<int64_t>(i)});

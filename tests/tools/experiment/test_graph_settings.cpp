@@ -184,6 +184,27 @@ TEST_CASE("options of edges are refused for sequences") {
   }
 }
 
+TEST_CASE("options of splits are refused for sequences, which have one of their own, unless it is split otherwise") {
+  const TemporaryFolder folder;
+  write_tiny_graphs(folder / "graphs");
+  write_waves(folder / "waves");
+  const auto said = [&](const std::string& data, const std::string& option, const std::string& splits = "") {
+    return said_of_unused<GraphSettings>("data = '" + (folder / data).string() + "'\n[splits]\n" + splits,
+                                         {option, "3"});
+  };
+  const std::string published = "not for the published split of " + (folder / "waves").string();
+  CHECK(said("waves", "--folds") == "--folds is for split folds, " + published);
+  CHECK(said("waves", "--folds", "split = 'random'") == "--folds is for split folds, not for split random");
+  CHECK(said("waves", "--folds", "split = 'folds'").empty());
+  CHECK(said("waves", "--split-seed") ==
+        "--split-seed is for folds, random splits and validation_fraction, " + published);
+  for (const char* splits : {"split = 'folds'", "split = 'random'", "validation_fraction = 0.2"}) {
+    CHECK(said("waves", "--split-seed", splits).empty());
+  }
+  CHECK(said("waves", "--split-seed", "validation_fraction = 'auto'").empty());
+  for (const char* option : {"--folds", "--split-seed"}) CHECK(said("graphs", option).empty());
+}
+
 TEST_CASE("options of tables of molecules are refused for other data, and lists of a split beside another one") {
   const TemporaryFolder folder;
   write_tiny_graphs(folder / "graphs");

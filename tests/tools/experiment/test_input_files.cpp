@@ -182,6 +182,14 @@ TEST_CASE("notes on several files are printed once, with the number of the other
           "2 more files, each: has no normals\n1 more file: of its 9000 points 4096 are used\n");
 }
 
+TEST_CASE("the line on the others calls them what they are") {
+  const CapturedStderr captured;
+  FileNotes notes;
+  for (const std::string name : {"Mug/a", "Mug/b", "Mug/c"}) notes.add(name, {name + ": has no normals"});
+  notes.finish("cloud");
+  REQUIRE(captured.text() == "Mug/a: has no normals\n2 more clouds, each: has no normals\n");
+}
+
 TEST_CASE("the line on the other files has the range of their numbers, not those of the first") {
   const CapturedStderr captured;
   FileNotes notes;

@@ -42,7 +42,7 @@ TEST_CASE("a program that is started again does what it did the first time", "[l
     CHECK(listed.err == first.err);
   }
   // Its folder, variables, arguments and exit code are those of the call.
-  write_text(folder / "a.toml", "epochs = 3\n");
+  write_text(folder / "a.toml", "[train]\nepochs = 3\n");
   const ProcessOptions inside{.folder = folder.path()};
   const Words words = {"train", "--config", "a.toml", "--data", "no such data", "--out", ""};
   CHECK_THAT(run_process(program, words, inside).err, !Catch::Contains("a.toml"));

@@ -47,6 +47,19 @@ TEST_CASE("files of one name in several folders leave theirs in folders of the s
   CHECK(above[1] == out / "q/a.ply");
 }
 
+TEST_CASE("clouds of a set leave files of their names, with a dot or not, in the folders of these") {
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  const OutputFiles set("--labels", out.string(), {"Mug/train0.v1", "Lamp/train0.v2", "test:0"}, ".txt", true, true);
+  CHECK(set[0] == out / "Mug/train0.v1.txt");
+  CHECK(set[1] == out / "Lamp/train0.v2.txt");
+  CHECK(set[2] == out / "test:0.txt");
+  CHECK(fs::is_directory(out / "Lamp"));
+  const OutputFiles one("--labels", out.string(), {"Mug/a"}, ".txt", true, true);
+  CHECK(one[0] == out / "Mug/a.txt");
+  CHECK_FALSE(OutputFiles("--labels", "", {"Mug/a"}, ".txt", true, true).requested());
+}
+
 TEST_CASE("a file can be written where its folder is") {
   const TemporaryFolder folder;
   CHECK(unwritable(folder / "x.png").empty());

@@ -41,6 +41,27 @@ TEST_CASE("durations are written as people write them") {
   CHECK(duration_text(-1) == "0:00");
 }
 
+TEST_CASE("a cleared bar leaves the line of a terminal to others, and is drawn again at once") {
+  Screen screen;
+  ProgressBar bar("predicting", 200, screen.output(true));
+  bar.clear();
+  CHECK(screen.take().empty());
+  bar.update(10);
+  screen.take();
+  bar.clear();
+  CHECK(screen.take() == "\r\x1b[K");
+  bar.clear();
+  CHECK(screen.take().empty());
+  bar.update(20);
+  CHECK(has(screen.take(), "20/200"));
+  ProgressBar lines("predicting", 200, screen.output(false));
+  screen.now += 40;
+  lines.update(10);
+  screen.take();
+  lines.clear();
+  CHECK(screen.take().empty());
+}
+
 TEST_CASE("on a terminal the bar is redrawn, but not too often") {
   Screen screen;
   ProgressBar bar("train", 200, screen.output(true));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tests/data/files.h"
+#include "tests/data/points/part_files.h"
 #include "tests/support.h"
 #include "tests/tools/experiment/unused_options.h"
 
@@ -79,6 +80,24 @@ TEST_CASE("options of a segmentation that nothing uses are refused") {
   };
   CHECK(said({"--num-samples", "4"}) == "--num-samples is for attention sampling, not for attention softmax");
   CHECK(said({"--tau", "2"}) == "--tau is for sampling, not for attention softmax");
+}
+
+TEST_CASE("options of reading texts are refused for arrays of parts") {
+  const TemporaryFolder folder;
+  const std::string arrays = (folder / "arrays").string(), text = (folder / "text").string();
+  write_part_set(arrays);
+  write_shapenet_text(text);
+  const auto said = [](const std::string& data, const std::vector<std::string>& options) {
+    return said_of_unused<SegmentSettings>("data = '" + data + "'", options);
+  };
+  const std::string columns = "--columns is for tables of text and NumPy arrays, not for ";
+  CHECK(said(arrays, {"--columns", "x,y,z"}) == columns + arrays);
+  CHECK(said(arrays, {"--drop-invalid"}) == "--drop-invalid is for files of points, not for " + arrays);
+  CHECK(said(text, {"--columns", "x,y,z"}) == columns + text);  // its columns are those of the form
+  CHECK(said(text, {"--drop-invalid"}).empty());
+  write_older_shapenet_text(folder / "older");
+  CHECK(said((folder / "older").string(), {"--columns", "x,y,z", "--drop-invalid"}).empty());
+  CHECK(said((folder / "none").string(), {"--columns", "x,y,z", "--drop-invalid"}).empty());
 }
 
 TEST_CASE("values of a segmentation that contradict each other are refused") {

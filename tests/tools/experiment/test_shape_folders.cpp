@@ -128,8 +128,8 @@ TEST_CASE("a check of arrays looks at their clouds, and tells those that are in 
   CHECK(check_shape_files(folder.path(), {}).count == 6);
 }
 
-TEST_CASE("a check says where the normals of most files point inward") {
-  const auto warnings = [](int inward) {
+TEST_CASE("a check says where the normals of most files point inward or do not fit") {
+  const auto warnings = [](int inward, int misfit = 0) {
     const TemporaryFolder folder;
     for (int file = 0; file < 5; ++file) {
       std::string text;
@@ -137,8 +137,12 @@ TEST_CASE("a check says where the normals of most files point inward") {
         const double z = (step + 0.5) / 150 - 1, turn = 2.4 * step + 0.1 * file, r = std::sqrt(1 - z * z);
         const double sign = file < inward ? -1 : 1;
         for (const double value : {r * std::cos(turn), r * std::sin(turn), z}) text += std::to_string(value) + " ";
-        for (const double value : {r * std::cos(turn), r * std::sin(turn), z})
-          text += std::to_string(sign * value) + " ";
+        if (file < misfit) {
+          text += "0.6 0 0.8";
+        } else {
+          for (const double value : {r * std::cos(turn), r * std::sin(turn), z})
+            text += std::to_string(sign * value) + " ";
+        }
         text += "\n";
       }
       write_text(folder / ("a/" + std::to_string(file) + ".xyz"), text);
@@ -149,6 +153,9 @@ TEST_CASE("a check says where the normals of most files point inward") {
   };
   CHECK_THAT(warnings(3), Catch::Contains(": the normals of 3 of 5 files point inward on the whole\n"));
   CHECK_THAT(warnings(2), !Catch::Contains("inward"));
+  CHECK_THAT(warnings(5, 3),
+             Catch::Contains(": the normals of 3 of 5 files do not fit their points\n") && !Catch::Contains("inward"));
+  CHECK_THAT(warnings(0, 2), !Catch::Contains("fit"));
 }
 
 TEST_CASE("a check names files with the bytes of another one, in any folder") {

@@ -23,7 +23,7 @@ Main main_of_program = nullptr;
 
 // Waits for a message. Returns it with its files, and nothing when the other side is gone.
 std::string receive(int socket, std::array<int, 2>& files) {
-  std::string message(geosft::test::most_message_bytes, '\0');
+  std::string message(geosft::test::max_message_bytes, '\0');
   iovec bytes{message.data(), message.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(files))> control{};
   msghdr about{};

@@ -423,6 +423,30 @@ TEST_CASE("an ensemble predicts the mean of its models, each a run of its own") 
   shop.refuses({"eval", run}, 1, {run, "an ensemble of 2 models"});
 }
 
+TEST_CASE("the models of an ensemble start from those of the same number of another one, further ones from its first") {
+  const GraphShop shop;
+  const std::string first = (shop / "first").string(), tuned = (shop / "tuned").string();
+  shop.run_well(shop.train("first", {"--ensemble", "2", "--epochs", "1"}));
+  const ProcessResult result =
+      shop.run_well({"train", "--data", shop.data().string(), "--init-from", first, "--ensemble", "3", "--epochs", "1",
+                     "--folds", "4", "--freeze-encoder", "--out", tuned});
+  CHECK_THAT(result.err, Catch::Contains("from " + first + "/model_1, encoder frozen"));
+  const std::pair<const char*, const char*> pairs[] = {{"", ""}, {"model_1", "model_1"}, {"model_2", ""}};
+  for (const auto& [model, from] : pairs) {
+    const Checkpoint before = load_checkpoint(fs::path(first) / from / "best.ckpt"),
+                     after = load_checkpoint(fs::path(tuned) / model / "best.ckpt");
+    for (const auto& [name, tensor] : before.tensors) {
+      if (name.find("_head.") == std::string::npos) require_equal(after.tensors.at(name), tensor, name);
+    }
+  }
+  // A resumed training keeps them, also where the first ensemble has moved.
+  const std::string config = read_text(shop / "tuned/model_1/config.toml");
+  CHECK_THAT(config, Catch::Contains("init_from = \"" + first + "/model_1\"\n"));
+  fs::rename(shop / "first", shop / "moved");
+  shop.run_well({"train", "--resume", "--out", tuned});
+  CHECK(read_text(shop / "tuned/model_1/config.toml") == config);
+}
+
 TEST_CASE("a training on graphs starts from another run, with its model") {
   const GraphShop shop;
   const std::string first = shop.trained();

@@ -445,6 +445,12 @@ class Segmenters(InFolder):
             "--evaluation-batch=2")
         torch.classes.load_library(SEGMENT_LIBRARY)
 
+    def test_normals_that_do_not_fit_are_warned_of(self):
+        model, generator = geosft.load(self.run_), torch.Generator().manual_seed(6)
+        outward = torch.nn.functional.normalize(torch.randn(500, 3, generator=generator), dim=1)
+        with self.assertWarnsRegex(UserWarning, "the cloud: its normals do not fit its points: half of them are at least"):
+            model.predict(outward, outward.flip(0), "Airplane")
+
     def test_predictions_are_those_of_the_tool(self):
         served = torch.classes.geosft.Segmenter(str(self.run_))
         model = geosft.load(self.run_)

@@ -51,6 +51,15 @@ TEST_CASE("eval and report of parts refuse test shapes that the training did not
   shop.refuses({"eval", run, "--split", "train"}, 1, {"9 items in place of 8"});
 }
 
+TEST_CASE("eval and report of parts refuse options of reading files for arrays") {
+  const SegmentShop shop;
+  const std::string run = shop.trained(), data = shop.data().string();
+  for (const char* command : {"eval", "report"}) {
+    shop.refuses({command, run, "--columns", "x,y,z"}, 2, {"--columns is for tables", "not for " + data});
+    shop.refuses({command, run, "--drop-invalid"}, 2, {"--drop-invalid is for files of points, not for " + data});
+  }
+}
+
 TEST_CASE("eval of parts names what is wrong") {
   const SegmentShop shop;
   const std::string run = shop.trained();

@@ -12,6 +12,9 @@ TEST_CASE("info of geosft-segment describes runs, datasets and files") {
   shop.require_info({"dim = 16", "2 classes, 5 parts", "mug: 3 cup 4 base"});
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out,
              Catch::StartsWith("8 shapes to train with, 4 to test with, with normals\n"));
+  for (const Words& option : {Words{"--columns", "x,y,z"}, Words{"--drop-invalid"}}) {
+    shop.refuses(Words{"info", shop.data().string()} + option, 2, {option.front() + " is for", "not for "});
+  }
   // Normals of one split alone are not those of all.
   write_part_set(shop / "bare", 6, 4, 64, /*with_normals=*/false);
   write_part_set(shop / "mixed", 6, 4, 64);
@@ -51,6 +54,20 @@ TEST_CASE("info --check of geosft-segment tells parts without points and test cl
   write_text(shop.data() / "parts.txt", read_text(shop.data() / "parts.txt") + "5 mug handle\n");
   CHECK_THAT(said({"--check"}), Catch::Contains("(train): 1 of 6 parts has no point: mug handle"));
   CHECK_THAT(said({}), !Catch::Contains("no point"));
+}
+
+TEST_CASE("info --check of geosft-segment checks clouds without parts, and names their split") {
+  const SegmentShop shop;
+  std::map<std::string, at::Tensor> arrays = PartClouds(8, 64, 1).arrays();  // the clouds to train with
+  arrays.erase("pid");
+  write_hdf5(shop.data() / "ply_data_test0.h5", arrays);
+  const std::string bare = shop.data().string() + " (test): its files have no array pid: the parts can only be";
+  for (const Words& more : {Words{}, Words{"--check"}}) {
+    const std::string said = shop.run_well(Words{"info", shop.data().string()} + more).out;
+    CHECK_THAT(said, Catch::Contains(bare) && !Catch::Contains("(train): its files"));
+    const bool checked = said.find("8 of the 8 clouds to test with have the coordinates") != std::string::npos;
+    CHECK(checked == !more.empty());
+  }
 }
 
 TEST_CASE("info of geosft-segment prints JSON") {

@@ -49,8 +49,9 @@ TEST_CASE("parts of a file are printed, and written for viewers and programs") {
   const size_t row = bytes.find("end_header\n") + 11;
   for (size_t i = 0; i < 90; ++i) {
     CHECK(shape.mesh.vertices[static_cast<int64_t>(i)][0].item<double>() == Approx(0.01 * static_cast<double>(i)));
-    CHECK(bytes.substr(row + 19 * i + 15, 4) == raw<int32_t>(std::stoi(lines[i])));
+    CHECK(bytes.substr(row + 31 * i + 27, 4) == raw<int32_t>(std::stoi(lines[i])));
   }
+  require_equal(shape.normals, at::tensor({0.0F, 0.0F, 1.0F}).expand({90, 3}), "normals");
   const std::string picture = (shop / "parts").string();
   shop.refuses({"predict", run, cloud, "--category", "Lamp"}, 2,
                {"unknown class 'Lamp'", "the nearest known is 'lamp'"});
@@ -76,7 +77,7 @@ TEST_CASE("a labelled cloud repeats the coordinates of its file, in their precis
     write_text(cloud, double_cloud_text(format, utm_chair(90)));
     shop.run_well({"predict", run, cloud, "--category", "mug", "--ply", ply});
     const std::string bytes = read_text(ply);
-    CHECK_THAT(bytes, Catch::Contains("property double x\n"));
+    CHECK_THAT(bytes, Catch::Contains("property double x\n") && !Catch::Contains(" nx\n"));
     require_equal(read_ply(bytes, ply).mesh.vertices, utm_chair(90), "coordinates");
   }
 }
@@ -198,11 +199,128 @@ TEST_CASE("predict warns of a class without a shape in the training, and of neig
     rows.replace(at, 5, ",lamp\n");
   write_text(run + "/split.csv", rows);
   CHECK_THAT(said({}), Catch::Contains(unlearned));
+  const std::string of_set = shop.run_well({"predict", run, "--data", shop.data().string()}).err;
+  const std::string once = "class mug: the model was trained on no shape of this class\n";
+  REQUIRE_THAT(of_set, Catch::Contains(once) && !Catch::Contains("class lamp"));
+  CHECK(of_set.find(once) == of_set.rfind(once));
   for (const std::string& line : lines_of(rows)) earlier += line.substr(0, line.rfind(',')) + "\n";
   write_text(run + "/split.csv", earlier);  // without labels
   CHECK_THAT(said({}), !Catch::Contains(unlearned));
   write_text(run + "/split.csv", "no table\n");
   CHECK_THAT(said({}), !Catch::Contains(unlearned));
+}
+
+TEST_CASE("predict of parts takes the clouds of a set, each with its own class, and eval measures the same parts") {
+  const SegmentShop shop;
+  const std::string run = shop.trained(), data = shop.data().string(), table = (shop / "table.csv").string();
+  const Words test = {"predict", run, "--data", data, "--split", "test", "--json"};
+  const ProcessResult result = shop.run_well(
+      test + Words{"--csv", table, "--labels", (shop / "labels").string(), "--ply", (shop / "ply").string()});
+  const PartClouds clouds(4, 64, 5);
+  const Words lines = lines_of(result.out), rows = lines_of(read_text(table));
+  REQUIRE(lines.size() == 4);
+  int64_t right = 0;
+  for (int64_t i = 0; i < 4; ++i) {
+    const std::string name = "ply_data_test0:" + std::to_string(i);
+    const nlohmann::json json = nlohmann::json::parse(lines[static_cast<size_t>(i)]);
+    CHECK(json.at("file") == name);
+    CHECK(json.at("points") == 64);
+    for (const auto& part : json.at("parts")) {
+      CHECK_THAT(part.at("part").get<std::string>(), Catch::StartsWith(i % 2 == 0 ? "lamp/" : "mug/"));
+    }
+    CHECK(std::any_of(rows.begin(), rows.end(), [&](const std::string& row) { return row.starts_with(name + ","); }));
+    const Words labels = lines_of(read_text(shop / "labels" / (name + ".txt")));
+    REQUIRE(labels.size() == 64);
+    for (int64_t point = 0; point < 64; ++point) {
+      right += std::stoll(labels[static_cast<size_t>(point)]) == clouds.parts[i][point].item<int64_t>() ? 1 : 0;
+    }
+    const FileShape written = read_ply(read_text(shop / "ply" / (name + ".ply")), name);
+    require_close(written.mesh.vertices, clouds.points[i].to(at::kDouble), 1e-6, "points");
+    require_close(written.normals, clouds.normals[i], 1e-6, "normals");
+  }
+  const nlohmann::json metrics = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out).at("metrics");
+  CHECK(metrics.at("accuracy").get<double>() == Approx(static_cast<double>(right) / 256));
+
+  const auto names = [&](const Words& words) {
+    Words found;
+    for (const std::string& line : lines_of(shop.run_well(words + Words{"--json"}).out)) {
+      found.push_back(nlohmann::json::parse(line).at("file"));
+    }
+    return found;
+  };
+  const Words all = names({"predict", run, "--data", data});
+  REQUIRE(all.size() == 12);
+  CHECK((all.front() == "ply_data_train0:0" && all.back() == "ply_data_test0:3"));
+  CHECK(names({"predict", run, "--data", data, "--split", "train"}).size() == 8);
+
+  // A set with some of the classes, and without a split to train with.
+  std::map<std::string, at::Tensor> mugs = PartClouds(2, 48, 7).arrays();
+  mugs["pid"] = (mugs.at("data").select(2, 2) < 0).to(at::kByte);
+  mugs["label"] = at::zeros({2, 1}, at::kByte);
+  write_text(shop / "mugs/shape_names.txt", "mug\n");
+  write_text(shop / "mugs/parts.txt", "0 mug base\n1 mug cup\n");
+  write_hdf5(shop / "mugs/ply_data_test0.h5", mugs);
+  const Words of_mugs = {"predict", run, "--data", (shop / "mugs").string()};
+  for (const std::string& line : lines_of(shop.run_well(of_mugs).out)) {
+    CHECK_THAT(line, Catch::Contains(": 48 points:  mug/") && !Catch::Contains("lamp/"));
+  }
+  shop.require_failure(shop.run(of_mugs + Words{"--split", "test"}), 1, {"2 items in place of 4", "--other-data"});
+  CHECK(names(of_mugs + Words{"--split", "test", "--other-data"}) == Words{"ply_data_test0:0", "ply_data_test0:1"});
+  const std::string printed = shop.run_well(of_mugs).out;
+  mugs.erase("pid");  // what nobody has labelled
+  write_hdf5(shop / "mugs/ply_data_test0.h5", mugs);
+  const ProcessResult bare = shop.run_well(of_mugs + Words{"--block", "16"});
+  CHECK(lines_of(bare.out).size() == 2);
+  CHECK_THAT(bare.err,
+             !Catch::Contains("pid") && Catch::Contains("predicting 100 %  2/2") && !Catch::Contains("48/48"));
+  CHECK(shop.run_well(of_mugs).out == printed);
+  shop.require_failure(shop.run({"eval", run, "--other-data", "--data", (shop / "mugs").string()}), 1,
+                       {"mugs: expected an array pid"});
+  write_text(shop / "mugs/train_files.txt", "ply_data_test0.h5\n");
+  const ProcessResult twice = shop.run_well(of_mugs);
+  CHECK(lines_of(twice.out).size() == 2);
+  CHECK_THAT(twice.err, Catch::Contains("mugs: 2 of its clouds have the name of another one, and are left out\n"));
+}
+
+TEST_CASE("predict of parts takes either files or a set") {
+  const SegmentShop shop;
+  const std::string run = shop.trained(), data = shop.data().string(), cloud = (shop / "cloud.xyz").string();
+  write_text(cloud, line_of_points(20));
+  const Words of_set = {"predict", run, "--data", data}, of_file = {"predict", run, cloud, "--category", "mug"};
+  shop.refuses(of_set + Words{"--category", "mug"}, 2, {"either --category or --data"});
+  shop.refuses(of_set + Words{cloud}, 2, {"either FILE or --data"});
+  shop.refuses(of_set + Words{"--epoch", "3"}, 2, {"unknown option '--epoch'"});
+  shop.refuses({"predict", run, "--data", "--epoch", "3"}, 2, {"--data: expected a value", "'--epoch'"});
+  shop.refuses(of_set + Words{"--drop-invalid"}, 2, {"--drop-invalid is for files of points, not for " + data});
+  shop.refuses(of_file + Words{"--split", "test"}, 2, {"--split is about a dataset", "--data"});
+  shop.refuses(of_file + Words{"--other-data"}, 2, {"--other-data is about a dataset", "--data"});
+  shop.refuses({"predict", run}, 2, {"FILE is required", "after the RUN"});
+  shop.refuses({"predict", run, "--data", (shop / "none").string()}, 1, {"none", "a folder of shapes with parts"});
+  shop.refuses(of_set + Words{"--split", "validation"}, 1, {"clouds of the validation split"});
+}
+
+TEST_CASE("help of predict of parts is true of files and of a set") {
+  const SegmentShop shop;
+  const std::string help = shop.run_well({"predict", "--help"}).out;
+  CHECK_THAT(help, Catch::Contains("[FILE...]") && !Catch::Contains("FILE TEXT ... REQUIRED"));
+  for (const char* said : {"with --data: as in training)", "(default; with --data: as in training",
+                           "the split to predict, as in split.csv; all: every split", "a --split by name"}) {
+    CHECK_THAT(help, Catch::Contains(said));
+  }
+}
+
+TEST_CASE("predict of parts tells what it leaves out of the clouds of a set") {
+  const SegmentShop shop;
+  const std::filesystem::path data = shop / "text";
+  write_shapenet_text(data);
+  const std::string run = (shop / "of_text").string();
+  shop.run_well(shop.train("of_text", {"--data", data.string(), "--epochs", "1"}));
+  write_text(data / "03797390/m2.txt", labelled_lines(4, 36) + "inf 0 0 0 0 1 36\n");
+  const Words of_set = {"predict", run, "--data", data.string(), "--split", "test", "--json"};
+  const nlohmann::json json = nlohmann::json::parse(shop.run_well(of_set + Words{"--drop-invalid"}).out);
+  const std::string left_out = "1 of its 5 points has no finite coordinates, and is left out";
+  const std::vector<std::string> warnings = json.at("warnings");
+  CHECK(std::find(warnings.begin(), warnings.end(), left_out) != warnings.end());
 }
 
 TEST_CASE("predict of parts names what is wrong") {

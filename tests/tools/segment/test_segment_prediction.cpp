@@ -48,6 +48,7 @@ TEST_CASE("every point of a file gets a part of the class, in the order of the f
     CHECK(plain.labels.min().item<int64_t>() >= 3);
     CHECK(plain.warnings.empty());
     require_close(plain.points, example.clouds.points[0], 1e-6, "points");
+    require_close(plain.normals, example.clouds.normals[0], 1e-6, "normals");
     // The same points in another order get the same parts: blocks of neighbours are the same blocks.
     require_equal(example.predict("b.xyz", "mug", BlockKind::near).labels, plain.labels.index_select(0, rows),
                   "labels");
@@ -138,6 +139,7 @@ TEST_CASE("a cloud in memory has the parts of its file, and what is no cloud is 
   const PartPrediction found = predict_parts(trained, points, normals, "mug");
   require_equal(found.labels, expected.labels, "labels");
   require_equal(found.points, points, "points");
+  require_equal(found.normals, normals, "normals");
   CHECK(found.warnings.empty());
   CHECK_FALSE(found.mesh.vertices.defined());
   int64_t last = 0, whole = 0;
@@ -161,12 +163,38 @@ TEST_CASE("a cloud in memory has the parts of its file, and what is no cloud is 
   refused(points, normals / 0.0, "finite normals");
 }
 
+TEST_CASE("a cloud of a dataset has the parts of the same cloud in memory, by its own class") {
+  const Example example;
+  SegmentRun trained = small_segment_run(example.settings);
+  const ArrayDataset shapes = part_dataset();
+  for (const int64_t row : {0, 1}) {
+    const Shape shape = shapes.get(row);
+    const std::string category = small_classes[static_cast<size_t>(row)];
+    const PartPrediction found = predict_parts(trained, shape, BlockKind::spread);
+    require_equal(found.labels, predict_parts(trained, shape.points, shape.normals, category).labels, "labels");
+    require_equal(found.points, shape.points, "points");
+    CHECK(found.warnings.empty());
+    const PartPrediction estimated = predict_parts(trained, shape, BlockKind::spread, {}, /*estimated_normals=*/true);
+    require_equal(estimated.labels, predict_parts(trained, shape.points, {}, category).labels, "labels");
+    REQUIRE(estimated.warnings.size() == 1);
+    CHECK_THAT(estimated.warnings[0], Catch::StartsWith(shape.name + ": "));
+  }
+  Shape dropped = shapes.get(0);
+  dropped.warnings = {"1 of its points is left out"};
+  CHECK(predict_parts(trained, dropped, BlockKind::spread).warnings ==
+        std::vector<std::string>{dropped.name + ": 1 of its points is left out"});
+  Shape far = shapes.get(1);
+  far.offset = at::tensor({5e5, 4e6, 0.0}, at::kDouble);
+  require_equal(predict_parts(trained, far, BlockKind::spread).points, file_coordinates(far), "points of the file");
+}
+
 TEST_CASE("normals are estimated where the model needs them, meshes are sampled") {
   Example example;
   write_text(example.folder / "bare.xyz", "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 0\n");
   const PartPrediction bare = example.predict("bare.xyz", "mug");
   CHECK(bare.labels.size(0) == 5);
   CHECK(bare.warnings.size() == 1);
+  CHECK_FALSE(bare.normals.defined());
   example.settings.clouds.points_per_mesh = 33;
   write_text(example.folder / "mesh.obj", tetrahedron_obj);
   CHECK(example.predict("mesh.obj", "mug").labels.size(0) == 33);

@@ -9,6 +9,7 @@
 #include "tests/tools/all_trainings.h"
 #include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/sequence/sequence_tool.h"
+#include "tools/experiment/graph_settings.h"
 
 namespace geosft::test::test_sequence_tool {
 namespace fs = std::filesystem;
@@ -102,6 +103,19 @@ TEST_CASE("a sweep over attentions ends with a table") {
   CHECK(lines_of(shop.run_well(sweep).out).size() == 2 + 3);
 }
 
+TEST_CASE("a sweep refuses a key that the data make no use of, unless one of its configurations does") {
+  const SequenceShop shop;
+  const Words sweep = Words{"sweep", "--data", shop.data().string(), "--out", (shop / "sweep").string()} +
+                      Words{"--set", "dim=8", "--set", "num_heads=2", "--set", "depth=1", "--set", "epochs=1"} +
+                      Words{"--set", "relative=false", "--set", "attention=softmax"};
+  shop.refuses(sweep + Words{"--vary", "regression_loss=l1,mse"}, 2,
+               {"regression_loss is for regression, not for classes"});
+  shop.refuses(sweep + Words{"--set", "refit=true"}, 2, {"refit is for a validation split, not for data without one"});
+  CHECK_FALSE(fs::exists(shop / "sweep"));
+  const Words some_use = {"--set", "refit=true", "--vary", "validation_fraction=0,0.2"};
+  CHECK(lines_of(shop.run_well(sweep + some_use).out).size() == 2 + 2);
+}
+
 TEST_CASE("geosft-sequence speaks of sequences") {
   const SequenceShop shop;
   for (const char* subcommand : {"train", "eval", "predict", "info", "report", "sweep", "list"}) {
@@ -112,6 +126,27 @@ TEST_CASE("geosft-sequence speaks of sequences") {
       CHECK_THAT(help, !Catch::Contains(word, Catch::CaseSensitive::No));
     }
   }
+  const std::string keys = shop.run_well({"train", "--help"}).out;
+  CHECK_THAT(keys, Catch::Contains("--max-length"));
+  for (const char* option :
+       {"--fingerprint", "--descriptors", "--statistics", "--chiral-tags", "--directed", "--atom-references"}) {
+    CHECK_THAT(keys, !Catch::Contains(option));
+  }
+  CHECK_THAT(keys, Catch::Contains("dataset of sequences: a folder") && !Catch::Contains("CSV table"));
+  GraphSettings refused;
+  refused.data = shop.data().string();
+  refused.splits.split = SplitKind::folds;
+  size_t hidden = 0;
+  for (const KeyUse& use : refused.key_uses()) {
+    // Other keys are refused for the sake of other options, and pictures are sequences, too.
+    if (use.used || use.purpose == "folders of pictures") continue;
+    if (use.instead.find(refused.data) == std::string::npos) continue;
+    for (const std::string& key : use.keys) {
+      CHECK_THAT(keys, !Catch::Contains(option_name(key)));
+      ++hidden;
+    }
+  }
+  CHECK(hidden == 7);
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out,
              Catch::Contains("60 sequences, ") && Catch::Contains("12 to 18 steps each") &&
                  Catch::Contains("step values: 2") && !Catch::Contains("node"));
@@ -268,6 +303,21 @@ TEST_CASE("an option that the attention does not use is refused, but not in a fi
   shop.run_well(shop.train("run", softmax + Words{"--config", (shop / "file.toml").string()}));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("beta = 0.4"));
   shop.run_well({"train", "--resume", "--out", (shop / "run").string(), "--epochs", "2", "--beta", "0.4"});
+}
+
+TEST_CASE("an option that the data make no use of is refused, but not in a file") {
+  const SequenceShop shop;
+  shop.refuses(shop.train("run", {"--refit"}), 2, {"--refit is for a validation split, not for data without one"});
+  shop.refuses(shop.train("run", {"--regression-loss", "mse"}), 2,
+               {"--regression-loss is for regression, not for classes"});
+  CHECK_FALSE(fs::exists(shop / "run"));
+  shop.run_well(shop.train("held_out", {"--refit", "--validation-fraction", "0.2", "--epochs", "1"}));
+  CHECK(fs::exists(shop / "held_out/selection"));
+  write_text(shop / "file.toml", "[splits]\nrefit = true\n[train]\nregression_loss = 'mse'\n");
+  shop.run_well(shop.train("file", {"--config", (shop / "file.toml").string(), "--no-refit", "--epochs", "1"}));
+  CHECK_THAT(read_text(shop / "file" / "config.toml"), Catch::Contains("regression_loss = \"mse\""));
+  shop.run_well(shop.train("refit", {"--config", (shop / "file.toml").string(), "--epochs", "1"}));
+  CHECK_FALSE(fs::exists(shop / "refit/selection"));
 }
 
 TEST_CASE("the configuration for any set derives its values, says them and stores them in the RUN") {

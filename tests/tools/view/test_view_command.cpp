@@ -313,6 +313,9 @@ TEST_CASE("options that what is looked at does not use are refused, with what th
          "--layer is for --colour importance, samples, attention, diversity, not for walks");
   const Words segmented = {"--run", parts.trained(), "--item", "1", "--screenshot", "x.png"};
   refuse(segmented + Words{"--category", "mug"}, "--category is for a FILE with a --run of geosft-segment");
+  const Words arrays = {"--data", parts.data().string(), "--item", "1", "--screenshot", "x.png"};
+  refuse(arrays + Words{"--columns", "x,y,z"}, "--columns is for tables of text and NumPy arrays, not for ");
+  refuse(arrays + Words{"--drop-invalid"}, "--drop-invalid is for files of points, not for ");
 }
 
 }  // namespace geosft::test::test_view_command

@@ -193,7 +193,7 @@ class TrainedRun(nn.Module):
         return self.config.get("augment", {}).get("estimated_normals", 0.0) >= 1.0
 
     def _warn_of_normals(self, points: Tensor, normals: Tensor | None) -> None:
-        """Warns, as the tool does, of given normals that point inward, where the model takes them."""
+        """Warns, as the tool does, of given normals that do not fit the points or point inward, where the model takes them."""
         if normals is None or not self.normals or self._knows_estimated_normals_alone:
             return
         for text in torch.ops.geosft._normal_warnings(_centred(points), _present_normals(normals)):
@@ -419,7 +419,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         missing, zero or not finite; the first time, a warning says so. Both are tensors of any real dtype, or NumPy arrays of float32 or float64. As many points as the model was
         trained with are sampled, other ones where the points come in another order; logits are averaged over the votes of the configuration, and with those of a kernel
         regression if the RUN has one. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
-        stray, and of normals that point inward."""
+        stray, and of normals that do not fit the points or point inward."""
         points, normals = _checked_cloud(points, normals)
         _warn_of_points(points, self.config["clouds"]["points"])
         points, normals = self._thinned(points, normals)
@@ -494,7 +494,7 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         input), with normals [n, 3] that point outward or None, as those of the tool; tensors of any real dtype, or NumPy arrays of float32 or float64. The first
         time that normals are estimated, a warning says so. Of more points than the `block` of the configuration, the model sees as
         many at once, from all over the cloud. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
-        stray, and of normals that point inward."""
+        stray, and of normals that do not fit the points or point inward."""
         points, normals = _checked_cloud(points, normals)
         _warn_of_points(points, self.config["clouds"]["points"])
         self._warn_of_normals(points, normals)
