@@ -21,7 +21,7 @@ namespace geosft {
 // points [n, 3], float32 or float64, finite, on the CPU. Errors name the argument.
 std::vector<std::string> point_warnings(const at::Tensor& points);
 
-// What the normals of a cloud have that misleads a model that learned from outward ones.
+// Faults of the normals of a cloud that mislead a model that learned from outward ones.
 //   misfit: they do not fit the points, as normals of another order of the points, of another frame, or constant ones.
 //     A sample of at most 256 points with normals, evenly spaced by row, is compared with the plane of the 16 nearest
 //     points of each (neighbour_planes). Planes count where they are clear: the variance across is at most 0.1 of the

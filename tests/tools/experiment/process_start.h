@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program is started with, and the message that says it to a copy of the program that waits before its main
-// (wait_before_main.cpp).
+// Describes what a program is started with, and writes it as a message for a copy of the program that waits before its
+// main (wait_before_main.cpp).
 #pragma once
 
 #include <sys/resource.h>

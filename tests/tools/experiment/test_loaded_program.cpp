@@ -8,7 +8,7 @@
 namespace geosft::test::test_loaded_program {
 namespace {
 
-// Whether a process runs main in a copy of a program that was loaded before, which has the preloaded library.
+// Returns whether a process runs main in a copy of a program that was loaded before, which has the preloaded library.
 bool was_loaded(pid_t process) {
   return read_text("/proc/" + std::to_string(process) + "/maps").find(waits_before_main()) != std::string::npos;
 }

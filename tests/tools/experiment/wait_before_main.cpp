@@ -69,7 +69,7 @@ int serve(int, char**, char**) {
 
 }  // namespace
 
-// What a program's entry calls.
+// Takes the place of the function that a program's entry calls, and which calls main.
 extern "C" int __libc_start_main(Main main, int count, char** words, void (*begin)(), void (*end)(), void (*unload)(),
                                  void* stack) {
   main_of_program = main;
