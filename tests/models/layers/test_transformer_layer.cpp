@@ -175,7 +175,7 @@ TEST_CASE("a layer of bfloat16 computes and has gradients", "[layer]") {
 }
 
 TEST_CASE("a layer of every attention computes inside the autocast of a GPU", "[layer]") {
-  // Measured over 3 seeds, at most: 6.0e-3 where 0.1 is allowed.
+  // Measured over 1,000 seeds, at most: 0.054 where 0.1 is allowed.
   const at::Tensor x = at::randn({12, 8}, generator(4)).to(emulated_gpu::device);
   {
     const Autocast autocast(emulated_gpu::device.type(), at::kHalf);

@@ -66,7 +66,7 @@ std::vector<double> slow_context(const at::Tensor& points, const at::Tensor& nor
 }  // namespace
 
 TEST_CASE("shape contexts are the histograms that are stated, by the kernel and by LibTorch's operators") {
-  // Measured over 200 seeds, at most: 4e-15 where 1e-10 is allowed, and 7e-6 where 1e-4 is allowed.
+  // Measured over 1,000 seeds, at most: 4e-15 where 1e-10 is allowed, and 7e-6 where 1e-4 is allowed.
   const at::Tensor points = 0.5 * normal({353, 3}, 21), normals = unit(normal({353, 3}, 22));
   const at::Tensor ptr = at::tensor({0, 300, 300, 301, 353}, at::kLong);  // the first has more points than references
   for (const at::Tensor& with : {normals, at::Tensor()}) {
