@@ -76,8 +76,9 @@ int64_t rank_after(int64_t depth, ProbabilityKind probability) {
 }
 
 // Every parameter has a gradient, but for the leak, which only the leaky relu has. Along its gradient the loss rises by
-// its length. Central differences with a step of 1e-7 are off by a rounding of the loss divided by the step, 2e-9, and
-// by the pairs whose score changes its sign within the step.
+// its length. Differences with a step of 1e-7 are off by a rounding of the loss divided by the step, 2e-9. A pair whose
+// score changes its sign within the step is a kink of the loss on one side, so that the other side's slope is compared,
+// too. The central difference alone was off for 1 of 579 seeds.
 void require_right_gradients(const SamplingAttention& attention, const std::function<at::Tensor()>& loss) {
   loss().backward();
   const at::NoGradGuard guard;
@@ -100,10 +101,10 @@ void require_right_gradients(const SamplingAttention& attention, const std::func
       value.copy_(before + gradient * (distance / length));
       return loss().item<double>();
     };
-    const double slope = (along(step) - along(-step)) / (2 * step);
+    const double here = along(0), above = (along(step) - here) / step, below = (here - along(-step)) / step;
     value.copy_(before);
-    INFO("slope " << slope << ", length of the gradient " << length);
-    REQUIRE(std::abs(slope - length) <= 1e-3 * length + 2e-8);
+    INFO("slopes " << above << " and " << below << ", length of the gradient " << length);
+    REQUIRE(std::min(std::abs(above - length), std::abs(below - length)) <= 1e-3 * length + 2e-8);
   }
 }
 
