@@ -174,7 +174,7 @@ TEST_CASE("normal_warnings tells normals that do not fit the points, of whatever
   CHECK(normal_fault(ball, poles, /*check_misfit=*/false) == NormalFault::inward);
   CHECK(normal_fault(ball, up, /*check_misfit=*/false) == NormalFault::none);
   CHECK(normal_warnings(ball, up, /*check_misfit=*/false).empty());
-  // Of any size.
+  // The size of the cloud does not count.
   for (const double scale : {1e-200, 1e200})
     CHECK(normal_fault(scale * ball, shuffled(ball, 14)) == NormalFault::misfit);
 }

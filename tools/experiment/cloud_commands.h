@@ -173,7 +173,7 @@ void refuse_dataset_options(CLI::App& subcommand);
 template <class Experiment>
 struct CloudPredictCommand {
   using Run = TrainedRun<typename Experiment::Task>;
-  // Whether the clouds of a dataset can be predicted in place of files.
+  // True where the clouds of a dataset can be predicted in place of files.
   static constexpr bool takes_sets = requires(const Run& trained, const std::string& split) {
     Experiment::open_set(trained, split);
   };

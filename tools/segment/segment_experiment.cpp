@@ -145,7 +145,7 @@ SetClouds SegmentExperiment::open_set(const SegmentRun& trained, const std::stri
     add(recorded_split<SegmentExperiment>(trained, split, open_shapes(trained, files_of(trained, split))));
   }
   for (const PartSplit one : {PartSplit::train, PartSplit::validation, PartSplit::test}) {
-    // What is no set of parts is opened, too: the error says so.
+    // Opens what is no set of parts, too: the error says so.
     if (split == "all" && (!is_part_dataset(data) || has_split(data, one))) add(open_shapes(trained, one));
   }
   if (set.repeated > 0) {

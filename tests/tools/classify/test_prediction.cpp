@@ -123,7 +123,7 @@ TEST_CASE("a prediction has the normals of the file at the points that the model
       options.estimated_normals = estimated;
       const Prediction prediction = predict(run, file, 1, options);
       REQUIRE(prediction.file_normals.sizes() == at::IntArrayRef{40, 3});
-      // Of the sphere, of which the file holds an ellipsoid.
+      // These are the normals of the sphere; the file holds an ellipsoid.
       const at::Tensor stretched = prediction.file_normals * at::tensor({1.2F, 1.0F, 0.7F});
       require_close(stretched, prediction.file_points.to(at::kFloat), 1e-5, "normals");
     }

@@ -50,21 +50,15 @@ class LoadedProgram {
   LoadedProgram& operator=(const LoadedProgram&) = delete;
 
   // Runs main in a child of this process, with these files as its output. Returns the child's id.
-  pid_t start(const std::string& message, const std::array<int, 2>& files) const {
-    iovec bytes{const_cast<char*>(message.data()), message.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(files))> control{};
-    msghdr about{};
-    about.msg_iov = &bytes;
-    about.msg_iovlen = 1;
-    about.msg_control = control.data();
-    about.msg_controllen = control.size();
-    cmsghdr* header = CMSG_FIRSTHDR(&about);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(files));
-    std::memcpy(CMSG_DATA(header), files.data(), sizeof(files));
+  pid_t start(std::string message, const std::array<int, 2>& files) const {
+    MessageHeader header(message);
+    cmsghdr* control = CMSG_FIRSTHDR(&header.about);
+    control->cmsg_level = SOL_SOCKET;
+    control->cmsg_type = SCM_RIGHTS;
+    control->cmsg_len = CMSG_LEN(sizeof(files));
+    std::memcpy(CMSG_DATA(control), files.data(), sizeof(files));
     pid_t child = -1;
-    if (::sendmsg(socket_, &about, MSG_NOSIGNAL) != static_cast<ssize_t>(message.size()) ||
+    if (::sendmsg(socket_, &header.about, MSG_NOSIGNAL) != static_cast<ssize_t>(message.size()) ||
         ::recv(socket_, &child, sizeof(child), 0) != sizeof(child) || child <= 0) {
       throw std::runtime_error("no child of a program that waits before its main");
     }

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -21,6 +23,25 @@ constexpr const char* waiting_variable = "GEOSFT_WAIT_BEFORE_MAIN";
 
 // The longest message. It is less than what a socket takes at once.
 constexpr size_t max_message_bytes = 100000;
+
+// The header of a message with the two files of a process's output, for sendmsg and recvmsg.
+struct MessageHeader {
+  using Files = std::array<int, 2>;
+
+  iovec bytes;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(Files))> control{};
+  msghdr about{};
+
+  // The text must outlive it.
+  explicit MessageHeader(std::string& text) : bytes{text.data(), text.size()} {
+    about.msg_iov = &bytes;
+    about.msg_iovlen = 1;
+    about.msg_control = control.data();
+    about.msg_controllen = control.size();
+  }
+  MessageHeader(const MessageHeader&) = delete;
+  MessageHeader& operator=(const MessageHeader&) = delete;
+};
 
 struct ProcessStart {
   std::vector<std::string> words;        // the program and its arguments

@@ -4,7 +4,6 @@
 // with the copy's process id, and the copy runs main. The copy is a child of the process that asks. (loaded_program.h)
 #include <dlfcn.h>
 #include <sched.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <array>
@@ -24,16 +23,10 @@ Main main_of_program = nullptr;
 // Waits for a message. Returns it with its files, and nothing when the other side is gone.
 std::string receive(int socket, std::array<int, 2>& files) {
   std::string message(geosft::test::max_message_bytes, '\0');
-  iovec bytes{message.data(), message.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(files))> control{};
-  msghdr about{};
-  about.msg_iov = &bytes;
-  about.msg_iovlen = 1;
-  about.msg_control = control.data();
-  about.msg_controllen = control.size();
-  const ssize_t received = ::recvmsg(socket, &about, MSG_CMSG_CLOEXEC);
+  geosft::test::MessageHeader header(message);
+  const ssize_t received = ::recvmsg(socket, &header.about, MSG_CMSG_CLOEXEC);
   if (received <= 0) return {};
-  std::memcpy(files.data(), CMSG_DATA(CMSG_FIRSTHDR(&about)), sizeof(files));
+  std::memcpy(files.data(), CMSG_DATA(CMSG_FIRSTHDR(&header.about)), sizeof(files));
   message.resize(static_cast<size_t>(received));
   return message;
 }
