@@ -50,7 +50,8 @@ LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& o
     return layer;
   }
   layer.attention.relative = options.relative ? RelativeEncodingKind::graph : RelativeEncodingKind::none;
-  layer.attention.relative_channels = options.relative ? edge_channels(options) + options.distance_channels : 0;
+  layer.attention.relative_channels =
+      options.relative ? edge_channels(options) + options.distance_channels + (options.angles ? angle_channels : 0) : 0;
   return layer;
 }
 
@@ -161,6 +162,7 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
               "encoding_channels must be 0 without an encoding, got ", options.encoding_channels);
   TORCH_CHECK(!options.sign_invariant || options.encoding_channels > 0,
               "encoding_channels must be at least 1 with sign_invariant");
+  TORCH_CHECK(!options.angles || options.distance_channels > 0, "angles must be false without distance_channels");
   TORCH_CHECK(options.edge_cutoff >= 0, "edge_cutoff must not be negative, got ", options.edge_cutoff);
   TORCH_CHECK(options.edge_cutoff == 0 || convolves(options), "edge_cutoff must be 0 without a local branch, got ",
               options.edge_cutoff);
@@ -388,7 +390,7 @@ RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at
       RelativeEncoding::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, edge_features(graphs));
   if (options.distance_channels == 0) return edges_alone;
   return RelativeEncoding::molecules(edges_alone, graphs.coordinates.to(numbers->weight.scalar_type()),
-                                     options.distance_channels, options.distance_range);
+                                     options.distance_channels, options.distance_range, options.angles);
 }
 
 void GraphModelImpl::check(const FeaturedGraphs& graphs) const {

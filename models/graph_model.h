@@ -59,6 +59,7 @@ struct GraphModelOptions {
   int64_t distance_channels =
       0;                        // with `relative`: X_R holds the distance of the nodes' coordinates too; 0: it does not
   double distance_range = 5.0;  // that these channels cover, in the unit of the coordinates
+  bool angles = false;          // with distance_channels: X_R holds the angles of angle_features too
   // Above 0: local branches pass messages between all nodes whose coordinates are at most this far apart, instead of
   // along the edges. A message is weighted by (1 + cos(pi d / cutoff)) / 2 of the distance d; the features of such an
   // edge are distance_features in radial_channels.
@@ -93,7 +94,8 @@ ColumnStatistics column_statistics(const at::Tensor& values, const at::Tensor& m
 // edge: each layer and head has its own weights for every channel, which embed the categories.
 //
 // With distance_channels, X_R has additional channels of the distance between a node and a sampled one
-// (distance_features): predictions are invariant to rotation and translation of a graph. That takes n x k memory.
+// (distance_features), and with angles of those between the line from one to the other and the edges of both
+// (angle_features): predictions are invariant to rotation and translation of a graph. That takes n x k memory.
 //
 // A local branch of the layers passes messages along the edges, with the same channels as features of an edge, except
 // that gcn and gine have none where edges have no features.

@@ -27,8 +27,8 @@ struct AttentionOptions {
   int64_t width = 64;  // d
   int64_t heads = 4;   // h, divides d
   RelativeEncodingKind relative = RelativeEncodingKind::none;
-  // r: for points 1, or with normals 2, 4 or 5 (point_attention); edge (and distance) channels for graphs, sinusoid
-  // width for sequences
+  // r: for points 1, or with normals 2, 4 or 5 (point_attention); channels of edges (and distances and angles) for
+  // graphs, sinusoid width for sequences
   int64_t relative_channels = 0;
   SamplerOptions sampler = {};
   ScoreKind score = ScoreKind::maxout;

@@ -5,7 +5,18 @@
 #include <utility>
 #include <vector>
 
+#include "geometry/deterministic_scatter_sum.h"
+#include "geometry/device_offsets.h"
+
 namespace geosft {
+namespace {
+
+// Scales vectors [..., 3] to length 1. Those of length 0 remain, with a finite gradient.
+at::Tensor unit_vectors(const at::Tensor& x) {
+  return x / x.square().sum(-1, /*keepdim=*/true).clamp_min(smallest_squared_distance).sqrt();
+}
+
+}  // namespace
 
 RelativeEncoding RelativeEncoding::points(at::Tensor coordinates, at::Tensor normals) {
   RelativeEncoding relative;
@@ -25,11 +36,12 @@ RelativeEncoding RelativeEncoding::graph(at::Tensor rowptr, at::Tensor col, at::
 }
 
 RelativeEncoding RelativeEncoding::molecules(const RelativeEncoding& graph, at::Tensor coordinates,
-                                             int64_t distance_channels, double distance_range) {
+                                             int64_t distance_channels, double distance_range, bool angles) {
   RelativeEncoding relative = graph;
   relative.coordinates = std::move(coordinates);
   relative.distance_channels = distance_channels;
   relative.distance_range = distance_range;
+  relative.angles = angles;
   return relative;
 }
 
@@ -50,6 +62,30 @@ at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channel
     features.push_back((-((distance - width * static_cast<double>(i)) / width).square()).exp());
   }
   return at::stack(features, -1);
+}
+
+EdgeDirections edge_directions(const at::Tensor& coordinates, const at::Tensor& rowptr, const at::Tensor& col) {
+  const int64_t nodes = rowptr.size(0) - 1, edges = col.size(0);
+  // Without edges there are no sources.
+  const at::Tensor source = edges == 0 ? col : item_of_row_on_device(rowptr, edges, col.device());
+  const at::Tensor along = unit_vectors(coordinates.index_select(0, col) - coordinates.index_select(0, source));
+  const at::Tensor products = along.unsqueeze(2) * along.unsqueeze(1);
+  const at::Tensor sums = deterministic_scatter_sum(at::cat({along, products.flatten(1)}, 1), source, nodes);
+  const at::Tensor means = sums / at::diff(rowptr).to(sums.device()).clamp_min(1).unsqueeze(1);
+  return {means.narrow(1, 0, 3), means.narrow(1, 3, 9).view({nodes, 3, 3})};
+}
+
+at::Tensor angle_features(const at::Tensor& coordinates, const EdgeDirections& directions,
+                          const at::Tensor& other_coordinates, const EdgeDirections& other_directions) {
+  const at::Tensor line = unit_vectors(other_coordinates.unsqueeze(0) - coordinates.unsqueeze(1));
+  const auto squares = [&](const char* of_ends, const at::Tensor& products) {
+    return at::einsum(of_ends, {line, products, line});
+  };
+  return at::stack(
+      {(line * directions.mean.unsqueeze(1)).sum(-1), squares("ija,iab,ijb->ij", directions.products),
+       -(line * other_directions.mean.unsqueeze(0)).sum(-1), squares("ija,jab,ijb->ij", other_directions.products),
+       directions.mean.matmul(other_directions.mean.t())},
+      -1);
 }
 
 at::Tensor sinusoids(int64_t n, int64_t width, const at::TensorOptions& options) {

@@ -17,12 +17,18 @@ TEST_CASE("molecules are answered alike however they are rotated, moved and numb
   const at::Tensor rotation = random_rotation(generator(5), at::kDouble);
   moved.coordinates = rotate(graphs.coordinates.to(at::kDouble), rotation) + 3.0;
   stretched.coordinates = graphs.coordinates * 1.5;
-  GraphModel model = model_of(molecule_options());
-  const at::Tensor expected = greedy(model, graphs);
-  require_close(greedy(model, moved), expected, 1e-10, "rotated and moved", 1.0);
-  require_close(seeded(model, moved), seeded(model, graphs), 1e-10, "seeded", 1.0);
-  require_close(greedy(model, renumbered(graphs, generator(2)).graphs), expected, 1e-10, "renumbered", 1.0);
-  CHECK_FALSE(at::allclose(greedy(model, stretched), expected));
+  GraphModelOptions options = molecule_options();
+  for (const bool angles : {false, true}) {
+    options.angles = angles;
+    GraphModel model = model_of(options);
+    const at::Tensor expected = greedy(model, graphs);
+    require_close(greedy(model, moved), expected, 1e-10, "rotated and moved", 1.0);
+    require_close(seeded(model, moved), seeded(model, graphs), 1e-10, "seeded", 1.0);
+    require_close(greedy(model, renumbered(graphs, generator(2)).graphs), expected, 1e-10, "renumbered", 1.0);
+    CHECK_FALSE(at::allclose(greedy(model, stretched), expected));
+  }
+  options.distance_channels = 0;
+  require_error([&] { GraphModel wrong(options); }, {"angles", "distance_channels"});
 }
 
 TEST_CASE("bonds and distances in one encoding: without distances it is that of the bonds") {
@@ -140,6 +146,8 @@ TEST_CASE("gradients of coordinates are those of finite differences") {
   const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
   GraphModelOptions options = molecule_options();
   options.layers = 1;
+  require_model_gradcheck(options, graphs, {&FeaturedGraphs::coordinates}, 1e-5);
+  options.angles = true;
   require_model_gradcheck(options, graphs, {&FeaturedGraphs::coordinates}, 1e-5);
 }
 

@@ -9,9 +9,10 @@
 namespace geosft {
 namespace {
 
-constexpr const char* attention_keys[] = {
-    "attention", "num_heads",         "num_samples", "score", "probability", "weighting",     "tau",       "degree",
-    "tolerance", "distance_channels", "encoding",    "mask",  "mlp_ratio",   "score_dropout", "positions", "init_from"};
+constexpr const char* attention_keys[] = {"attention", "num_heads", "num_samples", "score",     "probability",
+                                          "weighting", "tau",       "degree",      "tolerance", "distance_channels",
+                                          "angles",    "encoding",  "mask",        "mlp_ratio", "score_dropout",
+                                          "positions", "init_from"};
 
 }  // namespace
 

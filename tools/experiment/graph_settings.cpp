@@ -100,7 +100,10 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add("model", "relative", &model.relative, "let attention see the edges")
       .add("model", "distance_channels", &model.distance_channels,
            "let it see the distance of nodes with coordinates, in so many channels; 0: it does not", not_negative)
-      .add("model", "distance_range", &model.distance_range, "that these cover, in the unit of the data", above_zero);
+      .add("model", "distance_range", &model.distance_range, "that these cover, in the unit of the data", above_zero)
+      .add("model", "angles", &model.angles,
+           "let it see, beside distances, the angles between the edges of two nodes and the line from one to the "
+           "other");
   config
       .add("model", "edge_cutoff", &model.edge_cutoff,
            "let local pass messages between all nodes at most this far apart, in the unit of the data; 0: along edges",
@@ -242,6 +245,8 @@ std::vector<KeyUse> GraphModelSettings::key_uses() const {
       {{"distance_channels"}, relative, "attention that sees edges", "relative = false"},
       {{"distance_range"}, samples, "attention sampling", found},
       {{"distance_range"}, distance_channels > 0, "distances", "distance_channels 0"},
+      {{"angles"}, samples, "attention sampling", found},
+      {{"angles"}, distance_channels > 0, "distances", "distance_channels 0"},
   };
   std::vector<KeyUse> uses = EncoderSettings::key_uses(head_samples);
   uses.insert(uses.end(), own.begin(), own.end());
@@ -463,6 +468,7 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.relative = model.relative && model.sees_relative();
   options.distance_channels = options.relative ? model.distance_channels : 0;
   options.distance_range = model.distance_range;
+  options.angles = options.distance_channels > 0 && model.angles && model.kind() == AttentionKind::sampling;
   options.outputs = schema.outputs();
   options.layer = model.layer();
   options.layers = model.depth;

@@ -78,7 +78,7 @@ struct GraphModelSettings : EncoderSettings {
   NodePositions positions = NodePositions::none;
   int64_t position_channels = 0;  // 0: dim
   NamedLists beta_by_set = {};    // by the name of a set of series: beta of bn attentions, and of bn_sh ones
-  bool relative = true, atom_references = false;
+  bool relative = true, angles = false, atom_references = false;
   double head_dropout = 0.0, drop_path = 0.0;
 
   NodeEncodingOptions node_encoding() const;

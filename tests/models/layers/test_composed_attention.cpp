@@ -145,6 +145,61 @@ TEST_CASE("the edges of a batch are sorted once, whatever the number of items", 
   at::removeCallback(handle);
 }
 
+TEST_CASE("edges, distances and angles are channels of one encoding", "[composed_attention]") {
+  const Problem p;
+  const RelativeWeights all = random_weights(2 + 3 + angle_channels);
+  const auto part = [&](int64_t from, int64_t channels) {
+    return RelativeWeights{all.w_mul.narrow(0, from, channels), all.b_mul, all.w_add.narrow(0, from, channels),
+                           all.b_add};
+  };
+  const RelativeEncoding graph = RelativeEncoding::graph(p.rowptr, p.col, p.edges);
+  const RelativeEncoding molecules = RelativeEncoding::molecules(graph, p.coordinates, 3, 2.0, true);
+  const EdgeDirections directions = edge_directions(p.coordinates, p.rowptr, p.col);
+  const AttentionSpan span{10, 6, p.pairs.ptr[3].item<int64_t>(),
+                           p.pairs.ptr[4].item<int64_t>() - p.pairs.ptr[3].item<int64_t>()};
+  const auto bias_to = [&](const at::Tensor& members) {
+    at::Tensor encoding = at::zeros({span.queries, span.keys, 2}, at::kDouble);
+    for (int64_t i = 0; i < span.queries; ++i) {
+      for (int64_t e = p.rowptr[span.query + i].item<int64_t>(); e < p.rowptr[span.query + i + 1].item<int64_t>();
+           ++e) {
+        for (int64_t j = 0; j < span.keys; ++j) {
+          const bool joined = p.col[e].item<int64_t>() == members[span.key + j].item<int64_t>();
+          if (joined) encoding[i][j] += p.edges[e].detach();
+        }
+      }
+    }
+    const at::Tensor nodes = members.narrow(0, span.key, span.keys), there = p.coordinates.index_select(0, nodes);
+    const at::Tensor here = p.coordinates.narrow(0, span.query, span.queries);
+    const at::Tensor squared = (here.unsqueeze(1) - there.unsqueeze(0)).square().sum(-1);
+    const at::Tensor angles = angle_features(
+        here,
+        {directions.mean.narrow(0, span.query, span.queries), directions.products.narrow(0, span.query, span.queries)},
+        there, {directions.mean.index_select(0, nodes), directions.products.index_select(0, nodes)});
+    encoding = at::cat({encoding, distance_features(squared, 3, 2.0), angles}, -1);
+    return std::pair(at::softplus(encoding.matmul(all.w_mul) + all.b_mul), encoding.matmul(all.w_add) + all.b_add);
+  };
+  const auto [top_mul, top_add] = bias_to(p.pairs.top);
+  const auto [partner_mul, partner_add] = bias_to(p.pairs.partner);
+  const at::Tensor share = p.pairs.weight.narrow(0, span.key, span.keys).view({1, -1, 1});
+  const AttentionBias found = dense_attention_bias(molecules, p.pairs, all, p.ptr, p.pairs.ptr);
+  const auto last = [&](const at::Tensor& rows) {
+    const int64_t count = span.queries * span.keys;
+    return rows.narrow(0, rows.size(0) - count, count).view({span.queries, span.keys, kHeads});
+  };
+  require_close(last(found.mul), share * top_mul + (1 - share) * partner_mul, 1e-8, "R_mul");
+  require_close(last(found.add), share * top_add + (1 - share) * partner_add, 1e-12, "R_add");
+  // Without the weights of angles, it is the encoding without them.
+  const AttentionBias shorter = dense_attention_bias(RelativeEncoding::molecules(graph, p.coordinates, 3, 2.0), p.pairs,
+                                                     part(0, 5), p.ptr, p.pairs.ptr);
+  RelativeWeights without = all;
+  const at::Tensor mask = at::cat({at::ones({5, 1}, at::kDouble), at::zeros({angle_channels, 1}, at::kDouble)});
+  without.w_mul = all.w_mul * mask;
+  without.w_add = all.w_add * mask;
+  const AttentionBias blind = dense_attention_bias(molecules, p.pairs, without, p.ptr, p.pairs.ptr);
+  require_close(blind.mul, shorter.mul, 1e-12, "R_mul without angles");
+  require_close(blind.add, shorter.add, 1e-12, "R_add without angles");
+}
+
 TEST_CASE("a graph without nodes has no rows", "[composed_attention]") {
   const Problem p;
   const at::Tensor none = at::zeros({0}, at::kLong);

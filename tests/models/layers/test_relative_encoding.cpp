@@ -44,6 +44,45 @@ TEST_CASE("distance features are the square and Gaussians over the range", "[rel
   require_error([&] { distance_features(squared, 2, 0.0); }, {"range"});
 }
 
+TEST_CASE("angle features are the mean cosines of the angles between edges and a line", "[relative_encoding]") {
+  const at::Tensor rowptr = at::tensor({0, 3, 5, 6, 6, 8, 9}, at::kLong);
+  const at::Tensor col = at::tensor({1, 1, 4, 0, 2, 5, 2, 3, 5}, at::kLong);  // a double edge, and a loop
+  const at::Tensor x = at::randn({6, 3}, generator(1), at::kDouble), others = x.index_select(0, col);
+  const EdgeDirections all = edge_directions(x, rowptr, col);
+  const at::Tensor found =
+      angle_features(x, all, others, {all.mean.index_select(0, col), all.products.index_select(0, col)});
+  const auto cosine = [](const at::Tensor& a, const at::Tensor& b) {
+    const double length = (a.norm() * b.norm()).item<double>();
+    return length < 1e-5 ? 0.0 : (a * b).sum().item<double>() / length;
+  };
+  const auto edges_of = [&](int64_t node) {
+    std::vector<at::Tensor> out;
+    for (int64_t e = rowptr[node].item<int64_t>(); e < rowptr[node + 1].item<int64_t>(); ++e)
+      out.push_back(x[col[e].item<int64_t>()] - x[node]);
+    return out;
+  };
+  at::Tensor expected = at::zeros({6, 9, angle_channels}, at::kDouble);
+  for (int64_t i = 0; i < 6; ++i) {
+    for (int64_t k = 0; k < 9; ++k) {
+      const auto j = col[k].item<int64_t>();
+      const std::vector<at::Tensor> of_i = edges_of(i), of_j = edges_of(j);
+      const auto add = [&](int64_t channel, double value, size_t count) {
+        expected[i][k][channel] += value / static_cast<double>(count);
+      };
+      for (const at::Tensor& edge : of_i) {
+        add(0, cosine(edge, x[j] - x[i]), of_i.size());
+        add(1, std::pow(cosine(edge, x[j] - x[i]), 2), of_i.size());
+        for (const at::Tensor& other : of_j) add(4, cosine(edge, other), of_i.size() * of_j.size());
+      }
+      for (const at::Tensor& edge : of_j) {
+        add(2, cosine(edge, x[i] - x[j]), of_j.size());
+        add(3, std::pow(cosine(edge, x[i] - x[j]), 2), of_j.size());
+      }
+    }
+  }
+  require_close(found, expected, 1e-10, "angles");
+}
+
 TEST_CASE("a relative encoding holds only the members of its kind", "[relative_encoding]") {
   const at::Tensor points = at::rand({4, 3}), rowptr = at::zeros({5}, at::kLong), col = at::empty({0}, at::kLong),
                    edges = at::empty({0, 2});
@@ -58,6 +97,7 @@ TEST_CASE("a relative encoding holds only the members of its kind", "[relative_e
   const RelativeEncoding molecules = RelativeEncoding::molecules(graph, points, 3, 2.5);
   REQUIRE((molecules.kind == RelativeEncodingKind::graph && molecules.coordinates.is_same(points)));
   REQUIRE((molecules.edge_attr.is_same(edges) && molecules.distance_channels == 3 && molecules.distance_range == 2.5));
+  REQUIRE((!molecules.angles && RelativeEncoding::molecules(graph, points, 3, 2.5, true).angles));
   const RelativeEncoding sequence = RelativeEncoding::sequence(points);
   REQUIRE((sequence.kind == RelativeEncodingKind::sequence && sequence.positions.is_same(points)));
 }

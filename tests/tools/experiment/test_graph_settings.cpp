@@ -52,6 +52,9 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
   molecules.model.head = GraphHead::sum;
   CHECK(molecules.graph_model(schema).distance_channels == 4);
   CHECK(molecules.graph_model(schema).distance_range == 2.0);
+  CHECK_FALSE(molecules.graph_model(schema).angles);
+  molecules.model.angles = true;
+  CHECK(molecules.graph_model(schema).angles);
   CHECK(molecules.graph_model(schema).head == GraphHead::sum);
   for (const GraphTask task : graph_tasks) {
     schema.task = task;
@@ -153,6 +156,10 @@ TEST_CASE("options of distances are refused where attention sees none") {
   CHECK_THAT(said("positions = 'relative'", channels), Catch::Contains("not for positions relative"));
   CHECK_THAT(said("relative = false", channels), Catch::Contains("not for relative = false"));
   CHECK(said("", range) == "--distance-range is for distances, not for distance_channels 0");
+  CHECK(said("", {"--distance-channels", "4", "--angles"}).empty());
+  CHECK(said("", {"--angles"}) == "--angles is for distances, not for distance_channels 0");
+  CHECK(said("attention = 'sparse'\nmask = 'nearest'\ndistance_channels = 4", {"--angles"}) ==
+        "--angles is for attention sampling, not for attention sparse");
   CHECK(said("attention = 'bn'\ndistance_channels = 4", range) ==
         "--distance-range is for attention sampling, not for attention bn");
 }

@@ -113,7 +113,7 @@ MODULES = {
     "GraphModel": (nn.GraphModel, dict(out_features=3, **SMALL, node_vocabulary=[3], node_values=2, edge_vocabulary=[2], edge_values=1, encoding=4,
                                        positions="none", head="softmax_pool"), dict(graphs=graphs()._replace(coordinates=None))),
     "molecules": (nn.GraphModel, dict(out_features=3, **SMALL, node_vocabulary=[3], node_values=2, edge_vocabulary=[2], edge_values=1, encoding=4,
-                                      distance_channels=3, distance_range=2.0, head="sum"), dict(graphs=graphs())),
+                                      distance_channels=3, distance_range=2.0, angles=True, head="sum"), dict(graphs=graphs())),
     "SoftmaxPoolHead": (nn.SoftmaxPoolHead, dict(dim=8, out_features=3), dict(x=uniform(9, 8), ptr=PTR)),
     "SampleMaxHead": (nn.SampleMaxHead, dict(dim=8, out_features=3, num_samples=3, dropout=0.0), dict(x=uniform(9, 8), ptr=PTR)),
     "SumHead": (nn.SumHead, dict(dim=8, out_features=3), dict(x=uniform(9, 8), ptr=PTR)),

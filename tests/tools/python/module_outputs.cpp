@@ -287,7 +287,7 @@ std::vector<Case> token_cases() {
 }
 
 std::vector<Case> graph_cases() {
-  GraphModelOptions pooled, sampled, summed, nodes, pairs, added, relative, molecules, alone;
+  GraphModelOptions pooled, sampled, summed, nodes, pairs, added, relative, molecules, angles, alone;
   sampled.head = GraphHead::sample_max;
   summed.head = GraphHead::sum;
   nodes.head = GraphHead::nodes;
@@ -298,6 +298,8 @@ std::vector<Case> graph_cases() {
   relative.positions = NodePositions::relative;
   molecules.distance_channels = 4;
   molecules.distance_range = 1.5;
+  angles = molecules;
+  angles.angles = true;
   alone.relative = false;
   GraphModelOptions gcn, gine, gated, convolved;
   gcn.layer.local.kind = LocalKind::gcn;
@@ -339,6 +341,7 @@ std::vector<Case> graph_cases() {
           graph_model("graph_added", added),
           graph_model("graph_relative", relative),
           graph_model("graph_molecules", molecules),
+          graph_model("graph_angles", angles),
           graph_model("graph_alone", alone)};
 }
 

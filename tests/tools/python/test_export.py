@@ -64,7 +64,7 @@ MODELS = {
                                            score="dot", probability="softmax"),
     "segmenter": lambda: nn.PointSegmenter(5, 2, **SMALL, canonical_order=False, noise=False),
     "graph": graph_model,
-    "molecules": lambda: graph_model(head="sample_max", distance_channels=3, head_samples=4),
+    "molecules": lambda: graph_model(head="sample_max", distance_channels=3, angles=True, head_samples=4),
     "summed": lambda: graph_model(head="sum", positions="relative"),
     "nodes": lambda: graph_model(head="nodes", positions="added", relative=False),
     "softmax": lambda: graph_model(attention=primal(beta=0.5), relative=False),

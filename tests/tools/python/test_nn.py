@@ -81,7 +81,7 @@ def primal(kind="none", ptr="ptr", **options):
 
 
 # Composed of PyTorch's operations in both languages, but not of the same: equal to rounding.
-ROUNDED = {"graph_radial", "graph_radial_gcn", "graph_radial_gates", "composed_points", "composed_chirality", "composed_graph", "composed_sequence", "graph_molecules", "primal_variance", "primal_average",
+ROUNDED = {"graph_radial", "graph_radial_gcn", "graph_radial_gates", "composed_points", "composed_chirality", "composed_graph", "composed_sequence", "graph_molecules", "graph_angles", "primal_variance", "primal_average",
            "primal_convolved", "primal_k_means", "primal_window"}
 CASES = {
     "graph_softmax_pool": graphs,
@@ -92,6 +92,7 @@ CASES = {
     "graph_added": lambda: graphs(positions="added"),
     "graph_relative": lambda: graphs(positions="relative"),
     "graph_molecules": lambda: graphs(distance_channels=4, distance_range=1.5),
+    "graph_angles": lambda: graphs(distance_channels=4, distance_range=1.5, angles=True),
     "graph_alone": lambda: graphs(relative=False),
     "graph_class_token": lambda: graphs(relative=False, head="class_token"),
     "graph_places": lambda: graphs(of="halves", relative=False, head="class_token", head_layers=2, positions="learned", places=15, attention=lambda: nn.PrimalAttention(
@@ -533,7 +534,7 @@ class Modules(unittest.TestCase):
         self.assertIsInstance(graphs.ptr, torch.Tensor)
         for options in ({}, {"head": "sum"}, {"local": "gine", "virtual_node": True, "head": "mean"}, {"local": "gated_gcn", "normalization": "batch"},
                         {"local": "gcn", "jumping_knowledge": "max"}, {"head": "nodes", "positions": "relative"}, {"score": "dot", "probability": "softmax"},
-                        {"distance_channels": 3}, {"head": "class_token", "relative": False}, {"local": "gine", "edge_cutoff": 0.6, "radial_channels": 4}):
+                        {"distance_channels": 3}, {"distance_channels": 3, "angles": True}, {"head": "class_token", "relative": False}, {"local": "gine", "edge_cutoff": 0.6, "radial_channels": 4}):
             with self.subTest(**options):
                 torch.manual_seed(12)
                 model = nn.GraphModel(3, DIM, **LAYER, depth=2, node_vocabulary=[2], edge_vocabulary=[3], **options)

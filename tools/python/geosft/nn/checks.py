@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from .._tensors import check_integers, check_numbers, kind_of, not_a_tensor
-from .relative import GraphEncoding, PointEncoding, SequenceEncoding
+from .._tensors import check_flags, check_integers, check_numbers, kind_of, not_a_tensor
+from .relative import ANGLE_CHANNELS, GraphEncoding, PointEncoding, SequenceEncoding
 
 if TYPE_CHECKING:
     from .packed import PackedLayout
@@ -196,7 +196,12 @@ def _check_edges(relative: GraphEncoding, x: Tensor, channels: int) -> None:
         raise ValueError(f"rowptr must have {x.shape[0] + 1} entries, one more than there are tokens, got {relative.rowptr.shape[0]}")
     edges = relative.col.shape[0]
     distances = 0 if relative.coordinates is None else relative.distance_channels
+    check_flags(angles=relative.angles)
     check_like(relative.edge_attr, "edge_attr", x, "x")
+    if relative.angles:
+        if relative.coordinates is None:
+            raise ValueError("angles must be False without coordinates")
+        channels -= ANGLE_CHANNELS
     if relative.coordinates is not None:
         _check_rows(relative.coordinates, "coordinates", x, 3)
         if not 1 <= relative.distance_channels <= channels:

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from .packed import segment_of
-from .relative import GraphEncoding, PointEncoding, SequenceEncoding, distance_features, point_features
+from .relative import SMALLEST_SQUARED_DISTANCE, GraphEncoding, PointEncoding, SequenceEncoding, distance_features, point_features
 
 SCORES, PROBABILITIES = ("maxout", "dot"), ("leaky_relu", "softmax")
 
@@ -58,6 +58,45 @@ def _transform(encoding: Tensor, weights: tuple[Tensor, ...]) -> Bias:
         return Bias(softplus(encoding @ w_mul + b_mul), encoding @ w_add + b_add)
 
 
+def _unit_vectors(x: Tensor) -> Tensor:
+    """Vectors [..., 3] scaled to length 1; those of length 0 remain, with a finite gradient."""
+    return x / x.square().sum(-1, keepdim=True).clamp_min(SMALLEST_SQUARED_DISTANCE).sqrt()
+
+
+class _EdgeDirections(NamedTuple):
+    """The directions of the edges of each node, unit vectors u: the `mean` [..., 3] of u over its edges, and the mean
+    `products` [..., 3, 3] of u u^T; 0 for a node without edges."""
+
+    mean: Tensor
+    products: Tensor
+
+    @staticmethod
+    def of(coordinates: Tensor, rowptr: Tensor, col: Tensor) -> _EdgeDirections:
+        """Those of the edges in CSR between nodes with `coordinates` [N, 3]."""
+        source = segment_of(rowptr, col.shape[0], col.device)
+        along = _unit_vectors(coordinates[col] - coordinates[source])
+        count = rowptr.diff().clamp_min(1).to(coordinates)
+        mean = torch.zeros_like(coordinates).index_add(0, source, along) / count.unsqueeze(1)
+        products = coordinates.new_zeros(coordinates.shape[0], 3, 3).index_add(0, source, along.unsqueeze(2) * along.unsqueeze(1))
+        return _EdgeDirections(mean, products / count.view(-1, 1, 1))
+
+    def of_nodes(self, rows: Tensor) -> _EdgeDirections:
+        return _EdgeDirections(self.mean[rows], self.products[rows])
+
+
+def _angle_features(coordinates: Tensor, directions: _EdgeDirections, others: Tensor, of_others: _EdgeDirections) -> Tensor:
+    """[N, K, 5] of nodes with coordinates [N, 3] and what each sees of sampled ones, [N, K, 3]
+    (:class:`GraphEncoding`)."""
+    line = _unit_vectors(others - coordinates.unsqueeze(1))
+
+    def squares(products: Tensor) -> Tensor:
+        return ((products @ line.unsqueeze(-1)).squeeze(-1) * line).sum(-1)
+
+    mean = directions.mean.unsqueeze(1)
+    return torch.stack(((line * mean).sum(-1), squares(directions.products.unsqueeze(1)), -(line * of_others.mean).sum(-1),
+                        squares(of_others.products), (mean * of_others.mean).sum(-1)), -1)
+
+
 def _edge_encoding(relative: GraphEncoding, members: Tensor, keys: PaddedKeys) -> Tensor:
     """X_R [N, k, r] of the nodes ``members`` [B, k]: the sum of the edges from each query to them."""
     nodes = relative.rowptr.shape[0] - 1
@@ -67,15 +106,18 @@ def _edge_encoding(relative: GraphEncoding, members: Tensor, keys: PaddedKeys) -
     return each.new_zeros(nodes, *each.shape[1:]).index_add(0, source, each)
 
 
-def _node_encoding(relative: GraphEncoding, members: Tensor, keys: PaddedKeys) -> Tensor:
-    """X_R of the edges to nodes and, where the encoding has coordinates, of the distance to them."""
+def _node_encoding(relative: GraphEncoding, directions: _EdgeDirections | None, members: Tensor, keys: PaddedKeys) -> Tensor:
+    """X_R of the edges to nodes and, where the encoding has coordinates, of the distance and the angles to them."""
     edges = _edge_encoding(relative, members, keys)
     if relative.coordinates is None:
         return edges
-    there = relative.coordinates[members[keys.item]]
+    seen = members[keys.item]
+    there = relative.coordinates[seen]
     squares = (relative.coordinates.unsqueeze(1) - there).square().sum(-1)
-    distance = distance_features(squares, relative.distance_channels, relative.distance_range)
-    return torch.cat((edges, distance.to(edges.dtype)), -1)
+    encoding = [edges, distance_features(squares, relative.distance_channels, relative.distance_range)]
+    if directions is not None:
+        encoding.append(_angle_features(relative.coordinates, directions, there, directions.of_nodes(seen)))
+    return torch.cat([channels.to(edges.dtype) for channels in encoding], -1)
 
 
 def attention_bias(relative, pairs, keys: PaddedKeys, weights: tuple[Tensor, ...]) -> Bias | None:
@@ -89,8 +131,9 @@ def attention_bias(relative, pairs, keys: PaddedKeys, weights: tuple[Tensor, ...
         points, normals = (None if one is None else keys.of_queries(pairs.sample(one)) for one in relative)
         channels = weights[0].shape[0]
         return _transform(point_features(relative.coordinates, points, relative.normals, normals, channels), weights)
-    top = _transform(_node_encoding(relative, pairs.top[keys.rows], keys), weights)
-    partner = _transform(_node_encoding(relative, pairs.partner[keys.rows], keys), weights)
+    directions = _EdgeDirections.of(relative.coordinates, relative.rowptr, relative.col) if relative.angles else None
+    top = _transform(_node_encoding(relative, directions, pairs.top[keys.rows], keys), weights)
+    partner = _transform(_node_encoding(relative, directions, pairs.partner[keys.rows], keys), weights)
     p = keys.of_queries(pairs.weight).unsqueeze(-1)
     return Bias(p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add)
 

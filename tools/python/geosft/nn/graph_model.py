@@ -18,7 +18,7 @@ from .encoder import Encoder, TransformerLayer
 from .heads import Mlp, PairHead, PooledHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead, sum_pool
 from .message_passing import EdgeIndex, LocalGraph, PackedBatchNorm, check_offsets, check_values, edge_sum
 from .packed import PackedLayout, first_of, hint_of_batch, hint_of_sizes
-from .relative import SMALLEST_SQUARED_DISTANCE, GraphEncoding, SequenceEncoding, distance_features, sinusoids_at
+from .relative import ANGLE_CHANNELS, SMALLEST_SQUARED_DISTANCE, GraphEncoding, SequenceEncoding, distance_features, sinusoids_at
 from .sampling import Sampler, SamplingContext, context_of, random_integers
 
 _HEADS = {"softmax_pool": ("pool_head", SoftmaxPoolHead), "sample_max": ("sample_head", SampleMaxHead),
@@ -314,6 +314,8 @@ class GraphModel(nn.Module):
         relative: attention sees the edges.
         distance_channels, distance_range: with `relative`, attention sees distances of the nodes' coordinates too, up to
             `distance_range` in their unit; 0 channels: it does not.
+        angles: with `distance_channels`, attention also sees the angles between the edges of two nodes and the line from one
+            to the other (:class:`GraphEncoding`).
         head: "softmax_pool", "sample_max", "sum", "mean" or "max" per graph; "class_token" per graph, from a learned token
             before its nodes that attends with them (without `relative`, `local` and relative positions); "nodes" per node;
             "pairs" per pair of documents.
@@ -345,14 +347,15 @@ class GraphModel(nn.Module):
         head: str = "softmax_pool", head_samples: int = 64, head_dropout: float = 0.0, head_sampler: dict | None = None,
         head_layers: int = 1, graph_features: int = 0, graph_counts: int = 0, encoding_channels: int = 0, encoding_layers: int = 1,
         max_degree: int = 0, local: str = "none", sign_invariant: bool = False, edge_cutoff: float = 0.0, radial_channels: int = 32,
-        atom_references: bool = False, device=None, dtype=None, **options
+        atom_references: bool = False, angles: bool = False, device=None, dtype=None, **options
     ):
         super().__init__()
         check_options(self, options, Encoder, TransformerLayer, SamplingAttention, Sampler, without=("updates_edges", "edge_channels", "relative_channels"))
         check_sampler_options("head_sampler", head_sampler, Sampler)
         for name, number in (("edge_cutoff", edge_cutoff), ("distance_range", distance_range)):
             check_numbers(**{name: number})
-        check_flags(signed_encoding=signed_encoding, documents=documents, relative=relative, sign_invariant=sign_invariant, atom_references=atom_references)
+        check_flags(signed_encoding=signed_encoding, documents=documents, relative=relative, sign_invariant=sign_invariant, atom_references=atom_references,
+                    angles=angles)
         check_sizes(out_features=out_features, dim=dim, head_layers=head_layers, encoding_layers=encoding_layers)
         check_sizes(0, node_values=node_values, edge_values=edge_values, encoding=encoding, position_channels=position_channels,
                     distance_channels=distance_channels)
@@ -385,12 +388,14 @@ class GraphModel(nn.Module):
             raise ValueError("head must be pairs for items of two documents, and for them alone")
         if distance_channels > 0 and not 0 < distance_range < float("inf"):
             raise ValueError(f"distance_range must be above 0, got {distance_range}")
+        if angles and distance_channels == 0:
+            raise ValueError("angles must be False without distance_channels")
         made = factory_kwargs(device, dtype)
         self.node_vocabulary, self.edge_vocabulary = list(node_vocabulary), list(edge_vocabulary)
         self.node_values, self.edge_values, self.encoding = node_values, edge_values, encoding
         self.signed_encoding, self.position_kind, self.position_channels = signed_encoding, positions, position_channels or dim
         self.documents, self.relative, self.head = documents, relative, head
-        self.distance_channels, self.distance_range = distance_channels, distance_range
+        self.distance_channels, self.distance_range, self.angles = distance_channels, distance_range, angles
         self.encoding_channels, self.max_degree, self.local = encoding_channels, max_degree, local
         self.graph_features, self.graph_counts = graph_features, graph_counts
         self.edge_cutoff, self.radial_channels, self.atom_references = edge_cutoff, radial_channels, atom_references
@@ -456,7 +461,7 @@ class GraphModel(nn.Module):
             return {**options, "relative": "sequence", "relative_channels": self.position_channels}
         if not self.relative:
             return options
-        channels = sum(self.edge_vocabulary) + self.edge_values + 1 + self.distance_channels
+        channels = sum(self.edge_vocabulary) + self.edge_values + 1 + self.distance_channels + ANGLE_CHANNELS * self.angles
         return {**options, "relative": "graph", "relative_channels": channels}
 
     def forward(self, graphs: FeaturedGraphs, *, sampling: SamplingContext | None = None) -> Tensor:
@@ -650,7 +655,7 @@ class GraphModel(nn.Module):
         if self.distance_channels == 0:
             return edges
         return edges._replace(coordinates=graphs.coordinates.to(weight), distance_channels=self.distance_channels,
-                              distance_range=self.distance_range)
+                              distance_range=self.distance_range, angles=self.angles)
 
     @torch.no_grad()
     def standardize(self, graphs: FeaturedGraphs, targets: Tensor | None = None) -> None:

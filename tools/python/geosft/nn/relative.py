@@ -22,8 +22,10 @@ class PointEncoding(NamedTuple):
 class GraphEncoding(NamedTuple):
     """Edges of a packed graph in CSR: `rowptr` int64 [N + 1], `col` int64 [E], `edge_attr` [E, r] of all channels, the
     one that is 1 on every edge included, in any place (:class:`geosft.pyg.SamplingConv` puts it last). With `coordinates` [N, 3] of the nodes, X_R has `distance_channels` further
-    channels of the distance between two nodes (:func:`distance_features`), which takes memory for every pair of a node
-    and a sampled one: for molecules, not for large graphs."""
+    channels of the distance between two nodes (:func:`distance_features`), and with `angles` five more: the mean cosine of
+    the angles between the line from a node to a sampled one and the edges of the node, and that of their squares; the same
+    at the sampled one; and the mean cosine of the angles between an edge of one and an edge of the other. That takes memory
+    for every pair of a node and a sampled one: for molecules, not for large graphs."""
 
     rowptr: Tensor
     col: Tensor
@@ -31,6 +33,7 @@ class GraphEncoding(NamedTuple):
     coordinates: Tensor | None = None
     distance_channels: int = 0
     distance_range: float = 1.0
+    angles: bool = False
 
 
 class SequenceEncoding(NamedTuple):
@@ -41,6 +44,7 @@ class SequenceEncoding(NamedTuple):
 
 _MAX_DISTANCE_CHANNELS = 65536
 SMALLEST_SQUARED_DISTANCE = 1e-12  # keeps the gradient of a distance of 0 finite
+ANGLE_CHANNELS = 5
 POINT_RELATIVE = ("paper", "angles")
 KINDS = {"none": type(None), "points": PointEncoding, "graph": GraphEncoding, "sequence": SequenceEncoding}
 
