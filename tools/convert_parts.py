@@ -5,11 +5,13 @@
   convert_parts.py FOLDER --out DIR
       FOLDER holds a folder for each class with meshes ID.off. Which part a face is of stands beside them, as the labelled
       Princeton Segmentation Benchmark has it in ID_labels.txt (by turns a line with the name of a part, and one with the
-      numbers of its faces, from 1), or in ID.seg (a line for each face, with the number of its part). Such numbers must
-      mean the same in all meshes of a class: those of the benchmark's single human segmentations do not.
+      numbers of its faces, from 1), or in ID.seg (a line for each face, with the number of its part, or -1 without a
+      label). Such numbers must mean the same in all meshes of a class: those of the benchmark's single human
+      segmentations do not.
 
 Points are drawn evenly over the surface, with the normals of their faces; of every class the fourth, eighth, … mesh in
-the order of the names is for testing. A face without a label gives no points. Needs numpy and h5py.
+the order of the names is for testing. The points of a face without a label have none, which is -1 in the set. Needs
+numpy and h5py.
 """
 
 import argparse
@@ -98,11 +100,11 @@ def named_labels(path, faces):
 
 
 def numbered_labels(path, faces):
-    """The same of ID.seg."""
+    """The same of ID.seg, where -1 is no label."""
     labels = numbers(path.read_text().split(), int, path)
     if len(labels) != faces:
         raise WrongMesh(f"{path}: expected a number for each of {faces} faces, found {len(labels)}")
-    return labels
+    return [None if label == -1 else label for label in labels]
 
 
 def labels_of(mesh, faces):
@@ -115,16 +117,14 @@ def labels_of(mesh, faces):
 
 
 class Cloud:
-    """Points of a mesh with their normals, and the labels that they have."""
+    """Points of a mesh with their normals, and the labels that they have, None without one."""
 
     def __init__(self, mesh, points, seed):
         corners, owners, faces = triangles_of(mesh)
         labels = labels_of(mesh, faces)
-        labelled = [i for i, owner in enumerate(owners) if labels[owner] is not None]
-        corners, owners = corners[labelled], owners[labelled]
         cross = numpy.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         area = numpy.linalg.norm(cross, axis=1)
-        if not area.sum() > 0:
+        if not area[[labels[owner] is not None for owner in owners]].sum() > 0:
             raise WrongMesh(f"{mesh}: expected labelled faces with an area")
         random = numpy.random.default_rng([seed, zlib.crc32(mesh.name.encode())])
         drawn = random.choice(len(area), points, p=area / area.sum())
@@ -154,11 +154,12 @@ def meshes_of(folder):
 def arrays(clouds, part_ids):
     """clouds: (class, Cloud) pairs."""
     kind = numpy.uint8 if len(part_ids) <= 256 else numpy.int32
+    ids = numpy.array([[-1 if part is None else part_ids[label, part] for part in cloud.labels] for label, cloud in clouds])
     return {
         "data": numpy.array([cloud.points for _, cloud in clouds], numpy.float32),
         "normal": numpy.array([cloud.normals for _, cloud in clouds], numpy.float32),
         "label": numpy.array([[label] for label, _ in clouds], kind),
-        "pid": numpy.array([[part_ids[label, part] for part in cloud.labels] for label, cloud in clouds], kind),
+        "pid": ids.astype(kind if ids.min() >= 0 else numpy.int32),
     }
 
 
@@ -182,7 +183,7 @@ def convert(options):
                 print(f"{name}: the parts {alike[0]} and {part} differ in the case of letters alone", file=sys.stderr)
         unlabelled = [(mesh, cloud.unlabelled) for mesh, cloud in zip(meshes, clouds) if cloud.unlabelled]
         if unlabelled:
-            print(f"{name}: {sum(count for _, count in unlabelled)} faces have no label, and give no points; the first are "
+            print(f"{name}: {sum(count for _, count in unlabelled)} faces have no label, nor have their points; the first are "
                   f"in {unlabelled[0][0]}", file=sys.stderr)
     os.makedirs(options.out, exist_ok=True)
     for split, clouds in splits.items():

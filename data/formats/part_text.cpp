@@ -12,10 +12,12 @@ namespace geosft {
 namespace {
 
 constexpr double max_parts = 1 << 20;
+constexpr const char* part_number = "the number of a part, or -1 without a label";
 
 int64_t part_of(const TextLines& lines, std::string_view word) {
-  const double number = lines.to_number(word, "the number of a part");
-  if (number != std::floor(number) || number < 0 || number >= max_parts) lines.fail_word("the number of a part", word);
+  const double number = lines.to_number(word, part_number);
+  if (number != std::floor(number) || number < unlabelled_part || number >= max_parts)
+    lines.fail_word(part_number, word);
   return static_cast<int64_t>(number);
 }
 

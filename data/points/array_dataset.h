@@ -14,7 +14,7 @@ struct CloudArrays {
   at::Tensor keep;                 // bool [N, P]: points that belong to the cloud; undefined: all
   at::Tensor labels;               // int64 [N]
   std::vector<std::string> names;  // N, unique
-  at::Tensor parts = {};           // int64 [N, P]: part of each point; undefined: no parts
+  at::Tensor parts = {};           // int64 [N, P]: Shape::parts of each cloud; undefined: no parts
   at::Tensor offset = {};          // float64 [N, 3]: Shape::offset of each cloud, 0 for none; undefined: none
   std::vector<std::string> warnings = {};
 };

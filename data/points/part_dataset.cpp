@@ -64,6 +64,31 @@ std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const a
   return warnings;
 }
 
+void LabelCounts::add(const at::Tensor& labels) {
+  const at::Tensor found = at::bincount(labels.flatten() - unlabelled_part, {}, parts.size(0) + 1);
+  unlabelled += found[0].item<int64_t>();
+  parts += found.slice(0, 1);
+  unlabelled_clouds += (labels == unlabelled_part).all(1).sum().item<int64_t>();
+}
+
+std::string unlabelled_warning(const PartDataset& shapes, const LabelCounts& counts, const std::string& source) {
+  if (counts.unlabelled == 0) return {};
+  const int64_t points = counts.unlabelled + counts.parts.sum().item<int64_t>();
+  std::string text = source + ": " + std::to_string(counts.unlabelled) + " of " + std::to_string(points) +
+                     (counts.unlabelled == 1 ? " points has" : " points have") + " no label";
+  if (counts.unlabelled_clouds > 0) {
+    text += ", and " + std::to_string(counts.unlabelled_clouds) + " of " + std::to_string(shapes.size()) +
+            (counts.unlabelled_clouds == 1 ? " clouds has" : " clouds have") + " no labelled point";
+  }
+  return text + ": losses and metrics leave them out";
+}
+
+LabelCounts count_required_parts(const PartDataset& shapes, const std::string& source) {
+  LabelCounts counts = shapes.count_parts();
+  if (counts.parts.any().item<bool>()) return counts;
+  throw DataError(source, "a point with a label", "none among " + std::to_string(counts.unlabelled));
+}
+
 bool is_part_dataset(const std::filesystem::path& source) {
   return std::filesystem::is_directory(source) && find_format(part_formats(), source) != nullptr;
 }

@@ -19,32 +19,50 @@ namespace geosft {
 // split.
 enum class PartSplit { train, validation, train_and_validation, test };
 
-// A dataset whose shapes have `parts`: part ids of the shape's class, in the order of the points in the file. Those of
-// HDF5 files without `pid` have none, and can only be predicted.
+// Numbers of points by their label.
+struct LabelCounts {
+  explicit LabelCounts(int64_t count) : parts(at::zeros({count}, at::kLong)) {}
+  // Adds clouds: labels int64 [clouds, points] in [0, count), or unlabelled_part.
+  void add(const at::Tensor& labels);
+
+  at::Tensor parts;               // int64 [count]: points of each part
+  int64_t unlabelled = 0;         // points without a label
+  int64_t unlabelled_clouds = 0;  // clouds without a labelled point
+};
+
+// A dataset whose shapes have `parts`: part ids of the shape's class, or unlabelled_part, in the order of the points in
+// the file. Those of HDF5 files without `pid` have none, and can only be predicted.
 class PartDataset : public PointDataset {
  public:
   virtual const PartList& parts() const = 0;
   // Returns whether the shapes have parts.
   virtual bool has_parts() const { return true; }
-  // Returns the number of points of each part, int64 [parts], for which it reads the shapes that are otherwise read on
-  // demand. Throws BrokenFiles with all broken ones, and DataError if the shapes have no parts.
-  virtual at::Tensor count_parts() const = 0;
+  // Counts the labels of all points, for which it reads the shapes that are otherwise read on demand. Throws
+  // BrokenFiles with all broken ones, and DataError if the shapes have no parts.
+  virtual LabelCounts count_parts() const = 0;
 };
 
 // Returns a warning if some classes have no shape, and one if parts of the other classes have no point. `part_points`
-// are the counts of count_parts, or undefined if they are not known; `source` names the split.
+// are the LabelCounts::parts of count_parts, or undefined if they are not known; `source` names the split.
 std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const at::Tensor& part_points,
                                               const std::string& source);
+
+// Returns a warning of points without a label, with their number; empty if all have one.
+std::string unlabelled_warning(const PartDataset& shapes, const LabelCounts& counts, const std::string& source);
+
+// Returns count_parts() of a split that is to be learned or evaluated. Throws as it does, and DataError naming `source`
+// if no point is labelled.
+LabelCounts count_required_parts(const PartDataset& shapes, const std::string& source);
 
 // Detects the format of the folder. Throws DataError for an unknown format, listing the known ones, and for broken
 // data.
 //   HDF5 (held in memory): ply_data_{train,val,test}*.h5, or the files listed in {train,val,test}_hdf5_file_list.txt or
 //     {train,val,test}_files.txt, with `data`, `label` and, in all or none, `pid` and `normal`. Either parts.txt
 //     (id, class, part) and shape_names.txt define the parts, or the dataset is ShapeNetPart with
-//     all_object_categories.txt.
+//     all_object_categories.txt. A `pid` of -1 is unlabelled_part.
 //   ShapeNetPart as text (read on demand): synsetoffset2category.txt, train_test_split/shuffled_*_file_list.json
 //     and SYNSET/ID.txt with normals, or, older, SYNSET/points/ID.pts and SYNSET/points_label/ID.seg, with parts
-//     counted from 1 in each class.
+//     counted from 1 in each class. A part of -1 is unlabelled_part.
 // `options` are for the texts; their columns for the older ones.
 std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& source, PartSplit split,
                                                const ShapeReadOptions& options = {});

@@ -21,7 +21,7 @@ class ArrayPartDataset final : public PartDataset {
       : parts_(std::move(parts)), clouds_(arrays, std::move(class_names), file), file_(file) {
     if (!arrays.parts.defined()) return;
     check_parts(arrays, file);
-    part_points_ = at::bincount(arrays.parts.flatten(), {}, static_cast<int64_t>(parts_.size()));
+    counts_.emplace(static_cast<int64_t>(parts_.size())).add(arrays.parts);
   }
   int64_t size() const override { return clouds_.size(); }
   Shape get(int64_t index) const override { return clouds_.get(index); }
@@ -32,9 +32,9 @@ class ArrayPartDataset final : public PartDataset {
   bool in_memory() const override { return true; }
   std::vector<std::string> warnings() const override { return clouds_.warnings(); }
   const PartList& parts() const override { return parts_; }
-  bool has_parts() const override { return part_points_.defined(); }
-  at::Tensor count_parts() const override {
-    if (part_points_.defined()) return part_points_;
+  bool has_parts() const override { return counts_.has_value(); }
+  LabelCounts count_parts() const override {
+    if (counts_) return *counts_;
     throw DataError(file_, "an array pid, the parts of the points, in each HDF5 file", "none");
   }
 
@@ -47,18 +47,20 @@ class ArrayPartDataset final : public PartDataset {
 
   void check_parts(const CloudArrays& arrays, const std::string& file) const {
     const auto count = static_cast<int64_t>(parts_.size());
-    const at::Tensor unknown = (arrays.parts < 0).logical_or(arrays.parts >= count);
+    const at::Tensor unknown = (arrays.parts < unlabelled_part).logical_or(arrays.parts >= count);
     if (unknown.any().item<bool>()) {
       const auto [cloud, point] = first_of(unknown);
-      throw DataError(
-          file, "parts from 0 to " + std::to_string(count - 1) + " in " + arrays.names[static_cast<size_t>(cloud)],
-          "part " + std::to_string(arrays.parts[cloud][point].item<int64_t>()));
+      throw DataError(file,
+                      "parts from 0 to " + std::to_string(count - 1) + " in " +
+                          arrays.names[static_cast<size_t>(cloud)] + ", or -1 without a label",
+                      "part " + std::to_string(arrays.parts[cloud][point].item<int64_t>()));
     }
     std::vector<int64_t> owners;
     owners.reserve(parts_.size());
     for (const ShapePart& part : parts_) owners.push_back(part.category);
-    const at::Tensor owner = at::tensor(owners, at::kLong).index_select(0, arrays.parts.flatten());
-    const at::Tensor wrong = owner.view_as(arrays.parts) != arrays.labels.unsqueeze(1);
+    const at::Tensor owner = at::tensor(owners, at::kLong).index_select(0, arrays.parts.flatten().clamp_min(0));
+    const at::Tensor wrong =
+        (owner.view_as(arrays.parts) != arrays.labels.unsqueeze(1)).logical_and(arrays.parts != unlabelled_part);
     if (!wrong.any().item<bool>()) return;
     const auto [cloud, point] = first_of(wrong);
     const std::string& name = class_names()[static_cast<size_t>(label(cloud))];
@@ -69,7 +71,7 @@ class ArrayPartDataset final : public PartDataset {
   PartList parts_;
   ArrayDataset clouds_;
   std::string file_;
-  at::Tensor part_points_;  // undefined without parts
+  std::optional<LabelCounts> counts_;  // absent without parts
 };
 
 // Returns the files of one split; empty if the dataset does not have it.

@@ -54,12 +54,14 @@ PointBatch pack(const std::vector<Shape>& shapes, const std::vector<int64_t>& it
   }
   TORCH_CHECK(normals.empty() || normals.size() == points.size(), "a batch must have normals in all ", points.size(),
               " clouds or in none, got ", normals.size(), ", among them ", shapes[0].name);
-  return {at::cat(points),
-          normals.empty() ? at::Tensor() : at::cat(normals),
-          offsets_tensor(offsets),
-          at::tensor(labels, at::kLong),
-          at::tensor(items, at::kLong),
-          parts.size() == points.size() ? at::cat(parts) : at::Tensor()};
+  PointBatch batch{at::cat(points),
+                   normals.empty() ? at::Tensor() : at::cat(normals),
+                   offsets_tensor(offsets),
+                   at::tensor(labels, at::kLong),
+                   at::tensor(items, at::kLong),
+                   parts.size() == points.size() ? at::cat(parts) : at::Tensor()};
+  batch.unlabelled = batch.parts.defined() && (batch.parts == unlabelled_part).any().item<bool>();
+  return batch;
 }
 
 }  // namespace
@@ -73,7 +75,8 @@ PointBatch micro_batch(const PointBatch& batch, int64_t part, int64_t parts) {
     return data.defined() ? data.slice(0, place.first, place.first + place.count) : data;
   };
   return {rows(batch.points), rows(batch.normals), ptr - begin, items(batch.labels),
-          items(batch.index), rows(batch.parts),   place,       items(batch.seeds)};
+          items(batch.index), rows(batch.parts),   place,       items(batch.seeds),
+          batch.unlabelled};
 }
 
 std::vector<int64_t> epoch_order(int64_t count, bool shuffle, uint64_t seed, int64_t epoch) {

@@ -21,11 +21,12 @@ struct PointBatch {
   at::Tensor ptr;      // int64 [B + 1]
   at::Tensor labels;   // int64 [B]
   at::Tensor index;    // int64 [B], rows of the dataset
-  // int64 [N], parts of the points; undefined unless all clouds have parts.
+  // int64 [N], parts of the points (Shape::parts); undefined unless all clouds have parts.
   at::Tensor parts = {};
   BatchSlice place = {};  // range of these items in the whole batch
   // int64 [B]: seeds for the random augmentation of each item in this epoch.
   at::Tensor seeds = {};
+  bool unlabelled = false;  // whether a point of the batch, before any transform of it, has no label
 };
 
 // Returns part `part` of `parts` of a whole batch: a contiguous range of its clouds (batch_slice). Its tensors are

@@ -12,6 +12,9 @@
 
 namespace geosft {
 
+// The part of a point without a label. Such a point is an input of models; losses and metrics leave it out.
+inline constexpr int64_t unlabelled_part = -1;
+
 // A cloud as returned by a dataset. Coordinates are not normalised: they are in the unit of the file. Those of clouds
 // far from the origin are relative to `offset`, because float32 does not hold them.
 struct Shape {
@@ -19,7 +22,8 @@ struct Shape {
   at::Tensor normals;  // float32 [n, 3] of unit length (0: missing), or undefined if the source has no normals
   int64_t label = -1;  // index into the dataset's class names; -1 when unknown
   std::string name;    // unique within the dataset, for messages and tables
-  // int64 [n]: part of each point, an index into the dataset's parts; undefined if the source has no parts.
+  // int64 [n]: part of each point, an index into the dataset's parts or unlabelled_part; undefined if the source has no
+  // parts.
   at::Tensor parts = {};
   // float64 [3], and a factor: coordinates in the file are scale * points + offset. Undefined: no offset.
   at::Tensor offset = {};

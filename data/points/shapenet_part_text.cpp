@@ -48,7 +48,7 @@ class TextPartDataset final : public PartDataset {
   // Files are read on demand: that one has no normals is known once it has been read.
   bool has_normals() const override { return with_normals_ && !found_bare_; }
   const PartList& parts() const override { return parts_; }
-  at::Tensor count_parts() const override;
+  LabelCounts count_parts() const override;
 
  private:
   std::vector<TextItem> items_;
@@ -60,15 +60,18 @@ class TextPartDataset final : public PartDataset {
 };
 
 // Checks the part numbers of a class, which start at `first` in the file, and converts them to part ids of the dataset.
+// Points without a label keep unlabelled_part.
 void check_and_number_parts(Shape& shape, const ShapeNetPartClass& known, int64_t first, const fs::path& file) {
-  const int64_t low = shape.parts.min().item<int64_t>(), high = shape.parts.max().item<int64_t>();
+  const at::Tensor labelled = shape.parts != unlabelled_part, numbers = shape.parts.masked_select(labelled);
+  if (numbers.numel() == 0) return;
+  const int64_t low = numbers.min().item<int64_t>(), high = numbers.max().item<int64_t>();
   if (low < first || high >= first + known.parts) {
-    throw DataError(
-        file.string(),
-        "parts from " + std::to_string(first) + " to " + std::to_string(first + known.parts - 1) + " of " + known.name,
-        "parts from " + std::to_string(low) + " to " + std::to_string(high));
+    throw DataError(file.string(),
+                    "parts from " + std::to_string(first) + " to " + std::to_string(first + known.parts - 1) + " of " +
+                        known.name + ", or -1 without a label",
+                    "parts from " + std::to_string(low) + " to " + std::to_string(high));
   }
-  shape.parts = shape.parts + (known.first_part - first);
+  shape.parts = at::where(labelled, shape.parts + (known.first_part - first), shape.parts);
 }
 
 Shape TextPartDataset::get(int64_t index) const {
@@ -94,16 +97,15 @@ Shape TextPartDataset::get(int64_t index) const {
   return shape;
 }
 
-at::Tensor TextPartDataset::count_parts() const {
-  const auto parts = static_cast<int64_t>(parts_.size());
-  at::Tensor points = at::zeros({parts}, at::kLong);
+LabelCounts TextPartDataset::count_parts() const {
+  LabelCounts counts(static_cast<int64_t>(parts_.size()));
   std::mutex mutex;
   std::map<int64_t, std::string> broken;
   parallel_items(size(), at::get_num_threads(), [&](int64_t i) {
     try {
-      const at::Tensor found = at::bincount(get(i).parts, {}, parts);
+      const at::Tensor labels = get(i).parts;
       const std::lock_guard lock(mutex);
-      points += found;
+      counts.add(labels.unsqueeze(0));
     } catch (const DataError& error) {
       const std::lock_guard lock(mutex);
       broken.emplace(i, error.what());
@@ -112,7 +114,7 @@ at::Tensor TextPartDataset::count_parts() const {
   std::vector<std::string> messages;
   for (const auto& [item, message] : broken) messages.push_back(message);
   if (!messages.empty()) throw BrokenFiles(messages);
-  return points;
+  return counts;
 }
 
 // Reads a published list of shapes: ["shape_data/02691156/1a04e3eab45ca15dd86060f189eb133", …].

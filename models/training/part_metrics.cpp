@@ -28,9 +28,8 @@ PartCounts count_parts(const at::Tensor& predicted, const at::Tensor& truth, con
   TORCH_CHECK(predicted.dim() == 1 && predicted.sizes() == truth.sizes() && predicted.sizes() == shape.sizes(),
               "predicted, truth and shape must be of one size [N], got ", predicted.sizes(), ", ", truth.sizes(),
               " and ", shape.sizes());
-  const at::Tensor true_cells = shape * parts + truth;
-  const at::Tensor ones = at::ones_like(truth);
-  return {counted(shape * parts + predicted, ones, shapes, parts), counted(true_cells, ones, shapes, parts),
+  const at::Tensor labelled = (truth >= 0).to(at::kLong), true_cells = shape * parts + truth.clamp_min(0);
+  return {counted(shape * parts + predicted, labelled, shapes, parts), counted(true_cells, labelled, shapes, parts),
           counted(true_cells, (predicted == truth).to(at::kLong), shapes, parts)};
 }
 
@@ -54,9 +53,11 @@ PartMetrics::PartMetrics(const at::Tensor& mask) : mask_(mask) {
 }
 
 void PartMetrics::add(const PartCounts& counts, const at::Tensor& category) {
-  const at::Tensor there = counts.there.cpu().to(at::kDouble), both = counts.both.cpu().to(at::kDouble);
-  const at::Tensor label = category.cpu();
-  const at::Tensor ious = part_ious({counts.found.cpu(), counts.there.cpu(), counts.both.cpu()});
+  const at::Tensor labelled = (counts.there.cpu().sum(1) > 0).nonzero().squeeze(1);
+  const auto kept = [&](const at::Tensor& of_shapes) { return of_shapes.cpu().index_select(0, labelled); };
+  const PartCounts found{kept(counts.found), kept(counts.there), kept(counts.both)};
+  const at::Tensor there = found.there.to(at::kDouble), both = found.both.to(at::kDouble);
+  const at::Tensor label = kept(category), ious = part_ious(found);
   const at::Tensor allowed = mask_.index_select(0, label), iou = mean_of_allowed(ious, allowed);
   shapes_.index_add_(0, label, at::ones_like(iou));
   iou_.index_add_(0, label, iou);
@@ -69,7 +70,7 @@ void PartMetrics::add(const PartCounts& counts, const at::Tensor& category) {
 }
 
 PartScores PartMetrics::scores() const {
-  TORCH_CHECK(shapes_.sum().item<double>() > 0, "there are no shapes to score");
+  TORCH_CHECK(shapes_.sum().item<double>() > 0, "there are no shapes with labelled points to score");
   PartScores scores;
   const auto shapes = shapes_.sum().item<double>();
   scores.instance_iou = iou_.sum().item<double>() / shapes;

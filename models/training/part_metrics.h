@@ -9,13 +9,13 @@
 
 namespace geosft {
 
-// Numbers of points per shape and part, int64 [shapes, parts].
+// Numbers of labelled points per shape and part, int64 [shapes, parts].
 struct PartCounts {
   at::Tensor found, there, both;  // predicted; true; both
 };
 
-// predicted, truth int64 [N] in [0, parts); shape int64 [N] in [0, shapes): the shape of each point. On any device,
-// without synchronisation.
+// predicted int64 [N] in [0, parts); truth likewise, or negative for a point without a label, which is not counted;
+// shape int64 [N] in [0, shapes): the shape of each point. On any device, without synchronisation.
 PartCounts count_parts(const at::Tensor& predicted, const at::Tensor& truth, const at::Tensor& shape, int64_t shapes,
                        int64_t parts);
 
@@ -27,7 +27,7 @@ at::Tensor part_ious(const PartCounts& counts);
 // parts]).
 at::Tensor shape_ious(const PartCounts& counts, const at::Tensor& allowed);
 
-// Scores of one class; NaN if it has no shapes.
+// Scores of one class; NaN if it has no shapes. A shape without labelled points counts nowhere.
 struct ClassPartScores {
   int64_t shapes = 0;
   double iou = 0.0;       // mean over the shapes
@@ -55,9 +55,9 @@ class PartMetrics {
   // mask bool [classes, parts]: the parts that each class has, at least one.
   explicit PartMetrics(const at::Tensor& mask);
 
-  // Adds the counts of shapes with these classes, int64 [shapes].
+  // Adds the counts of shapes with these classes, int64 [shapes]. Shapes without labelled points are left out.
   void add(const PartCounts& counts, const at::Tensor& category);
-  // Throws c10::Error when no shape has been added.
+  // Throws c10::Error when no shape with labelled points has been added.
   PartScores scores() const;
 
  private:

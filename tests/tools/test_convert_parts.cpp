@@ -70,7 +70,7 @@ TEST_CASE("convert_parts: labelled meshes become clouds with parts") {
   CHECK_FALSE(open_part_dataset(folder / "set", PartSplit::train)->get(0).points.equal(fish.points));
 }
 
-TEST_CASE("convert_parts: faces without a label give no points, which is said") {
+TEST_CASE("convert_parts: faces without a label give points without one, which is said") {
   const std::string interpreter = find_python();
   if (interpreter.empty()) return;
   const TemporaryFolder folder;
@@ -79,9 +79,14 @@ TEST_CASE("convert_parts: faces without a label give no points, which is said") 
   const ProcessResult result = convert(interpreter, folder);
   INFO(result.err);
   REQUIRE(result.exit == 0);
-  CHECK(result.err == "Cup: 5 faces have no label, and give no points; the first are in " +
+  CHECK(result.err == "Cup: 5 faces have no label, nor have their points; the first are in " +
                           (folder / "psb/Cup/8.off").string() + "\n");
-  CHECK(open_part_dataset(folder / "set", PartSplit::train)->get(3).parts.eq(3).all().item<bool>());
+  const Shape cup = open_part_dataset(folder / "set", PartSplit::train)->get(3);
+  require_equal(cup.parts, at::where(cup.normals.select(1, 2) > 0.5, int64_t{3}, unlabelled_part), "parts, by normals");
+  write_text(folder / "psb/Big Fish/8.seg", "3\n-1\n7\n7\n7\n7\n");
+  CHECK_THAT(convert(interpreter, folder).err, Catch::Contains("Big_Fish: 1 faces have no label"));
+  const Shape fish = open_part_dataset(folder / "set", PartSplit::train)->get(0);
+  require_equal(fish.parts == unlabelled_part, fish.normals.select(1, 2) > 0.5, "the second face");
 }
 
 TEST_CASE("convert_parts: faces of two parts and names that are nearly equal are told") {

@@ -98,8 +98,13 @@ function(geosft_configure target)
     cmake_language(EVAL CODE "cmake_language(DEFER CALL geosft_unite ${target})")
   endif()
   # The time of tools and tests is spent in the libraries: their own code is compiled quickly, but for what is measured.
+  # -Og takes 0.85 of the time of -O1.
   if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/(tools|tests)" AND NOT target MATCHES "bench")
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    set(level -O1)
+    if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/tests")
+      set(level -Og)
+    endif()
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
   endif()
 endfunction()
 

@@ -180,7 +180,8 @@ PointBatch on_device(const PointBatch& batch, at::Device device) {
           batch.index,
           device_copy(batch.parts, device),
           batch.place,
-          batch.seeds};
+          batch.seeds,
+          batch.unlabelled};
 }
 
 std::map<std::string, at::Tensor> batch_tensors(const std::optional<PointBatch>& batch) {

@@ -44,12 +44,17 @@ PartSubset::PartSubset(std::unique_ptr<PartDataset> shapes, std::vector<std::str
 Shape PartSubset::get(int64_t index) const {
   Shape shape = shapes_->get(index);
   shape.label = label(index);
-  if (shape.parts.defined()) shape.parts = ids_.index_select(0, shape.parts);
+  if (shape.parts.defined()) {
+    const at::Tensor unlabelled = shape.parts == unlabelled_part;
+    shape.parts = ids_.index_select(0, shape.parts.clamp_min(0)).masked_fill(unlabelled, unlabelled_part);
+  }
   return shape;
 }
 
-at::Tensor PartSubset::count_parts() const {
-  return at::zeros({static_cast<int64_t>(parts_.size())}, at::kLong).index_copy_(0, ids_, shapes_->count_parts());
+LabelCounts PartSubset::count_parts() const {
+  LabelCounts counts = shapes_->count_parts();
+  counts.parts = at::zeros({static_cast<int64_t>(parts_.size())}, at::kLong).index_copy_(0, ids_, counts.parts);
+  return counts;
 }
 
 std::vector<std::string> unknown_parts(const PartDataset& shapes, const std::vector<std::string>& class_names,

@@ -28,7 +28,7 @@ class PartSubset final : public PartDataset {
   std::vector<std::string> warnings() const override { return shapes_->warnings(); }
   const PartList& parts() const override { return parts_; }
   bool has_parts() const override { return shapes_->has_parts(); }
-  at::Tensor count_parts() const override;
+  LabelCounts count_parts() const override;
 
  private:
   std::unique_ptr<PartDataset> shapes_;

@@ -86,6 +86,8 @@ constexpr std::array<Colour, 8> distinct_colours = {{{0.00, 0.45, 0.70},
                                                      {0.84, 0.37, 0.00},
                                                      {0.50, 0.50, 0.50}}};
 
+constexpr Colour unlabelled_colour = {0.78, 0.78, 0.78};
+
 // Returns the index of every part within its class.
 std::vector<int64_t> places_of(const PartList& parts) {
   std::vector<int64_t> places;
@@ -186,7 +188,8 @@ at::Tensor part_logits(SegmentRun& trained, const Shape& input_shape, int64_t ca
 }
 
 at::Tensor part_colours(const at::Tensor& labels, const PartList& parts) {
-  at::Tensor palette = at::empty({static_cast<int64_t>(parts.size()), 3}, at::kDouble);
+  const auto count = static_cast<int64_t>(parts.size());
+  at::Tensor palette = at::empty({count + 1, 3}, at::kDouble);  // the last row is of points without a label
   double* channel = palette.mutable_data_ptr<double>();
   for (const int64_t number : places_of(parts)) {
     const auto place = static_cast<size_t>(number);
@@ -195,7 +198,8 @@ at::Tensor part_colours(const at::Tensor& labels, const PartList& parts) {
       *channel++ = value / static_cast<double>(1 + round);
     }
   }
-  return palette.index_select(0, labels);
+  std::copy(unlabelled_colour.begin(), unlabelled_colour.end(), channel);
+  return palette.index_select(0, labels.masked_fill(labels == unlabelled_part, count));
 }
 
 }  // namespace geosft

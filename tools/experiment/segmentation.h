@@ -100,7 +100,7 @@ at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category
                        const std::function<void(int64_t, int64_t)>& progress = {});
 
 // Returns double [n, 3]: the parts of a class have distinct colours (Okabe and Ito's palette, safe for colour-blind
-// readers, then darker ones), the same in every file.
+// readers, then darker ones), the same in every file, and points without a label (unlabelled_part) are light grey.
 at::Tensor part_colours(const at::Tensor& labels, const PartList& parts);
 
 }  // namespace geosft

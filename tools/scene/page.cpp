@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "data/atomic_file.h"
+#include "data/points/shape.h"
 #include "tools/experiment/arguments.h"
 #include "tools/scene/colouring.h"
 #include "tools/scene/page_template.h"
@@ -150,6 +151,11 @@ Json surface_of(const Subject& subject, const Placement& place, ArrayBlock& bloc
           {"nearest", block.add_rows(fine.nearest)}};
 }
 
+// Returns rows of the page's list of classes, whose first one is of points without a label.
+at::Tensor class_indices(const PointLabels& found) {
+  return found.labels.to(at::kLong) - unlabelled_part;
+}
+
 Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block, bool with_attention = true) {
   const at::Tensor middle = (place.middle - place.size * place.shift).contiguous();
   const double* origin = middle.const_data_ptr<double>();
@@ -157,9 +163,9 @@ Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block, 
   if (subject.normals.defined()) body["normals"] = add_normals(subject.normals, block);
   if (subject.is_graph()) body["edges"] = block.add_rows(subject.edges);
   if (subject.edge_lines.defined()) body["lines"] = block.add_rows(subject.edge_lines);
-  if (subject.parts) body["labels"]["parts"] = block.add_rows(subject.parts->labels);
-  if (subject.true_parts) body["labels"]["true_parts"] = block.add_rows(subject.true_parts->labels);
-  if (subject.elements) body["labels"]["elements"] = block.add_rows(subject.elements->labels);
+  if (subject.parts) body["labels"]["parts"] = block.add_rows(class_indices(*subject.parts));
+  if (subject.true_parts) body["labels"]["true_parts"] = block.add_rows(class_indices(*subject.true_parts));
+  if (subject.elements) body["labels"]["elements"] = block.add_rows(class_indices(*subject.elements));
   if (subject.surface) body["surface"] = surface_of(subject, place, block);
   body["fields"] = fields_of(subject, block);
   body["samples"] = body["attention"] = Json::array();
@@ -176,9 +182,9 @@ Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block, 
   return body;
 }
 
-// Adds the names and colours of the labels found to a list by label; `shown`: they are in the legend.
+// Adds the names and colours of the labels found to a list by class_indices; `shown`: they are in the legend.
 void add_classes(const PointLabels& found, bool shown, Json& classes) {
-  const at::Tensor labels = found.labels.to(at::kLong).contiguous(), colours = found.colours.contiguous();
+  const at::Tensor labels = class_indices(found).contiguous(), colours = found.colours.contiguous();
   std::map<int64_t, int64_t> rows;  // the first row of each label
   for (int64_t row = 0; row < labels.size(0); ++row) rows.try_emplace(labels.const_data_ptr<int64_t>()[row], row);
   size_t name = 0;  // names are in the order of the labels found

@@ -19,12 +19,15 @@
 namespace geosft::view {
 namespace {
 
-// "5 parts, mean probability 93.1 %", and the share of correct points if labels are known.
+// "5 parts, mean probability 93.1 %", and the share of correct points among those whose label is known.
 std::string parts_text(const at::Tensor& logits, const PointLabels& found, const at::Tensor& truth) {
   std::string text = std::to_string(found.names.size()) + " parts, mean probability " +
                      percent(std::get<0>(logits.softmax(1).max(1)).mean().item<double>());
-  if (!truth.defined()) return text;
-  return text + ", " + percent((found.labels == truth).to(at::kDouble).mean().item<double>()) + " of the points right";
+  const at::Tensor labelled = truth.defined() ? truth != unlabelled_part : at::Tensor();
+  if (!labelled.defined() || !labelled.any().item<bool>()) return text;
+  const at::Tensor right = (found.labels == truth).masked_select(labelled);
+  return text + ", " + percent(right.to(at::kDouble).mean().item<double>()) + " of the " +
+         (right.size(0) < truth.size(0) ? "labelled points right" : "points right");
 }
 
 // Traces the first vote if it is one pass over all points.
@@ -53,15 +56,19 @@ void add_trace(SegmentRun& trained, const Shape& shape, int64_t category, Subjec
 PointLabels part_labels(const PartNames& names, const at::Tensor& labels, bool one_class) {
   PointLabels found{labels, part_colours(labels, names.parts), {}};
   const auto count = static_cast<int64_t>(names.parts.size());
-  const at::Tensor shares = at::bincount(labels, {}, count).to(at::kDouble) / labels.size(0);
-  const at::Tensor colours = part_colours(at::arange(count, at::kLong), names.parts);
-  for (int64_t part = 0; part < count; ++part) {
-    const auto share = shares[part].item<double>();
+  // The first row is of points without a label.
+  const at::Tensor shares = at::bincount(labels - unlabelled_part, {}, count + 1).to(at::kDouble) / labels.size(0);
+  const at::Tensor colours = part_colours(at::arange(unlabelled_part, count, at::kLong), names.parts);
+  for (int64_t part = unlabelled_part; part < count; ++part) {
+    const auto share = shares[part - unlabelled_part].item<double>();
     if (share == 0) continue;
-    const std::string name = one_class ? names.parts[static_cast<size_t>(part)].name : names.part_name(part);
-    const double* channel = colours[part].const_data_ptr<double>();
-    found.names.push_back(
-        {std::to_string(part) + " " + name + ", " + percent(share), {channel[0], channel[1], channel[2]}});
+    std::string name = "unlabelled";
+    if (part != unlabelled_part) {
+      name = std::to_string(part) + " " +
+             (one_class ? names.parts[static_cast<size_t>(part)].name : names.part_name(part));
+    }
+    const double* channel = colours[part - unlabelled_part].const_data_ptr<double>();
+    found.names.push_back({name + ", " + percent(share), {channel[0], channel[1], channel[2]}});
   }
   return found;
 }

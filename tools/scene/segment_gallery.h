@@ -15,8 +15,8 @@
 
 namespace geosft::view {
 
-// Returns parts with their colours, and the names and shares of those that some point has; `one_class`: without the
-// name of the class.
+// Returns parts with their colours, and the names and shares of those that some point has, after that of the points
+// without a label, if there are any; `one_class`: without the name of the class.
 PointLabels part_labels(const PartNames& names, const at::Tensor& labels, bool one_class);
 
 // Returns a cloud with the parts that the model finds, and the true ones if they are known, and the logits. Its trace

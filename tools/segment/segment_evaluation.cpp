@@ -15,7 +15,7 @@ constexpr uint64_t rotation_stream = 3;
 struct ScoreSum {
   PartMetrics metrics;
   double loss = 0.0;
-  int64_t points = 0;
+  int64_t points = 0;  // with a label
 
   explicit ScoreSum(const at::Tensor& mask) : metrics(mask) {}
   SegmentScores result() const { return {metrics.scores(), loss / static_cast<double>(points)}; }
@@ -50,14 +50,15 @@ struct BatchPass {
     PackedClouds clouds = rotated(batch, rotation, settings.seed, repeat);
     if (model->options.categories > 0) clouds.category = batch.labels;
     CloudLogits found = segment_clouds(model, settings, clouds, BlockKind::spread);
-    const double loss = at::cross_entropy_loss(found.logits, batch.parts, {}, at::Reduction::Sum).item<double>();
+    const double loss =
+        at::cross_entropy_loss(found.logits, batch.parts, {}, at::Reduction::Sum, unlabelled_part).item<double>();
     const std::vector<int64_t> offsets = packed_offsets(batch.ptr, batch.points.size(0), "ptr");
     const at::Tensor item = item_of_row(offsets);
     found.logits = masked_logits(found.logits, mask.index_select(0, batch.labels).index_select(0, item));
     sum.metrics.add(count_parts(found.logits.argmax(1), batch.parts, item, batch.labels.size(0), mask.size(1)),
                     batch.labels);
     sum.loss += loss;
-    sum.points += batch.points.size(0);
+    sum.points += (batch.parts != unlabelled_part).sum().item<int64_t>();
     return found;
   }
 };

@@ -15,7 +15,7 @@ namespace geosft {
 
 struct SegmentScores {
   PartScores parts;
-  double loss = 0.0;  // cross entropy over all parts, mean over the points
+  double loss = 0.0;  // cross entropy over all parts, mean over the labelled points
 };
 
 struct SegmentEvaluation {
@@ -24,9 +24,10 @@ struct SegmentEvaluation {
   std::optional<Invariance> invariance;  // of the points of rotated copies
 };
 
-// Labels every point of every shape with a part of the shape's class and computes the scores. Rotations are seeded with
-// (settings.seed, repeat, row); each copy counts as a shape. mask: part_mask of the dataset. `progress` receives the
-// number of clouds done, including copies. Throws an error for an empty dataset.
+// Labels every point of every shape with a part of the shape's class and computes the scores of the points whose part
+// is known. Rotations are seeded with (settings.seed, repeat, row); each copy counts as a shape. mask: part_mask of the
+// dataset. `progress` receives the number of clouds done, including copies. Throws an error for a dataset without
+// labelled points.
 SegmentEvaluation evaluate_parts(PointSegmenter& model, const PointDataset& dataset, const SegmentSettings& settings,
                                  const at::Tensor& mask, Rotation rotation, int64_t repeats,
                                  const std::function<void(int64_t)>& progress = {});

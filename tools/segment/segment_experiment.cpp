@@ -31,14 +31,14 @@ std::string scores_text(const SegmentScores& scores) {
   return out.str();
 }
 
-// Returns the mean over the `possible` parts, bool [parts], of the IoU of the points with that part; 1 for a part that
-// neither has.
+// Returns the mean over the `possible` parts, bool [parts], of the IoU of the labelled points with that part; 1 for a
+// part that neither has.
 double shape_iou(const at::Tensor& predicted, const at::Tensor& parts, const at::Tensor& possible) {
   double sum = 0;
   int64_t count = 0;
   for (int64_t part = 0; part < possible.size(0); ++part) {
     if (!possible[part].item<bool>()) continue;
-    const at::Tensor a = predicted == part, b = parts == part;
+    const at::Tensor a = (predicted == part) & (parts != unlabelled_part), b = parts == part;
     const double both = (a & b).sum().item<double>(), either = (a | b).sum().item<double>();
     sum += either > 0 ? both / either : 1.0;
     ++count;
@@ -95,7 +95,12 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
     return [&, split] {
       to = open_part_dataset(settings.data, split, settings.reading());
       const std::string name = split == PartSplit::train_and_validation ? "train" : name_of(split);
-      for (std::string& warning : empty_parts_warnings(*to, to->count_parts(), settings.data + " (" + name + ")")) {
+      const std::string source = settings.data + " (" + name + ")";
+      const LabelCounts counts = count_required_parts(*to, source);
+      for (std::string& warning : empty_parts_warnings(*to, counts.parts, source)) {
+        warnings.push_back(std::move(warning));
+      }
+      if (std::string warning = unlabelled_warning(*to, counts, source); !warning.empty()) {
         warnings.push_back(std::move(warning));
       }
       for (std::string& warning : to->warnings()) warnings.push_back(std::move(warning));
@@ -128,7 +133,8 @@ std::unique_ptr<TrainingTask> SegmentExperiment::make_task(const PointSegmenter&
 std::unique_ptr<PointDataset> SegmentExperiment::open_files(const SegmentRun& trained, const std::string& split) {
   const SegmentSettings& settings = trained.settings;
   std::unique_ptr<PartDataset> dataset = open_shapes(trained, files_of(trained, split));
-  dataset->count_parts();  // refuses clouds without parts; has_normals() knows of files that have been read
+  // Refuses clouds without parts. has_normals() knows of files that have been read.
+  count_required_parts(*dataset, settings.data + " (" + split + ")");
   if (!settings.clouds.normals) return dataset;
   const auto estimate = settings.augment.only_estimated_normals() ? with_estimated_normals : with_normals;
   return estimate(std::move(dataset), settings.data, settings.clouds.normal_orientation);
@@ -218,10 +224,12 @@ std::vector<std::vector<std::string>> SegmentExperiment::table(const Evaluation&
 Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& clouds, const std::string& split,
                                      int64_t count) {
   const bool plain = split == "test" || !has_split(trained.settings.data, PartSplit::validation);
-  Mistakes found{"The lowest IoU, the mean over the parts of a shape's class; each part has a colour of its own" +
-                     (plain ? view_hint(split) : ""),
-                 {},
-                 view::empty_page()};
+  Mistakes found{
+      "The lowest IoU, the mean over the parts of a shape's class; each part has a colour of its own, and "
+      "points without a label are light grey" +
+          (plain ? view_hint(split) : ""),
+      {},
+      view::empty_page()};
   std::vector<std::pair<double, int64_t>> order;  // IoU, row
   ProgressBar bar("looking for mistakes", count == 0 ? 0 : clouds.size());
   const auto predicted = [&](const Shape& shape) {
@@ -229,7 +237,9 @@ Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& cl
   };
   for (int64_t row = 0; count > 0 && row < clouds.size(); ++row) {
     const Shape shape = clouds.get(row);
-    order.emplace_back(shape_iou(predicted(shape), shape.parts, trained.mask()[shape.label]), row);
+    if ((shape.parts != unlabelled_part).any().item<bool>()) {
+      order.emplace_back(shape_iou(predicted(shape), shape.parts, trained.mask()[shape.label]), row);
+    }
     bar.update(row + 1);
     throw_if_interrupted("in the middle of a report");
   }
@@ -275,7 +285,7 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
   if (has_split(data, PartSplit::validation)) validation = open_part_dataset(data, PartSplit::validation, options);
   std::vector<std::pair<std::string, const PartDataset*>> splits = {{"train", training.get()}, {"test", test.get()}};
   if (validation) splits.emplace(splits.begin() + 1, "validation", validation.get());
-  std::vector<at::Tensor> counts(splits.size());  // of points of parts
+  std::vector<std::optional<LabelCounts>> counts(splits.size());
   if (reading.check) {
     std::vector<std::string> broken;
     for (size_t i = 0; i < splits.size(); ++i) {
@@ -296,7 +306,10 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
   for (size_t i = 0; i < splits.size(); ++i) {
     const auto& [split, shapes] = splits[i];
     const std::string name = data.string() + " (" + split + ")";
-    if (split != "validation") add(empty_parts_warnings(*shapes, counts[i], name));
+    if (split != "validation") {
+      add(empty_parts_warnings(*shapes, counts[i] ? counts[i]->parts : at::Tensor(), name));
+    }
+    if (counts[i] && counts[i]->unlabelled > 0) add({unlabelled_warning(*shapes, *counts[i], name)});
     if (!shapes->has_parts()) add({name + ": its files have no array pid: the parts can only be predicted"});
     add(shapes->warnings());
     if (reading.check) add(cloud_form_warnings(*shapes, name));
@@ -310,6 +323,9 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
                           {"test", test->size()},           {"normals", training->has_normals() && test->has_normals()},
                           {"classes", outputs.class_names}, {"parts", parts_json(outputs)}};
     if (validation) object["validation"] = validation->size();
+    for (size_t i = 0; i < splits.size(); ++i) {
+      if (counts[i]) object["unlabelled_points"][splits[i].first] = counts[i]->unlabelled;
+    }
     if (!warnings.empty()) object["warnings"] = warnings;
     std::cout << json_line(object);
     return;

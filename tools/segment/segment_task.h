@@ -6,7 +6,8 @@
 
 namespace geosft {
 
-// Part segmentation for the training loop. The score is the instance IoU.
+// Part segmentation for the training loop. The loss is the mean over the labelled points, 0 if there are none, and the
+// score the instance IoU of the shapes that have such points.
 class SegmentTask : public CloudModelTask<PointSegmenter, SegmentSettings> {
  public:
   // See CloudTask; mask: part_mask of the dataset.

@@ -24,8 +24,17 @@ TEST_CASE("labelled points: broken files are named with the line") {
   fails("1 2 3 0 0 1 0 9\n", {"chair.txt", "1", "9"});
   fails("1 2 x 0 0 1 0\n", {"1", "x"});
   fails("1 2 3 0 0 1 0.5\n", {"1", "the number of a part", "0.5"});
-  fails("1 2 3 0 0 1 -1\n", {"1", "-1"});
+  fails("1 2 3 0 0 1 0\n1 2 3 0 0 1 -2\n", {"2", "the number of a part, or -1 without a label", "-2"});
+  fails("1 2 3 0 0 1 -0.5\n", {"1", "the number of a part", "-0.5"});
   fails("1 2 nan 0 0 1 0\n", {"1", "nan"});
+}
+
+TEST_CASE("labelled points: -1 is a point without a label") {
+  const Shape shape = read_labelled_points("1 2 3 0 0 1 -1\n4 5 6 0 2 0 0\n7 8 9 0 2 0 -1.000000\n", "chair.txt");
+  CHECK(shape.points.size(0) == 3);
+  require_equal(shape.parts, at::tensor({-1, 0, -1}, at::kLong), "parts");
+  require_equal(read_point_labels("1\n-1\n2\n", 3, "a.seg"), at::tensor({1, -1, 2}, at::kLong), "labels");
+  require_error([] { read_point_labels("1\n-2\n", 2, "a.seg"); }, {"a.seg", "2", "-2"});
 }
 
 TEST_CASE("labels of points: an integer a line for every point") {

@@ -2,6 +2,7 @@
 // Small sets of shapes with parts, in every published form.
 #pragma once
 
+#include "data/points/shape.h"
 #include "tests/data/files.h"
 #include "tests/data/hdf5_files.h"
 #include "tests/support.h"
@@ -23,10 +24,17 @@ struct PartClouds {
     parts = at::where(labels.unsqueeze(1) == 0, first, second);
   }
   std::map<std::string, at::Tensor> arrays(bool with_normals = true) const {
+    const at::ScalarType type = parts.min().item<int64_t>() < 0 ? at::kInt : at::kByte;
     std::map<std::string, at::Tensor> found = {
-        {"data", points}, {"label", labels.unsqueeze(1).to(at::kByte)}, {"pid", parts.to(at::kByte)}};
+        {"data", points}, {"label", labels.unsqueeze(1).to(at::kByte)}, {"pid", parts.to(type)}};
     if (with_normals) found["normal"] = normals;
     return found;
+  }
+  // Removes the labels of every third point, and all labels of the first cloud.
+  PartClouds& remove_labels() {
+    parts = parts.masked_fill(at::arange(parts.numel(), at::kLong).view_as(parts) % 3 == 0, unlabelled_part);
+    parts[0].fill_(unlabelled_part);
+    return *this;
   }
 };
 

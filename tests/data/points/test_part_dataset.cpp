@@ -37,6 +37,7 @@ TEST_CASE("part dataset: batches and subsets carry the parts along") {
   const PointBatch batch = loader.next().value();
   require_equal(batch.parts, at::cat({train->get(4).parts, train->get(1).parts}), "parts");
   CHECK(batch.points.size(0) == batch.parts.size(0));
+  CHECK_FALSE(batch.unlabelled);
   const auto shorten = [](Shape shape, at::Generator&) {
     shape.parts = shape.parts.slice(0, 1);
     return shape;
@@ -50,11 +51,11 @@ TEST_CASE("part dataset: classes without a shape and parts without a point are w
   const TemporaryFolder folder;
   write_part_set(folder / "all");
   const auto all = open_part_dataset(folder / "all", PartSplit::test);
-  CHECK(empty_parts_warnings(*all, all->count_parts(), "all").empty());
-  CHECK(all->count_parts().sum().item<int64_t>() == 4 * 64);
+  CHECK(empty_parts_warnings(*all, all->count_parts().parts, "all").empty());
+  CHECK(all->count_parts().parts.sum().item<int64_t>() == 4 * 64);
   write_part_set(folder / "some", 6, 1);  // a lamp alone
   const auto some = open_part_dataset(folder / "some", PartSplit::test);
-  at::Tensor counts = some->count_parts();
+  at::Tensor counts = some->count_parts().parts.clone();
   CHECK(empty_parts_warnings(*some, counts, "some (test)") ==
         std::vector<std::string>{"some (test): 1 of 2 classes has no shape: mug"});
   counts[1] = 0;
@@ -64,8 +65,36 @@ TEST_CASE("part dataset: classes without a shape and parts without a point are w
   CHECK(empty_parts_warnings(*some, {}, "some (test)").size() == 1);
   write_shapenet_text(folder / "text");
   const auto text = open_part_dataset(folder / "text", PartSplit::test);
-  CHECK(text->count_parts().sum().item<int64_t>() == text->get(0).points.size(0));
+  CHECK(text->count_parts().parts.sum().item<int64_t>() == text->get(0).points.size(0));
   CHECK_THAT(empty_parts_warnings(*text, {}, "text").at(0), Catch::StartsWith("text: 15 of 16 classes have no shape"));
+}
+
+TEST_CASE("part dataset: points without a label are told, and a split of such points alone is refused") {
+  const TemporaryFolder folder;
+  write_part_set(folder.path());
+  const auto opened = [&](const PartClouds& clouds) {
+    write_hdf5(folder / "ply_data_test0.h5", clouds.arrays());
+    return open_part_dataset(folder.path(), PartSplit::test);
+  };
+  const auto warning = [](const PartDataset& set) { return unlabelled_warning(set, set.count_parts(), "set"); };
+  PartClouds clouds(4, 63, 5);
+  CHECK(warning(*opened(clouds)).empty());
+  clouds.parts[2][7] = unlabelled_part;
+  CHECK(warning(*opened(clouds)) == "set: 1 of 252 points has no label: losses and metrics leave them out");
+  const auto some = opened(clouds.remove_labels());
+  CHECK(warning(*some) ==
+        "set: 127 of 252 points have no label, and 1 of 4 clouds has no labelled point: losses and metrics leave them "
+        "out");
+  CHECK(count_required_parts(*some, "set").unlabelled_clouds == 1);
+  PointLoader loader(*some, {.batch_size = 2});
+  loader.start_epoch(0);
+  const PointBatch batch = loader.next().value();
+  CHECK(batch.unlabelled);
+  CHECK(micro_batch(batch, 1, 2).unlabelled);
+  require_equal(batch.parts, at::cat({some->get(0).parts, some->get(1).parts}), "parts");
+  clouds.parts.fill_(unlabelled_part);
+  const auto none = opened(clouds);
+  require_error([&] { count_required_parts(*none, "set"); }, {"set: expected a point with a label", "none among 252"});
 }
 
 TEST_CASE("part dataset: the Princeton parts") {

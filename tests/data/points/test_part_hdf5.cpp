@@ -84,6 +84,22 @@ TEST_CASE("part HDF5: clouds without parts are read, and those that need parts a
   require_error([&] { open_part_hdf5(folder.path(), PartSplit::test); }, {"ply_data_test1.h5", "with parts"});
 }
 
+TEST_CASE("part HDF5: points without a label are kept, and counted apart") {
+  const TemporaryFolder folder;
+  write_part_set(folder.path());
+  const PartClouds clouds = PartClouds(4, 63, 1).remove_labels();
+  write_hdf5(folder / "ply_data_test0.h5", clouds.arrays());
+  const auto test = open_part_hdf5(folder.path(), PartSplit::test);
+  for (int64_t i = 0; i < 4; ++i) require_equal(test->get(i).parts, clouds.parts[i], "parts");
+  CHECK(test->has_parts());
+  const LabelCounts counts = test->count_parts();
+  for (int64_t part = 0; part < 5; ++part) {
+    CHECK(counts.parts[part].item<int64_t>() == (clouds.parts == part).sum().item<int64_t>());
+  }
+  CHECK(counts.unlabelled == 63 + 3 * 21);
+  CHECK(counts.unlabelled_clouds == 1);
+}
+
 TEST_CASE("part HDF5: broken sets") {
   const TemporaryFolder folder;
   write_part_set(folder.path());
@@ -97,7 +113,10 @@ TEST_CASE("part HDF5: broken sets") {
   fails({"parts of lamp in ply_data_train0:2", "part 3"});
   clouds.parts[1][0] = 7;
   write_hdf5(file, clouds.arrays());
-  fails({"parts from 0 to 4 in ply_data_train0:1", "part 7"});
+  fails({"parts from 0 to 4 in ply_data_train0:1, or -1 without a label", "part 7"});
+  clouds.parts[0][3] = -2;
+  write_hdf5(file, clouds.arrays());
+  fails({"parts from 0 to 4 in ply_data_train0:0", "part -2"});
   write_text(file, "no HDF5");
   fails({"ply_data_train0.h5"});
   std::filesystem::remove(file);

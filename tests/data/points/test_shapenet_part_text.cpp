@@ -51,6 +51,30 @@ TEST_CASE("ShapeNetPart text: the older form counts the parts of a class from 1"
   require_error([&] { open_shapenet_part_text(folder.path(), PartSplit::test); }, {"m2.seg", "no such file"});
 }
 
+TEST_CASE("ShapeNetPart text: points without a label are kept, and counted apart") {
+  const TemporaryFolder newer, older;
+  write_shapenet_text(newer.path());
+  write_text(newer / "03797390/m2.txt", labelled_lines(2, 36) + "0 0 0 0 0 1 -1\n");
+  const auto text = open_shapenet_part_text(newer.path(), PartSplit::test);
+  require_equal(text->get(0).parts, at::tensor({36, 37, -1}, at::kLong), "parts");
+  write_older_shapenet_text(older.path());
+  write_text(older / "03797390/points_label/m2.seg", "2\n-1\n1\n");
+  const auto labels = open_shapenet_part_text(older.path(), PartSplit::test);
+  require_equal(labels->get(0).parts, at::tensor({37, -1, 36}, at::kLong), "parts");
+  for (const PartDataset* set : {text.get(), labels.get()}) {
+    const LabelCounts counts = set->count_parts();
+    CHECK((counts.unlabelled == 1 && counts.unlabelled_clouds == 0));
+    CHECK((counts.parts.sum().item<int64_t>() == 2 && counts.parts[37].item<int64_t>() == 1));
+  }
+  write_text(older / "03797390/points_label/m2.seg", "-1\n-1\n-1\n");
+  const LabelCounts none = labels->count_parts();
+  CHECK((none.unlabelled == 3 && none.unlabelled_clouds == 1 && none.parts.sum().item<int64_t>() == 0));
+  for (const char* wrong : {"2\n-1\n0\n", "2\n-1\n-2\n"}) {
+    write_text(older / "03797390/points_label/m2.seg", wrong);
+    require_error([&] { labels->get(0); }, {"m2.seg"});
+  }
+}
+
 TEST_CASE("ShapeNetPart text: points without finite coordinates are dropped with their parts, or refused") {
   const TemporaryFolder folder;
   write_older_shapenet_text(folder.path());

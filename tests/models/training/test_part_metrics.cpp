@@ -83,6 +83,47 @@ TEST_CASE("a part that is found where there is none counts as 0, and scores add 
   CHECK(together.scores().classes[0].shapes == 3);
 }
 
+TEST_CASE("points and shapes without a label count in no metric") {
+  // 12 shapes of 30 points, half of them without a label, and all of the first and the last shape.
+  const int64_t shapes = 12, each = 30;
+  const at::Tensor category = at::arange(shapes, at::kLong) % 2, first = 3 * category.unsqueeze(1);
+  const at::Tensor sizes = 3 - category.unsqueeze(1);  // parts of each class
+  const at::Tensor random = at::randint(1 << 20, {3, shapes, each}, generator(4), at::kLong);
+  const at::Tensor found = first + random[0] % sizes;
+  at::Tensor truth = (first + random[1] % sizes).masked_fill(random[2] % 2 == 0, -1);
+  for (const int64_t shape : {int64_t{0}, shapes - 1}) truth[shape].fill_(-1);
+  const at::Tensor shape = at::arange(shapes, at::kLong).repeat_interleave(each);
+  const PartCounts all = count_parts(found.flatten(), truth.flatten(), shape, shapes, 6);
+  CHECK(all.there.sum().item<int64_t>() == (truth >= 0).sum().item<int64_t>());
+  PartMetrics metrics(mask()), reference(mask());
+  metrics.add(all, category);
+  // The reference sees the labelled points of the other shapes alone.
+  for (int64_t i = 1; i + 1 < shapes; ++i) {
+    const at::Tensor rows = (truth[i] >= 0).nonzero().squeeze(1);
+    reference.add(
+        count_parts(found[i].index_select(0, rows), truth[i].index_select(0, rows), at::zeros_like(rows), 1, 6),
+        category.slice(0, i, i + 1));
+  }
+  const PartScores scores = metrics.scores(), expected = reference.scores();
+  CHECK(scores.instance_iou == Approx(expected.instance_iou));
+  CHECK(scores.instance_iou_error == Approx(expected.instance_iou_error));
+  CHECK(scores.class_iou == Approx(expected.class_iou));
+  CHECK(scores.accuracy == Approx(expected.accuracy));
+  CHECK(scores.mean_part_accuracy == Approx(expected.mean_part_accuracy));
+  for (size_t label = 0; label < 2; ++label) {
+    CHECK(scores.classes[label].shapes == 5);
+    CHECK(scores.classes[label].iou == Approx(expected.classes[label].iou));
+    CHECK(scores.classes[label].accuracy == Approx(expected.classes[label].accuracy));
+  }
+  for (size_t part = 0; part < 5; ++part) {
+    CHECK(scores.parts[part].iou == Approx(expected.parts[part].iou));
+    CHECK(scores.parts[part].accuracy == Approx(expected.parts[part].accuracy));
+  }
+  PartMetrics none(mask());
+  none.add(count_parts(numbers({0, 1}), numbers({-1, -1}), numbers({0, 0}), 1, 6), numbers({0}));
+  require_error([&] { none.scores(); }, {"no shapes with labelled points"});
+}
+
 TEST_CASE("errors of part metrics name the argument") {
   require_error([] { PartMetrics(at::ones({3}, at::kBool)).scores(); }, {"mask"});
   require_error([] { PartMetrics(at::zeros({2, 3}, at::kBool)).scores(); }, {"mask", "a part"});

@@ -206,7 +206,19 @@ TEST_CASE("a set whose parts a model knows in another order gets the model's num
     }
     counts += at::bincount(theirs.parts, {}, 6);
   }
-  require_equal(known->count_parts(), counts, "counts");
+  require_equal(known->count_parts().parts, counts, "counts");
+  // Points without a label stay so.
+  const PartClouds clouds = PartClouds(4, 63, 5).remove_labels();
+  write_hdf5(folder / "set/ply_data_test0.h5", clouds.arrays());
+  const auto partly = with_parts_of(run, open());
+  const at::Tensor numbers = at::tensor(ids, at::kLong);
+  for (int64_t i = 0; i < 4; ++i) {
+    const at::Tensor mine = clouds.parts[i], theirs = partly->get(i).parts;
+    require_equal(theirs == unlabelled_part, mine == unlabelled_part, "points without a label");
+    const at::Tensor labelled = (mine >= 0).nonzero().squeeze(1);
+    require_equal(theirs.index_select(0, labelled), numbers.index_select(0, mine.index_select(0, labelled)), "parts");
+  }
+  CHECK((partly->count_parts().unlabelled == 126 && partly->count_parts().unlabelled_clouds == 1));
 }
 
 TEST_CASE("what describes a run is what resuming may not change") {

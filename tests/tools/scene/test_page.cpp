@@ -14,6 +14,7 @@
 #include "tests/tools/view/virtual_screen.h"
 #include "tools/experiment/arguments.h"
 #include "tools/scene/colouring.h"
+#include "tools/scene/segment_gallery.h"
 
 namespace geosft::test::test_page {
 using namespace view;
@@ -140,6 +141,28 @@ TEST_CASE("a page begins with the chosen colouring, layer, head and query, and i
                         {"discs", false},
                         {"hydrogens", true},
                         {"labels", false}});
+}
+
+TEST_CASE("a page has the classes of its points, and one for those without a label") {
+  Subject subject = random_gallery(false)->get(0, false);
+  const int64_t points = subject.points.size(0);
+  const PartNames names{{{"lamp", "mug"}}, {{"top", 0}, {"foot", 0}, {"cup", 1}}};
+  const at::Tensor labels = at::arange(points, at::kLong) % 4 - 1;  // -1 to 2
+  subject.true_parts = part_labels(names, labels, /*one_class=*/true);
+  subject.parts = part_labels(names, at::full({points}, 2, at::kLong), true);
+  Page page = written(subject, choose(Colouring::true_parts));
+  const Json& own = page.scene.at("bodies").at(0).at("labels");
+  for (const auto& [kind, found] : {std::pair{"true_parts", *subject.true_parts}, std::pair{"parts", *subject.parts}}) {
+    const Json& classes = page.scene.at("classes").at(kind);
+    const at::Tensor rows = page.array(own.at(kind), at::kInt).to(at::kLong);
+    for (int64_t i = 0; i < points; ++i) {
+      const Json& one = classes.at(static_cast<size_t>(rows[i].item<int64_t>()));
+      const auto part = found.labels[i].item<int64_t>();
+      CHECK_THAT(one.at("name").get<std::string>(),
+                 Catch::StartsWith(part < 0 ? "unlabelled, " : std::to_string(part) + " "));
+      require_equal(at::tensor(one.at("colour").get<std::vector<double>>(), at::kDouble), found.colours[i], "colour");
+    }
+  }
 }
 
 TEST_CASE("the page of a contact sheet has a body for each item, with its prediction, size and query") {

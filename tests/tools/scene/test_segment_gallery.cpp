@@ -6,6 +6,7 @@
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/report_texts.h"
 #include "tools/scene/choices.h"
 #include "tools/scene/cloud_gallery.h"
 
@@ -55,6 +56,31 @@ TEST_CASE("every point of a set's cloud has a part of its class, with what is ri
   const int64_t first = mug.parts->labels.min().item<int64_t>();
   CHECK_THAT(mug.parts->names.front().first,
              Catch::StartsWith(std::to_string(first) + (first == 3 ? " cup, " : " base, ")) && Catch::EndsWith(" %"));
+}
+
+TEST_CASE("true points without a label are grey, have a name, and are neither right nor wrong") {
+  const Parts set;
+  const PartClouds clouds = PartClouds(4, 63, 5).remove_labels();
+  write_hdf5(set.folder / "set/ply_data_test0.h5", clouds.arrays());
+  SegmentGallery gallery = set.gallery();
+  const Subject bare = gallery.get(0, false), mug = gallery.get(1, false);
+  REQUIRE((mug.true_parts && bare.true_parts));
+  require_equal(mug.true_parts->labels, clouds.parts[1], "true parts");
+  CHECK(mug.true_parts->names.front().first == "unlabelled, 33.3 %");
+  CHECK_THAT(mug.true_parts->names.at(1).first, Catch::StartsWith("3 cup, "));
+  const auto [name, colour] = mug.true_parts->names.front();
+  CHECK((colour[0] == colour[1] && colour[0] == colour[2]));
+  const at::Tensor grey = at::tensor({colour[0], colour[1], colour[2]}, at::kDouble);
+  const at::Tensor unlabelled = clouds.parts[1] == unlabelled_part;
+  require_equal((mug.true_parts->colours == grey).all(1), unlabelled, "grey points");
+  const at::Tensor right = (mug.parts->labels == clouds.parts[1]).masked_select(unlabelled.logical_not());
+  CHECK_THAT(mug.prediction, Catch::EndsWith(", " + percent(right.to(at::kDouble).mean().item<double>()) +
+                                             " of the labelled points right"));
+  CHECK((bare.true_parts->names.size() == 1 && bare.prediction.find("right") == std::string::npos));
+  CHECK_THAT(bare.true_parts->names.front().first, Catch::StartsWith("unlabelled, 100"));
+  const PointDatasetOptions plain;
+  CloudGallery alone({}, open_part_dataset(set.folder / "set", PartSplit::test), std::nullopt, plain);
+  CHECK((alone.get(1, false).true_parts->names == mug.true_parts->names));
 }
 
 TEST_CASE("a model that sees all points at once can be looked into, one that sees blocks says which it could") {

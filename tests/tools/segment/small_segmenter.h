@@ -29,11 +29,14 @@ inline SegmentRun small_segment_run(const SegmentSettings& settings) {
   return {{{small_classes}, small_parts()}, settings, small_segmenter(settings)};
 }
 
-inline ArrayDataset part_dataset(int64_t count = 6, int64_t points = 50) {
-  const PartClouds clouds(count, points, 3);
+inline ArrayDataset part_dataset(const PartClouds& clouds) {
   CloudArrays arrays{clouds.points, clouds.normals, {}, clouds.labels, {}, clouds.parts};
-  for (int64_t i = 0; i < count; ++i) arrays.names.push_back(std::to_string(i));
+  for (int64_t i = 0; i < clouds.labels.size(0); ++i) arrays.names.push_back(std::to_string(i));
   return ArrayDataset(arrays, small_classes, "parts");
+}
+
+inline ArrayDataset part_dataset(int64_t count = 6, int64_t points = 50) {
+  return part_dataset(PartClouds(count, points, 3));
 }
 
 }  // namespace geosft::test

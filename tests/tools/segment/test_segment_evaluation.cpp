@@ -42,6 +42,43 @@ TEST_CASE("an evaluation counts every point of every shape, among the parts of i
   CHECK(scores.loss == Approx(loss));
 }
 
+TEST_CASE("an evaluation sees unlabelled points, and counts the labelled ones alone") {
+  SegmentSettings settings = small_segment_settings();
+  settings.evaluation.evaluation_batch = 2;
+  PointSegmenter model = small_segmenter(settings);
+  const at::Tensor mask = part_mask(small_parts(), 2);
+  const PartClouds whole(6, 50, 3), clouds = PartClouds(6, 50, 3).remove_labels();
+  const SegmentEvaluation found = evaluate_parts(model, part_dataset(clouds), settings, mask, Rotation::so3, 2);
+  const SegmentScores& scores = *found.upright;
+  PartMetrics metrics(mask);
+  double loss = 0;
+  int64_t points = 0;
+  for (int64_t i = 1; i < 6; ++i) {  // the first has no labelled point
+    const at::Tensor label = clouds.labels.slice(0, i, i + 1);
+    const PackedClouds one{clouds.points[i], clouds.normals[i], at::tensor({0, 50}, at::kLong), label};
+    const at::Tensor logits = segment_clouds(model, settings, one, BlockKind::spread).logits;
+    const at::Tensor rows = (clouds.parts[i] >= 0).nonzero().squeeze(1), truth = whole.parts[i].index_select(0, rows);
+    const at::Tensor labelled = logits.index_select(0, rows);
+    loss += at::cross_entropy_loss(labelled, truth, {}, at::Reduction::Sum).item<double>();
+    points += rows.size(0);
+    const at::Tensor parts = masked_logits(labelled, mask.index_select(0, label)).argmax(1);
+    metrics.add(count_parts(parts, truth, at::zeros_like(rows), 1, 5), label);
+  }
+  const PartScores expected = metrics.scores();
+  CHECK(scores.parts.instance_iou == Approx(expected.instance_iou));
+  CHECK(scores.parts.class_iou == Approx(expected.class_iou));
+  CHECK(scores.parts.accuracy == Approx(expected.accuracy));
+  CHECK(scores.parts.mean_part_accuracy == Approx(expected.mean_part_accuracy));
+  CHECK((scores.parts.classes[0].shapes == 2 && scores.parts.classes[1].shapes == 3));
+  CHECK(scores.loss == Approx(loss / static_cast<double>(points)).epsilon(1e-5));
+  CHECK(found.scores.parts.classes[1].shapes == 6);
+  CHECK(found.scores.parts.instance_iou == Approx(scores.parts.instance_iou));
+  PartClouds none = whole;
+  none.parts = at::full_like(whole.parts, unlabelled_part);
+  require_error([&] { evaluate_parts(model, part_dataset(none), settings, mask, Rotation::none, 1); },
+                {"no shapes with labelled points"});
+}
+
 TEST_CASE("parts found by an invariant model stay under rotations, those of an absolute one change") {
   for (const std::string tokens : {"radial", "absolute"}) {
     SegmentSettings settings = small_segment_settings(tokens);

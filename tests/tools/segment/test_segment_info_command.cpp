@@ -56,6 +56,20 @@ TEST_CASE("info --check of geosft-segment tells parts without points and test cl
   CHECK_THAT(said({}), !Catch::Contains("no point"));
 }
 
+TEST_CASE("info --check of geosft-segment counts the points without a label") {
+  const SegmentShop shop;
+  write_hdf5(shop.data() / "ply_data_test0.h5", PartClouds(4, 63, 5).remove_labels().arrays());
+  const Words words = {"info", shop.data().string()};
+  const std::string said = "(test): 126 of 252 points have no label, and 1 of 4 clouds has no labelled point";
+  const std::string checked = shop.run_well(words + Words{"--check"}).out;
+  CHECK_THAT(checked, Catch::Contains(said));
+  CHECK(count_of(checked, " no label") == 2);  // in this line alone
+  CHECK_THAT(shop.run_well(words).out, !Catch::Contains("no label"));
+  const auto json = nlohmann::json::parse(shop.run_well(words + Words{"--check", "--json"}).out);
+  CHECK(json.at("unlabelled_points") == nlohmann::json{{"train", 0}, {"test", 126}});
+  CHECK_FALSE(nlohmann::json::parse(shop.run_well(words + Words{"--json"}).out).contains("unlabelled_points"));
+}
+
 TEST_CASE("info --check of geosft-segment checks clouds without parts, and names their split") {
   const SegmentShop shop;
   std::map<std::string, at::Tensor> arrays = PartClouds(8, 64, 1).arrays();  // the clouds to train with

@@ -212,6 +212,10 @@ TEST_CASE("parts of a class have colours of their own, the same in every file") 
   for (int i = 0; i < 20; ++i) many.push_back({std::to_string(i), 0});
   const at::Tensor all = part_colours(at::arange(20, at::kLong), many);
   CHECK((at::cdist(all, all) + at::eye(20, at::kDouble)).min().item<double>() > 0.1);
+  const at::Tensor grey = part_colours(at::tensor({int64_t{19}, unlabelled_part}, at::kLong), many);
+  require_equal(grey[0], all[19], "the last part");
+  CHECK((grey[1] == grey[1][0]).all().item<bool>());
+  CHECK(at::cdist(all, grey.slice(0, 1)).min().item<double>() > 0.1);
   CHECK(all.min().item<double>() >= 0);
   CHECK(all.max().item<double>() <= 1);
 }

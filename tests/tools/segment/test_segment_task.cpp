@@ -70,6 +70,80 @@ TEST_CASE("parts of a batch of labelled clouds add up to the batch") {
   require_parts_add_up(task, 1e-4);
 }
 
+TEST_CASE("the loss of a step is the mean over its labelled points, and its score is of the shapes that have some") {
+  Example example;
+  example.shapes = part_dataset(PartClouds(6, 50, 3).remove_labels());
+  example.settings.train.label_smoothing = 0.25;
+  SegmentTask task = example.task();
+  PointSegmenter model = small_segmenter(example.settings);
+  const BatchTransform augmented = augmentation(example.settings.clouds, example.settings.augment);
+  PointLoader loader(
+      example.shapes,
+      {.batch_size = 4, .shuffle = true, .seed = example.settings.seed, .workers = 0, .batch_transform = augmented});
+  task.start_epoch(0, 0);
+  loader.start_epoch(0);
+  at::Generator random = generator(1);
+  int64_t scored = 0;
+  for (int64_t i = 0; i < 2; ++i) {
+    at::Generator same = random.clone();
+    const TrainingTask::Step step = task.step(random);
+    const PointBatch batch = loader.next().value();
+    SamplingContext context = SamplingContext::training(same);
+    const at::Tensor logits = model->forward(batch.points, batch.normals, batch.ptr, batch.labels, context);
+    const at::Tensor rows = (batch.parts >= 0).nonzero().squeeze(1), truth = batch.parts.index_select(0, rows);
+    const at::Tensor share = -logits.index_select(0, rows).to(at::kDouble).log_softmax(1);
+    const at::Tensor of_part = share.gather(1, truth.unsqueeze(1)).mean();
+    CHECK(step.loss.item<double>() == Approx((0.75 * of_part + 0.25 * share.mean()).item<double>()));
+    CHECK(step.terms == static_cast<double>(rows.size(0)));
+    double iou = 0;
+    int64_t shapes = 0;
+    for (int64_t cloud = 0; cloud < batch.labels.size(0); ++cloud) {
+      const int64_t begin = batch.ptr[cloud].item<int64_t>(), end = batch.ptr[cloud + 1].item<int64_t>();
+      const at::Tensor own = ((rows >= begin) & (rows < end)).nonzero().squeeze(1);
+      if (own.numel() == 0) continue;
+      const at::Tensor allowed = example.mask.slice(0, batch.labels[cloud].item<int64_t>()).slice(0, 0, 1);
+      const at::Tensor found = masked_logits(logits.index_select(0, rows.index_select(0, own)), allowed).argmax(1);
+      iou +=
+          shape_ious(count_parts(found, truth.index_select(0, own), at::zeros_like(own), 1, 5), allowed).item<double>();
+      ++shapes;
+    }
+    CHECK(step.metrics.score == Approx(iou));
+    CHECK(step.metrics.items == shapes);
+    scored += shapes;
+  }
+  CHECK(scored == 5);
+}
+
+TEST_CASE("parts of a batch with unlabelled points add up to the batch, whichever has no labelled point") {
+  Example example;
+  PartClouds clouds = PartClouds(6, 50, 3).remove_labels();
+  clouds.parts.slice(0, 1, 5, 2).slice(1, 20).fill_(unlabelled_part);  // two have fewer labels than the others
+  example.shapes = part_dataset(clouds);
+  example.settings.train.batch_size = 6;
+  SegmentTask task = example.task();
+  task.module().train();
+  require_parts_add_up(task, 1e-4);
+}
+
+TEST_CASE("a batch without a labelled point has a loss and gradients of 0") {
+  for (const double smoothing : {0.0, 0.25}) {
+    Example example;
+    example.settings.train.label_smoothing = smoothing;
+    PartClouds clouds(6, 50, 3);
+    clouds.parts.fill_(unlabelled_part);
+    example.shapes = part_dataset(clouds);
+    SegmentTask task = example.task();
+    auto [same, step] = FirstStep(task);
+    CHECK(step.loss.item<double>() == 0);
+    CHECK(step.terms == 0.0);
+    CHECK((step.metrics.items == 0 && step.metrics.loss == 0 && step.metrics.score == 0));
+    step.loss.backward();
+    for (const at::Tensor& parameter : task.module().parameters()) {
+      if (parameter.grad().defined()) CHECK((parameter.grad() == 0).all().item<bool>());
+    }
+  }
+}
+
 TEST_CASE("validation is the instance IoU of the shapes, by one vote, and a signal stops it") {
   Example example;
   CHECK_FALSE(example.task().validate().has_value());

@@ -30,6 +30,35 @@ TEST_CASE("a training of parts names the classes that it cannot test") {
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("1 of 2 classes has no shape: mug"));
 }
 
+TEST_CASE("points without a label are seen in training, evaluation and prediction, and count in no figure") {
+  const SegmentShop shop;
+  write_hdf5(shop.data() / "ply_data_train0.h5", PartClouds(8, 63, 1).remove_labels().arrays());
+  write_hdf5(shop.data() / "ply_data_test0.h5", PartClouds(4, 63, 5).remove_labels().arrays());
+  const ProcessResult trained = shop.run_well(shop.train("run", {"--json"}));
+  CHECK_THAT(trained.err,
+             Catch::Contains("(train): 210 of 504 points have no label, and 1 of 8 clouds has no labelled"));
+  const std::string run = (shop / "run").string();
+  const nlohmann::json result = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out);
+  CHECK(result.at("metrics") == nlohmann::json::parse(trained.out).at("metrics"));
+  CHECK(result.at("count") == 4);
+  CHECK((result.at("classes")[0].at("shapes") == 1 && result.at("classes")[1].at("shapes") == 2));
+  for (const auto& [name, value] : result.at("metrics").items()) {
+    INFO(name);
+    CHECK((value.is_number() && value >= 0));
+  }
+  const Words predicted =
+      lines_of(shop.run_well({"predict", run, "--data", shop.data().string(), "--split", "test", "--json"}).out);
+  REQUIRE(predicted.size() == 4);
+  for (const std::string& line : predicted) CHECK(nlohmann::json::parse(line).at("points") == 63);
+  shop.run_well({"report", run, "--mistakes", "4"});
+  CHECK(count_of(read_text(shop / "run" / "report.html"), "<section ") == 3);
+  PartClouds none(8, 63, 1);
+  none.parts.fill_(unlabelled_part);
+  write_hdf5(shop.data() / "ply_data_train0.h5", none.arrays());
+  shop.refuses(shop.train("none"), 1, {"(train): expected a point with a label, found none among 504"});
+  shop.refuses({"eval", run, "--split", "train"}, 1, {"(train): expected a point with a label"});
+}
+
 TEST_CASE("parts are learned where they can be told apart") {
   const SegmentShop shop;
   const Words plain = {"--tokens",     "absolute", "--no-normals", "--scale-low", "1",

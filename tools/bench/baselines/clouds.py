@@ -12,7 +12,7 @@ from torch import nn
 
 
 def read_split(folder, split):
-    """The clouds of a split: points float32 [N, P, 3], labels int64 [N], and the parts int64 [N, P] or None."""
+    """The clouds of a split: points float32 [N, P, 3], labels int64 [N], and the parts int64 [N, P], -1 without a label, or None."""
     folder = pathlib.Path(folder)
     files = sorted(folder.glob(f"ply_data_{split}*.h5"))
     if not files:

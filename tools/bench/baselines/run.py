@@ -74,15 +74,20 @@ def classify(name, rotate, seed, options, train, test, classes):
 
 
 def instance_iou(found, truth, labels, part_class):
-    """The mean over shapes of the mean IoU over the parts of the class; an absent part that is not found counts as 1."""
-    total = 0.0
+    """The mean over shapes of the mean IoU over the parts of the class; an absent part that is not found counts as 1.
+
+    Points without a label, -1, and shapes of such points alone are left out."""
+    shapes = []
     for one, true, label in zip(found, truth, labels):
+        one, true = one[true >= 0], true[true >= 0]
+        if len(true) == 0:
+            continue
         scores = []
         for part in torch.nonzero(part_class == label).flatten():
             union = ((one == part) | (true == part)).sum()
             scores.append(1.0 if union == 0 else (((one == part) & (true == part)).sum() / union).item())
-        total += sum(scores) / len(scores)
-    return total / len(labels)
+        shapes.append(sum(scores) / len(scores))
+    return sum(shapes) / len(shapes)
 
 
 def segment(rotate, seed, options, train, test, part_class, classes):
@@ -91,7 +96,8 @@ def segment(rotate, seed, options, train, test, part_class, classes):
 
     def loss(model, batch, rows, pick):
         logits = model(batch, train[1][rows])
-        return cross_entropy(logits.flatten(0, 1), train[2][rows].gather(1, pick).flatten()) + pointnet.penalty(model)
+        truth = train[2][rows].gather(1, pick).flatten()
+        return cross_entropy(logits.flatten(0, 1), truth, ignore_index=-1) + pointnet.penalty(model)
 
     epochs = clouds.train(model, train[0], loss, pointnet.optimizer(model), pointnet.schedule, size=options.points,
                           rotate=rotate, augment=pointnet.jitter, batch=32, seconds=options.seconds, seed=seed)
