@@ -185,7 +185,7 @@ void check_mask(const GraphModelSettings& model) {
 // Rejects options that need per-batch lookups or random numbers from the CPU.
 void check_replayable(const GraphModelSettings& model) {
   if (model.encoding == NodeEncoding::laplacian) throw UsageError("replay_steps needs another encoding than lappe");
-  if (model.edge_cutoff > 0) throw UsageError("replay_steps needs edge_cutoff 0");
+  if (model.cutoff() > 0) throw UsageError("replay_steps needs edge_cutoff 0");
   if (model.head == GraphHead::class_token) throw UsageError("replay_steps needs another head than class_token");
   const bool sees_edges =
       model.kind() == AttentionKind::sampling && model.relative && model.positions != NodePositions::relative;
@@ -218,6 +218,10 @@ LayerOptions GraphModelSettings::layer() const {
   return options;
 }
 
+double GraphModelSettings::cutoff() const {
+  return local == LocalKind::none ? 0.0 : edge_cutoff;
+}
+
 bool GraphModelSettings::samples() const {
   return kind() == AttentionKind::sampling || head == GraphHead::sample_max;
 }
@@ -238,7 +242,7 @@ std::vector<KeyUse> GraphModelSettings::key_uses() const {
        "encoding lappe",
        std::string("encoding ") + name_of(encoding)},
       {{"edge_cutoff"}, local != LocalKind::none, "a graph convolution", "local none"},
-      {{"radial_channels"}, edge_cutoff > 0, "an edge_cutoff", "edge_cutoff 0"},
+      {{"radial_channels"}, cutoff() > 0, "an edge_cutoff", "edge_cutoff 0"},
       {{"position_channels"}, ordered, "positions relative", std::string("positions ") + name_of(positions)},
       {{"distance_channels"}, samples || near, "attention sampling and mask nearest", found},
       {{"distance_channels"}, !ordered, "attention that sees edges", "positions relative"},
@@ -450,13 +454,13 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.encoding_channels = options.encoding > 0 ? model.encoding_channels : 0;
   options.encoding_layers = model.encoding_layers;
   options.max_degree = model.max_degree;
-  if (model.edge_cutoff > 0 && !schema.coordinates) {
+  if (model.cutoff() > 0 && !schema.coordinates) {
     throw UsageError("edge_cutoff needs nodes with coordinates, which these data have not");
   }
   if (model.atom_references && (schema.task != GraphTask::regression || schema.node_vocabulary.empty())) {
     throw UsageError("atom_references needs regression of graphs, and nodes with categories");
   }
-  options.edge_cutoff = model.edge_cutoff;
+  options.edge_cutoff = model.cutoff();
   options.radial_channels = model.radial_channels;
   options.atom_references = model.atom_references;
   options.positions = model.positions;

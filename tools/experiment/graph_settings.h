@@ -86,6 +86,8 @@ struct GraphModelSettings : EncoderSettings {
   LayerOptions layer() const;
   // Includes those of the encoder.
   std::vector<KeyUse> key_uses() const;
+  // Returns edge_cutoff where there are convolutions, which are what it is for, or 0.
+  double cutoff() const;
   // Returns whether the layers or the head sample tokens.
   bool samples() const;
 };

@@ -401,6 +401,9 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   REQUIRE_THROWS_AS(settings.graph_model(schema), UsageError);  // no coordinates
   schema.coordinates = true;
   REQUIRE(settings.graph_model(schema).edge_cutoff == 4.0);
+  settings.model.local = LocalKind::none;
+  REQUIRE(settings.graph_model(schema).edge_cutoff == 0.0);
+  settings.model.local = LocalKind::gine;
   REQUIRE(settings.graph_model(schema).atom_references);
   schema.task = GraphTask::classification;
   REQUIRE_THROWS_AS(settings.graph_model(schema), UsageError);  // atom_references
