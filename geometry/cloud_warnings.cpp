@@ -16,13 +16,12 @@ namespace {
 // For the models in Python.
 GEOSFT_OPERATORS(m) {
   m.def("_point_warnings(Tensor points) -> str[]");
-  m.def("_normal_warnings(Tensor points, Tensor normals) -> str[]");
+  m.def("_normal_warnings(Tensor points, Tensor normals, bool check_misfit=True) -> str[]");
 }
 
 GEOSFT_KERNELS(CPU, m) {
   m.impl("_point_warnings", point_warnings);
-  m.impl("_normal_warnings",
-         [](const at::Tensor& points, const at::Tensor& normals) { return normal_warnings(points, normals); });
+  m.impl("_normal_warnings", normal_warnings);
 }
 
 // Checks an argument and returns it in double precision.

@@ -13,8 +13,9 @@ namespace geosft {
 namespace {
 
 // Returns the coordinates of the cloud of a file [n, 3], float64 where float32 does not hold them; its normals, or none
-// where it has none; and what is to be said about the file. Points of a mesh are sampled as the tools do.
-std::tuple<at::Tensor, std::optional<at::Tensor>, std::vector<std::string>> read_cloud(
+// where it has none; what is to be said about the file; and whether it is a mesh, whose points are sampled as the tools
+// do.
+std::tuple<at::Tensor, std::optional<at::Tensor>, std::vector<std::string>, bool> read_cloud(
     std::string file, int64_t points_per_mesh, int64_t seed, std::string columns, bool drop_invalid) {
   PointDatasetOptions options;
   options.points_per_mesh = points_per_mesh;
@@ -26,13 +27,13 @@ std::tuple<at::Tensor, std::optional<at::Tensor>, std::vector<std::string>> read
   const Shape shape = read_shape(file, options, &warnings);
   std::optional<at::Tensor> normals;
   if (shape.normals.defined()) normals = shape.normals;
-  return {file_coordinates(shape), normals, warnings};
+  return {file_coordinates(shape), normals, warnings, shape.from_mesh};
 }
 
 GEOSFT_OPERATORS(m) {
   m.def(
       "_read_cloud(str file, int points_per_mesh, int seed, str columns, bool drop_invalid) -> (Tensor, Tensor?, "
-      "str[])");
+      "str[], bool)");
 }
 
 GEOSFT_KERNELS(CompositeImplicitAutograd, m) {

@@ -451,6 +451,24 @@ class Segmenters(InFolder):
         with self.assertWarnsRegex(UserWarning, "the cloud: its normals do not fit its points: half of them are at least"):
             model.predict(outward, outward.flip(0), "Airplane")
 
+    def test_normals_of_the_faces_of_a_mesh_are_not_checked_for_a_misfit(self):
+        """As by the tool: a sphere of small faces that stand upright on it, so that their normals are tangents."""
+        model, generator = geosft.load(self.run_), torch.Generator().manual_seed(7)
+        place, other = torch.nn.functional.normalize(torch.randn(2, 4000, 3, generator=generator), dim=2)
+        side = torch.nn.functional.normalize(torch.linalg.cross(place, other), dim=1)
+        corners = torch.stack((place, place + 1e-3 * side, place + 1e-3 * place), 1).reshape(-1, 3)
+        mesh = self.folder / "upright.obj"
+        write(mesh, [*(f"v {x} {y} {z}" for x, y, z in corners.tolist()), *(f"f {i} {i + 1} {i + 2}" for i in range(1, len(corners), 3))])
+        said = subprocess.run([SEGMENT, "predict", self.run_, mesh, "--category=Airplane"], capture_output=True, text=True, check=True).stderr
+        self.assertNotIn("normals", said)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="the cloud: its normals")
+            model.predict_file(mesh, "Airplane")
+        points, normals = geosft.read_cloud(mesh)
+        with self.assertWarnsRegex(UserWarning, "the cloud: its normals do not fit its points") as found:
+            model.predict(points, normals, "Airplane")
+        self.assertEqual(found.filename, __file__)
+
     def test_predictions_are_those_of_the_tool(self):
         served = torch.classes.geosft.Segmenter(str(self.run_))
         model = geosft.load(self.run_)

@@ -53,19 +53,27 @@ def read_cloud(
     Points are float64 where float32 does not hold the coordinates. Raises a FileNotFoundError for one
     that is not there, and a RuntimeError that names a broken one; warns of what a file lacks.
     """
+    points, normals, _ = _read_shape(file, points_per_mesh, seed, columns, drop_invalid)
+    return points, normals
+
+
+def _read_shape(
+    file: str | pathlib.Path, points_per_mesh: int, seed: int, columns: str, drop_invalid: bool
+) -> tuple[Tensor, Tensor | None, bool]:
+    """As :func:`read_cloud`, and whether the points are sampled from a mesh."""
     path = as_existing_path(file, "file")
     check_integers(points_per_mesh=points_per_mesh, seed=seed)
     if not isinstance(columns, str):
         raise TypeError(f"columns must be a text, such as 'x,y,z,nx,ny,nz', got {kind_of(columns)}")
     _load_readers()
     try:
-        points, normals, said = torch.ops.geosft._read_cloud(str(path), points_per_mesh, seed, columns, drop_invalid)
+        points, normals, said, from_mesh = torch.ops.geosft._read_cloud(str(path), points_per_mesh, seed, columns, drop_invalid)
     except RuntimeError as error:
         raise RuntimeError(str(error).replace("--columns", "columns")) from None
     for sentence in said:
         if not sentence.endswith(" points are sampled"):
-            warnings.warn(sentence.replace("--columns", "columns"), stacklevel=2)
-    return points, normals
+            warnings.warn(sentence.replace("--columns", "columns"), stacklevel=stack_level())
+    return points, normals, from_mesh
 
 
 def read_graphs(
@@ -192,11 +200,12 @@ class TrainedRun(nn.Module):
     def _knows_estimated_normals_alone(self) -> bool:
         return self.config.get("augment", {}).get("estimated_normals", 0.0) >= 1.0
 
-    def _warn_of_normals(self, points: Tensor, normals: Tensor | None) -> None:
-        """Warns, as the tool does, of given normals that do not fit the points or point inward, where the model takes them."""
+    def _warn_of_normals(self, points: Tensor, normals: Tensor | None, from_mesh: bool) -> None:
+        """Warns, as the tool does, of given normals that do not fit the points or point inward, where the model takes them. Points that
+        are sampled from a mesh have the normals of its faces, which are not checked for a misfit."""
         if normals is None or not self.normals or self._knows_estimated_normals_alone:
             return
-        for text in torch.ops.geosft._normal_warnings(_centred(points), _present_normals(normals)):
+        for text in torch.ops.geosft._normal_warnings(_centred(points), _present_normals(normals), not from_mesh):
             _warn(text)
 
     def save(self, folder: str | pathlib.Path) -> None:
@@ -420,10 +429,13 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         trained with are sampled, other ones where the points come in another order; logits are averaged over the votes of the configuration, and with those of a kernel
         regression if the RUN has one. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
         stray, and of normals that do not fit the points or point inward."""
+        return self._predicted(points, normals)
+
+    def _predicted(self, points: Any, normals: Any, from_mesh: bool = False) -> Tensor:
         points, normals = _checked_cloud(points, normals)
         _warn_of_points(points, self.config["clouds"]["points"])
         points, normals = self._thinned(points, normals)
-        self._warn_of_normals(points, normals)
+        self._warn_of_normals(points, normals, from_mesh)
         cloud = points, self._directions(points, normals)
         with _evaluating(self):
             logits = [self(*self._seen_by(cloud, vote), sampling=sampling)[0] for vote, sampling in self._votes()]
@@ -463,8 +475,7 @@ class TrainedClassifier(PointClassifier, TrainedRun):
         """Probabilities [num_classes] of the shape in `file`, as of the tool's `predict`: see :func:`geosft.read_cloud`, here with the
         `points_per_mesh` and the seed of the RUN, by which meshes are sampled. Points without finite coordinates are left out, with a warning."""
         clouds = self.config["clouds"]
-        return self.predict(*read_cloud(file, clouds["points_per_mesh"], self.config["seed"], columns=clouds["columns"],
-                                        drop_invalid=True))
+        return self._predicted(*_read_shape(file, clouds["points_per_mesh"], self.config["seed"], clouds["columns"], drop_invalid=True))
 
     def set_classes(self, names: Sequence[str]) -> None:
         """Takes other classes, `names`, to fine-tune on; raises a ValueError unless they are at least 2 different lines. The linear map of the head is made anew, and a kernel regression, which knows the old classes, is left out; everything else
@@ -495,9 +506,12 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         time that normals are estimated, a warning says so. Of more points than the `block` of the configuration, the model sees as
         many at once, from all over the cloud. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
         stray, and of normals that do not fit the points or point inward."""
+        return self._predicted(points, normals, category)
+
+    def _predicted(self, points: Any, normals: Any, category: str, from_mesh: bool = False) -> Tensor:
         points, normals = _checked_cloud(points, normals)
         _warn_of_points(points, self.config["clouds"]["points"])
-        self._warn_of_normals(points, normals)
+        self._warn_of_normals(points, normals, from_mesh)
         label = self._category(category)
         cloud = points, self._directions(points, normals)
         with _evaluating(self):
@@ -538,8 +552,8 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
         """The points [n, 3] of a file and the part of each, int64 [n], for a shape of class `category`. Points
         without finite coordinates are left out, with a warning. Raises a RuntimeError that names a broken file, and a ValueError
         that names the argument."""
-        points, normals = read_cloud(file, self.config["clouds"]["points_per_mesh"], self.config["seed"], drop_invalid=True)
-        return points, self.predict(points, normals, category).argmax(1).cpu()
+        points, normals, from_mesh = _read_shape(file, self.config["clouds"]["points_per_mesh"], self.config["seed"], "", drop_invalid=True)
+        return points, self._predicted(points, normals, category, from_mesh).argmax(1).cpu()
 
     def _category(self, name: str) -> int:
         if name in self.class_names:
