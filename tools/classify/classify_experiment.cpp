@@ -99,7 +99,7 @@ void ClassifyExperiment::fit_companion(const ClassifySettings& settings, const R
 
 std::unique_ptr<PointDataset> ClassifyExperiment::open_files(const RunModel& trained, const std::string& split) {
   const ClassifySettings& settings = trained.settings;
-  if (split == "validation" && trained.split_file.empty()) {
+  if (split == "validation" && trained.split_file_of_data().empty()) {
     throw DataError(settings.data, "data of which the training held some out, for --split validation", "other data");
   }
   std::unique_ptr<PointDataset> dataset;

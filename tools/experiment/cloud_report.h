@@ -41,7 +41,8 @@ std::unique_ptr<PointDataset> recorded_split(const TrainedRun<typename Experimen
                                              const std::string& split, std::unique_ptr<PointDataset> files) {
   const std::vector<std::string> splits = Experiment::recorded_splits(trained.settings, split);
   const bool some_listed = splits.front() == "train" && trained.settings.clouds.max_per_class > 0;
-  return recorded_clouds(trained.split_file, splits, std::move(files), split, some_listed, trained.settings.data);
+  return recorded_clouds(trained.split_file_of_data(), splits, std::move(files), split, some_listed,
+                         trained.settings.data);
 }
 
 // Opens the clouds of a split of the dataset in the settings: of the data of the training those that split.csv of the

@@ -125,7 +125,7 @@ class Overrides {
         std::cerr << recorded
                   << ": these are the data of the training; without --other-data, its test clouds are taken\n";
       }
-      if (own_.other_data) loaded.split_file.clear();
+      loaded.other_data = own_.other_data;
       // A pretrained model has no split.csv; a folder is not the set that is no folder.
       const bool no_folder = recorded != loaded.settings.data && Experiment::holds_data(recorded);
       if (no_folder && !std::filesystem::exists(loaded.split_file)) own_.take_all(loaded.settings);

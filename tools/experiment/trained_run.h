@@ -56,6 +56,10 @@ struct TrainedRun : Task::Outputs {
   std::vector<typename Task::Model> more_models = {};  // of an ensemble: outputs are averaged with those of `model`
   typename Task::Companion companion = {};             // from the RUN folder; a single checkpoint has none
   std::filesystem::path split_file = {};               // split.csv beside the checkpoint; earlier runs have none
+  bool other_data = false;                             // --other-data: split.csv does not list the data in the settings
+
+  // Returns the file that lists the items of the data in the settings; empty with other data.
+  std::filesystem::path split_file_of_data() const { return other_data ? std::filesystem::path() : split_file; }
 
   // Moves all models.
   void to(at::Device device) {

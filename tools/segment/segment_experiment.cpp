@@ -54,7 +54,8 @@ std::unique_ptr<PartDataset> open_shapes(const SegmentRun& trained, PartSplit sp
 // Returns the split of the files that the clouds of a split of the run are in.
 PartSplit files_of(const SegmentRun& trained, const std::string& split) {
   // A training without a published validation split has opened both, of which split.csv says what it held out.
-  const bool together = split != "test" && !trained.settings.clouds.published_validation && !trained.split_file.empty();
+  const bool together =
+      split != "test" && !trained.settings.clouds.published_validation && !trained.split_file_of_data().empty();
   return together ? PartSplit::train_and_validation : value_named<PartSplit>(split, "split");
 }
 

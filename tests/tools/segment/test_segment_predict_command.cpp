@@ -203,6 +203,9 @@ TEST_CASE("predict warns of a class without a shape in the training, and of neig
   const std::string once = "class mug: the model was trained on no shape of this class\n";
   REQUIRE_THAT(of_set, Catch::Contains(once) && !Catch::Contains("class lamp"));
   CHECK(of_set.find(once) == of_set.rfind(once));
+  const std::string of_other =
+      shop.run_well({"predict", run, "--data", shop.data().string(), "--split", "test", "--other-data"}).err;
+  CHECK_THAT(of_other, Catch::Contains(once) && !Catch::Contains("class lamp"));
   for (const std::string& line : lines_of(rows)) earlier += line.substr(0, line.rfind(',')) + "\n";
   write_text(run + "/split.csv", earlier);  // without labels
   CHECK_THAT(said({}), !Catch::Contains(unlearned));
