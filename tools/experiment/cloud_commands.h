@@ -212,7 +212,8 @@ struct CloudPredictCommand {
     output.begin(inputs);
     std::vector<std::string> head = output.csv_head(trained);
     head.emplace_back("warnings");
-    PredictionTable table(given.csv, head);
+    const std::string item = given.of_set ? "cloud" : "file";
+    PredictionTable table(given.csv, head, item);
     FileNotes notes;
     install_interrupt_handler();
     std::optional<ProgressBar> bar;  // over the clouds of a set; it shows while nothing is printed
@@ -252,7 +253,7 @@ struct CloudPredictCommand {
       bar->update(static_cast<int64_t>(files.size()));
       bar->finish();
     }
-    notes.finish(given.of_set ? "cloud" : "file");
+    notes.finish(item);
     return code;
   }
 

@@ -238,8 +238,8 @@ std::string csv_line(const std::vector<std::string>& fields) {
   return line + "\n";
 }
 
-PredictionTable::PredictionTable(std::string file, std::vector<std::string> columns)
-    : file_(std::move(file)), columns_(std::move(columns)) {
+PredictionTable::PredictionTable(std::string file, std::vector<std::string> columns, std::string item)
+    : file_(std::move(file)), columns_(std::move(columns)), item_(std::move(item)) {
   columns_.emplace_back("error");
 }
 
@@ -256,7 +256,7 @@ int PredictionTable::predict(const char* tool, const std::vector<std::string>& f
     if (requested()) write_file_atomically(file_, csv_line(columns_) + rows_);
   };
   const auto next = [&](size_t i) {
-    throw_if_interrupted("between two files");
+    throw_if_interrupted(("between two " + item_ + "s").c_str());
     done = i;
     each(i);
     done = i + 1;
@@ -275,7 +275,7 @@ int PredictionTable::predict(const char* tool, const std::vector<std::string>& f
   } catch (const Interrupted& stop) {
     write();
     throw Interrupted(std::string(stop.what()) + ": " + std::to_string(done) + " of " + std::to_string(files.size()) +
-                      " files are done" + (requested() ? ", and in " + file_ : ""));
+                      " " + item_ + "s are done" + (requested() ? ", and in " + file_ : ""));
   } catch (...) {  // of fail_fast, or where nobody reads standard output any more, as after `| head`
     write();
     throw;

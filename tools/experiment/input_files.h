@@ -76,8 +76,8 @@ std::string csv_line(const std::vector<std::string>& fields);
 // Predictions for input files, which are printed as they come, collected for a CSV file whose last column are errors.
 class PredictionTable {
  public:
-  // Collects nothing without a file.
-  PredictionTable(std::string file, std::vector<std::string> columns);
+  // Collects nothing without a file. `item` names what is predicted, in messages.
+  PredictionTable(std::string file, std::vector<std::string> columns, std::string item = "file");
   bool requested() const { return !file_.empty(); }
   // Adds the row of a prediction.
   void add(std::vector<std::string> row);
@@ -91,6 +91,7 @@ class PredictionTable {
  private:
   std::string file_;
   std::vector<std::string> columns_;
+  std::string item_;
   std::string rows_;
 };
 

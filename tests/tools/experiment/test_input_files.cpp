@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <csignal>
+
 #include "data/data_error.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -157,6 +159,13 @@ TEST_CASE("a table of predictions has the rows of each file, or its error") {
   CHECK_THROWS_WITH(stopped.predict("tool", files, false, stops),
                     "in the middle: 2 of 3 files are done, and in " + csv);
   CHECK(read_text(csv) == "file,class,error\na.off,mug,\nb.off,mug,\n");
+  PredictionTable of_set("", {"file", "class"}, "cloud");
+  const auto signals = [&](size_t i) {
+    if (i == 1) std::raise(SIGINT);
+  };
+  install_interrupt_handler();
+  CHECK_THROWS_WITH(of_set.predict("tool", files, false, signals), "between two clouds: 2 of 3 clouds are done");
+  clear_interrupt();
   PredictionTable unread(csv, {"file", "class"});
   const auto fails = [&](size_t i) {
     if (i == 1) throw std::ios_base::failure("standard output is closed");
