@@ -9,7 +9,6 @@
 
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/key_names.h"
-#include "tools/experiment/run_kernel.h"
 
 namespace geosft {
 namespace {
@@ -116,31 +115,13 @@ Command info_command(CLI::App& subcommand, const std::string& what_help, bool& j
   };
 }
 
-namespace {
-
-// Returns what predictions of a run are averaged with: "4 more models and a kernel ridge regression"; empty for nothing
-// and for a checkpoint alone.
-std::string others_of(const fs::path& run) {
-  if (fs::is_regular_file(run)) return "";
-  const fs::path folder = checkpoint_file(run).parent_path();
-  int64_t more = 0;
-  while (RunFolder::holds_run(ensemble_folder(folder, more + 1))) ++more;
-  std::string others;
-  if (more > 0) others = std::to_string(more) + (more == 1 ? " more model" : " more models");
-  const std::string regression = RunKernel::stored_in(folder);
-  if (!regression.empty()) others += (others.empty() ? "a " : " and a ") + regression;
-  return others;
+std::string checkpoint_note(const fs::path& run, int64_t epochs, const std::string& averaged_with) {
+  const std::string choice = chosen_checkpoint(checkpoint_file(run)).choice(epochs);
+  return (choice.empty() ? "" : ", " + choice) + (averaged_with.empty() ? "" : ", averaged with " + averaged_with);
 }
 
-}  // namespace
-
-std::string checkpoint_note(const std::filesystem::path& run, int64_t epochs) {
-  const std::string choice = chosen_checkpoint(checkpoint_file(run)).choice(epochs), others = others_of(run);
-  return (choice.empty() ? "" : ", " + choice) + (others.empty() ? "" : ", averaged with " + others);
-}
-
-std::string evaluated_text(const std::filesystem::path& run, int64_t epochs) {
-  return "evaluated: " + checkpoint_file(run).string() + checkpoint_note(run, epochs) + "\n";
+std::string evaluated_text(const fs::path& run, int64_t epochs, const std::string& averaged_with) {
+  return "evaluated: " + checkpoint_file(run).string() + checkpoint_note(run, epochs, averaged_with) + "\n";
 }
 
 fs::path checkpoint_file(const fs::path& run) {
@@ -149,11 +130,11 @@ fs::path checkpoint_file(const fs::path& run) {
   return file;
 }
 
-nlohmann::json checkpoint_json(const fs::path& run) {
+nlohmann::json checkpoint_json(const fs::path& run, const std::string& averaged_with) {
   const fs::path file = checkpoint_file(run);
   const ChosenCheckpoint chosen = chosen_checkpoint(file);
   nlohmann::json json{{"file", file.filename().string()}, {"epoch", chosen.epoch}, {"chosen_by", chosen.by}};
-  if (const std::string others = others_of(run); !others.empty()) json["averaged_with"] = others;
+  if (!averaged_with.empty()) json["averaged_with"] = averaged_with;
   return json;
 }
 

@@ -90,8 +90,9 @@ bool train_model_within_memory(Settings& settings, const OpenData& open_data, co
                              train);
 }
 
-// Returns which file an evaluation of a run is of, its epoch and what chose it, and what else is averaged with it.
-nlohmann::json checkpoint_json(const std::filesystem::path& run);
+// Returns which file an evaluation of a run is of, its epoch and what chose it, and what it is averaged with
+// (TrainedRun::averaged_with).
+nlohmann::json checkpoint_json(const std::filesystem::path& run, const std::string& averaged_with);
 
 // Leaves the result and the pictures of a finished run in its folder. Returns the result, which names the checkpoint
 // that was evaluated and what chose it.
@@ -100,18 +101,18 @@ nlohmann::json leave_report(const RunFolder& folder, const Report& report, const
   Experiment::draw(report, trained, folder);
   draw_curves(folder, Experiment::Task::score(trained.settings, trained));
   nlohmann::json result = report_json(report, trained);
-  result["checkpoint"] = checkpoint_json(folder.path());
+  result["checkpoint"] = checkpoint_json(folder.path(), trained.averaged_with());
   folder.write_result(result.dump() + "\n");
   return result;
 }
 
 // Returns what an evaluation of a run is of, after the name of its checkpoint: ", epoch 7 of 10, the best on the
-// validation split, averaged with 4 more models and a kernel ridge regression"; a checkpoint alone has neither.
-std::string checkpoint_note(const std::filesystem::path& run, int64_t epochs);
+// validation split, averaged with 4 more models and a kernel ridge regression".
+std::string checkpoint_note(const std::filesystem::path& run, int64_t epochs, const std::string& averaged_with);
 
 // Returns a line that says which file and epoch of a run an evaluation is of: "evaluated: RUN/best.ckpt, epoch 7 of 10,
 // the best on the validation split\n".
-std::string evaluated_text(const std::filesystem::path& run, int64_t epochs);
+std::string evaluated_text(const std::filesystem::path& run, int64_t epochs, const std::string& averaged_with);
 
 // Returns the checkpoint file that a RUN folder, a checkpoint or the name of a pretrained model stands for.
 std::filesystem::path checkpoint_file(const std::filesystem::path& run);
@@ -145,11 +146,12 @@ Command add_eval_command(CLI::App& subcommand) {
     if (RunFolder::holds_run(given->run)) Experiment::draw(report, trained, RunFolder::open(given->run));
     if (given->json) {
       nlohmann::json json = report_json(report, trained);
-      json["checkpoint"] = checkpoint_json(given->run);
+      json["checkpoint"] = checkpoint_json(given->run, trained.averaged_with());
       std::cout << json.dump() << '\n';
       return 0;
     }
-    std::cout << report_text(report, trained) << evaluated_text(given->run, trained.settings.train.epochs);
+    std::cout << report_text(report, trained)
+              << evaluated_text(given->run, trained.settings.train.epochs, trained.averaged_with());
     return 0;
   };
 }

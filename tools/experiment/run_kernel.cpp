@@ -18,6 +18,12 @@ constexpr int64_t small_split = 1000;         // too few items to leave one of t
 constexpr const char* of_forest = "forest.";  // begins the names of its tensors
 constexpr const char* of_forest_share = "forest_share";
 
+// Returns what a regression is called, with the share of the forest beside it, if there is one.
+std::string kernel_text(std::optional<double> share) {
+  if (!share) return "kernel ridge regression";
+  return *share == 1 ? "random forest" : "kernel ridge regression and random forest";
+}
+
 }  // namespace
 
 std::filesystem::path kernel_file(const std::filesystem::path& run) {
@@ -104,6 +110,11 @@ void RunKernel::take(std::map<std::string, at::Tensor> tensors) {
               "the random forest of a run must have the columns and labels of its kernel regression");
 }
 
+std::string RunKernel::text() const {
+  if (!regression) return "";
+  return kernel_text(forest ? std::optional(forest_share) : std::nullopt);
+}
+
 std::string RunKernel::stored_in(const std::filesystem::path& run) {
   std::error_code error;
   if (!std::filesystem::exists(kernel_file(run), error)) return "";
@@ -113,8 +124,7 @@ std::string RunKernel::stored_in(const std::filesystem::path& run) {
   } catch (const DataError&) {  // who uses it is told
   }
   const auto share = tensors.find(of_forest_share);
-  if (share == tensors.end()) return "kernel ridge regression";
-  return share->second.item<double>() == 1 ? "random forest" : "kernel ridge regression and random forest";
+  return kernel_text(share == tensors.end() ? std::nullopt : std::optional(share->second.item<double>()));
 }
 
 double chosen_weight(const std::function<double(double)>& loss_with, int64_t items, std::ostream& text) {

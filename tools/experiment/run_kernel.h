@@ -44,8 +44,10 @@ struct RunKernel {
   // others.
   std::map<std::string, at::Tensor> tensors() const;
   void take(std::map<std::string, at::Tensor> tensors);
-  // Returns what the RUN folder has: "kernel ridge regression", "random forest" where its share is 1, "kernel ridge
-  // regression and random forest", or an empty text. A damaged file is the first: a network alone does not need it.
+  // Returns what it holds: "kernel ridge regression", "random forest" where its share is 1, "kernel ridge regression
+  // and random forest", or an empty text.
+  std::string text() const;
+  // Returns the same of the file in a RUN folder. A damaged file is the first: a network alone does not need it.
   static std::string stored_in(const std::filesystem::path& run);
 };
 

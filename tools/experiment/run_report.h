@@ -78,7 +78,7 @@ int write_report(const ReportArguments& given, const Overrides<Experiment>& over
                                 trained.settings.data, trained.size_text(), parameters);
   fill(page, report, trained);
   add_fact(page, "the figures are of",
-           "best.ckpt" + checkpoint_note(place.folder.path(), trained.settings.train.epochs));
+           "best.ckpt" + checkpoint_note(place.folder.path(), trained.settings.train.epochs, trained.averaged_with()));
   page.config = config;
   write_file_atomically(place.file, html_page(page));
   std::cout << place.file.string() << '\n';

@@ -30,10 +30,11 @@ struct ClassNames {
   }
 };
 
-// Stands for what a task adds to the networks of a run: default constructible, with load(run folder), and what messages
-// call it if a run folder has it.
+// Stands for what a task adds to the networks of a run: default constructible, with load(run folder), what messages
+// call it, and the same if a run folder has it.
 struct NoCompanion {
   void load(const std::filesystem::path&) {}
+  std::string text() const { return ""; }
   static std::string stored_in(const std::filesystem::path&) { return ""; }
 };
 
@@ -60,6 +61,16 @@ struct TrainedRun : Task::Outputs {
 
   // Returns the file that lists the items of the data in the settings; empty with other data.
   std::filesystem::path split_file_of_data() const { return other_data ? std::filesystem::path() : split_file; }
+
+  // Returns what predictions of the first model are averaged with: "4 more models and a kernel ridge regression"; empty
+  // for nothing.
+  std::string averaged_with() const {
+    const size_t more = more_models.size();
+    const std::string regression = companion.text();
+    std::string others = more == 0 ? "" : std::to_string(more) + (more == 1 ? " more model" : " more models");
+    if (!regression.empty()) others += (others.empty() ? "a " : " and a ") + regression;
+    return others;
+  }
 
   // Moves all models.
   void to(at::Device device) {

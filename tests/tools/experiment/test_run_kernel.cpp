@@ -31,6 +31,8 @@ TEST_CASE("a regression comes back from the RUN folder of its program, and is re
       KernelRidge::fit(features, target, at::arange(20, at::kLong), KernelRidgeOptions()));
   kernel.weight = 0.25;
   CHECK(RunKernel::stored_in(folder.path()).empty());
+  CHECK(kernel.text() == "kernel ridge regression");
+  CHECK(RunKernel("geosft-graph", 0.5).text().empty());
   kernel.save(folder.path());
   CHECK(RunKernel::stored_in(folder.path()) == "kernel ridge regression");
   RunKernel loaded("geosft-graph", 0.5), other("geosft-classify", 0.5);
@@ -57,11 +59,13 @@ TEST_CASE("logits of a regression and a random forest are averaged, and both com
   kernel.save(folder.path());
   CHECK(RunKernel::stored_in(folder.path()) == "kernel ridge regression and random forest");
   loaded.load(folder.path());
+  CHECK(loaded.text() == "kernel ridge regression and random forest");
   CHECK(loaded.forest_share == 0.25);
   RunKernel forest_alone = kernel;
   forest_alone.forest_share = 1;
   const TemporaryFolder another;
   forest_alone.save(another.path());
+  CHECK(forest_alone.text() == "random forest");
   CHECK(RunKernel::stored_in(another.path()) == "random forest");
   write_text(kernel_file(another.path()), "damaged");
   CHECK(RunKernel::stored_in(another.path()) == "kernel ridge regression");

@@ -47,6 +47,20 @@ TEST_CASE("a model comes back from its checkpoint as it was") {
   }
 }
 
+TEST_CASE("a run says what its predictions are averaged with") {
+  RunModel run;
+  CHECK(run.averaged_with().empty());
+  run.more_models.assign(1, nullptr);
+  CHECK(run.averaged_with() == "1 more model");
+  const at::Tensor features = at::randn({20, 3}, test::generator(1));
+  run.companion.regression = std::make_shared<const KernelRidge>(
+      KernelRidge::fit(features, features.narrow(1, 0, 1), at::arange(20, at::kLong), KernelRidgeOptions()));
+  run.more_models.assign(4, nullptr);
+  CHECK(run.averaged_with() == "4 more models and a kernel ridge regression");
+  run.more_models.clear();
+  CHECK(run.averaged_with() == "a kernel ridge regression");
+}
+
 TEST_CASE("a run that was given other epochs has those, whatever its best checkpoint says") {
   const test::TemporaryFolder folder;
   const Checkpoint saved = example();
