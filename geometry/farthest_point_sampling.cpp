@@ -64,6 +64,7 @@ at::Tensor farthest_point_sampling_cpu(const at::Tensor& points, int64_t m, cons
   }
   const at::Tensor contiguous = points.contiguous();
   check_finite(contiguous, "points");
+  check_squared_distances({{contiguous, offsets, "points"}});
   const std::vector<int64_t> sampled = sample_offsets(offsets, m);
   TORCH_CHECK(rows == sampled.back(), "rows must be ", sampled.back(), ", got ", rows);
   at::Tensor chosen = at::empty({rows}, points.options().dtype(at::kLong));
@@ -111,6 +112,7 @@ at::Tensor farthest_point_order_cpu(const at::Tensor& points, const std::optiona
   const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
   const at::Tensor contiguous = points.contiguous();
   check_finite(contiguous, "points");
+  check_squared_distances({{contiguous, offsets, "points"}});
   at::Tensor order = at::empty({points.size(0)}, points.options().dtype(at::kLong));
   AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "farthest_point_order", [&] {
     const scalar_t* values = contiguous.const_data_ptr<scalar_t>();

@@ -16,7 +16,8 @@ namespace geosft {
 // Distances are sums of (a - b)^2 in the tensor's dtype. The result is that of the plain O(n m) loop, index by index,
 // but computed with a k-d tree of buckets as in QuickFPS (Han et al., IEEE TCAD 2023). A bucket is skipped if its
 // bounding box is farther from the new row than all of its points are from the rows chosen before. Items are processed
-// in parallel. Errors name the argument.
+// in parallel. On the CPU, squared distances that overflow are an error: points of an item may be at most 1.8e19 apart
+// in float32, and 1.3e154 in float64, measured by the diagonal of their bounding box. Errors name the argument.
 //
 // Tracing (torch.compile, torch.export, fake tensors): without ptr the size of the result is min(m, N). With ptr it
 // depends on the values of ptr and is an unbacked symbol, which torch.compile(fullgraph=True) takes, and without
@@ -28,8 +29,9 @@ at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const st
 
 // The canonical order of clouds: int64 [N], each whole item in farthest-point order. It starts from the row that is
 // farthest from the item's centroid (ties: the lowest row). Up to rounding it does not depend on rotation, translation,
-// or the stored order of the points. On a GPU the call does not synchronize, and points that are not finite raise no
-// error but give some of the rows; clouds of more than 4,096 points are ordered on the CPU.
+// or the stored order of the points. Points may be as far apart as for farthest_point_sampling. On a GPU the call does
+// not synchronize, and points that are not finite raise no error but give some of the rows; clouds of more than 4,096
+// points are ordered on the CPU.
 at::Tensor farthest_point_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr = {});
 
 }  // namespace geosft

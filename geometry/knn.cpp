@@ -119,6 +119,7 @@ TensorPair knn_cpu(const at::Tensor& points, const at::Tensor& queries, int64_t 
   const at::Tensor points_c = points.contiguous(), queries_c = queries.contiguous();
   check_finite(points_c, "points");
   check_finite(queries_c, "queries");
+  check_squared_distances({{points_c, offsets.first, "points"}, {queries_c, offsets.second, "queries"}});
   at::Tensor index = at::empty({queries.size(0), k}, queries.options().dtype(at::kLong));
   at::Tensor dist2 = at::empty({queries.size(0), k}, queries.options());
   AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "knn", [&] {

@@ -3,8 +3,12 @@
 
 #include <ATen/Dispatch.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <string>
 #include <type_traits>
 
 namespace geosft {
@@ -19,6 +23,35 @@ bool all_finite(const scalar_t* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     bad |= (std::bit_cast<Bits>(values[i]) & exponent) == exponent ? Bits{1} : Bits{0};
   return bad == 0;
+}
+
+template <typename scalar_t>
+bool all_within(const scalar_t* values, int64_t count, scalar_t limit) {
+  using Bits = std::conditional_t<sizeof(scalar_t) == 4, uint32_t, uint64_t>;
+  Bits beyond = 0;
+  for (int64_t i = 0; i < count; ++i) beyond |= std::abs(values[i]) > limit ? Bits{1} : Bits{0};
+  return beyond == 0;
+}
+
+// Returns the diagonal of the bounding box of an item; 0 if it has no points in one of the batches.
+template <typename scalar_t>
+double box_diagonal(std::initializer_list<NamedPoints> batches, size_t item) {
+  std::array<double, 3> low, high;
+  low.fill(std::numeric_limits<double>::infinity());
+  high.fill(-std::numeric_limits<double>::infinity());
+  for (const NamedPoints& batch : batches) {
+    const scalar_t* const values = batch.points.const_data_ptr<scalar_t>();
+    const int64_t begin = batch.offsets[item], end = batch.offsets[item + 1];
+    if (begin == end) return 0;
+    for (int64_t row = begin; row < end; ++row) {
+      for (size_t axis = 0; axis < 3; ++axis) {
+        const double value = values[3 * row + static_cast<int64_t>(axis)];
+        low[axis] = std::min(low[axis], value);
+        high[axis] = std::max(high[axis], value);
+      }
+    }
+  }
+  return std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
 }
 
 }  // namespace
@@ -44,6 +77,28 @@ void check_finite(const at::Tensor& points, const char* name) {
     if (all_finite(values, points.numel())) return;
     for (int64_t i = 0; i < points.numel(); ++i) {
       TORCH_CHECK(std::isfinite(values[i]), name, " must be finite, but row ", i / 3, " holds ", values[i]);
+    }
+  });
+}
+
+void check_squared_distances(std::initializer_list<NamedPoints> batches) {
+  const at::ScalarType type = batches.begin()->points.scalar_type();
+  AT_DISPATCH_FLOATING_TYPES(type, "check_squared_distances", [&] {
+    const scalar_t largest = std::sqrt(std::numeric_limits<scalar_t>::max());
+    // So near the origin, as nearly all points are, no difference of two is too large.
+    const bool near = std::ranges::all_of(batches, [&](const NamedPoints& batch) {
+      return all_within(batch.points.const_data_ptr<scalar_t>(), batch.points.numel(), largest / 4);
+    });
+    if (near) return;
+    const double limit = static_cast<double>(largest) * (1 - 1e-6);  // squares and their sum are rounded
+    for (size_t item = 0; item + 1 < batches.begin()->offsets.size(); ++item) {
+      const double diagonal = box_diagonal<scalar_t>(batches, item);
+      if (diagonal <= limit) continue;
+      std::string names;
+      for (const NamedPoints& batch : batches) names += (names.empty() ? "" : " and ") + std::string(batch.name);
+      TORCH_CHECK(false, names, " must be at most ", limit, " apart, so that ",
+                  type == at::kFloat ? "float32" : "float64", " holds squared distances, but the bounding box of item ",
+                  item, " has a diagonal of ", diagonal, ": use another unit");
     }
   });
 }

@@ -82,6 +82,7 @@ RadiusNeighbours radius_search(const at::Tensor& points, const at::Tensor& queri
   const at::Tensor points_c = points.contiguous(), queries_c = queries.contiguous();
   check_finite(points_c, "points");
   check_finite(queries_c, "queries");
+  check_squared_distances({{points_c, offsets.first, "points"}, {queries_c, offsets.second, "queries"}});
   RadiusNeighbours result;
   result.rowptr = at::zeros({queries.size(0) + 1}, queries.options().dtype(at::kLong));
   AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "radius_search", [&] {

@@ -21,7 +21,8 @@ struct RadiusNeighbours {
 //   points [N, 3], queries [Q, 3]: float32 or float64, one dtype, finite; strided tensors are accepted
 //   radius >= 0, finite, in the unit of the points; compared as dist2 <= radius * radius in the points' dtype
 //   ptr, query_ptr: int64 [B + 1], given both or neither
-// Carries no gradient. The bits do not depend on the number of threads. Errors name the argument.
+// Carries no gradient. The bits do not depend on the number of threads. Squared distances that overflow are an error,
+// as of knn. Errors name the argument.
 RadiusNeighbours radius_search(const at::Tensor& points, const at::Tensor& queries, double radius,
                                const std::optional<at::Tensor>& ptr = {},
                                const std::optional<at::Tensor>& query_ptr = {});

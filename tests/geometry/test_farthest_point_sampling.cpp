@@ -68,7 +68,7 @@ TEST_CASE("farthest point sampling: equals the plain loop index by index") {
                                           line,
                                           at::ones_like(cloud),
                                           cloud + 1000,
-                                          cloud * (dtype == at::kFloat ? 1e38 : 1e307),
+                                          cloud * (dtype == at::kFloat ? 1e19 : 1e153),
                                           cloud * (dtype == at::kFloat ? 1e-22 : 1e-160)};
   for (size_t shape = 0; shape < shapes.size(); ++shape) {
     INFO("shape " << shape);
@@ -122,6 +122,9 @@ TEST_CASE("farthest point sampling: bad arguments are refused by name") {
   require_error([&] { farthest_point_sampling(good, 1, ptr, 3); }, {"start", "item 0", "2 rows"});
   require_error([&] { farthest_point_sampling(good, 1, at::tensor({0, 2}, at::kLong)); }, {"ptr", "6"});
   require_error([&] { farthest_point_order(broken); }, {"points", "row 4"});
+  const at::Tensor wide = uniform(6, at::kFloat, 2) * 1e30;
+  require_error([&] { farthest_point_sampling(wide, 1); }, {"points must be at most", "apart", "another unit"});
+  require_error([&] { farthest_point_order(wide); }, {"points must be at most", "apart", "another unit"});
   require_error([&] { farthest_point_order(good[0]); }, {"points"});
 }
 

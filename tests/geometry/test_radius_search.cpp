@@ -74,6 +74,7 @@ TEST_CASE("radius search: bad arguments are refused by name") {
   require_error([&] { radius_search(good, good, std::nan("")); }, {"radius", "nan"});
   require_error([&] { radius_search(broken, good, 1); }, {"points", "finite"});
   require_error([&] { radius_search(good, broken, 1); }, {"queries", "finite"});
+  require_error([&] { radius_search(good, good * 1e30, 1); }, {"points and queries must be at most", "another unit"});
   require_error([&] { radius_search(good, good, 1, at::tensor({0, 4}, at::kLong)); }, {"ptr", "query_ptr"});
 }
 

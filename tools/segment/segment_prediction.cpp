@@ -53,7 +53,8 @@ at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels,
               points.sizes());
   TORCH_CHECK(labels.dim() == 1 && labels.size(0) == points.size(0), "labels must have shape [", points.size(0),
               "], one for each point, got ", labels.sizes());
-  return labels.index_select(0, std::get<0>(knn(points, vertices.to(points.scalar_type()), 1)).squeeze(1));
+  // float64 holds the squared distances of all coordinates of float32.
+  return labels.index_select(0, std::get<0>(knn(points.to(at::kDouble), vertices.to(at::kDouble), 1)).squeeze(1));
 }
 
 }  // namespace geosft

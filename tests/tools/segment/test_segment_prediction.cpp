@@ -93,8 +93,10 @@ TEST_CASE("labels of the nearest points need points, and a label of each") {
 TEST_CASE("a vertex of a mesh has the part of the nearest point") {
   const at::Tensor points = at::tensor({0.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F, 2.0F, 0.0F}).view({3, 3});
   const at::Tensor vertices = at::tensor({1.0, 1.5, 0.0, 0.4, 0.0, 0.0, 0.6, 0.0, 9.0, 1.0, 0.5, 0.0}).view({4, 3});
-  require_equal(labels_of_nearest(points, at::tensor({5, 7, 6}, at::kLong), vertices),
-                at::tensor({6, 5, 7, 7}, at::kLong), "labels");
+  for (const double unit : {1.0, 1e30}) {  // whose squares float32 does not hold
+    require_equal(labels_of_nearest(points * unit, at::tensor({5, 7, 6}, at::kLong), vertices * unit),
+                  at::tensor({6, 5, 7, 7}, at::kLong), "labels");
+  }
   Example example;
   write_text(example.folder / "a.obj", tetrahedron_obj);
   const PartPrediction mesh = example.predict("a.obj", "mug");
