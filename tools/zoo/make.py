@@ -67,9 +67,16 @@ def write_checkpoint(file, entries):
 
 
 def portable(config, data):
-    """The configuration without the paths of this machine."""
+    """The configuration without the paths of this machine. The run that a network began with keeps its name: for each network of an
+    ensemble that of the whole run, and for a checkpoint that of its run."""
+    def named(match):
+        path = last = pathlib.PurePosixPath(match[2])
+        while re.fullmatch(r"model_\d+|.*\.ckpt", last.name):
+            last = last.parent
+        return f'{match[1]} = "{last.name or path.name}"'
+
     config = re.sub(r'(?m)^data = ".*"$', f'data = "{data}"', config)
-    return re.sub(r'(?m)^init_from = ".*/(.*)"$', r'init_from = "\1"', config)
+    return re.sub(r'(?m)^(init_from|split_folder) = "(.*/.*)"$', named, config)
 
 
 def run(words, **options):

@@ -96,6 +96,27 @@ TEST_CASE("make.py turns a run into a model of the zoo, without paths of this ma
   REQUIRE(shop.run_well({"predict", "furniture", cube}).out == shop.run_well({"predict", run, cube}).out);
 }
 
+TEST_CASE("make.py keeps the names of the runs that networks began with, the same for all of an ensemble") {
+  const auto portable = [](const std::string& config) {
+    const ProcessResult result = run_process(
+        "/usr/bin/env",
+        {"python3", "-B", "-c",
+         "import sys; sys.path.insert(0, sys.argv[1]); import make; print(make.portable(sys.argv[2], 'set'))",
+         fs::path(script).parent_path().string(), config});
+    INFO(result.err);
+    REQUIRE(result.exit == 0);
+    return result.out;
+  };
+  CHECK(portable("data = \"/home/me/set\"\ninit_from = \"\"") == "data = \"set\"\ninit_from = \"\"\n");
+  for (const char* run : {"/home/me/pre", "/home/me/pre/", "/home/me/pre/model_1", "pre/model_12", "pre/best.ckpt",
+                          "/home/me/pre/model_1/best.ckpt", "pre"}) {
+    INFO(run);
+    CHECK(portable("init_from = \"" + std::string(run) + "\"") == "init_from = \"pre\"\n");
+  }
+  CHECK(portable("init_from = \"./best.ckpt\"") == "init_from = \"best.ckpt\"\n");
+  CHECK(portable("split_folder = \"/home/me/folds\"") == "split_folder = \"folds\"\n");
+}
+
 TEST_CASE("the pretrained furniture model has the accuracy of its card") {
   if (!has_furniture()) return;
   // Another processor rounds differently, and a near-tie may turn: three shapes of 128 may differ.
