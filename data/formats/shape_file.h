@@ -85,8 +85,9 @@ FileShape read_npz(std::string_view bytes, const std::string& file, const std::s
 // Reads vertices and faces of Wavefront OBJ; everything else (materials, groups, texture coordinates) is ignored.
 // Accepts corners `v`, `v/vt`, `v//vn`, `v/vt/vn`, counted from 1 or, if negative, from the last vertex so far.
 // Polygons are split into triangles, and faces with fewer than 3 corners are left out with a warning. A backslash
-// continues a line. Without faces the vertices are a cloud, whose normals are the `vn` if there are as many. Throws
-// DataError, with the line, for anything else.
+// continues a line. Without faces the vertices are a cloud, whose normals are the `vn` if there are as many. A vertex
+// of a mesh has the mean direction of the `vn` of its corners, 0 if they have none; numbers of normals that there are
+// not are ignored. Throws DataError, with the line, for anything else.
 FileShape read_obj(std::string_view text, const std::string& file);
 
 // Reads OFF meshes, including those of ModelNet.

@@ -18,8 +18,8 @@ namespace geosft {
 struct SegmentOutput {
   static constexpr PredictHelp help{
       "draw to PICTURE.png and .svg; of several files: a folder",
-      "write points or mesh, coloured by part, with the part's number and the normals that were read, which OBJ meshes "
-      "have none of; of several files: a folder",
+      "write points or mesh, coloured by part, with the part's number and the normals that were read, of meshes those "
+      "of OBJ, PLY and NPZ; of several files: a folder",
       "also write a table to this file, a row a part of a file, with an error in the last column"};
   std::string category, labels;
   BlockKind kind = BlockKind::spread;

@@ -19,7 +19,7 @@ struct PartPrediction {
   Mesh mesh;                 // from the file, likewise; undefined tensors if it is a cloud
   at::Tensor vertex_labels;  // int64 [V]: for each mesh vertex, the part of the nearest point
   // float32, unit length (0: missing): the normals that were given, of the vertices of a mesh, else of the points;
-  // undefined if there are none, and for a mesh in OBJ, whose normals are not read.
+  // undefined if there are none, and for meshes of formats whose normals are not read, such as OFF and glTF.
   at::Tensor normals;
   std::vector<std::string> warnings;  // one sentence per change made to the shape
 };

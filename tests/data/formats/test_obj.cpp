@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "data/read_file.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -45,6 +47,34 @@ TEST_CASE("OBJ: vertices without faces are a cloud, with normals if there are as
   CHECK(cloud.mesh.vertices.size(0) == 2);
   test::require_equal(cloud.normals, at::tensor({0, 0, 1, 0, 1, 0}).view({2, 3}).to(at::kFloat), "normals");
   CHECK_FALSE(read_obj("v 0 0 0\nvn 0 0 2\nv 1 2 3\n", "a.obj").normals.defined());
+}
+
+TEST_CASE("OBJ: a vertex of a mesh has the mean direction of the normals of its corners") {
+  const std::string vertices = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 0 1\nv 5 5 5\n", normals = "vn 0 0 2\nvn 0 -3 0\n";
+  const float half = std::sqrt(0.5F);
+  const at::Tensor expected =
+      at::tensor({0.0F, -half, half, 0.0F, -half, half, 0.0F, 0.0F, 1.0F, 0.0F, -1.0F, 0.0F, 0.0F, 0.0F, 0.0F})
+          .view({5, 3});
+  for (const std::string faces :
+       {"f 1//1 2//1 3//1\nf 1//2 2//2 4//2\n", "f 1/9/1 2/9/1 3/9/1\nf 1//-1 2//-1 4//-1\n"}) {
+    CAPTURE(faces);
+    const FileShape shape = read_obj(vertices + normals + faces, "a.obj");
+    CHECK(shape.mesh.faces.size(0) == 2);
+    CHECK(shape.warnings.empty());
+    test::require_close(shape.normals, expected, 1e-6, "normals");
+  }
+  const FileShape after = read_obj(vertices + "f 1//1 2//1 3//1\nf 1//2 2//2 4//2\n" + normals, "a.obj");
+  test::require_close(after.normals, expected, 1e-6, "normals after the faces");
+  // Opposite normals have no mean.
+  const FileShape sides = read_obj(vertices + normals + "vn 0 0 -1\nf 1//1 2//1 3//1\nf 3//3 2//3 1//2\n", "a.obj");
+  test::require_close(sides.normals.slice(0, 0, 3), at::cat({expected.slice(0, 0, 1), at::zeros({2, 3})}), 1e-6,
+                      "sides");
+  // What is no normal is none, and no error.
+  for (const std::string face : {"f 1//3 2//0 3//x", "f 1//-9 2// 3/1", "f 1 2 3\nvn 0 0 1"}) {
+    CAPTURE(face);
+    CHECK_FALSE(read_obj(vertices + normals + face, "a.obj").normals.defined());
+  }
+  CHECK_FALSE(read_obj(vertices + "vn nan 0 1\nvn 0 0 0\nf 1//1 2//2 3//1", "a.obj").normals.defined());
 }
 
 TEST_CASE("OBJ: a vertex in no face may have no number") {

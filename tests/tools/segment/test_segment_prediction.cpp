@@ -104,6 +104,13 @@ TEST_CASE("a vertex of a mesh has the part of the nearest point") {
   CHECK(mesh.mesh.faces.size(0) == 4);
   require_equal(mesh.vertex_labels, labels_of_nearest(mesh.points, mesh.labels, mesh.mesh.vertices), "labels");
   CHECK_FALSE(example.predict("a.xyz", "mug").vertex_labels.defined());
+  CHECK_FALSE(mesh.normals.defined());
+  write_text(example.folder / "b.obj",
+             "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvn 0 0 2\nvn 1 0 0\nf 1//1 3//1 2//1\nf 1//1 2//1 4//2\n"
+             "f 1//1 4//2 3//1\nf 2//1 3//1 4//2\n");
+  require_close(example.predict("b.obj", "mug").normals,
+                at::tensor({0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F, 1.0F, 0.0F, 0.0F}).view({4, 3}), 1e-6,
+                "normals of the vertices");
 }
 
 TEST_CASE("a model that is told the class needs a known one, another may be told") {
