@@ -162,7 +162,9 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
               "encoding_channels must be 0 without an encoding, got ", options.encoding_channels);
   TORCH_CHECK(!options.sign_invariant || options.encoding_channels > 0,
               "encoding_channels must be at least 1 with sign_invariant");
-  TORCH_CHECK(!options.angles || options.distance_channels > 0, "angles must be false without distance_channels");
+  TORCH_CHECK(!options.angles ||
+                  (options.distance_channels > 0 && options.relative && options.positions != NodePositions::relative),
+              "angles must be false without distance_channels, and where attention sees no edges");
   TORCH_CHECK(options.edge_cutoff >= 0, "edge_cutoff must not be negative, got ", options.edge_cutoff);
   TORCH_CHECK(options.edge_cutoff == 0 || convolves(options), "edge_cutoff must be 0 without a local branch, got ",
               options.edge_cutoff);

@@ -94,7 +94,7 @@ ColumnStatistics column_statistics(const at::Tensor& values, const at::Tensor& m
 // edge: each layer and head has its own weights for every channel, which embed the categories.
 //
 // With distance_channels, X_R has additional channels of the distance between a node and a sampled one
-// (distance_features), and with angles of those between the line from one to the other and the edges of both
+// (distance_features), and with angles of those of the edges of both to the line between them and to each other
 // (angle_features): predictions are invariant to rotation and translation of a graph. That takes n x k memory.
 //
 // A local branch of the layers passes messages along the edges, with the same channels as features of an edge, except

@@ -74,8 +74,6 @@ void check_inputs(const AttentionOptions& options, const RelativeEncoding& relat
     TORCH_CHECK(relative.col.defined(), "col of the relative encoding must be a tensor [E], got none");
     check_count(relative.edge_attr, "edge_attr", relative.col.size(0), "[E, r]");
     if (relative.coordinates.defined()) check_count(relative.coordinates, "coordinates", x.size(0), "[N, 3]");
-    TORCH_CHECK(!relative.angles || relative.coordinates.defined(),
-                "coordinates of the relative encoding must be a tensor [N, 3] with angles, got none");
   }
 }
 

@@ -84,21 +84,10 @@ class SummedEdges {
   at::Tensor summed_;  // [edges + 1, r], at the first occurrence of each pair; the last row is 0
 };
 
-// What X_R of a graph is computed from, for all items of a batch. Empty for other relative encodings.
-struct GraphRelations {
-  explicit GraphRelations(const RelativeEncoding& relative) : edges(relative) {
-    if (relative.kind != RelativeEncodingKind::graph || !relative.angles) return;
-    directions = edge_directions(relative.coordinates, relative.rowptr, relative.col);
-  }
-
-  SummedEdges edges;
-  EdgeDirections directions;  // with angles
-};
-
 // Returns the encoding of the edges to a node and, with coordinates, of the distance and the angles to it.
-at::Tensor node_encoding(const RelativeEncoding& relative, const GraphRelations& graph, const at::Tensor& members,
+at::Tensor node_encoding(const RelativeEncoding& relative, const SummedEdges& summed, const at::Tensor& members,
                          const Span& span) {
-  const at::Tensor edges = graph.edges.encoding(members, span);
+  const at::Tensor edges = summed.encoding(members, span);
   if (!relative.coordinates.defined()) return edges;
   const at::Tensor nodes = members.narrow(0, span.key, span.keys);
   const at::Tensor there = relative.coordinates.index_select(0, nodes);
@@ -106,8 +95,7 @@ at::Tensor node_encoding(const RelativeEncoding& relative, const GraphRelations&
   std::vector<at::Tensor> encoding = {
       edges, distance_features((here.unsqueeze(1) - there.unsqueeze(0)).square().sum(-1), relative.distance_channels,
                                relative.distance_range)};
-  if (relative.angles) {
-    const auto& [mean, products] = graph.directions;
+  if (const auto& [mean, products] = relative.directions; mean.defined()) {
     encoding.push_back(
         angle_features(here, {mean.narrow(0, span.query, span.queries), products.narrow(0, span.query, span.queries)},
                        there, {mean.index_select(0, nodes), products.index_select(0, nodes)}));
@@ -116,21 +104,21 @@ at::Tensor node_encoding(const RelativeEncoding& relative, const GraphRelations&
   return at::cat(encoding, -1);
 }
 
-AttentionBias graph_bias(const RelativeEncoding& relative, const GraphRelations& graph, const Pairs& pairs,
+AttentionBias graph_bias(const RelativeEncoding& relative, const SummedEdges& summed, const Pairs& pairs,
                          const RelativeWeights& weights, const Span& span) {
-  const AttentionBias top = transform(node_encoding(relative, graph, pairs.top, span), weights);
-  const AttentionBias partner = transform(node_encoding(relative, graph, pairs.partner, span), weights);
+  const AttentionBias top = transform(node_encoding(relative, summed, pairs.top, span), weights);
+  const AttentionBias partner = transform(node_encoding(relative, summed, pairs.partner, span), weights);
   const at::Tensor p = pairs.weight.narrow(0, span.key, span.keys).view({1, span.keys, 1});
   return {p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add};
 }
 
-AttentionBias attention_bias(const RelativeEncoding& relative, const GraphRelations& graph, const Pairs& pairs,
+AttentionBias attention_bias(const RelativeEncoding& relative, const SummedEdges& summed, const Pairs& pairs,
                              const RelativeWeights& weights, const Span& span) {
   switch (relative.kind) {
     case RelativeEncodingKind::points:
       return transform(point_encoding(relative, pairs, weights.w_mul.size(0), span), weights);
     case RelativeEncodingKind::graph:
-      return graph_bias(relative, graph, pairs, weights, span);
+      return graph_bias(relative, summed, pairs, weights, span);
     case RelativeEncodingKind::sequence: {
       const at::Tensor s = relative.positions.narrow(0, span.query, span.queries).unsqueeze(1);
       const at::Tensor ss = pairs.sample(relative.positions).narrow(0, span.key, span.keys).unsqueeze(0);
@@ -184,10 +172,10 @@ at::Tensor span_probabilities(const ComposedAttention& rule, const at::Tensor& q
 AttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
                                    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) {
   const int64_t queries = relative.rowptr.size(0) - 1, keys = pairs.weight.size(0), heads = weights.b_mul.size(0);
-  const GraphRelations graph(relative);
+  const SummedEdges summed(relative);
   std::vector<at::Tensor> mul, add;
   for (const Span& span : spans_of(q_ptr, queries, k_ptr, keys, pairs.weight.device())) {
-    const AttentionBias bias = attention_bias(relative, graph, pairs, weights, span);
+    const AttentionBias bias = attention_bias(relative, summed, pairs, weights, span);
     mul.push_back(bias.mul.reshape({span.queries * span.keys, heads}));
     add.push_back(bias.add.reshape({span.queries * span.keys, heads}));
   }
@@ -197,7 +185,7 @@ AttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs
 at::Tensor ComposedAttention::probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak,
                                             const RelativeEncoding& relative, const Pairs& pairs,
                                             const RelativeWeights& weights, const AttentionSpan& span) const {
-  return span_probabilities(*this, q, k, leak, attention_bias(relative, GraphRelations(relative), pairs, weights, span),
+  return span_probabilities(*this, q, k, leak, attention_bias(relative, SummedEdges(relative), pairs, weights, span),
                             span);
 }
 
@@ -205,10 +193,10 @@ at::Tensor ComposedAttention::operator()(const at::Tensor& q, const at::Tensor& 
                                          const at::Tensor& leak, const RelativeEncoding& relative, const Pairs& pairs,
                                          const RelativeWeights& weights, const std::optional<at::Tensor>& q_ptr,
                                          const std::optional<at::Tensor>& k_ptr) const {
-  const GraphRelations graph(relative);
+  const SummedEdges summed(relative);
   std::vector<at::Tensor> items;
   for (const Span& span : spans_of(q_ptr, q.size(0), k_ptr, k.size(0), q.device())) {
-    const AttentionBias bias = attention_bias(relative, graph, pairs, weights, span);
+    const AttentionBias bias = attention_bias(relative, summed, pairs, weights, span);
     const at::Tensor p = span_probabilities(*this, q, k, leak, bias, span);
     items.push_back(at::einsum("ijh,jhc->ihc", {p, v.narrow(0, span.key, span.keys)}));
   }

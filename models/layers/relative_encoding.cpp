@@ -7,13 +7,21 @@
 
 #include "geometry/deterministic_scatter_sum.h"
 #include "geometry/device_offsets.h"
+#include "geometry/no_autocast.h"
 
 namespace geosft {
 namespace {
 
-// Scales vectors [..., 3] to length 1. Those of length 0 remain, with a finite gradient.
+// Scales vectors [..., 3] to length 1. Those of length 0 remain, with a gradient of 0: a steep one would have to cancel
+// with that of the other end.
 at::Tensor unit_vectors(const at::Tensor& x) {
-  return x / x.square().sum(-1, /*keepdim=*/true).clamp_min(smallest_squared_distance).sqrt();
+  const at::Tensor squared = x.square().sum(-1, /*keepdim=*/true), there = squared > smallest_squared_distance;
+  return x * at::where(there, at::where(there, squared, 1.0).rsqrt(), 0.0);
+}
+
+// Returns the products xx, yy, zz, xy, xz, yz of the components of vectors [..., 3].
+at::Tensor products_of(const at::Tensor& x) {
+  return at::cat({x.square(), x.narrow(-1, 0, 1) * x.narrow(-1, 1, 2), x.narrow(-1, 1, 1) * x.narrow(-1, 2, 1)}, -1);
 }
 
 }  // namespace
@@ -36,12 +44,12 @@ RelativeEncoding RelativeEncoding::graph(at::Tensor rowptr, at::Tensor col, at::
 }
 
 RelativeEncoding RelativeEncoding::molecules(const RelativeEncoding& graph, at::Tensor coordinates,
-                                             int64_t distance_channels, double distance_range, bool angles) {
+                                             int64_t distance_channels, double distance_range, bool with_angles) {
   RelativeEncoding relative = graph;
-  relative.coordinates = std::move(coordinates);
+  relative.coordinates = coordinates.to(at::promote_types(coordinates.scalar_type(), at::kFloat));
   relative.distance_channels = distance_channels;
   relative.distance_range = distance_range;
-  relative.angles = angles;
+  if (with_angles) relative.directions = edge_directions(relative.coordinates, graph.rowptr, graph.col);
   return relative;
 }
 
@@ -69,23 +77,26 @@ EdgeDirections edge_directions(const at::Tensor& coordinates, const at::Tensor& 
   // Without edges there are no sources.
   const at::Tensor source = edges == 0 ? col : item_of_row_on_device(rowptr, edges, col.device());
   const at::Tensor along = unit_vectors(coordinates.index_select(0, col) - coordinates.index_select(0, source));
-  const at::Tensor products = along.unsqueeze(2) * along.unsqueeze(1);
-  const at::Tensor sums = deterministic_scatter_sum(at::cat({along, products.flatten(1)}, 1), source, nodes);
+  const at::Tensor sums = deterministic_scatter_sum(at::cat({along, products_of(along)}, 1), source, nodes);
   const at::Tensor means = sums / at::diff(rowptr).to(sums.device()).clamp_min(1).unsqueeze(1);
-  return {means.narrow(1, 0, 3), means.narrow(1, 3, 9).view({nodes, 3, 3})};
+  return {means.narrow(1, 0, 3), means.narrow(1, 3, 6)};
 }
 
 at::Tensor angle_features(const at::Tensor& coordinates, const EdgeDirections& directions,
                           const at::Tensor& other_coordinates, const EdgeDirections& other_directions) {
+  const NoAutocast no_autocast;
   const at::Tensor line = unit_vectors(other_coordinates.unsqueeze(0) - coordinates.unsqueeze(1));
-  const auto squares = [&](const char* of_ends, const at::Tensor& products) {
-    return at::einsum(of_ends, {line, products, line});
+  const at::Tensor twice = at::tensor({1.0, 1.0, 1.0, 2.0, 2.0, 2.0}, line.options().requires_grad(false));
+  const at::Tensor products = products_of(line) * twice;
+  // Sums of products with one row for each line of a node.
+  const auto of_nodes = [](const at::Tensor& lines, const at::Tensor& rows) {
+    return lines.matmul(rows.unsqueeze(2)).squeeze(2);
   };
-  return at::stack(
-      {(line * directions.mean.unsqueeze(1)).sum(-1), squares("ija,iab,ijb->ij", directions.products),
-       -(line * other_directions.mean.unsqueeze(0)).sum(-1), squares("ija,jab,ijb->ij", other_directions.products),
-       directions.mean.matmul(other_directions.mean.t())},
-      -1);
+  const at::Tensor back = line.transpose(0, 1), products_back = products.transpose(0, 1);
+  return at::stack({of_nodes(line, directions.mean), of_nodes(products, directions.products),
+                    -of_nodes(back, other_directions.mean).t(), of_nodes(products_back, other_directions.products).t(),
+                    directions.mean.matmul(other_directions.mean.t())},
+                   -1);
 }
 
 at::Tensor sinusoids(int64_t n, int64_t width, const at::TensorOptions& options) {

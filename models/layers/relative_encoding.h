@@ -8,6 +8,12 @@ namespace geosft {
 
 enum class RelativeEncodingKind { none, points, graph, sequence };
 
+// The directions u of the edges of each node, which have length 1: averages over its edges, 0 for a node without edges.
+struct EdgeDirections {
+  at::Tensor mean;      // of u, [N, 3]
+  at::Tensor products;  // of the products of two components of u: xx, yy, zz, xy, xz, yz, [N, 6]
+};
+
 // The relative encoding of one packed batch. Only the members of its kind are defined. Layers check shapes and dtypes,
 // not that numbers are finite: a NaN here reaches the rows that see its point or edge. Models check points and normals.
 struct RelativeEncoding {
@@ -18,15 +24,16 @@ struct RelativeEncoding {
   at::Tensor edge_attr;           // graph: [E, r], including the channel of ones
   int64_t distance_channels = 0;  // graph with coordinates: further channels of X_R (distance_features)
   double distance_range = 1.0;    // the same, in the unit of the coordinates
-  bool angles = false;            // graph with coordinates: further channels of X_R (angle_features)
+  EdgeDirections directions;      // the same, or undefined: further channels of X_R (angle_features)
   at::Tensor positions;           // sequence: sinusoids [N, ds]
 
   static RelativeEncoding none() { return {}; }
   static RelativeEncoding points(at::Tensor coordinates, at::Tensor normals = {});
   static RelativeEncoding graph(at::Tensor rowptr, at::Tensor col, at::Tensor edge_attr);
-  // Combines edges, distances and angles in one X_R. Takes n x k memory: for molecules, not for large graphs.
+  // Combines edges, distances and angles in one X_R. Coordinates of 16 bits are widened to float32. Takes n x k memory:
+  // for molecules, not for large graphs.
   static RelativeEncoding molecules(const RelativeEncoding& graph, at::Tensor coordinates, int64_t distance_channels,
-                                    double distance_range, bool angles = false);
+                                    double distance_range, bool with_angles = false);
   static RelativeEncoding sequence(at::Tensor positions);
 };
 
@@ -37,20 +44,16 @@ inline constexpr double smallest_squared_distance = 1e-12;
 // equal width with evenly spaced centres from 0 to range > 0.
 at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channels, double range);
 
-// The directions of the edges of each node, unit vectors u: averages over the edges, 0 for a node without edges.
-struct EdgeDirections {
-  at::Tensor mean;      // of u, [N, 3]
-  at::Tensor products;  // of u u^T, [N, 3, 3]
-};
-
 // Returns the directions of the edges rowptr int64 [N + 1] and col int64 [E] between nodes with coordinates [N, 3].
-// Differentiable in the coordinates; sums in a fixed order. The direction of an edge of length 0 is 0.
+// Differentiable in the coordinates; sums in a fixed order. The direction of an edge of length 0 is 0, and so is its
+// gradient.
 EdgeDirections edge_directions(const at::Tensor& coordinates, const at::Tensor& rowptr, const at::Tensor& col);
 
 inline constexpr int64_t angle_channels = 5;
-// Returns features [n, k, angle_channels] of lines from nodes with coordinates [n, 3] to others, [k, 3]: the mean, over
-// the edges of the first, of the cosine of the angle to the line, and of its square; the same of the edges of the other
-// to the line back; and the mean cosine of the angles between an edge of the first and one of the other.
+// Returns features [n, k, angle_channels] of n nodes, with coordinates [n, 3], and k others. Means over the edges: of
+// the cosine of the angle between an edge of the first and the line to the other, and of its square; the same for the
+// edges of the other and the line back; and of the cosine of the angle between an edge of the first and one of the
+// other.
 at::Tensor angle_features(const at::Tensor& coordinates, const EdgeDirections& directions,
                           const at::Tensor& other_coordinates, const EdgeDirections& other_directions);
 

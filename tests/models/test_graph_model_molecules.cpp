@@ -142,6 +142,28 @@ TEST_CASE("atom references are the fit of the targets on the kinds of nodes, and
   require_error([&] { GraphModel wrong(of_nodes_alone); }, {"atom_references"});
 }
 
+TEST_CASE("forces in float32 are those of float64, also where atoms coincide") {
+  FeaturedGraphs graphs = featured_graphs({9, 1, 14}, 7);
+  GraphModelOptions options = molecule_options();
+  for (const bool angles : {false, true}) {
+    for (const bool coincide : {false, true}) {
+      options.angles = angles;
+      const auto forces = [&](at::ScalarType dtype) {
+        GraphModel model = model_of(options, dtype);
+        FeaturedGraphs moved = graphs;
+        at::Tensor coordinates = graphs.coordinates.to(dtype).clone();
+        if (coincide) coordinates[3].copy_(coordinates[5]);
+        moved.coordinates = coordinates.requires_grad_(true);
+        SamplingContext context = SamplingContext::greedy();
+        model->forward(moved, context).sum().backward();
+        return coordinates.grad();
+      };
+      INFO((angles ? "angles" : "distances") << (coincide ? ", coinciding" : ""));
+      require_close(forces(at::kFloat), forces(at::kDouble), 1e-3, "forces", 1.0);
+    }
+  }
+}
+
 TEST_CASE("gradients of coordinates are those of finite differences") {
   const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
   GraphModelOptions options = molecule_options();

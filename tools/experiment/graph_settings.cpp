@@ -102,8 +102,7 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
            "let it see the distance of nodes with coordinates, in so many channels; 0: it does not", not_negative)
       .add("model", "distance_range", &model.distance_range, "that these cover, in the unit of the data", above_zero)
       .add("model", "angles", &model.angles,
-           "let it see, beside distances, the angles between the edges of two nodes and the line from one to the "
-           "other");
+           "let it also see the angles of the edges of two such nodes to the line between them and to each other");
   config
       .add("model", "edge_cutoff", &model.edge_cutoff,
            "let local pass messages between all nodes at most this far apart, in the unit of the data; 0: along edges",
@@ -472,7 +471,8 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.relative = model.relative && model.sees_relative();
   options.distance_channels = options.relative ? model.distance_channels : 0;
   options.distance_range = model.distance_range;
-  options.angles = options.distance_channels > 0 && model.angles && model.kind() == AttentionKind::sampling;
+  options.angles = model.angles && options.distance_channels > 0 && model.kind() == AttentionKind::sampling &&
+                   model.positions != NodePositions::relative;
   options.outputs = schema.outputs();
   options.layer = model.layer();
   options.layers = model.depth;

@@ -447,6 +447,15 @@ class Modules(unittest.TestCase):
         calls = (((torch.randn(int(ptr[-1]), DIM), ptr), {}) for ptr in (torch.tensor([0, 12, 17, 36]), torch.tensor([0, 9, 18])))
         self.compare_compiled(Sampled(), *calls, backend="inductor", dynamic=True)
 
+    def test_molecules_of_16_bits(self):
+        edges = torch.tensor([[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]])
+        graphs = nn.FeaturedGraphs.from_edges(edges, [0, 3, 5], node_categories=torch.tensor([[0], [1], [0], [1], [1]]), coordinates=torch.rand(5, 3))
+        for dtype in (torch.float16, torch.bfloat16):
+            torch.manual_seed(7)
+            model = nn.GraphModel(2, DIM, **LAYER, node_vocabulary=[2], distance_channels=3, angles=True).eval()
+            expected = model(graphs).detach()
+            torch.testing.assert_close(model.to(dtype)(graphs).detach().float(), expected, rtol=0.1, atol=0.1)
+
     def test_gradients_in_points_and_coordinates(self):
         points, normals = (one[:2, :8].double() for one in dense_clouds())
         for options in ({"tokens": "radial"}, {"tokens": "ppf", "normals": False}, {"tokens": "shape_context"}):

@@ -886,7 +886,8 @@ def _load_graph_model(config, texts, file) -> TrainedGraphModel:
         positions=model["positions"], position_channels=model["position_channels"],
         places=schema.get("grid_height", 0) * schema.get("grid_width", 0), documents=documents, relative=relative,
         distance_channels=model["distance_channels"] if relative else 0, distance_range=model["distance_range"],
-        angles=relative and model["distance_channels"] > 0 and model.get("angles", False),
+        angles=model.get("angles", False) and relative and model["distance_channels"] > 0 and model["attention"] == "sampling"
+        and model["positions"] != "relative",
         edge_cutoff=0.0 if local == "none" else model.get("edge_cutoff", 0.0), radial_channels=model.get("radial_channels", 32),
         atom_references=model.get("atom_references", False),
         head="pairs" if documents else "nodes" if of_nodes else model["head"])

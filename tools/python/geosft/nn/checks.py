@@ -201,6 +201,8 @@ def _check_edges(relative: GraphEncoding, x: Tensor, channels: int) -> None:
     if relative.angles:
         if relative.coordinates is None:
             raise ValueError("angles must be False without coordinates")
+        if channels < ANGLE_CHANNELS + 2:  # and one of distances and of edges each
+            raise ValueError(f"angles must be False for fewer than {ANGLE_CHANNELS + 2} relative channels, of which angles take {ANGLE_CHANNELS}, got {channels}")
         channels -= ANGLE_CHANNELS
     if relative.coordinates is not None:
         _check_rows(relative.coordinates, "coordinates", x, 3)

@@ -59,13 +59,21 @@ def _transform(encoding: Tensor, weights: tuple[Tensor, ...]) -> Bias:
 
 
 def _unit_vectors(x: Tensor) -> Tensor:
-    """Vectors [..., 3] scaled to length 1; those of length 0 remain, with a finite gradient."""
-    return x / x.square().sum(-1, keepdim=True).clamp_min(SMALLEST_SQUARED_DISTANCE).sqrt()
+    """Vectors [..., 3] scaled to length 1; those of length 0 remain, with a gradient of 0: a steep one would have to cancel
+    with that of the other end."""
+    squared = x.square().sum(-1, keepdim=True)
+    there = squared > SMALLEST_SQUARED_DISTANCE
+    return x * torch.where(there, torch.where(there, squared, 1.0).rsqrt(), 0.0)
+
+
+def _products_of(x: Tensor) -> Tensor:
+    """The products xx, yy, zz, xy, xz, yz of the components of vectors [..., 3]."""
+    return torch.cat((x.square(), x[..., :1] * x[..., 1:], x[..., 1:2] * x[..., 2:]), -1)
 
 
 class _EdgeDirections(NamedTuple):
-    """The directions of the edges of each node, unit vectors u: the `mean` [..., 3] of u over its edges, and the mean
-    `products` [..., 3, 3] of u u^T; 0 for a node without edges."""
+    """The directions u of the edges of each node, which have length 1: the `mean` [..., 3] of u over its edges, and the mean
+    `products` [..., 6] of two components of u; 0 for a node without edges."""
 
     mean: Tensor
     products: Tensor
@@ -75,26 +83,23 @@ class _EdgeDirections(NamedTuple):
         """Those of the edges in CSR between nodes with `coordinates` [N, 3]."""
         source = segment_of(rowptr, col.shape[0], col.device)
         along = _unit_vectors(coordinates[col] - coordinates[source])
-        count = rowptr.diff().clamp_min(1).to(coordinates)
-        mean = torch.zeros_like(coordinates).index_add(0, source, along) / count.unsqueeze(1)
-        products = coordinates.new_zeros(coordinates.shape[0], 3, 3).index_add(0, source, along.unsqueeze(2) * along.unsqueeze(1))
-        return _EdgeDirections(mean, products / count.view(-1, 1, 1))
+        each = torch.cat((along, _products_of(along)), 1)
+        sums = each.new_zeros(coordinates.shape[0], 9).index_add(0, source, each)
+        means = sums / rowptr.diff().clamp_min(1).unsqueeze(1).to(sums)
+        return _EdgeDirections(means[:, :3], means[:, 3:])
 
     def of_nodes(self, rows: Tensor) -> _EdgeDirections:
         return _EdgeDirections(self.mean[rows], self.products[rows])
 
 
 def _angle_features(coordinates: Tensor, directions: _EdgeDirections, others: Tensor, of_others: _EdgeDirections) -> Tensor:
-    """[N, K, 5] of nodes with coordinates [N, 3] and what each sees of sampled ones, [N, K, 3]
+    """[N, K, ANGLE_CHANNELS] of nodes with coordinates [N, 3] and what each sees of sampled ones, [N, K, 3]
     (:class:`GraphEncoding`)."""
     line = _unit_vectors(others - coordinates.unsqueeze(1))
-
-    def squares(products: Tensor) -> Tensor:
-        return ((products @ line.unsqueeze(-1)).squeeze(-1) * line).sum(-1)
-
-    mean = directions.mean.unsqueeze(1)
-    return torch.stack(((line * mean).sum(-1), squares(directions.products.unsqueeze(1)), -(line * of_others.mean).sum(-1),
-                        squares(of_others.products), (mean * of_others.mean).sum(-1)), -1)
+    products = _products_of(line) * line.new_tensor([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+    mean, own = directions.mean.unsqueeze(1), directions.products.unsqueeze(1)
+    return torch.stack(((line * mean).sum(-1), (products * own).sum(-1), -(line * of_others.mean).sum(-1),
+                        (products * of_others.products).sum(-1), (mean * of_others.mean).sum(-1)), -1)
 
 
 def _edge_encoding(relative: GraphEncoding, members: Tensor, keys: PaddedKeys) -> Tensor:
@@ -106,17 +111,19 @@ def _edge_encoding(relative: GraphEncoding, members: Tensor, keys: PaddedKeys) -
     return each.new_zeros(nodes, *each.shape[1:]).index_add(0, source, each)
 
 
-def _node_encoding(relative: GraphEncoding, directions: _EdgeDirections | None, members: Tensor, keys: PaddedKeys) -> Tensor:
+def _node_encoding(
+    relative: GraphEncoding, coordinates: Tensor | None, directions: _EdgeDirections | None, members: Tensor, keys: PaddedKeys
+) -> Tensor:
     """X_R of the edges to nodes and, where the encoding has coordinates, of the distance and the angles to them."""
     edges = _edge_encoding(relative, members, keys)
-    if relative.coordinates is None:
+    if coordinates is None:
         return edges
     seen = members[keys.item]
-    there = relative.coordinates[seen]
-    squares = (relative.coordinates.unsqueeze(1) - there).square().sum(-1)
+    there = coordinates[seen]
+    squares = (coordinates.unsqueeze(1) - there).square().sum(-1)
     encoding = [edges, distance_features(squares, relative.distance_channels, relative.distance_range)]
     if directions is not None:
-        encoding.append(_angle_features(relative.coordinates, directions, there, directions.of_nodes(seen)))
+        encoding.append(_angle_features(coordinates, directions, there, directions.of_nodes(seen)))
     return torch.cat([channels.to(edges.dtype) for channels in encoding], -1)
 
 
@@ -131,9 +138,12 @@ def attention_bias(relative, pairs, keys: PaddedKeys, weights: tuple[Tensor, ...
         points, normals = (None if one is None else keys.of_queries(pairs.sample(one)) for one in relative)
         channels = weights[0].shape[0]
         return _transform(point_features(relative.coordinates, points, relative.normals, normals, channels), weights)
-    directions = _EdgeDirections.of(relative.coordinates, relative.rowptr, relative.col) if relative.angles else None
-    top = _transform(_node_encoding(relative, directions, pairs.top[keys.rows], keys), weights)
-    partner = _transform(_node_encoding(relative, directions, pairs.partner[keys.rows], keys), weights)
+    coordinates = relative.coordinates
+    if coordinates is not None:
+        coordinates = coordinates.to(torch.promote_types(coordinates.dtype, torch.float32))
+    directions = _EdgeDirections.of(coordinates, relative.rowptr, relative.col) if relative.angles else None
+    top = _transform(_node_encoding(relative, coordinates, directions, pairs.top[keys.rows], keys), weights)
+    partner = _transform(_node_encoding(relative, coordinates, directions, pairs.partner[keys.rows], keys), weights)
     p = keys.of_queries(pairs.weight).unsqueeze(-1)
     return Bias(p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add)
 

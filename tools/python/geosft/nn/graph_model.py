@@ -314,8 +314,8 @@ class GraphModel(nn.Module):
         relative: attention sees the edges.
         distance_channels, distance_range: with `relative`, attention sees distances of the nodes' coordinates too, up to
             `distance_range` in their unit; 0 channels: it does not.
-        angles: with `distance_channels`, attention also sees the angles between the edges of two nodes and the line from one
-            to the other (:class:`GraphEncoding`).
+        angles: with `distance_channels`, attention also sees the angles of the edges of two nodes to the line between them and
+            to each other (:class:`GraphEncoding`).
         head: "softmax_pool", "sample_max", "sum", "mean" or "max" per graph; "class_token" per graph, from a learned token
             before its nodes that attends with them (without `relative`, `local` and relative positions); "nodes" per node;
             "pairs" per pair of documents.
@@ -388,8 +388,8 @@ class GraphModel(nn.Module):
             raise ValueError("head must be pairs for items of two documents, and for them alone")
         if distance_channels > 0 and not 0 < distance_range < float("inf"):
             raise ValueError(f"distance_range must be above 0, got {distance_range}")
-        if angles and distance_channels == 0:
-            raise ValueError("angles must be False without distance_channels")
+        if angles and not (distance_channels > 0 and relative and positions != "relative"):
+            raise ValueError("angles must be False without distance_channels, and where attention sees no edges")
         made = factory_kwargs(device, dtype)
         self.node_vocabulary, self.edge_vocabulary = list(node_vocabulary), list(edge_vocabulary)
         self.node_values, self.edge_values, self.encoding = node_values, edge_values, encoding
