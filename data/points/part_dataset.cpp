@@ -39,7 +39,7 @@ std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& sour
   return format->read(source, split, options);
 }
 
-std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const at::Tensor& part_points,
+std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const std::optional<LabelCounts>& counts,
                                               const std::string& source) {
   const std::vector<std::string>& classes = shapes.class_names();
   std::vector<bool> present(classes.size(), false);
@@ -49,17 +49,18 @@ std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const a
     if (!present[label]) empty.push_back(classes[label]);
   }
   if (!empty.empty()) warnings.push_back(source + ": " + empty_classes_text(empty, classes.size(), "no shape"));
-  if (!part_points.defined()) return warnings;
+  if (!counts || counts->labelled() == 0) return warnings;
   empty.clear();
   for (size_t id = 0; id < shapes.parts().size(); ++id) {
     const ShapePart& part = shapes.parts()[id];
     const auto category = static_cast<size_t>(part.category);
-    if (present[category] && part_points[static_cast<int64_t>(id)].item<int64_t>() == 0) {
+    if (present[category] && counts->parts[static_cast<int64_t>(id)].item<int64_t>() == 0) {
       empty.push_back(classes[category] + " " + part.name);
     }
   }
   if (!empty.empty()) {
-    warnings.push_back(source + ": " + empty_classes_text(empty, shapes.parts().size(), "no point", "parts"));
+    const char* const what = counts->unlabelled > 0 ? "no labelled point" : "no point";
+    warnings.push_back(source + ": " + empty_classes_text(empty, shapes.parts().size(), what, "parts"));
   }
   return warnings;
 }
@@ -68,25 +69,40 @@ void LabelCounts::add(const at::Tensor& labels) {
   const at::Tensor found = at::bincount(labels.flatten() - unlabelled_part, {}, parts.size(0) + 1);
   unlabelled += found[0].item<int64_t>();
   parts += found.slice(0, 1);
+  clouds += labels.size(0);
   unlabelled_clouds += (labels == unlabelled_part).all(1).sum().item<int64_t>();
 }
 
-std::string unlabelled_warning(const PartDataset& shapes, const LabelCounts& counts, const std::string& source) {
+std::string unlabelled_warning(const LabelCounts& counts, const std::string& source) {
   if (counts.unlabelled == 0) return {};
-  const int64_t points = counts.unlabelled + counts.parts.sum().item<int64_t>();
-  std::string text = source + ": " + std::to_string(counts.unlabelled) + " of " + std::to_string(points) +
+  const int64_t labelled = counts.labelled();
+  if (labelled == 0) {
+    return source + ": none of its " + std::to_string(counts.unlabelled) + " points has a label: the parts can only " +
+           "be predicted";
+  }
+  std::string text = source + ": " + std::to_string(counts.unlabelled) + " of " +
+                     std::to_string(counts.unlabelled + labelled) +
                      (counts.unlabelled == 1 ? " points has" : " points have") + " no label";
   if (counts.unlabelled_clouds > 0) {
-    text += ", and " + std::to_string(counts.unlabelled_clouds) + " of " + std::to_string(shapes.size()) +
+    text += ", and " + std::to_string(counts.unlabelled_clouds) + " of " + std::to_string(counts.clouds) +
             (counts.unlabelled_clouds == 1 ? " clouds has" : " clouds have") + " no labelled point";
   }
   return text + ": losses and metrics leave them out";
 }
 
-LabelCounts count_required_parts(const PartDataset& shapes, const std::string& source) {
+LabelCounts count_required_parts(const PartDataset& shapes, const std::string& source, const std::string& advice) {
   LabelCounts counts = shapes.count_parts();
-  if (counts.parts.any().item<bool>()) return counts;
-  throw DataError(source, "a point with a label", "none among " + std::to_string(counts.unlabelled));
+  if (counts.labelled() > 0) return counts;
+  throw DataError(source, "a point with a label",
+                  "none among " + std::to_string(counts.unlabelled) + (advice.empty() ? "" : ": " + advice));
+}
+
+void require_labelled_cloud(const PointDataset& clouds, const std::string& source, const std::string& subset,
+                            const std::string& advice) {
+  for (int64_t row = 0; row < clouds.size(); ++row) {
+    if ((clouds.get(row).parts != unlabelled_part).any().item<bool>()) return;
+  }
+  throw DataError(source, "a labelled point in the " + subset, "none: " + advice);
 }
 
 bool is_part_dataset(const std::filesystem::path& source) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,15 @@ enum class PartSplit { train, validation, train_and_validation, test };
 
 // Numbers of points by their label.
 struct LabelCounts {
-  explicit LabelCounts(int64_t count) : parts(at::zeros({count}, at::kLong)) {}
+  explicit LabelCounts(int64_t count = 0) : parts(at::zeros({count}, at::kLong)) {}
   // Adds clouds: labels int64 [clouds, points] in [0, count), or unlabelled_part.
   void add(const at::Tensor& labels);
 
+  int64_t labelled() const { return parts.sum().item<int64_t>(); }  // points with a label
+
   at::Tensor parts;               // int64 [count]: points of each part
   int64_t unlabelled = 0;         // points without a label
+  int64_t clouds = 0;             // all of them
   int64_t unlabelled_clouds = 0;  // clouds without a labelled point
 };
 
@@ -42,17 +46,22 @@ class PartDataset : public PointDataset {
   virtual LabelCounts count_parts() const = 0;
 };
 
-// Returns a warning if some classes have no shape, and one if parts of the other classes have no point. `part_points`
-// are the LabelCounts::parts of count_parts, or undefined if they are not known; `source` names the split.
-std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const at::Tensor& part_points,
+// Returns a warning if some classes have no shape, and one if parts of the other classes have no labelled point, unless
+// no point has a label. `counts` are those of count_parts, absent if they are not known; `source` names the split.
+std::vector<std::string> empty_parts_warnings(const PartDataset& shapes, const std::optional<LabelCounts>& counts,
                                               const std::string& source);
 
-// Returns a warning of points without a label, with their number; empty if all have one.
-std::string unlabelled_warning(const PartDataset& shapes, const LabelCounts& counts, const std::string& source);
+// Returns a warning of points without a label, with their number, or that no point has one; empty if all have one.
+std::string unlabelled_warning(const LabelCounts& counts, const std::string& source);
 
 // Returns count_parts() of a split that is to be learned or evaluated. Throws as it does, and DataError naming `source`
-// if no point is labelled.
-LabelCounts count_required_parts(const PartDataset& shapes, const std::string& source);
+// if no point is labelled; `advice` says why that is needed and what to do.
+LabelCounts count_required_parts(const PartDataset& shapes, const std::string& source, const std::string& advice = {});
+
+// Throws DataError, with `advice` on what to do, if none of the clouds of a subset has a labelled point. `source` names
+// the data, `subset` the clouds, as in "8 clouds to train with". Reads clouds until one has such a point.
+void require_labelled_cloud(const PointDataset& clouds, const std::string& source, const std::string& subset,
+                            const std::string& advice);
 
 // Detects the format of the folder. Throws DataError for an unknown format, listing the known ones, and for broken
 // data.

@@ -86,6 +86,23 @@ nlohmann::json parts_json(const PartNames& names) {
   return list;
 }
 
+constexpr const char* test_advice =
+    "train evaluates the test split at its end. Move some labelled clouds into this split; predict takes clouds "
+    "without labels";
+
+// Refuses clouds to train or to validate with none of which has a label: the files of a split can have labels where
+// the clouds that the settings choose of them have none.
+void require_labelled_subsets(const CloudTrainingData& data, const std::string& source) {
+  require_labelled_cloud(data.train(), source, std::to_string(data.train().size()) + " clouds to train with",
+                         "take more of each class (--max-per-class), hold out fewer (--validation-fraction), or choose "
+                         "others (--seed)");
+  if (const PointDataset* const validation = data.validation()) {
+    require_labelled_cloud(*validation, source, std::to_string(validation->size()) + " clouds to validate with",
+                           "hold out more (--validation-fraction) or others (--seed), or none (--validation-fraction "
+                           "0)");
+  }
+}
+
 }  // namespace
 
 SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings& settings, const Communicator&) {
@@ -97,11 +114,11 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
       to = open_part_dataset(settings.data, split, settings.reading());
       const std::string name = split == PartSplit::train_and_validation ? "train" : name_of(split);
       const std::string source = settings.data + " (" + name + ")";
-      const LabelCounts counts = count_required_parts(*to, source);
-      for (std::string& warning : empty_parts_warnings(*to, counts.parts, source)) {
+      const LabelCounts counts = count_required_parts(*to, source, split == PartSplit::test ? test_advice : "");
+      for (std::string& warning : empty_parts_warnings(*to, counts, source)) {
         warnings.push_back(std::move(warning));
       }
-      if (std::string warning = unlabelled_warning(*to, counts, source); !warning.empty()) {
+      if (std::string warning = unlabelled_warning(counts, source); !warning.empty()) {
         warnings.push_back(std::move(warning));
       }
       for (std::string& warning : to->warnings()) warnings.push_back(std::move(warning));
@@ -119,9 +136,11 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
   }
   for (const std::string& warning : warnings) std::cerr << warning << '\n';
   PartNames outputs{{training->class_names()}, training->parts()};
-  return {CloudTrainingData(std::move(training), std::move(validation), std::move(test), settings.clouds, settings.seed,
-                            settings.data, settings.augment),
-          std::move(outputs)};
+  Clouds clouds{CloudTrainingData(std::move(training), std::move(validation), std::move(test), settings.clouds,
+                                  settings.seed, settings.data, settings.augment),
+                std::move(outputs)};
+  require_labelled_subsets(clouds.data, settings.data);
+  return clouds;
 }
 
 std::unique_ptr<TrainingTask> SegmentExperiment::make_task(const PointSegmenter& model, const Clouds& clouds,
@@ -308,9 +327,9 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
     const auto& [split, shapes] = splits[i];
     const std::string name = data.string() + " (" + split + ")";
     if (split != "validation") {
-      add(empty_parts_warnings(*shapes, counts[i] ? counts[i]->parts : at::Tensor(), name));
+      add(empty_parts_warnings(*shapes, counts[i], name));
     }
-    if (counts[i] && counts[i]->unlabelled > 0) add({unlabelled_warning(*shapes, *counts[i], name)});
+    if (counts[i] && counts[i]->unlabelled > 0) add({unlabelled_warning(*counts[i], name)});
     if (!shapes->has_parts()) add({name + ": its files have no array pid: the parts can only be predicted"});
     add(shapes->warnings());
     if (reading.check) add(cloud_form_warnings(*shapes, name));

@@ -8,6 +8,18 @@
 #include "tests/data/points/part_files.h"
 
 namespace geosft::test::test_part_dataset {
+namespace {
+
+struct CountedReads : PointSubset {
+  using PointSubset::PointSubset;
+  Shape get(int64_t index) const override {
+    ++reads;
+    return PointSubset::get(index);
+  }
+  mutable int64_t reads = 0;
+};
+
+}  // namespace
 
 TEST_CASE("part dataset: what lies in a folder decides the reader") {
   const TemporaryFolder folder;
@@ -51,17 +63,22 @@ TEST_CASE("part dataset: classes without a shape and parts without a point are w
   const TemporaryFolder folder;
   write_part_set(folder / "all");
   const auto all = open_part_dataset(folder / "all", PartSplit::test);
-  CHECK(empty_parts_warnings(*all, all->count_parts().parts, "all").empty());
+  CHECK(empty_parts_warnings(*all, all->count_parts(), "all").empty());
   CHECK(all->count_parts().parts.sum().item<int64_t>() == 4 * 64);
   write_part_set(folder / "some", 6, 1);  // a lamp alone
   const auto some = open_part_dataset(folder / "some", PartSplit::test);
-  at::Tensor counts = some->count_parts().parts.clone();
+  LabelCounts counts = some->count_parts();
   CHECK(empty_parts_warnings(*some, counts, "some (test)") ==
         std::vector<std::string>{"some (test): 1 of 2 classes has no shape: mug"});
-  counts[1] = 0;
+  counts.parts = counts.parts.clone();
+  counts.parts[1] = 0;
   CHECK(empty_parts_warnings(*some, counts, "some (test)") ==
         std::vector<std::string>{"some (test): 1 of 2 classes has no shape: mug",
                                  "some (test): 1 of 5 parts has no point: lamp pole"});
+  counts.unlabelled = 1;
+  CHECK(empty_parts_warnings(*some, counts, "set").at(1) == "set: 1 of 5 parts has no labelled point: lamp pole");
+  counts.parts = at::zeros_like(counts.parts);  // none of the points has a label, which another warning says
+  CHECK(empty_parts_warnings(*some, counts, "set").size() == 1);
   CHECK(empty_parts_warnings(*some, {}, "some (test)").size() == 1);
   write_shapenet_text(folder / "text");
   const auto text = open_part_dataset(folder / "text", PartSplit::test);
@@ -76,7 +93,7 @@ TEST_CASE("part dataset: points without a label are told, and a split of such po
     write_hdf5(folder / "ply_data_test0.h5", clouds.arrays());
     return open_part_dataset(folder.path(), PartSplit::test);
   };
-  const auto warning = [](const PartDataset& set) { return unlabelled_warning(set, set.count_parts(), "set"); };
+  const auto warning = [](const PartDataset& set) { return unlabelled_warning(set.count_parts(), "set"); };
   PartClouds clouds(4, 63, 5);
   CHECK(warning(*opened(clouds)).empty());
   clouds.parts[2][7] = unlabelled_part;
@@ -94,7 +111,30 @@ TEST_CASE("part dataset: points without a label are told, and a split of such po
   require_equal(batch.parts, at::cat({some->get(0).parts, some->get(1).parts}), "parts");
   clouds.parts.fill_(unlabelled_part);
   const auto none = opened(clouds);
+  CHECK(warning(*none) == "set: none of its 252 points has a label: the parts can only be predicted");
   require_error([&] { count_required_parts(*none, "set"); }, {"set: expected a point with a label", "none among 252"});
+  require_error([&] { count_required_parts(*none, "set", "label some"); }, {"none among 252: label some"});
+}
+
+TEST_CASE("part dataset: clouds without a labelled point are refused, and are read up to the first that has one") {
+  const TemporaryFolder folder;
+  write_part_set(folder.path());
+  PartClouds clouds(4, 63, 5);
+  clouds.parts.slice(0, 0, 2).fill_(unlabelled_part);
+  write_hdf5(folder / "ply_data_test0.h5", clouds.arrays());
+  const auto whole = open_part_dataset(folder.path(), PartSplit::test);
+  const auto reads = [&](std::vector<int64_t> rows) {
+    const CountedReads some(*whole, std::move(rows));
+    require_labelled_cloud(some, "set", "clouds to train with", "label some");
+    return some.reads;
+  };
+  CHECK(reads({2, 0, 1, 3}) == 1);
+  CHECK(reads({1, 0, 3}) == 3);
+  require_error(
+      [&] {
+        reads({1, 0});
+      },
+      {"set: expected a labelled point in the clouds to train with, found none: label some"});
 }
 
 TEST_CASE("part dataset: the Princeton parts") {

@@ -93,6 +93,40 @@ TEST_CASE("a trained model is evaluated on the set of its settings, unless that 
                 {folder.path().string(), "2 classes with 5 parts of the trained model", "does not know 1, lamp/top"});
 }
 
+TEST_CASE("clouds that a training learns from, or holds out, are refused where none of them has a labelled point") {
+  const CapturedStderr quiet;
+  SegmentSettings settings = small_segment_settings();
+  const auto refused = [&](int64_t labelled) {  // by the number of the only cloud with labels
+    const TemporaryFolder folder;
+    write_part_set(folder.path());
+    PartClouds clouds(8, 64, 1);
+    const at::Tensor parts = clouds.parts[labelled].clone();
+    clouds.parts.fill_(unlabelled_part)[labelled].copy_(parts);
+    write_hdf5(folder / "ply_data_train0.h5", clouds.arrays());
+    settings.data = folder.path().string();
+    try {
+      SegmentExperiment::open_training(settings, one_process());
+    } catch (const DataError& error) {
+      return std::string(error.what()).substr(settings.data.size());
+    }
+    return std::string();
+  };
+  const auto refusals = [&](const std::string& text) {
+    int64_t count = 0;
+    for (int64_t labelled = 0; labelled < 8; ++labelled) count += refused(labelled).starts_with(text) ? 1 : 0;
+    return count;
+  };
+  const std::string expected = ": expected a labelled point in the ";
+  settings.clouds.validation_fraction = 0.25;
+  CHECK(refusals(expected + "6 clouds to train with, found none: ") == 2);
+  CHECK(refusals(expected + "2 clouds to validate with, found none: hold out more (--validation-fraction)") == 6);
+  settings.clouds.validation_fraction = 0;
+  settings.clouds.max_per_class = 1;
+  CHECK(refusals(expected + "2 clouds to train with, found none: take more of each class (--max-per-class)") == 6);
+  settings.clouds.max_per_class = 0;
+  CHECK(refusals(expected) == 0);
+}
+
 TEST_CASE("the splits that a training opened are compared with its table, where that lists them all") {
   using Names = std::vector<std::string>;
   const TemporaryFolder folder;

@@ -68,6 +68,12 @@ TEST_CASE("info --check of geosft-segment counts the points without a label") {
   const auto json = nlohmann::json::parse(shop.run_well(words + Words{"--check", "--json"}).out);
   CHECK(json.at("unlabelled_points") == nlohmann::json{{"train", 0}, {"test", 126}});
   CHECK_FALSE(nlohmann::json::parse(shop.run_well(words + Words{"--json"}).out).contains("unlabelled_points"));
+  PartClouds none(4, 63, 5);
+  none.parts.fill_(unlabelled_part);
+  write_hdf5(shop.data() / "ply_data_test0.h5", none.arrays());
+  const std::string bare = shop.run_well(words + Words{"--check"}).out;
+  CHECK_THAT(bare, Catch::Contains("(test): none of its 252 points has a label: the parts can only be predicted"));
+  CHECK(count_of(bare, "(test)") == 1);  // its parts without a point are not listed
 }
 
 TEST_CASE("info --check of geosft-segment checks clouds without parts, and names their split") {

@@ -59,6 +59,23 @@ TEST_CASE("points without a label are seen in training, evaluation and predictio
   shop.refuses({"eval", run, "--split", "train"}, 1, {"(train): expected a point with a label"});
 }
 
+TEST_CASE(
+    "a training names clouds without labels that it would learn from, choose by or test with, and leaves no run") {
+  const SegmentShop shop;
+  PartClouds clouds(8, 63, 1);
+  clouds.parts.slice(0, 1).fill_(unlabelled_part);  // the first cloud alone has labels
+  write_hdf5(shop.data() / "ply_data_train0.h5", clouds.arrays());
+  const auto refused = [&](const Words& more, const Words& expected) {
+    shop.require_failure(shop.run(shop.train("run", more)), 1, expected);
+    CHECK_FALSE(fs::exists(shop / "run"));
+  };
+  refused({"--validation-fraction", "0.25"}, {shop.data().string() + ": expected a labelled point in the ", "--seed"});
+  clouds.parts.fill_(unlabelled_part);
+  write_hdf5(shop.data() / "ply_data_test0.h5", clouds.arrays());
+  refused({}, {"(test): expected a point with a label, found none among 504: train evaluates the test split at its end",
+               "predict takes clouds without labels"});
+}
+
 TEST_CASE("parts are learned where they can be told apart") {
   const SegmentShop shop;
   const Words plain = {"--tokens",     "absolute", "--no-normals", "--scale-low", "1",
