@@ -48,6 +48,13 @@ struct PartScores {
   std::vector<ClassPartScores> classes;
   std::vector<SinglePartScores> parts;
   double instance_iou_error = 0.0;  // standard error of instance_iou over the shapes; NaN for a single one
+
+  // Returns the number of shapes that were scored.
+  int64_t shapes() const {
+    int64_t sum = 0;
+    for (const ClassPartScores& one : classes) sum += one.shapes;
+    return sum;
+  }
 };
 
 class PartMetrics {

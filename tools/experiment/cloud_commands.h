@@ -19,6 +19,7 @@
 //   metrics_json(evaluation), add_json(json, evaluation, outputs)         of its report
 //   metrics_text(evaluation), loss_text(evaluation), table(evaluation, outputs)   the same for people; loss_text is
 //                                        what rotating loses
+//   mean_score(evaluation)               optional: the MeanScore whose interval a report gives; score_name: its name
 //   draw(report, outputs, folder)        its pictures
 //   mistakes(run, clouds, split, count)  the worst predictions in these clouds of a split, for an HTML report
 //   outputs_text(outputs), add_outputs(json, outputs)   the outputs of a model, for info
@@ -383,6 +384,13 @@ struct CloudExperiment {
     }
   }
 };
+
+// A mean over the clouds that have a score.
+struct MeanScore {
+  double mean = 0.0, error = 0.0;  // its standard error, NaN for a single cloud
+  int64_t clouds = 0;
+};
+
 struct CloudReportArguments : ReportArguments {
   std::string split = "test";
   Rotation rotation = Rotation::none;
@@ -429,13 +437,13 @@ struct CloudReportCommand {
     if constexpr (requires { Experiment::accuracy(evaluation); }) {
       add_accuracy_interval(page, Experiment::accuracy(evaluation), report.count, "clouds");
     }
-    if constexpr (requires { Experiment::score_error(evaluation); }) {
-      const auto [score, error] = Experiment::score_error(evaluation);
-      if (report.count > 1) {
+    if constexpr (requires { Experiment::mean_score(evaluation); }) {
+      const auto [score, error, clouds] = Experiment::mean_score(evaluation);
+      if (clouds > 1) {
         page.facts.emplace_back(std::string("95 % interval of the ") + Experiment::score_name,
                                 percent(std::max(score - 1.96 * error, 0.0)) + " to " +
                                     percent(std::min(score + 1.96 * error, 1.0)) +
-                                    " (mean ± 1.96 standard errors over " + std::to_string(report.count) + " clouds)");
+                                    " (mean ± 1.96 standard errors over " + std::to_string(clouds) + " clouds)");
       }
     }
     if constexpr (requires { Experiment::page_table(evaluation, trained); }) {

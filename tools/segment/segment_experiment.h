@@ -6,7 +6,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tools/experiment/cloud_commands.h"
@@ -45,9 +44,9 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
   static nlohmann::json metrics_json(const Evaluation& evaluation);
   static void add_json(nlohmann::json& json, const Evaluation& evaluation, const PartNames& outputs);
   static constexpr const char* score_name = "instance IoU";
-  // Returns the mean IoU of the shapes and its standard error.
-  static std::pair<double, double> score_error(const Evaluation& evaluation) {
-    return {evaluation.scores.parts.instance_iou, evaluation.scores.parts.instance_iou_error};
+  static MeanScore mean_score(const Evaluation& evaluation) {
+    const PartScores& parts = evaluation.scores.parts;
+    return {parts.instance_iou, parts.instance_iou_error, parts.shapes()};
   }
   static std::string metrics_text(const Evaluation& evaluation);
   static std::string loss_text(const Evaluation& evaluation);

@@ -51,7 +51,14 @@ TEST_CASE("points without a label are seen in training, evaluation and predictio
   REQUIRE(predicted.size() == 4);
   for (const std::string& line : predicted) CHECK(nlohmann::json::parse(line).at("points") == 63);
   shop.run_well({"report", run, "--mistakes", "4"});
-  CHECK(count_of(read_text(shop / "run" / "report.html"), "<section ") == 3);
+  const std::string page = read_text(shop / "run" / "report.html");
+  CHECK(count_of(page, "<section ") == 3);
+  CHECK_THAT(page, Catch::Contains("standard errors over 3 clouds)"));
+  PartClouds one(4, 63, 5);
+  one.parts.slice(0, 0, 3).fill_(unlabelled_part);
+  write_hdf5(shop.data() / "ply_data_test0.h5", one.arrays());
+  shop.run_well({"report", run});
+  CHECK_THAT(read_text(shop / "run" / "report.html"), !Catch::Contains("95 % interval") && !Catch::Contains("nan"));
   PartClouds none(8, 63, 1);
   none.parts.fill_(unlabelled_part);
   write_hdf5(shop.data() / "ply_data_train0.h5", none.arrays());
