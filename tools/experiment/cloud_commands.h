@@ -19,6 +19,7 @@
 //   metrics_json(evaluation), add_json(json, evaluation, outputs)         of its report
 //   metrics_text(evaluation), loss_text(evaluation), table(evaluation, outputs)   the same for people; loss_text is
 //                                        what rotating loses
+//   evaluation_note(evaluation, source)  optional: what the metrics leave out, empty for nothing
 //   mean_score(evaluation)               optional: the MeanScore whose interval a report gives; score_name: its name
 //   draw(report, outputs, folder)        its pictures
 //   mistakes(run, clouds, split, count)  the worst predictions in these clouds of a split, for an HTML report
@@ -410,7 +411,11 @@ struct CloudReportCommand {
   int execute() const {
     return write_report<Experiment>(
         given, overrides,
-        [&](TrainedRun<Task>& trained) { return evaluate<Experiment>(trained, given.split, given.rotation, 1); },
+        [&](TrainedRun<Task>& trained) {
+          auto report = evaluate<Experiment>(trained, given.split, given.rotation, 1);
+          if (!report.note.empty()) std::cerr << report.note << '\n';
+          return report;
+        },
         [&](HtmlReport& page, const Report& report, TrainedRun<Task>& trained) { fill(page, report, trained); });
   }
 

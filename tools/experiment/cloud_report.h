@@ -31,7 +31,7 @@ struct CloudReport {
   typename Experiment::Evaluation evaluation;
   double clouds_per_second = 0.0;
   std::vector<PolynomialDegree> degrees = {};  // one per layer with polynomial attention
-  std::string note = {};                       // that normals are estimated, or have a fault; empty otherwise
+  std::string note = {};                       // lines: normals that are estimated or have a fault, points left out
   std::vector<std::string> broken = {};        // the errors of the files that were left out
 };
 
@@ -77,10 +77,15 @@ CloudReport<Experiment> evaluate(TrainedRun<typename Experiment::Task>& trained,
   });
   report.degrees = worst_degrees(*trained.model);
   report.note = estimation_note(*dataset);
+  const auto add_note = [&](const std::string& note) {
+    if (!note.empty()) report.note += (report.note.empty() ? "" : "\n") + note;
+  };
   if (!faults.empty()) {
-    report.note += (report.note.empty() ? "" : "\n") + faults +
-                   ", and may mislead a model that learned from others (--estimated-normals evaluates with estimated "
-                   "ones)";
+    add_note(faults +
+             ", and may mislead a model that learned from others (--estimated-normals evaluates with estimated ones)");
+  }
+  if constexpr (requires { Experiment::evaluation_note(report.evaluation, split); }) {
+    add_note(Experiment::evaluation_note(report.evaluation, trained.settings.data + " (" + split + ")"));
   }
   report.broken = broken_files(dataset->warnings());
   return report;

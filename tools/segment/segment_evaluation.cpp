@@ -63,6 +63,13 @@ struct BatchPass {
   }
 };
 
+void count_labels(const PointBatch& batch, LabelCounts& counts) {
+  const std::vector<int64_t> offsets = packed_offsets(batch.ptr, batch.parts.size(0), "ptr");
+  for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+    counts.add(batch.parts.slice(0, offsets[i], offsets[i + 1]).unsqueeze(0));
+  }
+}
+
 PointLoaderOptions whole_clouds(const SegmentSettings& settings) {
   PointLoaderOptions options;
   options.batch_size = settings.evaluation.evaluation_batch;
@@ -80,6 +87,7 @@ SegmentEvaluation evaluate_parts(PointSegmenter& model, const PointDataset& data
   const BatchPass pass{model, settings, mask};
   ScoreSum upright(mask), turned(mask);
   InvarianceSum invariance;
+  LabelCounts labels(mask.size(1));
   PointLoader loader(dataset, whole_clouds(settings));
   loader.start_epoch(0);
   int64_t done = 0;
@@ -89,6 +97,7 @@ SegmentEvaluation evaluate_parts(PointSegmenter& model, const PointDataset& data
   };
   while (const auto batch = loader.next()) {
     const CloudLogits original = pass.run(*batch, Rotation::none, 0, upright);
+    count_labels(*batch, labels);
     advance(batch->labels.size(0));
     invariance.begin(original.logits);
     for (int64_t repeat = 1; moved && repeat <= repeats; ++repeat) {
@@ -98,8 +107,8 @@ SegmentEvaluation evaluate_parts(PointSegmenter& model, const PointDataset& data
     }
   }
   TORCH_CHECK(done > 0, "the dataset has no shapes to evaluate");
-  if (!moved) return {upright.result(), std::nullopt, std::nullopt};
-  return {turned.result(), upright.result(), invariance.result()};
+  if (!moved) return {upright.result(), std::nullopt, std::nullopt, labels};
+  return {turned.result(), upright.result(), invariance.result(), labels};
 }
 
 }  // namespace geosft

@@ -22,6 +22,7 @@ struct SegmentEvaluation {
   SegmentScores scores;                  // of the rotated copies, if any
   std::optional<SegmentScores> upright;  // set if there are rotated copies
   std::optional<Invariance> invariance;  // of the points of rotated copies
+  LabelCounts labels{0};                 // of the dataset; copies are not counted
 };
 
 // Labels every point of every shape with a part of the shape's class and computes the scores of the points whose part

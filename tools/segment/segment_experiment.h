@@ -50,6 +50,9 @@ struct SegmentExperiment : CloudExperiment<SegmentExperiment, Segmentation> {
   }
   static std::string metrics_text(const Evaluation& evaluation);
   static std::string loss_text(const Evaluation& evaluation);
+  static std::string evaluation_note(const Evaluation& evaluation, const std::string& source) {
+    return unlabelled_warning(evaluation.labels, source);
+  }
   static std::vector<std::vector<std::string>> table(const Evaluation& evaluation, const PartNames& outputs);
   static void draw(const CloudReport<SegmentExperiment>&, const PartNames&, const RunFolder&) {}
 

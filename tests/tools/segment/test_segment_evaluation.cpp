@@ -72,6 +72,8 @@ TEST_CASE("an evaluation sees unlabelled points, and counts the labelled ones al
   CHECK((scores.parts.classes[0].shapes == 2 && scores.parts.classes[1].shapes == 3));
   CHECK(scores.loss == Approx(loss / static_cast<double>(points)).epsilon(1e-5));
   CHECK(found.scores.parts.classes[1].shapes == 6);
+  CHECK((found.labels.clouds == 6 && found.labels.unlabelled_clouds == 1));
+  CHECK((found.labels.labelled() == points && found.labels.unlabelled == 300 - points));
   CHECK(found.scores.parts.instance_iou == Approx(scores.parts.instance_iou));
   PartClouds none = whole;
   none.parts = at::full_like(whole.parts, unlabelled_part);
