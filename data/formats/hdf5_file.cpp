@@ -89,7 +89,8 @@ std::vector<std::string> names_in(const std::string& text) {
 }
 
 // Requests to the reading process: a letter followed by the name of a dataset.
-constexpr char ask_open = 'o', ask_list = 'l', ask_has = 'h', ask_floats = 'f', ask_reals = 'r', ask_integers = 'i';
+constexpr char ask_open = 'o', ask_list = 'l', ask_has = 'h', ask_floats = 'f', ask_reals = 'r', ask_integers = 'i',
+               ask_unsigned_max = 'u';
 
 at::ScalarType type_asked(char what) {
   if (what == ask_integers) return at::kLong;
@@ -110,6 +111,10 @@ class Reading {
     if (request[0] == ask_list) return joined(library_->list());
     if (request[0] == ask_has) return library_->has(dataset) ? "yes" : "";
     if (request[0] == ask_open) return "";
+    if (request[0] == ask_unsigned_max) {
+      const std::optional<int64_t> max = library_->unsigned_max(dataset);
+      return max ? std::to_string(*max) : "";
+    }
     const Hdf5Numbers found = library_->read(dataset, type_asked(request[0]), room);
     std::vector<std::string> answer = {found.type == at::kDouble ? are_doubles : ""};
     for (const int64_t size : found.sizes) answer.push_back(std::to_string(size));
@@ -170,6 +175,12 @@ std::vector<std::string> Hdf5File::list() const {
 bool Hdf5File::has(const std::string& dataset) const {
   const std::lock_guard<std::mutex> turn(turn_);
   return !ask(ask_has, dataset).empty();
+}
+
+std::optional<int64_t> Hdf5File::unsigned_max(const std::string& dataset) const {
+  const std::lock_guard<std::mutex> turn(turn_);
+  const std::string answer = ask(ask_unsigned_max, dataset);
+  return answer.empty() ? std::nullopt : std::optional<int64_t>(std::stoll(answer));
 }
 
 at::Tensor Hdf5File::read(const std::string& dataset, at::ScalarType type) const {

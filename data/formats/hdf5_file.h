@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class Hdf5File {
   at::Tensor read_float(const std::string& dataset) const { return read(dataset, at::kFloat); }
   at::Tensor read_real(const std::string& dataset) const { return read(dataset, at::kDouble); }
   at::Tensor read_int(const std::string& dataset) const { return read(dataset, at::kLong); }
+  // Returns the maximum of the type of a dataset, as read_int() reads it, if that is an unsigned integer type.
+  std::optional<int64_t> unsigned_max(const std::string& dataset) const;
 
  private:
   at::Tensor read(const std::string& dataset, at::ScalarType type) const;

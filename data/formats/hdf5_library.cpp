@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "data/data_error.h"
 #include "data/formats/compression.h"
@@ -109,6 +110,16 @@ std::vector<std::string> Hdf5Library::list() const {
 
 bool Hdf5Library::has(const std::string& dataset) const {
   return H5Lexists(handle_, dataset.c_str(), H5P_DEFAULT) > 0;
+}
+
+std::optional<int64_t> Hdf5Library::unsigned_max(const std::string& dataset) const {
+  const Handle data(open_own(handle_, dataset), H5Dclose);
+  if (data < 0) return std::nullopt;
+  const Handle type(H5Dget_type(data), H5Tclose);
+  if (H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) != H5T_SGN_NONE) return std::nullopt;
+  constexpr auto max = std::numeric_limits<int64_t>::max();
+  const size_t bits = 8 * H5Tget_size(type);
+  return bits < 63 ? (int64_t{1} << bits) - 1 : max;
 }
 
 Hdf5Numbers Hdf5Library::read(const std::string& dataset, at::ScalarType type, ReaderRoom& room) const {

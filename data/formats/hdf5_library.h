@@ -5,6 +5,7 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class Hdf5Library {
   // float32 holds every number of the stored type.
   std::vector<std::string> list() const;
   bool has(const std::string& dataset) const;
+  std::optional<int64_t> unsigned_max(const std::string& dataset) const;
   Hdf5Numbers read(const std::string& dataset, at::ScalarType type, ReaderRoom& room) const;
 
  private:

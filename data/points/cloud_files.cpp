@@ -12,7 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CloudArrays read_arrays(const fs::path& path, size_t classes, bool with_parts) {
+// Refuses a -1 that an unsigned type has made a large number; other parts are checked where all files are joined.
+void check_unsigned_parts(const Hdf5File& file, const at::Tensor& stored, size_t parts, const std::string& path) {
+  if (stored.numel() == 0) return;
+  const auto max = stored.max().item<int64_t>();
+  if (max < static_cast<int64_t>(parts) || file.unsigned_max("pid") != max) return;
+  throw DataError(path + ":pid", "parts from 0 to " + std::to_string(parts - 1) + ", or -1 without a label",
+                  "part " + std::to_string(max) + ", the maximum of its unsigned type: -1 needs a signed type");
+}
+
+CloudArrays read_arrays(const fs::path& path, size_t classes, size_t parts) {
   const Hdf5File file(path);
   CloudArrays arrays;
   set_clouds(arrays, file.read_real("data"));
@@ -24,7 +33,10 @@ CloudArrays read_arrays(const fs::path& path, size_t classes, bool with_parts) {
                     shape_text(arrays.labels));
   }
   arrays.labels = arrays.labels.flatten();
-  if (with_parts && file.has("pid")) arrays.parts = file.read_int("pid");
+  if (parts > 0 && file.has("pid")) {
+    arrays.parts = file.read_int("pid");
+    check_unsigned_parts(file, arrays.parts, parts, path.string());
+  }
   check_clouds(arrays, classes, path.string());
   arrays.names = numbered_clouds(path, arrays.points.size(0));
   return arrays;
@@ -88,12 +100,12 @@ std::vector<fs::path> unlisted_clouds(const fs::path& folder, const std::string&
   return files;
 }
 
-CloudArrays read_clouds(const std::vector<fs::path>& files, size_t classes, bool with_parts) {
+CloudArrays read_clouds(const std::vector<fs::path>& files, size_t classes, size_t parts) {
   TORCH_CHECK(!files.empty(), "files: expected at least one, found none");
-  std::vector<CloudArrays> parts;
-  parts.reserve(files.size());
-  for (const fs::path& file : files) parts.push_back(read_arrays(file, classes, with_parts));
-  return join(parts, files);
+  std::vector<CloudArrays> found;
+  found.reserve(files.size());
+  for (const fs::path& file : files) found.push_back(read_arrays(file, classes, parts));
+  return join(found, files);
 }
 
 }  // namespace geosft

@@ -122,7 +122,7 @@ std::unique_ptr<PartDataset> open_part_hdf5(const fs::path& folder, PartSplit sp
     class_names = shapenet_class_names();
     parts = shapenet_part_list();
   }
-  const CloudArrays arrays = read_clouds(files, class_names.size(), /*with_parts=*/true);
+  const CloudArrays arrays = read_clouds(files, class_names.size(), parts.size());
   return std::make_unique<ArrayPartDataset>(arrays, class_names, parts, folder.string());
 }
 

@@ -58,9 +58,10 @@ std::vector<std::filesystem::path> listed_clouds(const std::filesystem::path& li
 std::vector<std::filesystem::path> unlisted_clouds(const std::filesystem::path& folder, const std::string& split);
 
 // Reads and concatenates the files. Each holds `data` [N, P, 3] (set_clouds), `label` [N] or [N, 1] below `classes`,
-// all or none `normal` [N, P, 3], and, if `with_parts`, all or none `pid` [N, P], the parts of the points, -1 for
-// those without a label. Throws DataError naming the file and the broken cloud.
-CloudArrays read_clouds(const std::vector<std::filesystem::path>& files, size_t classes, bool with_parts = false);
+// all or none `normal` [N, P, 3], and, if there are `parts`, all or none `pid` [N, P], the parts of the points, -1 for
+// those without a label. Throws DataError naming the file and the broken cloud. Parts are not checked, but for a -1
+// that is stored in an unsigned type.
+CloudArrays read_clouds(const std::vector<std::filesystem::path>& files, size_t classes, size_t parts = 0);
 
 // Reads the HDF5 format of ModelNet40.
 

@@ -40,6 +40,8 @@ TEST_CASE("numbers that a float32 does not hold are read as float64") {
   test::require_equal(file.read_real("int"), at::tensor({16777217.0}, at::kDouble), "int32");
   test::require_equal(file.read_real("byte"), at::tensor({7.0F}), "uint8");
   test::require_error([&] { file.read_real("other"); }, {"a.h5:other", "none"});
+  CHECK(file.unsigned_max("byte") == 255);
+  for (const char* name : {"int", "float", "other"}) CHECK_FALSE(file.unsigned_max(name).has_value());
 }
 
 TEST_CASE("a pointer or a page under an HDF5 file's name says what it is") {

@@ -117,6 +117,15 @@ TEST_CASE("part HDF5: broken sets") {
   clouds.parts[0][3] = -2;
   write_hdf5(file, clouds.arrays());
   fails({"parts from 0 to 4 in ply_data_train0:0", "part -2"});
+  clouds.parts = PartClouds(3, 8, 1).parts;
+  clouds.parts[2][1] = 255;  // what -1 becomes as uint8
+  write_hdf5(file, clouds.arrays());
+  fails({file.string() + ":pid: expected parts from 0 to 4, or -1 without a label",
+         "part 255, the maximum of its unsigned type: -1 needs a signed type"});
+  std::map<std::string, at::Tensor> arrays = clouds.arrays();
+  arrays["pid"] = clouds.parts;
+  write_hdf5(file, arrays);
+  fails({"parts from 0 to 4 in ply_data_train0:2", "part 255"});
   write_text(file, "no HDF5");
   fails({"ply_data_train0.h5"});
   std::filesystem::remove(file);
