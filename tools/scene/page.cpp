@@ -151,9 +151,24 @@ Json surface_of(const Subject& subject, const Placement& place, ArrayBlock& bloc
           {"nearest", block.add_rows(fine.nearest)}};
 }
 
-// Returns rows of the page's list of classes, whose first one is of points without a label.
-at::Tensor class_indices(const PointLabels& found) {
-  return found.labels.to(at::kLong) - unlabelled_part;
+// The labels of a subject, as rows of the page's list of their kind.
+struct ClassRows {
+  const char* kind;
+  const PointLabels* found;
+  at::Tensor rows;  // int64 [n]
+};
+
+// Returns those of each kind that the subject has. The first row of parts is of points without a label; an element is
+// its own row.
+std::vector<ClassRows> class_rows(const Subject& subject) {
+  std::vector<ClassRows> all;
+  const auto add = [&](const char* kind, const std::optional<PointLabels>& found, int64_t first_label) {
+    if (found) all.push_back({kind, &*found, found->labels.to(at::kLong) - first_label});
+  };
+  add("parts", subject.parts, unlabelled_part);
+  add("true_parts", subject.true_parts, unlabelled_part);
+  add("elements", subject.elements, 0);
+  return all;
 }
 
 Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block, bool with_attention = true) {
@@ -163,9 +178,7 @@ Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block, 
   if (subject.normals.defined()) body["normals"] = add_normals(subject.normals, block);
   if (subject.is_graph()) body["edges"] = block.add_rows(subject.edges);
   if (subject.edge_lines.defined()) body["lines"] = block.add_rows(subject.edge_lines);
-  if (subject.parts) body["labels"]["parts"] = block.add_rows(class_indices(*subject.parts));
-  if (subject.true_parts) body["labels"]["true_parts"] = block.add_rows(class_indices(*subject.true_parts));
-  if (subject.elements) body["labels"]["elements"] = block.add_rows(class_indices(*subject.elements));
+  for (const ClassRows& labels : class_rows(subject)) body["labels"][labels.kind] = block.add_rows(labels.rows);
   if (subject.surface) body["surface"] = surface_of(subject, place, block);
   body["fields"] = fields_of(subject, block);
   body["samples"] = body["attention"] = Json::array();
@@ -182,9 +195,10 @@ Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block, 
   return body;
 }
 
-// Adds the names and colours of the labels found to a list by class_indices; `shown`: they are in the legend.
-void add_classes(const PointLabels& found, bool shown, Json& classes) {
-  const at::Tensor labels = class_indices(found).contiguous(), colours = found.colours.contiguous();
+// Adds the names and colours of the labels to the list of their kind; `shown`: they are in the legend.
+void add_classes(const ClassRows& of_points, bool shown, Json& classes) {
+  const PointLabels& found = *of_points.found;
+  const at::Tensor labels = of_points.rows.contiguous(), colours = found.colours.contiguous();
   std::map<int64_t, int64_t> rows;  // the first row of each label
   for (int64_t row = 0; row < labels.size(0); ++row) rows.try_emplace(labels.const_data_ptr<int64_t>()[row], row);
   size_t name = 0;  // names are in the order of the labels found
@@ -203,9 +217,7 @@ void add_classes(const PointLabels& found, bool shown, Json& classes) {
 Json classes_of(const std::vector<const Subject*>& subjects, bool shown) {
   Json classes = {{"parts", Json::array()}, {"true_parts", Json::array()}, {"elements", Json::array()}};
   for (size_t i = 0; i < subjects.size(); ++i) {
-    if (subjects[i]->parts) add_classes(*subjects[i]->parts, shown || i == 0, classes["parts"]);
-    if (subjects[i]->true_parts) add_classes(*subjects[i]->true_parts, shown || i == 0, classes["true_parts"]);
-    if (subjects[i]->elements) add_classes(*subjects[i]->elements, shown || i == 0, classes["elements"]);
+    for (const ClassRows& labels : class_rows(*subjects[i])) add_classes(labels, shown || i == 0, classes[labels.kind]);
   }
   return classes;
 }

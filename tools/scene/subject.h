@@ -17,7 +17,7 @@ namespace geosft::view {
 
 // A class of each point, such as the part that a model predicts or the element of an atom.
 struct PointLabels {
-  at::Tensor labels;                                  // int64 [n]: rows of the list of classes, or unlabelled_part
+  at::Tensor labels;                                  // int64 [n]: parts or unlabelled_part; or atomic numbers less 1
   at::Tensor colours;                                 // double [n, 3]
   std::vector<std::pair<std::string, Colour>> names;  // of the classes found, by label, for the legend
 };

@@ -165,6 +165,19 @@ TEST_CASE("a page has the classes of its points, and one for those without a lab
   }
 }
 
+TEST_CASE("a page has the elements of atoms by their label: hydrogen, which the page can hide, is 0") {
+  Subject subject = random_gallery(false)->get(0, false);
+  const at::Tensor labels = at::arange(subject.points.size(0), at::kLong) % 2 * 5;  // H and C in turns
+  const at::Tensor colours = at::ones({labels.size(0), 3}, at::kDouble);
+  subject.elements = PointLabels{labels, colours, {{"H, 20", {1, 1, 1}}, {"C, 20", {1, 1, 1}}}};
+  Page page = written(subject, choose(Colouring::height));
+  const Json& classes = page.scene.at("classes").at("elements");
+  REQUIRE(classes.size() == 6);
+  CHECK((classes[0].at("name") == "H, 20" && classes[1].is_null() && classes[5].at("name") == "C, 20"));
+  require_equal(page.array(page.scene.at("bodies").at(0).at("labels").at("elements"), at::kInt).to(at::kLong), labels,
+                "elements");
+}
+
 TEST_CASE("the page of a contact sheet has a body for each item, with its prediction, size and query") {
   const auto gallery = random_gallery(true);
   const ContactSheet sheet = contact_sheet(*gallery, 2, {2, 2}, choose(Colouring::attention), false);
