@@ -31,19 +31,10 @@ std::string scores_text(const SegmentScores& scores) {
   return out.str();
 }
 
-// Returns the mean over the `possible` parts, bool [parts], of the IoU of the labelled points with that part; 1 for a
-// part that neither has.
-double shape_iou(const at::Tensor& predicted, const at::Tensor& parts, const at::Tensor& possible) {
-  double sum = 0;
-  int64_t count = 0;
-  for (int64_t part = 0; part < possible.size(0); ++part) {
-    if (!possible[part].item<bool>()) continue;
-    const at::Tensor a = (predicted == part) & (parts != unlabelled_part), b = parts == part;
-    const double both = (a & b).sum().item<double>(), either = (a | b).sum().item<double>();
-    sum += either > 0 ? both / either : 1.0;
-    ++count;
-  }
-  return count > 0 ? sum / static_cast<double>(count) : 1.0;
+// Returns the mean over the `allowed` parts, bool [parts], of the IoU of the labelled points.
+double shape_iou(const at::Tensor& predicted, const at::Tensor& truth, const at::Tensor& allowed) {
+  const PartCounts counts = count_parts(predicted, truth, at::zeros_like(truth), 1, allowed.size(0));
+  return shape_ious(counts, allowed.unsqueeze(0)).item<double>();
 }
 
 // Returns the clouds of the files of a split, with the classes and parts of the run.
