@@ -10,8 +10,7 @@
       segmentations do not.
 
 Points are drawn evenly over the surface, with the normals of their faces; of every class the fourth, eighth, … mesh in
-the order of the names is for testing. The points of a face without a label have none, which is -1 in the set. Needs
-numpy and h5py.
+the order of the names is for testing. Points of a face without a label get part -1. Needs numpy and h5py.
 """
 
 import argparse
@@ -183,8 +182,8 @@ def convert(options):
                 print(f"{name}: the parts {alike[0]} and {part} differ in the case of letters alone", file=sys.stderr)
         unlabelled = [(mesh, cloud.unlabelled) for mesh, cloud in zip(meshes, clouds) if cloud.unlabelled]
         if unlabelled:
-            print(f"{name}: {sum(count for _, count in unlabelled)} faces have no label, nor have their points; the first are "
-                  f"in {unlabelled[0][0]}", file=sys.stderr)
+            print(f"{name}: {sum(count for _, count in unlabelled)} faces have no label, and neither do their points; "
+                  f"the first are in {unlabelled[0][0]}", file=sys.stderr)
     os.makedirs(options.out, exist_ok=True)
     for split, clouds in splits.items():
         if not clouds:

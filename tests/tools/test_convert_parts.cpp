@@ -79,7 +79,7 @@ TEST_CASE("convert_parts: faces without a label give points without one, which i
   const ProcessResult result = convert(interpreter, folder);
   INFO(result.err);
   REQUIRE(result.exit == 0);
-  CHECK(result.err == "Cup: 5 faces have no label, nor have their points; the first are in " +
+  CHECK(result.err == "Cup: 5 faces have no label, and neither do their points; the first are in " +
                           (folder / "psb/Cup/8.off").string() + "\n");
   const Shape cup = open_part_dataset(folder / "set", PartSplit::train)->get(3);
   require_equal(cup.parts, at::where(cup.normals.select(1, 2) > 0.5, int64_t{3}, unlabelled_part), "parts, by normals");
