@@ -76,7 +76,7 @@ def classify(name, rotate, seed, options, train, test, classes):
 def instance_iou(found, truth, labels, part_class):
     """The mean over shapes of the mean IoU over the parts of the class; an absent part that is not found counts as 1.
 
-    Points without a label, -1, and shapes of such points alone are left out."""
+    Points without a label, -1, and shapes of such points alone are left out; at least one shape must have a label."""
     shapes = []
     for one, true, label in zip(found, truth, labels):
         one, true = one[true >= 0], true[true >= 0]
@@ -97,7 +97,9 @@ def segment(rotate, seed, options, train, test, part_class, classes):
     def loss(model, batch, rows, pick):
         logits = model(batch, train[1][rows])
         truth = train[2][rows].gather(1, pick).flatten()
-        return cross_entropy(logits.flatten(0, 1), truth, ignore_index=-1) + pointnet.penalty(model)
+        # The mean over the labelled points. That of PyTorch is NaN for a batch without any.
+        loss = cross_entropy(logits.flatten(0, 1), truth, ignore_index=-1, reduction="sum") / (truth >= 0).sum().clamp_min(1)
+        return loss + pointnet.penalty(model)
 
     epochs = clouds.train(model, train[0], loss, pointnet.optimizer(model), pointnet.schedule, size=options.points,
                           rotate=rotate, augment=pointnet.jitter, batch=32, seconds=options.seconds, seed=seed)
@@ -166,6 +168,9 @@ def main():
     train, test = clouds.read_split(options.data, "train"), clouds.read_split(options.data, "test")
     classes = len((pathlib.Path(options.data) / "shape_names.txt").read_text().split("\n")) - 1
     has_parts, rows = train[2] is not None, []
+    for split, (_, _, parts) in (("train", train), ("test", test)):
+        if parts is not None and not (parts >= 0).any():
+            sys.exit(f"run.py: {options.data} ({split}): expected a point with a label, found none among {parts.numel()}")
 
     def add(row):
         rows.append(row)
