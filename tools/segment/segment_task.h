@@ -7,7 +7,9 @@
 namespace geosft {
 
 // Part segmentation for the training loop. The loss is the mean over the labelled points, 0 if there are none, and the
-// score the instance IoU of the shapes that have such points.
+// score the instance IoU of the shapes that have such points. The means of an epoch weight each batch by its number
+// of such shapes; a single process on a GPU, which does not wait for that number, weights it by all of its shapes, and
+// a batch without a labelled point then counts with a loss and a score of 0.
 class SegmentTask : public CloudModelTask<PointSegmenter, SegmentSettings> {
  public:
   // See CloudTask; mask: part_mask of the dataset.
