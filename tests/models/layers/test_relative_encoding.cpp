@@ -97,7 +97,8 @@ TEST_CASE("a relative encoding holds only the members of its kind", "[relative_e
   const RelativeEncoding molecules = RelativeEncoding::molecules(graph, points, 3, 2.5);
   REQUIRE((molecules.kind == RelativeEncodingKind::graph && molecules.coordinates.is_same(points)));
   REQUIRE((molecules.edge_attr.is_same(edges) && molecules.distance_channels == 3 && molecules.distance_range == 2.5));
-  REQUIRE((!molecules.angles && RelativeEncoding::molecules(graph, points, 3, 2.5, true).angles));
+  REQUIRE(!molecules.directions.mean.defined());
+  REQUIRE(RelativeEncoding::molecules(graph, points, 3, 2.5, true).directions.mean.sizes() == points.sizes());
   const RelativeEncoding sequence = RelativeEncoding::sequence(points);
   REQUIRE((sequence.kind == RelativeEncodingKind::sequence && sequence.positions.is_same(points)));
 }
