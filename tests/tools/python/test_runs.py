@@ -814,6 +814,32 @@ class Energies(InFolder):
                 again = json.loads(run(GRAPH, "predict", self.folder / f"{local}_written", file, "--json"))["values"]
                 self.assertEqual(values, again)
 
+    def test_forces_are_the_slopes_of_energies(self):
+        """Along bonds, whose lengths are features of edges, and by attention that sees distances and angles."""
+        atoms, generator = "COHHHH", torch.Generator().manual_seed(3)
+        places = torch.tensor([[0.0, 0, 0], [1.4, 0, 0], [-0.4, 1, 0], [-0.4, -0.5, 0.9], [-0.4, -0.5, -0.9], [1.7, 0.9, 0]], dtype=torch.float64)
+        direction = torch.randn(6, 3, dtype=torch.float64, generator=generator)
+        file = self.folder / "methanol.xyz"
+
+        def read(model, step):
+            moved = places + step * direction
+            write(file, [len(atoms), "", *(f"{atom} {x} {y} {z}" for atom, (x, y, z) in zip(atoms, moved.tolist()))])
+            return model.prepare(model.read(file)[0])
+
+        for options in (["--attention=none", "--local=gcn", "--mlp-ratio=0"], ["--attention=none", "--local=gine"],
+                        ["--attention=sampling", "--distance-channels=4", "--angles", "--num-heads=2", "--num-samples=4"]):
+            with self.subTest(options=options):
+                out = self.folder / "_".join(options).replace("-", "").replace("=", "")
+                run(GRAPH, "train", "--preset=paper", f"--data={self.data}", f"--out={out}", *options, "--head=sum", "--dim=16", "--depth=2", "--epochs=2",
+                    "--split=folds", "--folds=3", "--norm=pre")
+                model = geosft.load(out).double().eval()
+                graphs = read(model, 0.0)
+                coordinates = graphs.coordinates.double().requires_grad_()
+                slope, = torch.autograd.grad(model(graphs._replace(coordinates=coordinates)).sum(), coordinates)
+                with torch.no_grad():
+                    difference = (model(read(model, 1e-3)) - model(read(model, -1e-3))).sum() / 2e-3
+                torch.testing.assert_close((slope * direction).sum(), difference, rtol=0.1, atol=1e-3)  # kinks lie between the steps
+
     def test_elements_that_training_lacks_are_told(self):
         file = self.folder / "chlorine.xyz"
         write(file, ["2", "", "H 0 0 0", "Cl 1.27 0 0"])

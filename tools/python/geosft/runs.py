@@ -20,6 +20,7 @@ from .checkpoints import as_existing_path, as_path, load_checkpoint, load_safete
 from ._tensors import check_integers, kind_of, stack_level
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 from .nn.checks import NUMBERS, check_sizes, tensor_of
+from .nn.relative import SMALLEST_SQUARED_DISTANCE
 
 if TYPE_CHECKING:
     import numpy
@@ -583,6 +584,21 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         super().save(folder)
         for number, model in enumerate(self.more_models, 1):
             model.save(pathlib.Path(folder) / f"model_{number}")
+
+    def forward(self, graphs: FeaturedGraphs, *, sampling: SamplingContext | None = None) -> Tensor:
+        """See :class:`geosft.nn.GraphModel`: logits or standardised targets [B, outputs], or [N, outputs] of nodes, of `graphs`. `sampling`: the
+        random numbers of the pass. Where coordinates require a gradient, the lengths of bonds among `edge_values` have that of the
+        coordinates, of which they were computed."""
+        return super().forward(self._with_lengths(graphs), sampling=sampling)
+
+    def _with_lengths(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
+        """The graphs with the same edge_values, which are proportional to the lengths of bonds, differentiable in the coordinates."""
+        coordinates = graphs.coordinates
+        if not (self.schema["coordinates"] and self.edge_values == 1 and isinstance(coordinates, Tensor) and coordinates.requires_grad):
+            return graphs
+        row = torch.repeat_interleave(graphs.rowptr.diff())
+        length = (coordinates[graphs.col] - coordinates[row]).square().sum(1, keepdim=True).clamp_min(SMALLEST_SQUARED_DISTANCE).sqrt()
+        return graphs._replace(edge_values=graphs.edge_values * (length / length.detach()))
 
     def encode(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
         """The graphs with the node encoding of the configuration, computed on the CPU."""
