@@ -449,7 +449,8 @@ class Modules(unittest.TestCase):
 
     def test_molecules_of_16_bits(self):
         edges = torch.tensor([[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]])
-        graphs = nn.FeaturedGraphs.from_edges(edges, [0, 3, 5], node_categories=torch.tensor([[0], [1], [0], [1], [1]]), coordinates=torch.rand(5, 3))
+        graphs = nn.FeaturedGraphs.from_edges(edges, [0, 3, 5], node_categories=torch.tensor([[0], [1], [0], [1], [1]]),
+                                              coordinates=torch.rand(5, 3, generator=torch.Generator().manual_seed(7)))
         for dtype in (torch.float16, torch.bfloat16):
             torch.manual_seed(7)
             model = nn.GraphModel(2, DIM, **LAYER, node_vocabulary=[2], distance_channels=3, angles=True).eval()

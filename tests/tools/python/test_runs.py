@@ -838,7 +838,9 @@ class Energies(InFolder):
                 slope, = torch.autograd.grad(model(graphs._replace(coordinates=coordinates)).sum(), coordinates)
                 with torch.no_grad():
                     difference = (model(read(model, 1e-3)) - model(read(model, -1e-3))).sum() / 2e-3
+                self.assertGreater(abs(difference), 1e-2)
                 torch.testing.assert_close((slope * direction).sum(), difference, rtol=0.1, atol=1e-3)  # kinks lie between the steps
+                self.assertRaisesRegex(TypeError, "graphs must be FeaturedGraphs", lambda: model("methanol.xyz"))
 
     def test_elements_that_training_lacks_are_told(self):
         file = self.folder / "chlorine.xyz"

@@ -20,6 +20,7 @@ from .checkpoints import as_existing_path, as_path, load_checkpoint, load_safete
 from ._tensors import check_integers, kind_of, stack_level
 from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 from .nn.checks import NUMBERS, check_sizes, tensor_of
+from .nn.packed import segment_of
 from .nn.relative import SMALLEST_SQUARED_DISTANCE
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _ZOO = (_HERE / "zoo", _HERE.parents[1] / "zoo")  # in an installed package; in 
 _CLASSIFY, _SEGMENT, _GRAPH = "geosft-classify", "geosft-segment", "geosft-graph"
 _MASK_SIZE = 16  # of masks other than strided, where the configuration leaves it open
 _ATOM_CATEGORIES = 9  # of an atom, in OGB's coding of molecules
+_ELEMENT_CATEGORIES = 119  # of an atom of an XYZ file: its element
 _LOCALS = {"gatedgcn": "gated_gcn"}  # a name of the tools that Python has another one for
 _SAMPLER_KEYS = ("tau", "weighting", "hard", "with_replacement")
 
@@ -567,7 +569,8 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
 class TrainedGraphModel(GraphModel, TrainedRun):
     """A :class:`geosft.nn.GraphModel` of a RUN: `task` ("classification", "multi_label", "regression",
     "node_classification" or "node_multi_label"), `output_names`, the `schema` of its data, and its configuration
-    `config` by section."""
+    `config` by section. The gradient in `coordinates` of molecules that were read from XYZ files includes that of the lengths of
+    bonds, which are `edge_values`."""
 
     task: str
     output_names: list[str]
@@ -585,18 +588,17 @@ class TrainedGraphModel(GraphModel, TrainedRun):
         for number, model in enumerate(self.more_models, 1):
             model.save(pathlib.Path(folder) / f"model_{number}")
 
-    def forward(self, graphs: FeaturedGraphs, *, sampling: SamplingContext | None = None) -> Tensor:
-        """See :class:`geosft.nn.GraphModel`: logits or standardised targets [B, outputs], or [N, outputs] of nodes, of `graphs`. `sampling`: the
-        random numbers of the pass. Where coordinates require a gradient, the lengths of bonds among `edge_values` have that of the
-        coordinates, of which they were computed."""
-        return super().forward(self._with_lengths(graphs), sampling=sampling)
+    def _edges(self, graphs: FeaturedGraphs) -> Tensor:
+        return super()._edges(self._with_lengths(graphs))
 
     def _with_lengths(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
-        """The graphs with the same edge_values, which are proportional to the lengths of bonds, differentiable in the coordinates."""
-        coordinates = graphs.coordinates
-        if not (self.schema["coordinates"] and self.edge_values == 1 and isinstance(coordinates, Tensor) and coordinates.requires_grad):
+        """The graphs of XYZ files with the same edge_values, which are proportional to the lengths of bonds, differentiable in the coordinates."""
+        coordinates, schema = graphs.coordinates, self.schema
+        of_xyz = (schema["coordinates"] and schema["node_vocabulary"] == [_ELEMENT_CATEGORIES] and schema["node_values"] == 0 and schema["edge_values"] == 1
+                  and not schema["edge_vocabulary"])
+        if not of_xyz or not isinstance(coordinates, Tensor) or not coordinates.requires_grad:
             return graphs
-        row = torch.repeat_interleave(graphs.rowptr.diff())
+        row = segment_of(graphs.rowptr, graphs.col.shape[0], graphs.col.device)
         length = (coordinates[graphs.col] - coordinates[row]).square().sum(1, keepdim=True).clamp_min(SMALLEST_SQUARED_DISTANCE).sqrt()
         return graphs._replace(edge_values=graphs.edge_values * (length / length.detach()))
 
