@@ -74,7 +74,7 @@ at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channel
 
 EdgeDirections edge_directions(const at::Tensor& coordinates, const at::Tensor& rowptr, const at::Tensor& col) {
   const int64_t nodes = rowptr.size(0) - 1, edges = col.size(0);
-  // Without edges there are no sources.
+  // Skips item_of_row_on_device without edges, which have no sources.
   const at::Tensor source = edges == 0 ? col : item_of_row_on_device(rowptr, edges, col.device());
   const at::Tensor along = unit_vectors(coordinates.index_select(0, col) - coordinates.index_select(0, source));
   const at::Tensor sums = deterministic_scatter_sum(at::cat({along, products_of(along)}, 1), source, nodes);

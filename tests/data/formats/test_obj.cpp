@@ -69,7 +69,7 @@ TEST_CASE("OBJ: a vertex of a mesh has the mean direction of the normals of its 
   const FileShape sides = read_obj(vertices + normals + "vn 0 0 -1\nf 1//1 2//1 3//1\nf 3//3 2//3 1//2\n", "a.obj");
   test::require_close(sides.normals.slice(0, 0, 3), at::cat({expected.slice(0, 0, 1), at::zeros({2, 3})}), 1e-6,
                       "sides");
-  // What is no normal is none, and no error.
+  // Ignores what is no normal.
   for (const std::string face : {"f 1//3 2//0 3//x", "f 1//-9 2// 3/1", "f 1 2 3\nvn 0 0 1"}) {
     CAPTURE(face);
     CHECK_FALSE(read_obj(vertices + normals + face, "a.obj").normals.defined());

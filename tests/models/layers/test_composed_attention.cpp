@@ -188,7 +188,7 @@ TEST_CASE("edges, distances and angles are channels of one encoding", "[composed
   };
   require_close(last(found.mul), share * top_mul + (1 - share) * partner_mul, 1e-8, "R_mul");
   require_close(last(found.add), share * top_add + (1 - share) * partner_add, 1e-12, "R_add");
-  // Without the weights of angles, it is the encoding without them.
+  // Equals the encoding without angles where their weights are 0.
   const AttentionBias shorter = dense_attention_bias(RelativeEncoding::molecules(graph, p.coordinates, 3, 2.0), p.pairs,
                                                      part(0, 5), p.ptr, p.pairs.ptr);
   RelativeWeights without = all;
