@@ -55,9 +55,7 @@ class SummedEdges {
     if (relative.kind != RelativeEncodingKind::graph) return;
     nodes_ = relative.rowptr.size(0) - 1;
     const int64_t edges = relative.col.size(0);
-    // Without edges (or nodes) there are no sources.
-    const at::Tensor source =
-        edges == 0 ? relative.col : item_of_row_on_device(relative.rowptr, edges, relative.col.device());
+    const at::Tensor source = item_of_row_on_device(relative.rowptr, edges, relative.col.device());
     const auto [pair, order] = (source * nodes_ + relative.col).sort(/*stable=*/true, 0, false);
     pair_ = pair;
     // Duplicates are summed into the first of them.

@@ -15,8 +15,8 @@ namespace {
 // Scales vectors [..., 3] to length 1. Those of length 0 remain, with a gradient of 0: a steep one would have to cancel
 // with that of the other end.
 at::Tensor unit_vectors(const at::Tensor& x) {
-  const at::Tensor squared = x.square().sum(-1, /*keepdim=*/true), there = squared > smallest_squared_distance;
-  return x * at::where(there, at::where(there, squared, 1.0).rsqrt(), 0.0);
+  const at::Tensor squared = x.square().sum(-1, /*keepdim=*/true), nonzero = squared > smallest_squared_distance;
+  return x * at::where(nonzero, at::where(nonzero, squared, 1.0).rsqrt(), 0.0);
 }
 
 // Returns the products xx, yy, zz, xy, xz, yz of the components of vectors [..., 3].
@@ -74,8 +74,7 @@ at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channel
 
 EdgeDirections edge_directions(const at::Tensor& coordinates, const at::Tensor& rowptr, const at::Tensor& col) {
   const int64_t nodes = rowptr.size(0) - 1, edges = col.size(0);
-  // Skips item_of_row_on_device without edges, which have no sources.
-  const at::Tensor source = edges == 0 ? col : item_of_row_on_device(rowptr, edges, col.device());
+  const at::Tensor source = item_of_row_on_device(rowptr, edges, col.device());
   const at::Tensor along = unit_vectors(coordinates.index_select(0, col) - coordinates.index_select(0, source));
   const at::Tensor sums = deterministic_scatter_sum(at::cat({along, products_of(along)}, 1), source, nodes);
   const at::Tensor means = sums / at::diff(rowptr).to(sums.device()).clamp_min(1).unsqueeze(1);

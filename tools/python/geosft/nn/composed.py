@@ -62,8 +62,8 @@ def _unit_vectors(x: Tensor) -> Tensor:
     """Vectors [..., 3] scaled to length 1; those of length 0 remain, with a gradient of 0: a steep one would have to cancel
     with that of the other end."""
     squared = x.square().sum(-1, keepdim=True)
-    there = squared > SMALLEST_SQUARED_DISTANCE
-    return x * torch.where(there, torch.where(there, squared, 1.0).rsqrt(), 0.0)
+    nonzero = squared > SMALLEST_SQUARED_DISTANCE
+    return x * torch.where(nonzero, torch.where(nonzero, squared, 1.0).rsqrt(), 0.0)
 
 
 def _products_of(x: Tensor) -> Tensor:
