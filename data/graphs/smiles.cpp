@@ -182,7 +182,7 @@ std::optional<size_t> find_column(const TextTable& table, const std::string& nam
 
 size_t column_named(const TextTable& table, const std::string& name) {
   if (const std::optional<size_t> found = find_column(table, name)) return *found;
-  throw DataError(table.file + ":1", "a column \"" + name + "\"", "the columns " + column_list(table));
+  throw DataError(table.names_place(), "a column \"" + name + "\"", "the columns " + column_list(table));
 }
 
 bool holds_smiles(const std::vector<std::string>& values) {
@@ -203,7 +203,7 @@ std::optional<size_t> find_smiles_column(const TextTable& table) {
   std::optional<size_t> found;
   for (size_t column = 0; column < table.names.size(); ++column) {
     if (lower_case(table.names[column]) != "smiles") continue;
-    if (found) throw DataError(table.file + ":1", "one column \"smiles\"", "several");
+    if (found) throw DataError(table.names_place(), "one column \"smiles\"", "several");
     found = column;
   }
   if (found) return found;
@@ -218,9 +218,9 @@ size_t smiles_column(const TextTable& table, const std::string& name) {
   if (const std::optional<size_t> found = find_smiles_column(table)) {
     const std::string& header = table.names[*found];
     if (lower_case(header) == "smiles" || !holds_smiles({header})) return *found;
-    throw DataError(table.file + ":1", "a header with the names of the columns", "the SMILES \"" + header + "\"");
+    throw DataError(table.names_place(), "a header with the names of the columns", "the SMILES \"" + header + "\"");
   }
-  throw DataError(table.file + ":1", "a column \"smiles\", or one of SMILES, which --smiles-column names",
+  throw DataError(table.names_place(), "a column \"smiles\", or one of SMILES, which --smiles-column names",
                   "the columns " + column_list(table));
 }
 

@@ -33,12 +33,16 @@ TableForm table_form(std::string_view text);
 // in a CSV table.
 bool begins_smiles_table(std::string_view text);
 
-// A table with a header, whose columns are separated as table_form says.
+// Columns of texts with names: of a table with a header, whose columns are separated as table_form says, or others.
 struct TextTable {
   std::string file;
   std::vector<std::string> names;                 // of the columns
   std::vector<std::vector<std::string>> columns;  // [columns][rows]
   std::vector<int64_t> lines;                     // line number of each row
+  int64_t names_line = 1;                         // line number of the names
+
+  // Returns "FILE:LINE" of the names, for messages.
+  std::string names_place() const { return file + ":" + std::to_string(names_line); }
 };
 
 struct SmilesFile {
