@@ -59,7 +59,7 @@ class Checker {
     check_target();
     check_node_split();
     check_split();
-    check_smiles();
+    check_titles();
   }
 
  private:
@@ -189,7 +189,7 @@ class Checker {
     }
   }
 
-  void check_smiles() const {
+  void check_titles() const {
     const auto check = [&](const char* member, size_t size) {
       const auto found = static_cast<int64_t>(size);
       if (found == 0 || found == packed_.size()) return;
@@ -197,6 +197,7 @@ class Checker {
     };
     check("smiles", packed_.smiles.size());
     check("lines", packed_.lines.size());
+    check("names", packed_.names.size());
   }
 
   const PackedItems& packed_;

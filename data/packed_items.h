@@ -72,6 +72,7 @@ struct PackedItems : FeaturedGraphs {
   std::optional<DatasetSplit> split;  // if one is published
   std::vector<std::string> smiles;    // of each graph, for molecules that were read from or published with SMILES
   std::vector<int64_t> lines;         // of each SMILES in its file, counted from 1; empty if unknown
+  std::vector<std::string> names;     // of each graph: its file, or "FILE:NUMBER" from 0; empty if unknown
   // Of pictures in files: each item then has one node without features, and a loader replaces it by the patches of its
   // picture (labelled_items), for which the schema is. Null for data in memory.
   std::shared_ptr<const PictureFiles> pictures;

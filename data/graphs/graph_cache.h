@@ -22,12 +22,13 @@ struct GraphReadOptions {
       false;             // keep the edges of OGB and TU datasets and edge lists; otherwise missing directions are added
   bool coalesce = true;  // leave out self-loops and repeated edges of TU datasets
   ChiralTags chiral_tags = ChiralTags::canonical;  // of tables and lists of SMILES; published sets have written ones
-  // These apply to tables of molecules (molecule_table.h).
-  std::string smiles_column = {};               // empty: found by its name or its contents
-  std::vector<std::string> label_columns = {};  // empty: the columns of numbers
-  std::filesystem::path split_folder = {};      // with the lists of a split; empty: none
-  // What a trained model knows: tables of molecules and TU datasets are read with its task, outputs and labels, not
-  // with those that their contents suggest.
+  // Of tables of molecules (molecule_table.h); empty: found by its name or its contents.
+  std::string smiles_column = {};
+  // Of tables of molecules and XYZ files (table_labels.h), and of QM9; empty: the columns of numbers, or all targets.
+  std::vector<std::string> label_columns = {};
+  std::filesystem::path split_folder = {};  // of tables and XYZ files: with the lists of a split; empty: none
+  // What a trained model knows: tables of molecules, XYZ files and TU datasets are read with its task, outputs and
+  // labels, not with those that their contents suggest.
   std::optional<ItemSchema> known = {};
 };
 

@@ -60,15 +60,20 @@ bool is_graph_dataset(const std::filesystem::path& folder) {
   return std::filesystem::is_directory(folder) && find_format(graph_formats(), folder) != nullptr;
 }
 
+bool has_label_columns(const std::filesystem::path& source, const GraphReadOptions& options) {
+  return is_molecule_table(source, options) || is_xyz_file(source) || is_qm9(source);
+}
+
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a dataset", "nothing of this name");
   if (!std::filesystem::is_directory(source)) {
     if (is_molecule_table(source, options)) return read_molecule_table(source, options);
     const GraphFileFormat* const format = find_graph_file_format(source);
     if (format != nullptr && format->kind == GraphFileFormat::packed_graphs) return read_packed_graphs(source);
+    if (format != nullptr && format->kind == GraphFileFormat::molecule) return read_xyz_dataset(source, options);
     throw DataError(source.string(),
-                    "a graph dataset: a folder, such as one in TU's form, packed graphs in HDF5, or a CSV table with a "
-                    "column of SMILES",
+                    "a graph dataset: a folder, such as one in TU's form, packed graphs in HDF5, a CSV table with a "
+                    "column of SMILES, or molecules with coordinates, *.xyz",
                     format == nullptr ? "another format" : format->name);
   }
   if (!options.split.empty() && !is_ogb_dataset(source)) {

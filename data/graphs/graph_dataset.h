@@ -13,10 +13,13 @@
 namespace geosft {
 
 // Detects the format of `source`: a file of packed graphs (packed_graphs_file.h), a CSV table of molecules
-// (molecule_table.h), or a folder with Peptides-func or -struct, the raw format of the Open Graph Benchmark, QM7, QM9,
-// or the text format of TU Dortmund. Throws DataError for an unknown format, listing the known ones, for broken data,
-// and for a named split if the dataset has no named splits.
+// (molecule_table.h), an XYZ file of several molecules, or a folder with Peptides-func or -struct, the raw format of
+// the Open Graph Benchmark, QM7, QM9, or the text format of TU Dortmund. Throws DataError for an unknown format,
+// listing the known ones, for broken data, and for a named split if the dataset has no named splits.
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options = {});
+
+// Returns whether options.label_columns may name the labels of `source`: a CSV table of molecules, an XYZ file or QM9.
+bool has_label_columns(const std::filesystem::path& source, const GraphReadOptions& options);
 
 // Returns whether `folder` is a folder in one of these formats; lists them with the files that identify them.
 bool is_graph_dataset(const std::filesystem::path& folder);
@@ -56,25 +59,36 @@ bool is_peptides(const std::filesystem::path& folder);
 // range; std::runtime_error in a build without RDKit.
 PackedItems read_peptides(const std::filesystem::path& folder, const GraphReadOptions& options = {});
 
-// Reads molecules with coordinates and properties from folders of XYZ files: QM7 (Rupp et al., 2012) and QM9
-// (Ramakrishnan et al., 2014).
-
-// Returns whether `folder` holds hof_qm7.txt or files dsgdb9nsd_*.xyz.
-bool is_xyz_molecules(const std::filesystem::path& folder);
-
-// Reads QM7: hof_qm7.txt, a line "file energy …" per molecule (the target, kcal/mol), and the files in xyz/. Official
-// split: molecules whose file number is a multiple of 5 are the test set, all others the training set; no validation
-// set. QM9: the files dsgdb9nsd_*.xyz, whose comments hold the 15 targets, in the units of the dataset; no split.
+// Reads molecules with coordinates and properties from XYZ files: one file of several molecules, or the folders of QM7
+// (Rupp et al., 2012) and QM9 (Ramakrishnan et al., 2014).
 //
 // Nodes have the atomic number - 1 as category (119 values, as in molecule_features.h) and coordinates. Edges are the
 // bonds inferred from the distances (covalent_bonds); the edge value is the bond length divided by the sum of the
-// radii. Throws DataError, naming file and line, for broken or absent files and for files of xyz/ that are listed
-// twice; unlisted files are left out with a warning. The result is stored in the cache of `options`, keyed by the
-// contents of the files.
-PackedItems read_xyz_molecules(const std::filesystem::path& folder, const GraphReadOptions& options = {});
+// radii. Throws DataError, naming file and line, for broken or absent files. Datasets are stored in the cache of
+// `options`, keyed by the contents of the files.
 
-// Reads one molecule from an XYZ file, with the same features; no target, no output names. Throws DataError as above.
-PackedItems read_xyz_graph(const std::filesystem::path& file);
+// Reads the molecules of an XYZ file (read_xyz_frames), plain or .gz; no target, no output names. Of several molecules,
+// `names` are "mine.xyz:0", "mine.xyz:1", ….
+PackedItems read_xyz_graphs(const std::filesystem::path& file);
+
+// Reads such a file as a dataset. Labels and split are those of table_labels.h: the keys of the comments
+// (xyz_comment_pairs), but for Properties, are the columns of a table, whose fields are empty where a comment lacks the
+// key. A comment without pairs is the field "comment", which is a label only where it is named. The first warning says
+// which keys were read as what. Throws DataError as table_labels, too, and for more than 100 keys.
+PackedItems read_xyz_dataset(const std::filesystem::path& file, const GraphReadOptions& options = {});
+
+// Return whether `folder` holds hof_qm7.txt or files dsgdb9nsd_*.xyz; the latter alone.
+bool is_xyz_molecules(const std::filesystem::path& folder);
+bool is_qm9(const std::filesystem::path& folder);
+
+// Reads QM7: hof_qm7.txt, a line "file energy …" per molecule, and the files in xyz/. Official split: molecules whose
+// file number is a multiple of 5 are the test set, all others the training set; no validation set. The target is called
+// "atomisation energy (kcal/mol)" for the published set of 7,101 molecules and "energy" otherwise; or as the output of
+// a trained model, options.known, that has one. QM9: the files dsgdb9nsd_*.xyz, whose comments hold 15 targets, A, B,
+// C, mu, alpha, homo, lumo, gap, r2, zpve, U0, U, H, G and Cv, in the units of the dataset; options.label_columns
+// chooses some; no split. `names` are those of the files. Throws DataError for files of xyz/ that are listed twice,
+// too; unlisted files are left out with a warning.
+PackedItems read_xyz_molecules(const std::filesystem::path& folder, const GraphReadOptions& options = {});
 
 // Reads published splits: text files with one item index per line.
 

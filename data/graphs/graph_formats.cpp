@@ -85,11 +85,13 @@ const std::vector<GraphFileFormat>& graph_file_formats() {
        begins_smiles_table,
        [](const fs::path& file, bool) { return molecule_graphs(read_smiles_file(file)); }},
       {GraphFileFormat::molecule,
-       "a molecule",
-       {".xyz"},
+       "molecules with coordinates",
+       {".xyz", ".extxyz"},
        nullptr,
        [](const fs::path& file, bool) {
-         return UnlabelledGraphs{read_xyz_graph(file), {}, {}};
+         UnlabelledGraphs given{read_xyz_graphs(file), {}, {}};
+         given.names = given.packed.names;
+         return given;
        }},
       {GraphFileFormat::edge_list,
        "an edge list",
@@ -169,6 +171,12 @@ bool is_graph_file(const fs::path& file) {
   if (!fs::is_regular_file(file)) return false;
   const GraphFileFormat* format = find_graph_file_format(file);
   return format != nullptr && format->single_graph();
+}
+
+bool is_xyz_file(const fs::path& file) {
+  if (!fs::is_regular_file(file)) return false;
+  const GraphFileFormat* format = find_graph_file_format(file);
+  return format != nullptr && format->kind == GraphFileFormat::molecule;
 }
 
 FileGraph read_graph_file(const fs::path& file, bool directed) {

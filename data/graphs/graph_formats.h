@@ -15,7 +15,7 @@ namespace geosft {
 
 struct UnlabelledGraphs {
   PackedItems packed;                    // no target, output names or split
-  std::vector<std::string> names;        // display name of each graph: a SMILES and its name, or empty
+  std::vector<std::string> names;        // display name of each graph: a SMILES and its name, "FILE:NUMBER", or empty
   at::Tensor node_ids;                   // int64 [N], node numbers in an edge list or matrix; otherwise undefined
   SmilesFile input = {};                 // the rows of a file of SMILES, those that are invalid too; otherwise empty
   std::vector<std::string> errors = {};  // of each row of `input`; empty for the rows that are graphs, in their order
@@ -56,6 +56,9 @@ const GraphFileFormat& graph_file_format(const std::filesystem::path& file);
 
 // Returns whether `file` is a regular file that holds one graph without features.
 bool is_graph_file(const std::filesystem::path& file);
+
+// Returns whether `file` is a regular file of molecules with coordinates.
+bool is_xyz_file(const std::filesystem::path& file);
 
 // Reads a file that holds one graph without features. Missing directions are added to edge lists unless `directed`.
 // Throws DataError for other formats.

@@ -43,6 +43,7 @@ class PackedFile {
     out.schema.coordinates = out.coordinates.defined();
     out.smiles = lines("smiles");
     if (file_.has("lines")) out.lines = list("lines");
+    out.names = lines("names");
     out.warnings = lines("remarks");
     return out;
   }
@@ -195,6 +196,7 @@ void write_packed_graphs(const std::filesystem::path& file, const PackedItems& p
   }
   if (!packed.smiles.empty()) sets["smiles"] = as_text(packed.smiles);
   if (!packed.lines.empty()) sets["lines"] = at::tensor(packed.lines, at::kLong);
+  if (!packed.names.empty()) sets["names"] = as_text(packed.names);
   if (!packed.warnings.empty()) sets["remarks"] = as_text(packed.warnings);
   if (!key.empty()) sets["key"] = as_bytes(key);
   std::erase_if(sets, [](const auto& set) { return !set.second.defined(); });

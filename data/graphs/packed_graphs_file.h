@@ -22,6 +22,7 @@
 //   split_train, split_validation, split_test   graph indices, all three or none
 //   smiles                              text: of molecules, one SMILES per graph and line
 //   lines                               [graphs]: the line of each SMILES in its file, counted from 1
+//   names                                text: one name per graph and line, such as its file
 //   remarks                              text: what was read or left out, one sentence per line
 //   key                                 text: in cache files, what the contents were made from
 #pragma once

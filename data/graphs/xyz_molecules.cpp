@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -13,8 +14,10 @@
 #include "data/formats/elements.h"
 #include "data/formats/text_lines.h"
 #include "data/formats/xyz_molecule.h"
+#include "data/graphs/table_labels.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"
+#include "data/seeds.h"
 #include "geometry/packed.h"
 #include "geometry/threads.h"
 
@@ -24,9 +27,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // Increment whenever the result for the same files changes.
-constexpr const char* xyz_version = "xyz 2";
+constexpr const char* xyz_version = "xyz 3";
 
 constexpr const char* qm7_table = "hof_qm7.txt";
+constexpr size_t qm7_molecules = 7101;
 constexpr std::string_view qm9_prefix = "dsgdb9nsd_";
 const std::vector<std::string> qm9_targets = {"A",  "B",    "C",  "mu", "alpha", "homo", "lumo", "gap",
                                               "r2", "zpve", "U0", "U",  "H",     "G",    "Cv"};
@@ -85,6 +89,16 @@ std::vector<ParsedMolecule> read_xyz_files(const std::vector<fs::path>& files) {
   return out;
 }
 
+std::vector<ParsedMolecule> with_bonds(std::vector<XyzMolecule> molecules, const std::string& file) {
+  std::vector<ParsedMolecule> out(molecules.size());
+  parallel_items(static_cast<int64_t>(molecules.size()), at::get_num_threads(), [&](int64_t i) {
+    ParsedMolecule& parsed = out[static_cast<size_t>(i)];
+    parsed.molecule = std::move(molecules[static_cast<size_t>(i)]);
+    parsed.bonds = covalent_bonds(parsed.molecule, file + ":" + std::to_string(parsed.molecule.line));
+  });
+  return out;
+}
+
 // Returns a warning if distances suggest another unit than ångström; empty if none do.
 std::string unit_warning(const std::vector<ParsedMolecule>& molecules, const fs::path& source) {
   constexpr float min_stretch = 0.5F;  // no bond is as short
@@ -131,11 +145,79 @@ PackedItems pack_molecules(const std::vector<ParsedMolecule>& molecules, const f
   return packed;
 }
 
+// Returns "mine.xyz:3" for a molecule of mine.xyz or mine.xyz.gz.
+std::string numbered_name(const fs::path& file, int64_t number) {
+  fs::path name = file.filename();
+  if (lower_case(name.extension().string()) == ".gz") name.replace_extension();
+  return name.string() + ":" + std::to_string(number);
+}
+
+std::vector<std::string> file_names(const std::vector<fs::path>& files) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.filename().string());
+  return names;
+}
+
+// Returns the keys of the comments as columns, with a row for each molecule.
+TextTable comment_table(const std::vector<XyzMolecule>& molecules, const std::string& file) {
+  constexpr size_t max_keys = 100;  // every row has a field for each
+  TextTable table;
+  table.file = file;
+  table.names_line = 2;
+  std::map<std::string, size_t> columns;
+  for (size_t row = 0; row < molecules.size(); ++row) {
+    const XyzMolecule& molecule = molecules[row];
+    table.lines.push_back(molecule.line + 1);
+    auto pairs = xyz_comment_pairs(molecule.comment);
+    if (pairs.empty()) pairs.emplace_back("comment", molecule.comment);
+    for (auto& [key, value] : pairs) {
+      if (key == "Properties") continue;
+      const auto [column, is_new] = columns.try_emplace(key, columns.size());
+      if (is_new) {
+        if (columns.size() > max_keys) {
+          throw DataError(file + ":" + std::to_string(table.lines.back()),
+                          "at most " + std::to_string(max_keys) + " different keys in the comments", "more");
+        }
+        table.names.push_back(key);
+        table.columns.emplace_back(molecules.size());
+      }
+      table.columns[column->second][row] = std::move(value);
+    }
+  }
+  return table;
+}
+
+PackedItems read_labelled_molecules(const fs::path& file, std::string bytes, const GraphReadOptions& options) {
+  const std::string source = file.string();
+  std::vector<XyzMolecule> molecules = read_xyz_frames(gunzipped(std::move(bytes), source), source);
+  const TextTable table = comment_table(molecules, source);
+  const TableLabels labels = table_labels(table, std::nullopt, options);
+  if (labels.rows.empty()) throw DataError(source, "a molecule with a label", "none");
+  std::vector<XyzMolecule> kept;
+  std::vector<std::string> names;
+  for (const int64_t row : labels.rows) {
+    kept.push_back(std::move(molecules[static_cast<size_t>(row)]));
+    names.push_back(numbered_name(file, row));
+  }
+  PackedItems packed = pack_molecules(with_bonds(std::move(kept), source), file);
+  packed.schema.task = labels.task;
+  packed.schema.output_names = labels.names;
+  packed.schema.label_values = labels.values;
+  packed.target = labels.target;
+  packed.names = std::move(names);
+  packed.warnings.insert(packed.warnings.begin(), source + ": " + labels.note);
+  packed.split = table_split(table, labels.rows, options.split_folder, packed.warnings);
+  check_packed_items(packed, source);
+  return packed;
+}
+
 PackedItems read_qm7(const fs::path& folder) {
   const ListedMolecules listed = read_qm7_table(folder);
   PackedItems packed = pack_molecules(read_xyz_files(listed.files), folder);
-  packed.schema.output_names = {"atomisation energy (kcal/mol)"};
+  const bool published = listed.files.size() == qm7_molecules;  // others have energies in a unit of their own
+  packed.schema.output_names = {published ? "atomisation energy (kcal/mol)" : "energy"};
   packed.target = at::tensor(listed.targets).unsqueeze(1);
+  packed.names = file_names(listed.files);
   DatasetSplit& split = packed.split.emplace();
   for (size_t i = 0; i < listed.numbers.size(); ++i) {
     (listed.numbers[i] % 5 == 0 ? split.test : split.train).push_back(static_cast<int64_t>(i));
@@ -158,42 +240,90 @@ void read_qm9_comment(const XyzMolecule& molecule, const fs::path& file, std::ve
   line.end_of_line("15 properties");
 }
 
-PackedItems read_qm9(const std::vector<fs::path>& files) {
+// Returns the columns of QM9's targets that are named, in this order; all without names.
+std::vector<int64_t> chosen_targets(const fs::path& folder, const std::vector<std::string>& names) {
+  TextTable table;
+  table.names = qm9_targets;
+  std::vector<int64_t> columns;
+  for (const std::string& name : names.empty() ? qm9_targets : names) {
+    const std::optional<size_t> column = find_column(table, name);
+    if (!column) {
+      std::string known;
+      for (const std::string& each : qm9_targets) known += (known.empty() ? "" : ", ") + each;
+      throw DataError(folder.string(), "in --label-columns targets of QM9, " + known, "\"" + name + "\"");
+    }
+    if (std::find(columns.begin(), columns.end(), static_cast<int64_t>(*column)) != columns.end()) {
+      throw DataError("--label-columns", "each column once", "\"" + name + "\" again");
+    }
+    columns.push_back(static_cast<int64_t>(*column));
+  }
+  return columns;
+}
+
+PackedItems read_qm9(const std::vector<fs::path>& files, const std::vector<std::string>& names) {
+  const std::vector<int64_t> columns = chosen_targets(files.front().parent_path(), names);
   const std::vector<ParsedMolecule> molecules = read_xyz_files(files);
   std::vector<float> targets;
   for (size_t i = 0; i < files.size(); ++i) read_qm9_comment(molecules[i].molecule, files[i], targets);
   PackedItems packed = pack_molecules(molecules, files.front().parent_path());
-  packed.schema.output_names = qm9_targets;
-  packed.target = at::tensor(targets).view({-1, packed.schema.outputs()});
+  for (const int64_t column : columns) {
+    packed.schema.output_names.push_back(qm9_targets[static_cast<size_t>(column)]);
+  }
+  packed.target = at::tensor(targets)
+                      .view({-1, static_cast<int64_t>(qm9_targets.size())})
+                      .index_select(1, at::tensor(columns, at::kLong));
+  packed.names = file_names(files);
   return packed;
 }
 
 }  // namespace
 
+PackedItems read_xyz_graphs(const fs::path& file) {
+  const std::string source = file.string();
+  PackedItems packed = pack_molecules(with_bonds(read_xyz_frames(read_gz_file(file), source), source), file);
+  for (int64_t item = 0; packed.size() > 1 && item < packed.size(); ++item) {
+    packed.names.push_back(numbered_name(file, item));
+  }
+  return packed;
+}
+
+PackedItems read_xyz_dataset(const fs::path& file, const GraphReadOptions& options) {
+  std::string bytes = read_file(file);
+  const std::string key = std::string(xyz_version) + "\n" + std::to_string(text_hash(bytes));
+  return cached_with_labels(options, "xyz\n" + fs::absolute(file).string(), key,
+                            [&] { return read_labelled_molecules(file, std::move(bytes), options); });
+}
+
+bool is_qm9(const fs::path& folder) {
+  return !xyz_files(folder, qm9_prefix).empty();
+}
+
 bool is_xyz_molecules(const fs::path& folder) {
-  return fs::exists(folder / qm7_table) || !xyz_files(folder, qm9_prefix).empty();
+  return fs::exists(folder / qm7_table) || is_qm9(folder);
 }
 
 PackedItems read_xyz_molecules(const fs::path& folder, const GraphReadOptions& options) {
-  const std::vector<fs::path> qm9 = xyz_files(folder, qm9_prefix);
-  if (!fs::exists(folder / qm7_table) && qm9.empty()) {
+  const bool qm9 = is_qm9(folder);
+  if (!qm9 && !fs::exists(folder / qm7_table)) {
     throw DataError(folder.string(), std::string(qm7_table) + " or files dsgdb9nsd_*.xyz", "neither");
   }
-  std::vector<fs::path> files = qm9;
-  if (qm9.empty()) {
-    files = xyz_files(folder / "xyz", "");
+  std::vector<fs::path> files = xyz_files(qm9 ? folder : folder / "xyz", qm9 ? qm9_prefix : "");
+  std::string id = "xyz\n" + fs::absolute(folder).string();
+  if (qm9) {
+    for (const std::string& name : options.label_columns) id += "\n" + name;
+  } else {
     files.push_back(folder / qm7_table);
   }
-  return cached_graphs(options, "xyz\n" + fs::absolute(folder).string(),
-                       std::string(xyz_version) + "\n" + contents_key(files), [&] {
-                         PackedItems packed = qm9.empty() ? read_qm7(folder) : read_qm9(qm9);
-                         check_packed_items(packed, folder.string());
-                         return packed;
-                       });
-}
-
-PackedItems read_xyz_graph(const fs::path& file) {
-  return pack_molecules(read_xyz_files({file}), file);
+  PackedItems packed =
+      cached_graphs(options, id, std::string(xyz_version) + "\n" + id + "\n" + contents_key(files), [&] {
+        PackedItems made = qm9 ? read_qm9(files, options.label_columns) : read_qm7(folder);
+        check_packed_items(made, folder.string());
+        return made;
+      });
+  const bool is_one_target =
+      options.known && options.known->task == GraphTask::regression && options.known->outputs() == 1;
+  if (!qm9 && is_one_target) packed.schema.output_names = options.known->output_names;
+  return packed;
 }
 
 }  // namespace geosft

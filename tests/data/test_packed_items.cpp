@@ -73,6 +73,7 @@ TEST_CASE("what does not fit the schema is named") {
   }
   require_refused([](PackedItems& p) { p.smiles = {"C"}; }, {"smiles", "none, or one for each of the 7 graphs"});
   require_refused([](PackedItems& p) { p.lines = {2}; }, {"lines", "none, or one for each of the 7 graphs"});
+  require_refused([](PackedItems& p) { p.names = {"a"}; }, {"names", "none, or one for each of the 7 graphs"});
   require_refused(
       [](PackedItems& p) {
         p.schema.documents = true;

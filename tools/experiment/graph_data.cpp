@@ -237,7 +237,8 @@ void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
                           (options.coalesce ? "on)" : "off)"));
   subcommand.add_option("--smiles-column", options.smiles_column, "column of SMILES of a CSV table");
   subcommand
-      .add_option("--label-columns", options.label_columns, "columns of labels of a CSV table, separated by commas")
+      .add_option("--label-columns", options.label_columns,
+                  "labels: columns of a CSV table, keys of an XYZ file or targets of QM9, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false);  // as train takes them
 }
@@ -486,7 +487,8 @@ std::string shared_molecules_warning(const PackedItems& graphs, const DatasetSpl
 std::string name_of_item(const PackedItems& items, int64_t item) {
   const auto at = static_cast<size_t>(item);
   if (items.pictures) return items.pictures->files.at(at);
-  return items.smiles.empty() ? "" : items.smiles.at(at);
+  if (!items.smiles.empty()) return items.smiles.at(at);
+  return items.names.empty() ? "" : items.names.at(at);
 }
 
 std::string label_of_item(const PackedItems& items, int64_t item) {

@@ -86,7 +86,7 @@ std::string few_items_warning(const PackedItems& graphs, const DatasetSplit& spl
 // Returns "3 of the 40 test molecules have a SMILES that is also trained on", with what helps; empty without such.
 std::string shared_molecules_warning(const PackedItems& graphs, const DatasetSplit& splits);
 
-// Returns the SMILES of a molecule, or the file of a picture; empty for other items.
+// Returns the SMILES of a molecule, the file of a picture, or the name of another item; empty if it has none.
 std::string name_of_item(const PackedItems& items, int64_t item);
 // Returns the class of an item, or its targets, "1;;0.5", where unknown ones are empty; an empty text where all are,
 // and where nodes have the targets.

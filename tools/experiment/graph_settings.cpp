@@ -4,6 +4,7 @@
 #include "data/data_error.h"
 #include "data/formats/csv_rows.h"
 #include "data/graphs/graph_dataset.h"
+#include "data/graphs/graph_formats.h"
 #include "data/graphs/molecule_table.h"
 #include "data/sequences/picture_folders.h"
 #include "data/sequences/sequence_dataset.h"
@@ -18,7 +19,9 @@ void add_splits(Config& config, SplitSettings& splits) {
                 "file: the published one; scaffold: of molecules, 80/10/10 by their ring systems; random: 80/10/10; "
                 "auto: the published one, else scaffold for molecules, else folds")
       .add("splits", "split_folder", &splits.split_folder,
-           "of a table of molecules: folder with train.csv, valid.csv and test.csv, lists of its rows from 0")
+           "of a table of molecules or an XYZ file: folder with train.csv, valid.csv and test.csv, lists of its rows, "
+           "or "
+           "molecules, from 0")
       .add("splits", "folds", &splits.folds, "number of folds of a set without a published split", {.low = 2})
       .add("splits", "fold", &splits.fold, "the fold that is the test set, from 0", not_negative)
       .add("splits", "split_seed", &splits.split_seed, "of folds and random splits")
@@ -38,7 +41,8 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
       .add("molecules", "smiles_column", &molecules.smiles_column,
            "of a CSV table; by default \"smiles\", else the first column of SMILES")
       .add("molecules", "label_columns", &molecules.label_columns,
-           "of a CSV table, separated by commas; by default every other column of numbers")
+           "of a CSV table, or keys of the comments of an XYZ file, separated by commas; by default every other one of "
+           "numbers; of QM9, targets; by default all")
       .add_enum("molecules", "chiral_tags", &molecules.chiral_tags,
                 "order of the neighbours by which a chiral atom of a CSV table is clockwise or not; canonical: RDKit's "
                 "ranks; written: the SMILES, as OGB")
@@ -287,7 +291,7 @@ GraphTrainSettings::GraphTrainSettings() {
 
 Config GraphSettings::config() {
   Config keys;
-  keys.add("", "data", &data, "dataset: a folder, or a CSV table of molecules")
+  keys.add("", "data", &data, "dataset: a folder, a CSV table of molecules, or an XYZ file of them")
       .add("", "seed", &seed, "of everything random")
       .add("", "num_seeds", &num_seeds, "runs, each with the next seed", positive)
       .add("", "cross_validation", &cross_validation, "a run for every fold")
@@ -390,10 +394,14 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
                   !cross_validation,
                   "a run of one fold",
                   "cross_validation = true, which runs every fold (--no-cross-validation runs one)"});
-  const bool of_table = !std::filesystem::exists(data) || is_molecule_table(data, reading());
-  uses.push_back(
-      {{"split_folder", "smiles_column", "label_columns", "chiral_tags"}, of_table, "a table of molecules", data});
-  const bool of_ogb = !std::filesystem::exists(data) || is_ogb_dataset(data);
+  const bool absent = !std::filesystem::exists(data), of_table = absent || is_molecule_table(data, reading());
+  uses.push_back({{"smiles_column", "chiral_tags"}, of_table, "a table of molecules", data});
+  uses.push_back({{"split_folder"}, of_table || is_xyz_file(data), "a table of molecules or an XYZ file", data});
+  uses.push_back({{"label_columns"},
+                  absent || has_label_columns(data, reading()),
+                  "a table of molecules, an XYZ file or QM9",
+                  data});
+  const bool of_ogb = absent || is_ogb_dataset(data);
   uses.push_back({{"split_name"}, of_ogb, "a set of the Open Graph Benchmark", data});
   const bool own_split = splits.split == SplitKind::automatic || splits.split == SplitKind::file;  // of sequences
   const std::string split = std::string("split ") + name_of(splits.split);

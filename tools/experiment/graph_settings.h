@@ -51,7 +51,7 @@ inline constexpr auto enum_table<SplitKind> = std::to_array<EnumName<SplitKind>>
 // Section [splits]. The automatic split is the published one, else by scaffold for molecules with SMILES, else folds.
 struct SplitSettings {
   SplitKind split = SplitKind::automatic;
-  std::string split_folder;  // with the lists of a split of a CSV table
+  std::string split_folder;  // with the lists of a split of a CSV table or an XYZ file
   int64_t folds = 10, fold = 0;
   uint64_t split_seed = 0;
   double validation_fraction = 0.0;
@@ -92,7 +92,8 @@ struct GraphModelSettings : EncoderSettings {
   bool samples() const;
 };
 
-// Section [molecules]: a CSV table of SMILES, and the features of whole graphs, most of which are of molecules.
+// Section [molecules]: a CSV table of SMILES, labels of an XYZ file and of QM9, and the features of whole graphs, most
+// of which are of molecules.
 struct MoleculeSettings {
   std::string smiles_column, label_columns;  // the latter in the form of a line of CSV
   ChiralTags chiral_tags = ChiralTags::canonical;

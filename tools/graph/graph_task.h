@@ -22,8 +22,8 @@ struct GraphTrainingData {
 
   std::string text() const;
   bool held_out() const { return !split.validation.empty(); }
-  // Returns the items of each split; of pictures with the names of their files, of molecules with their SMILES. Splits
-  // of nodes, which are published, are not listed.
+  // Returns the items of each split with their names (name_of_item). Splits of nodes, which are published, are not
+  // listed.
   std::vector<SplitRow> split_rows() const;
 };
 

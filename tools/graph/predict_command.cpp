@@ -205,6 +205,8 @@ struct Predictor {
     predict(graphs, all_of(graphs), [&](int64_t item, const ItemPrediction& outputs) {
       ItemTitle title{source, {{"file", source}, {words.item, item}}};
       if (graphs.size() > 1) title.text += " " + std::to_string(item);
+      const std::string& name = given.names[static_cast<size_t>(item)];
+      if (!name.empty()) title.fields["name"] = name;
       const at::Tensor& ids = given.node_ids;
       if (ids.defined() && is_of_nodes(trained.schema.task)) {
         title.node_ids = ids;

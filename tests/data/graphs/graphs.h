@@ -14,6 +14,7 @@ inline void require_same(const PackedItems& actual, const PackedItems& expected)
   CHECK(actual.schema == expected.schema);
   CHECK(actual.warnings == expected.warnings);
   CHECK(actual.smiles == expected.smiles);
+  CHECK(actual.names == expected.names);
   const auto members = [](const PackedItems& p) {
     return std::vector<at::Tensor>{
         p.graphs.ptr,  p.graphs.graph.rowptr, p.graphs.graph.col, p.graphs.graph.weight, p.node_categories,

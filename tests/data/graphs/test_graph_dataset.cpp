@@ -66,6 +66,8 @@ TEST_CASE("every form of graph dataset is recognised") {
   write_text(folder / "text", "text");
   require_error([&] { open_graph_dataset(folder / "text"); },
                 {"text", "HDF5", "TU's form", "SMILES", "another format"});
+  write_text(folder / "m.xyz", "1\ny=1\nHe 0 0 0\n1\ny=3\nHe 0 0 0\n");
+  CHECK(open_graph_dataset(folder / "m.xyz", {folder / "cache"}).size() == 2);
   write_text(folder / "m.smi", "C\n");
   require_error([&] { open_graph_dataset(folder / "m.smi"); },
                 {"m.smi", "a folder, such as one in TU's form, packed graphs", "SMILES"});

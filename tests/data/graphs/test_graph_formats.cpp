@@ -67,10 +67,12 @@ TEST_CASE("a graph's file is told by its ending second, in any letter case") {
   CHECK(kind("a.Mtx") == Kind::matrix_market);
   CHECK(is_graph_file(folder / "a.Mtx"));
   require_error([&] { read_graph_file(folder / "a.Mtx"); }, {"a.Mtx:1", "MatrixMarket"});
-  for (const auto& [name, expected] : {std::pair("a.smi", Kind::smiles), std::pair("a.SMILES.gz", Kind::smiles),
-                                       std::pair("a.XYZ", Kind::molecule), std::pair("a.h5", Kind::packed_graphs)}) {
+  for (const auto& [name, expected] :
+       {std::pair("a.smi", Kind::smiles), std::pair("a.SMILES.gz", Kind::smiles), std::pair("a.XYZ", Kind::molecule),
+        std::pair("a.extxyz.gz", Kind::molecule), std::pair("a.h5", Kind::packed_graphs)}) {
     CHECK(kind(name) == expected);
     CHECK_FALSE(is_graph_file(folder / name));
+    CHECK(is_xyz_file(folder / name) == (expected == Kind::molecule));
     require_error([&, n = name] { read_graph_file(folder / n); }, {name, "an edge list or Matrix Market"});
   }
 }
@@ -85,7 +87,7 @@ TEST_CASE("a file of an unknown format is no edge list, and the message lists th
     CHECK_FALSE(is_graph_file(folder / name));
     require_error([&, n = name] { read_graph_file(folder / n); },
                   {name, "packed graphs in HDF5 (*.h5, *.hdf5)", "Matrix Market (*.mtx, *.mm)", "SMILES",
-                   "a molecule (*.xyz)", " or an edge list (*.txt, *.csv", "another format"});
+                   "molecules with coordinates (*.xyz, *.extxyz)", " or an edge list (*.txt, *.csv", "another format"});
   }
   CHECK_FALSE(is_graph_file(folder.path()));
   CHECK_FALSE(is_graph_file(folder / "absent"));

@@ -58,6 +58,7 @@ TEST_CASE("packed graphs of every task come back from their file") {
     packed.schema.coordinates = false;
     packed.warnings.clear();
     packed.smiles.assign(static_cast<size_t>(packed.size()), "CO");
+    packed.names.assign(packed.smiles.size(), "a b.xyz:1");
     packed.lines.resize(packed.smiles.size());
     std::iota(packed.lines.begin(), packed.lines.end(), 254);  // of more than a byte, too
     write_packed_graphs(folder / "set.h5", packed, "made from this");

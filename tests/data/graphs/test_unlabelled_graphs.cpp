@@ -71,7 +71,7 @@ TEST_CASE("molecules are given by their SMILES") {
   require_error([&] { read_unlabelled_graphs(folder / "m.smi", structure_alone); }, {"m.smi", "no features", "119"});
 }
 
-TEST_CASE("a molecule with coordinates is a file") {
+TEST_CASE("molecules with coordinates are files of one or several") {
   const TemporaryFolder folder;
   write_text(folder / "water.xyz", "3\nwater\nO 0 0 0\nH 0.96 0 0\nH -0.24 0.93 0\n");
   const ItemSchema schema = {GraphTask::regression, {119}, 0, {}, 1, true, {"energy"}};
@@ -79,6 +79,12 @@ TEST_CASE("a molecule with coordinates is a file") {
   require_equal(given.packed.node_categories.squeeze(1), at::tensor({7, 0, 0}, at::kLong), "elements");
   CHECK(given.packed.graphs.graph.edges() == 4);
   CHECK(given.packed.coordinates.sizes() == at::IntArrayRef({3, 3}));
+  CHECK(given.names == std::vector<std::string>{""});
+  write_text(folder / "two.extxyz", "1\nenergy=-1\nO 0 0 0\n2\n\nO 0 0 0\nH 0.96 0 0\n");
+  const UnlabelledGraphs two = read_unlabelled_graphs(folder / "two.extxyz", schema);
+  require_equal(two.packed.graphs.ptr, at::tensor({0, 1, 3}, at::kLong), "ptr");
+  CHECK(two.names == std::vector<std::string>{"two.extxyz:0", "two.extxyz:1"});
+  CHECK_FALSE(two.packed.target.defined());
   require_error([&] { read_unlabelled_graphs(folder / "water.xyz", structure_alone); }, {"water.xyz", "coordinates"});
 }
 

@@ -13,6 +13,7 @@ namespace geosft::test::test_xyz_molecules {
 using test::require_equal;
 using test::require_error;
 using Items = std::vector<int64_t>;
+using Names = std::vector<std::string>;
 
 namespace {
 
@@ -65,6 +66,11 @@ TEST_CASE("QM7: atoms, bonds, coordinates, energies and split") {
   CHECK(packed.split->train == Items{1});
   CHECK(packed.split->validation.empty());
   CHECK(packed.warnings.empty());
+  CHECK(packed.names == Names{"0005.xyz", "0004.xyz"});
+  CHECK(packed.schema.output_names == Names{"energy"});
+  GraphReadOptions of_model{folder / "cache"};
+  of_model.known = ItemSchema{GraphTask::regression, {119}, 0, {}, 1, true, {"atomisation energy (kcal/mol)"}};
+  CHECK(read_xyz_molecules(folder.path(), of_model).schema == *of_model.known);
   test::write_text(folder / "xyz/0006.xyz", helium);
   REQUIRE(read_xyz_molecules(folder.path(), {folder / "cache"}).warnings.size() == 1);
   CHECK_THAT(read_xyz_molecules(folder.path(), {folder / "cache"}).warnings[0],
@@ -92,7 +98,7 @@ TEST_CASE("coordinates of molecules in another unit have a warning, and gzip fil
   const test::TemporaryFolder folder;
   const auto warning = [&](const std::string& text) {
     test::write_gz(folder / "one.xyz.gz", text);
-    const PackedItems packed = read_xyz_graph(folder / "one.xyz.gz");
+    const PackedItems packed = read_xyz_graphs(folder / "one.xyz.gz");
     return packed.warnings.empty() ? "" : packed.warnings.at(0);
   };
   CHECK(warning(hydrogen).empty());
@@ -123,11 +129,116 @@ TEST_CASE("QM9: properties of the comments") {
   require_equal(packed.target.select(1, 14), at::tensor({14.0F, 14.0F}), "Cv");
   CHECK(packed.graphs.graph.edges() == 2);
   CHECK_FALSE(packed.split);
+  CHECK(packed.names == Names{"dsgdb9nsd_000001.xyz", "dsgdb9nsd_000002.xyz"});
+  CHECK((is_qm9(folder.path()) && has_label_columns(folder.path(), {})));
+  GraphReadOptions some{folder / "cache"};
+  some.label_columns = {"gap", "a"};
+  const PackedItems chosen = read_xyz_molecules(folder.path(), some);
+  CHECK(chosen.schema.output_names == Names{"gap", "A"});
+  require_equal(chosen.target, at::tensor({7.0F, -157.7F, 7.0F, 0.5F}).view({2, 2}), "gap and A");
+  some.label_columns = {"lomo"};
+  require_error([&] { read_xyz_molecules(folder.path(), some); },
+                {folder.path().string(), "targets of QM9, A, B, C, mu", "\"lomo\""});
+  some.label_columns = {"gap", "GAP"};
+  require_error([&] { read_xyz_molecules(folder.path(), some); }, {"--label-columns", "once", "\"GAP\" again"});
   test::write_text(folder / "dsgdb9nsd_000003.xyz", "1\ngdb 3\t0.5\t1\nHe 0 0 0\n");
   require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); },
                 {"dsgdb9nsd_000003.xyz", "the property C", "end of the line"});
   test::write_text(folder / "dsgdb9nsd_000003.xyz", "1\n\nHe 0 0 0\n");
   require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); }, {"dsgdb9nsd_000003.xyz", "gdb"});
+}
+
+TEST_CASE("an XYZ file of several molecules: atoms, names and labels of the comments") {
+  const test::TemporaryFolder folder;
+  const std::string second = "2\nenergy=-2.5 gap=0.5 kind=pair\nH 0 0 0\nH 0.74 0 0\n",
+                    others = "1\ngap=1.5 energy=-3 kind=atom charge=0\nHe 0 0 0\n1\nkind=atom energy=-4\nHe 0 0 0\n";
+  test::write_gz(folder / "m.xyz.gz", "1\nenergy=-1.5 kind=atom pbc=\"F F F\"\nHe 1 2 3\n" + second + others);
+  const auto read = [&](const Names& labels) {
+    GraphReadOptions options{folder / "cache"};
+    options.label_columns = labels;
+    return open_graph_dataset(folder / "m.xyz.gz", options);
+  };
+  const PackedItems packed = read({"energy"});
+  CHECK(packed.schema == ItemSchema{GraphTask::regression, {119}, 0, {}, 1, true, {"energy"}});
+  require_equal(packed.graphs.ptr, at::tensor({0, 1, 3, 4, 5}, at::kLong), "ptr");
+  require_equal(packed.graphs.graph.col, at::tensor({2, 1}, at::kLong), "col");
+  require_equal(packed.node_categories, at::tensor({1, 0, 0, 1, 1}, at::kLong).view({5, 1}), "elements");
+  require_equal(packed.coordinates[0], at::tensor({1.0F, 2.0F, 3.0F}), "coordinates");
+  require_equal(packed.target, at::tensor({-1.5F, -2.5F, -3.0F, -4.0F}).view({4, 1}), "energies");
+  CHECK(packed.names == Names{"m.xyz:0", "m.xyz:1", "m.xyz:2", "m.xyz:3"});
+  CHECK_FALSE(packed.split);
+  CHECK(packed.warnings == Names{(folder / "m.xyz.gz").string() + ": label \"energy\", numbers: regression"});
+  test::require_same(read({"energy"}), packed);
+  CHECK(has_label_columns(folder / "m.xyz.gz", {}));
+  // Two molecules have no gap.
+  const PackedItems both = read({"gap", "energy"});
+  CHECK(both.schema.output_names == Names{"gap", "energy"});
+  require_equal(both.target.isnan().to(at::kLong), at::tensor({1, 0, 0, 0, 0, 0, 1, 0}, at::kLong).view({4, 2}),
+                "unknown");
+  const PackedItems classes = read({"kind"});
+  CHECK(classes.schema.task == GraphTask::classification);
+  require_equal(classes.target, at::tensor({0, 1, 0, 0}, at::kLong), "classes");
+  require_error([&] { read({"energies"}); },
+                {"m.xyz.gz:2", "\"energies\"", "the columns energy, kind, pbc, gap, charge"});
+  require_error([&] { read({}); }, {"m.xyz.gz:2", "labels of one kind", "--label-columns", "\"gap\"", "\"energy\""});
+  const PackedItems unlabelled = read_xyz_graphs(folder / "m.xyz.gz");
+  CHECK((unlabelled.names == packed.names && !unlabelled.target.defined()));
+}
+
+TEST_CASE("an XYZ file: labels without a name, plain comments and the split") {
+  const test::TemporaryFolder folder;
+  const auto read = [&](const std::vector<std::string>& comments, const Names& labels = {}) {
+    std::string text;
+    for (const std::string& comment : comments) text += "1\n" + comment + "\nHe 0 0 0\n";
+    test::write_text(folder / "m.extxyz", text);
+    GraphReadOptions options{folder / "cache"};
+    options.label_columns = labels;
+    return open_graph_dataset(folder / "m.extxyz", options);
+  };
+  const PackedItems found =
+      read({"energy=1.5 charge=0 pbc=\"F F F\"", "energy=2 charge=0 pbc=\"F F F\"", "energy=4 charge=0 pbc=\"F F F\""});
+  CHECK(found.schema.output_names == Names{"energy"});
+  CHECK_THAT(found.warnings.at(0), Catch::Contains("label \"energy\", numbers: regression; left out: \"charge\" (one "
+                                                   "value), \"pbc\" (texts, as \"F F F\" in line 2)"));
+  require_error(
+      [&] {
+        read({"-1.5", "-2.5", "-4"});
+      },
+      {"m.extxyz:2", "KEY=NUMBER", "--label-columns energy", "left out: \"comment\" (by its name)"});
+  const PackedItems comments = read({"-1.5", "-2.5", ""}, {"comment"});
+  CHECK(comments.schema.output_names == Names{"comment"});
+  CHECK(comments.target.isnan().sum().item<int64_t>() == 1);
+  require_error([&] { read({"Properties=species:S:1:pos:R:3"}); }, {"m.extxyz:2", "KEY=NUMBER", "none"});
+  require_error(
+      [&] {
+        read({"energy=1", "energy=x", "energy=2", "energy=3", "energy=5"});
+      },
+      {"m.extxyz:5", "a number in column \"energy\"", "\"x\""});
+  const PackedItems split = read({"y=1 split=test", "y=3 split=train", "y=5 split=val", "y=6 split=train"});
+  REQUIRE(split.split);
+  CHECK((split.split->train == Items{1, 3} && split.split->validation == Items{2} && split.split->test == Items{0}));
+  const PackedItems kept = read({"k=a split=test", "split=train", "k=b split=val", "k=a split=train"}, {"k"});
+  CHECK(kept.names == Names{"m.extxyz:0", "m.extxyz:2", "m.extxyz:3"});
+  CHECK((kept.split && kept.split->train == Items{2} && kept.split->validation == Items{1}));
+  std::string keys;
+  for (int key = 0; key < 101; ++key) keys += "k" + std::to_string(key) + "=1 ";
+  require_error([&] { read({keys}); }, {"m.extxyz:2", "at most 100 different keys"});
+  test::write_text(folder / "lists/train.csv", "2\n");
+  test::write_text(folder / "lists/valid.csv", "1\n");
+  test::write_text(folder / "lists/test.csv", "0\n");
+  GraphReadOptions listed{folder / "cache"};
+  listed.split_folder = folder / "lists";
+  test::write_text(folder / "m.extxyz", "1\ny=1\nHe 0 0 0\n1\ny=2\nHe 0 0 0\n1\ny=4\nHe 0 0 0\n");
+  CHECK(open_graph_dataset(folder / "m.extxyz", listed).split->train == Items{2});
+  // Labels of a trained model are found by their names, and others are unknown.
+  GraphReadOptions of_model{folder / "cache"};
+  of_model.known = ItemSchema{GraphTask::regression, {119}, 0, {}, 1, true, {"z", "y"}};
+  const PackedItems known = open_graph_dataset(folder / "m.extxyz", of_model);
+  CHECK(known.schema == *of_model.known);
+  require_equal(known.target.select(1, 1), at::tensor({1.0F, 2.0F, 4.0F}), "y");
+  CHECK(known.target.select(1, 0).isnan().all().item<bool>());
+  test::write_text(folder / "m.extxyz", "1\ny=1\nHe 0 0 0\n1\ny=2\nBk 0 0 0\n");
+  require_error([&] { open_graph_dataset(folder / "m.extxyz", of_model); }, {"m.extxyz:4", "radius", "97"});
 }
 
 TEST_CASE("QM7: the form of its files") {
@@ -161,6 +272,7 @@ TEST_CASE("QM7: the real set") {
   REQUIRE(packed.split);
   CHECK(packed.split->train.size() + packed.split->test.size() == 7101);
   CHECK(packed.target[0].item<float>() == -417.031F);
+  CHECK(packed.schema.output_names == Names{"atomisation energy (kcal/mol)"});
   // Methane, the first: four bonds, all from the carbon.
   require_equal(packed.graphs.graph.rowptr.narrow(0, 0, 6), at::tensor({0, 4, 5, 6, 7, 8}, at::kLong), "methane");
   // Neighbours that an element can have: hydrogen 1, oxygen 2, nitrogen and carbon 4, sulphur 6.

@@ -220,11 +220,17 @@ TEST_CASE("options of tables of molecules are refused for other data, and lists 
                         const std::string& more = "") {
     return said_of_unused<GraphSettings>("data = '" + (folder / data).string() + "'\n" + more, options);
   };
-  for (const std::string name : {"--split-folder", "--smiles-column", "--label-columns"}) {
-    CHECK(said("graphs", {name, "y"}) ==
-          name + " is for a table of molecules, not for " + (folder / "graphs").string());
+  write_text(folder / "m.xyz", "1\ny=1\nHe 0 0 0\n");
+  write_text(folder / "qm9/dsgdb9nsd_000001.xyz", "1\ngdb 1\nHe 0 0 0\n");
+  const std::map<std::string, std::string> needs = {{"--split-folder", "a table of molecules or an XYZ file"},
+                                                    {"--smiles-column", "a table of molecules"},
+                                                    {"--label-columns", "a table of molecules, an XYZ file or QM9"}};
+  for (const auto& [name, needed] : needs) {
+    CHECK(said("graphs", {name, "y"}) == name + " is for " + needed + ", not for " + (folder / "graphs").string());
     CHECK(said("m.csv", {name, "y"}).empty());
     CHECK(said("absent", {name, "y"}).empty());
+    if (name != "--smiles-column") CHECK(said("m.xyz", {name, "y"}).empty());
+    CHECK(said("qm9", {name, "y"}).empty() == (name == "--label-columns"));
   }
   CHECK(said("m.csv", {"--split-folder", "y"}, "[splits]\nsplit = 'scaffold'") ==
         "--split-folder is for split file, not for split scaffold");

@@ -75,10 +75,9 @@ double constant_precision() {
   return sum / counted;
 }
 
-// In the form of QM7: `count` molecules of three to eight atoms on places of a lattice, moved a little and then by
-// `moved`; the energy follows from the elements and the distances.
-void write_molecules(const std::filesystem::path& folder, int count,
-                     const std::function<at::Tensor(const at::Tensor&)>& moved) {
+// `count` molecules of three to eight atoms on places of a lattice, moved a little and then by `moved`; the energy
+// follows from the elements and the distances.
+std::vector<PlacedMolecule> lattice_molecules(int count, const std::function<at::Tensor(const at::Tensor&)>& moved) {
   const std::vector<std::string> elements = {"H", "C", "N", "O"};
   std::vector<PlacedMolecule> molecules;
   for (int molecule = 1; molecule <= count; ++molecule) {
@@ -94,7 +93,7 @@ void write_molecules(const std::filesystem::path& folder, int count,
       made.elements.push_back(elements[static_cast<size_t>(kind[atom].item<int64_t>())]);
     }
   }
-  write_qm7(folder, molecules);
+  return molecules;
 }
 
 // An energy for every molecule of `data`.
@@ -509,7 +508,7 @@ TEST_CASE("an option of attention makes the small model of molecules the transfo
 TEST_CASE("energies of molecules with coordinates are learnt, and rotations do not change them") {
   const GraphShop shop;
   const auto written = [&](const char* name, const std::function<at::Tensor(const at::Tensor&)>& moved) {
-    write_molecules(shop / name, 60, moved);
+    write_qm7(shop / name, lattice_molecules(60, moved));
     return (shop / name).string();
   };
   const at::Tensor rotation = random_rotation(generator(5), at::kDouble);
@@ -528,6 +527,75 @@ TEST_CASE("energies of molecules with coordinates are learnt, and rotations do n
   };
   CHECK(difference(rotated) < 1e-3 * spread);
   CHECK(difference(stretched) > 1e-2 * spread);
+}
+
+TEST_CASE("an XYZ file of several molecules is a dataset, whose results have the names of its molecules") {
+  const GraphShop shop;
+  const std::vector<PlacedMolecule> molecules = lattice_molecules(20, [](const at::Tensor& x) { return x; });
+  std::string text;
+  for (size_t i = 0; i < molecules.size(); ++i) {
+    text += xyz_text(molecules[i], "kind=made energy=" + std::to_string(molecules[i].energy) +
+                                       " charge=0 Properties=species:S:1:pos:R:3 pbc=\"F F F\" split=" +
+                                       (i % 5 == 4 ? "test" : "train"));
+  }
+  write_text(shop / "mine.xyz", text);
+  write_qm7(shop / "qm7", molecules);
+  const std::string data = (shop / "mine.xyz").string(), qm7 = (shop / "qm7").string(), run = (shop / "xyz").string();
+  const auto info = shop.run_well({"info", data});
+  CHECK_THAT(info.out, Catch::Contains("mine.xyz: 20 graphs") &&
+                           Catch::Contains("task: regression, 1 target: energy") &&
+                           Catch::Contains("coordinates: yes") && Catch::Contains("16 train, 0 validation, 4 test"));
+  CHECK_THAT(info.err, Catch::Contains("mine.xyz: label \"energy\", numbers: regression; left out: \"kind\""));
+  const Words small = {"--epochs", "2", "--json", "--head", "sum", "--distance-channels", "4"};
+  const auto metrics = [&](const std::string& out, const Words& more) {
+    return nlohmann::json::parse(shop.run_well(shop.train(out, small + more)).out).at("metrics");
+  };
+  const nlohmann::json of_xyz = metrics("xyz", {"--data", data, "--label-columns", "energy"});
+  CHECK(metrics("qm7_run", {"--data", qm7}) == of_xyz);  // the same molecules, energies and split
+  CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out).at("metrics") == of_xyz);
+  CHECK_THAT(read_text(shop / "xyz/split.csv"), Catch::Contains("test,4,mine.xyz:4,"));
+  CHECK_THAT(read_text(shop / "qm7_run/split.csv"), Catch::Contains("test,4,0005.xyz,"));
+  // Molecules to predict need no labels.
+  write_text(shop / "new.xyz", xyz_text(molecules[0], "") + xyz_text(molecules[1], "as it was"));
+  const std::string file = (shop / "new.xyz").string(), table = (shop / "table.csv").string();
+  const Words found = lines_of(shop.run_well({"predict", run, file, "--json", "--csv", table}).out);
+  const Words items = lines_of(shop.run_well({"predict", run, "--graphs", "0,1", "--json"}).out);
+  REQUIRE((found.size() == 2 && items.size() == 2));
+  for (size_t i = 0; i < found.size(); ++i) {
+    const auto one = nlohmann::json::parse(found[i]), item = nlohmann::json::parse(items[i]);
+    CHECK((one.at("name") == "new.xyz:" + std::to_string(i) && item.at("name") == "mine.xyz:" + std::to_string(i)));
+    CHECK(one.at("values").at("energy").get<double>() ==
+          Approx(item.at("values").at("energy").get<double>()).epsilon(1e-5));
+  }
+  const Words rows = lines_of(read_text(table));
+  REQUIRE(rows.size() == 3);
+  CHECK_THAT(rows[0], Catch::StartsWith("file,graph,name,energy,"));
+  CHECK_THAT(rows[2], Catch::StartsWith(file + ",1,new.xyz:1,"));
+  const Words of_qm7 = lines_of(shop.run_well({"predict", (shop / "qm7_run").string(), "--graphs", "4", "--json"}).out);
+  CHECK(nlohmann::json::parse(of_qm7.at(0)).at("name") == "0005.xyz");
+  // A model of one form is evaluated on molecules of the other one.
+  shop.run_well({"eval", run, "--data", qm7, "--split", "all"});
+}
+
+TEST_CASE("labels of molecules with coordinates that are not there are told") {
+  const GraphShop shop;
+  write_text(shop / "mine.xyz", "1\ngap=1 E=-1\nHe 0 0 0\n1\nE=-2.5 gap=2\nHe 0 0 0\n1\nE=-3 gap=4\nHe 0 0 0\n");
+  write_text(shop / "plain.xyz", "1\n-1.5\nHe 0 0 0\n1\n-2\nHe 0 0 0\n");
+  write_text(shop / "broken.xyz", "1\nE=-1\nHe 0 0 0\nHe 0 0 0\n");
+  const auto file = [&](const char* name) { return (shop / name).string(); };
+  shop.refuses(shop.train("run", {"--data", file("mine.xyz"), "--label-columns", "energy"}), 1,
+               {"mine.xyz:2: expected a column \"energy\", found the columns gap, E"});
+  shop.refuses({"info", file("plain.xyz")}, 1,
+               {"plain.xyz:2: expected KEY=NUMBER in the comments", "--label-columns energy", "\"comment\""});
+  shop.refuses(
+      {"info", file("broken.xyz")}, 1,
+      {"broken.xyz:4: expected the end of the file after 1 atoms, or the number of atoms of another molecule"});
+  CHECK_THAT(shop.run_well({"info", file("mine.xyz")}).out, Catch::Contains("2 targets: gap, E"));
+  CHECK_THAT(shop.run_well({"info", file("plain.xyz"), "--label-columns", "comment"}).out, Catch::Contains("comment"));
+  write_text(shop / "qm9/dsgdb9nsd_000001.xyz", "1\ngdb 1 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\nHe 0 0 0 0\n");
+  CHECK_THAT(shop.run_well({"info", file("qm9"), "--label-columns", "homo,gap"}).out,
+             Catch::Contains("2 targets: homo, gap"));
+  shop.refuses({"info", file("qm9"), "--label-columns", "lomo"}, 1, {"targets of QM9, A, B, C", "\"lomo\""});
 }
 
 }  // namespace geosft::test::test_graph_molecules
