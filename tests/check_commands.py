@@ -280,6 +280,13 @@ def write_series(folder, name):
         (folder / f"{name}_{part}.ts").write_text(header + "".join(rows))
 
 
+def xyz_molecule(generator, comment):
+    """Water or a hydroxyl radical, a little out of shape, in the form of XYZ."""
+    atoms = (("O", 0, 0, 0.119), ("H", 0, 0.763, -0.477), ("H", 0, -0.763, -0.477))[:generator.randint(2, 3)]
+    lines = [" ".join([symbol, *("%.4f" % (x + generator.gauss(0, 0.02)) for x in place)]) for symbol, *place in atoms]
+    return "".join(f"{line}\n" for line in (len(atoms), comment, *lines))
+
+
 def sample_data(folder):
     """The data that the pages' commands name, each a small stand-in of its form."""
     generator = random.Random(2)
@@ -305,6 +312,8 @@ def sample_data(folder):
     (folder / "mine.csv").write_text("smiles,oxygen\n" + rows)
     (folder / "other.csv").write_text("smiles,oxygen\nCCO,1\nCCN,0\nCCCO,1\nCCC,0\n")
     (folder / "new.csv").write_text("smiles\nCCO\nCCN\n")
+    (folder / "mine.xyz").write_text("".join(xyz_molecule(generator, f"energy={generator.gauss(-76, 1)}") for _ in range(40)))
+    (folder / "new.xyz").write_text(xyz_molecule(generator, "") + xyz_molecule(generator, ""))
     (folder / "water.xyz").write_text("3\nwater\nO 0 0 0.119\nH 0 0.763 -0.477\nH 0 -0.763 -0.477\n")
     (folder / "edges.txt").write_text("".join(f"{i} {(i + 1) % 30}\n{i} {(i + 7) % 30}\n" for i in range(30)))
 

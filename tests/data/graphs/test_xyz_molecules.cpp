@@ -92,6 +92,8 @@ TEST_CASE("QM7: broken tables and molecules are refused") {
   write_qm7(folder, "0004.xyz -1 -2\n");
   test::write_text(folder / "xyz/0004.xyz", "3\n\nH 0 0 0\n");
   require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); }, {"0004.xyz", "3 atoms", "1"});
+  test::write_text(folder / "xyz/0004.xyz", helium + hydrogen);
+  require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); }, {"0004.xyz:4", "one molecule", "2"});
 }
 
 TEST_CASE("coordinates of molecules in another unit have a warning, and gzip files are unpacked") {

@@ -814,6 +814,13 @@ class Energies(InFolder):
                 again = json.loads(run(GRAPH, "predict", self.folder / f"{local}_written", file, "--json"))["values"]
                 self.assertEqual(values, again)
 
+    def test_a_file_of_several_molecules_has_a_row_for_each(self):
+        files, both = [self.data / "xyz" / f"{i:04}.xyz" for i in (2, 5)], self.folder / "both.xyz"
+        both.write_text("".join(file.read_text() for file in files))
+        model = geosft.load(self.folder / "gine")
+        self.assertEqual(model.read(both)[1], ["both.xyz:0", "both.xyz:1"])
+        torch.testing.assert_close(model.predict_file(both), torch.cat([model.predict_file(file) for file in files]), rtol=1e-5, atol=1e-4)
+
     def test_forces_are_the_slopes_of_energies(self):
         """Along bonds, whose lengths are features of edges, and by attention that sees distances and angles."""
         atoms, generator = "COHHHH", torch.Generator().manual_seed(3)
