@@ -58,13 +58,13 @@ template <class Experiment, class Settings, class Data>
 bool train_model(const Settings& settings, const Data& data, const RunFolder& folder, RunStart start, at::Device device,
                  const Communicator& processes, int64_t epochs = 0) {
   using Task = typename Experiment::Task;
-  torch::manual_seed(settings.seed);
-  typename Task::Model model = Task::make_model(settings, data.outputs);
-  Experiment::initialize(model, data);
-  model->to(device);
   RunDescription run = describe_run<Task>(settings, data.outputs, data.held_out());
   run.split_rows = [&data] { return data.split_rows(); };
   const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
+  torch::manual_seed(initial_seed(settings.seed, settings.train, run, resumes));
+  typename Task::Model model = Task::make_model(settings, data.outputs);
+  Experiment::initialize(model, data);
+  model->to(device);
   const std::string origin = start_from_run(*model, settings.train, run, resumes);
   const auto task = Experiment::make_task(model, data, settings, processes);
   TrainingOptions options = settings.train.options(settings.seed);

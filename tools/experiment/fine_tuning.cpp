@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/data_error.h"
+#include "data/seeds.h"
 #include "models/training/module_state.h"
 #include "tools/experiment/graph_learning.h"
 #include "tools/experiment/run_checkpoint.h"
@@ -202,6 +203,13 @@ void take_model_keys(Config& config, const std::string& run) {
              (section == "molecules" && features.contains(key));
     });
   });
+}
+
+uint64_t initial_seed(uint64_t seed, const TrainSettings& train, const RunDescription& run, bool resumes) {
+  if (train.init_from.empty() || resumes) return seed;
+  std::filesystem::path file;
+  const Checkpoint checkpoint = load_run_checkpoint(train.init_from, file);
+  return combine_seeds({seed, text_hash(run_text(checkpoint, run.kind, "config", file))});
 }
 
 std::string start_from_run(torch::nn::Module& model, const TrainSettings& train, const RunDescription& run,

@@ -4,6 +4,7 @@
 
 #include <torch/nn/module.h>
 
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -21,6 +22,12 @@ void take_model_keys(Config& config, const std::string& run);
 // `named` are the keys that the command line gives, `of_run` and `asked` the configurations without and with it.
 void check_architecture(const std::set<std::string>& named, const std::string& run, const std::string& of_run,
                         const std::string& asked);
+
+// Returns the seed of the initial weights of a model: `seed`, or with train.init_from one that follows from it and from
+// the configuration of that run. So new outputs do not begin with the numbers that those of the run began with, where
+// both have the same seed. Returns `seed` if `resumes`: the weights are then those of the checkpoint. Throws DataError
+// naming the checkpoint of init_from if it is of another tool than `run`.
+uint64_t initial_seed(uint64_t seed, const TrainSettings& train, const RunDescription& run, bool resumes);
 
 // Copies the weights of train.init_from into `model`; if it is empty, or `resumes`, the weights stay. If both runs have
 // the same outputs (classes, parts or targets), the output layer is copied, too, with the units of regression targets.

@@ -392,6 +392,25 @@ TEST_CASE("a training starts from another run, with its model, for other classes
   shop.refuses(shop.train("none", {"--init-from", first, "--no-normals"}), 2, {"--normals", "normals = true"});
 }
 
+TEST_CASE("with the seed of the run to begin with, new outputs begin with other numbers than those of the run") {
+  const ClassifyShop shop;
+  const std::string first = (shop / "first").string();
+  const Words still = {"--epochs", "1", "--lr", "1e-12"};
+  shop.run_well(shop.train("first", still));
+  for (const char* split : {"train", "test"}) {
+    for (const char* name : {"cube", "sphere", "tetrahedron"}) {
+      fs::rename(shop.data() / split / name, shop.data() / split / (std::string("new_") + name));
+    }
+  }
+  const ProcessResult tuned = shop.run_well(shop.train("tuned", still + Words{"--init-from", first}));
+  CHECK_THAT(tuned.err, Catch::Contains(" with a new output layer"));
+  const auto weight = [&](const char* run, const std::string& layer) {
+    return load_checkpoint(shop / run / "best.ckpt").tensors.at("model." + layer + ".weight");
+  };
+  CHECK(at::allclose(weight("tuned", "embed"), weight("first", "embed")));
+  CHECK_FALSE(at::allclose(weight("tuned", "head.linear"), weight("first", "head.linear")));
+}
+
 TEST_CASE("a classifier is averaged with a kernel regression, which its RUN keeps") {
   const ClassifyShop shop;
   const fs::path run = shop / "run";

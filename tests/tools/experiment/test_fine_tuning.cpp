@@ -81,6 +81,25 @@ TEST_CASE("another number of classes keeps a new output layer, and a resumed run
   require_equal(model->head->sampler->parameters().front(), first->head->sampler->parameters().front(), "sampler");
 }
 
+TEST_CASE("new outputs are drawn apart from those of the run, and of a run that began with it, with one seed for all") {
+  const TemporaryFolder folder;
+  ClassifySettings settings = small_settings();
+  const auto draw = [&](const std::vector<std::string>& classes) {
+    const RunDescription run = run_of(settings, classes);
+    at::manual_seed(initial_seed(5, settings.train, run, /*resumes=*/false));
+    PointClassifier model(settings.classifier(3));
+    start_from_run(*model, settings.train, run, /*resumes=*/false);
+    settings.train.init_from = saved(folder, *model, run);
+    return at::Tensor(model->head->linear->weight);
+  };
+  const at::Tensor first = draw(letters), second = draw({"d", "e", "f"}), third = draw({"g", "h", "i"});
+  require_equal(first, small_model(settings, 5)->head->linear->weight, "without a run the seed is the given one");
+  CHECK_FALSE(at::allclose(second, first));
+  CHECK_FALSE(at::allclose(third, first));
+  CHECK_FALSE(at::allclose(third, second));
+  CHECK(initial_seed(5, settings.train, run_of(settings, letters), /*resumes=*/true) == 5);
+}
+
 TEST_CASE("the output layer keeps the rows of classes that both have, in any order, and others are new") {
   const TemporaryFolder folder;
   ClassifySettings settings = small_settings();
