@@ -391,8 +391,9 @@ RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at
   RelativeEncoding edges_alone =
       RelativeEncoding::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, edge_features(graphs));
   if (options.distance_channels == 0) return edges_alone;
-  return RelativeEncoding::molecules(edges_alone, graphs.coordinates.to(numbers->weight.scalar_type()),
-                                     options.distance_channels, options.distance_range, options.angles);
+  const at::Tensor exact = graphs.coordinates.to(at::promote_types(numbers->weight.scalar_type(), at::kFloat));
+  return RelativeEncoding::molecules(edges_alone, exact, options.distance_channels, options.distance_range,
+                                     options.angles);
 }
 
 void GraphModelImpl::check(const FeaturedGraphs& graphs) const {

@@ -96,6 +96,7 @@ ColumnStatistics column_statistics(const at::Tensor& values, const at::Tensor& m
 // With distance_channels, X_R has additional channels of the distance between a node and a sampled one
 // (distance_features), and with angles of those of the edges of both to the line between them and to each other
 // (angle_features): predictions are invariant to rotation and translation of a graph. That takes n x k memory.
+// Coordinates may have another floating type than the weights: models of 16 bits compute these channels in float32.
 //
 // A local branch of the layers passes messages along the edges, with the same channels as features of an edge, except
 // that gcn and gine have none where edges have no features.

@@ -230,6 +230,20 @@ TEST_CASE("a graph without categories is taken inside autocast") {
   }
 }
 
+TEST_CASE("a model of 16 bits sees distances and angles of coordinates of 32") {
+  FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
+  graphs.coordinates = (graphs.coordinates.to(at::kFloat) * 1024).round() / 1024;  // float32 holds them when moved
+  FeaturedGraphs moved = graphs;
+  moved.coordinates = graphs.coordinates + 100;
+  GraphModelOptions options = molecule_options();
+  options.angles = true;
+  GraphModel model = model_of(options, at::kBFloat16);
+  const at::Tensor found = greedy(model, graphs);
+  CHECK(found.scalar_type() == at::kBFloat16);
+  CHECK(found.isfinite().all().item<bool>());
+  require_equal(greedy(model, moved), found, "moved by 100");
+}
+
 TEST_CASE("training draws the signs of a signed encoding, evaluation does not") {
   const FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
   GraphModelOptions options = small_options();

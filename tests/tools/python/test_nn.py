@@ -449,13 +449,16 @@ class Modules(unittest.TestCase):
 
     def test_molecules_of_16_bits(self):
         edges = torch.tensor([[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]])
-        graphs = nn.FeaturedGraphs.from_edges(edges, [0, 3, 5], node_categories=torch.tensor([[0], [1], [0], [1], [1]]),
-                                              coordinates=torch.rand(5, 3, generator=torch.Generator().manual_seed(7)))
+        coordinates = torch.rand(5, 3, generator=torch.Generator().manual_seed(7)).mul(1024).round() / 1024  # float32 holds them when moved
+        graphs = nn.FeaturedGraphs.from_edges(edges, [0, 3, 5], node_categories=torch.tensor([[0], [1], [0], [1], [1]]), coordinates=coordinates)
+        moved = graphs._replace(coordinates=coordinates + 100)
         for dtype in (torch.float16, torch.bfloat16):
             torch.manual_seed(7)
             model = nn.GraphModel(2, DIM, **LAYER, node_vocabulary=[2], distance_channels=3, angles=True).eval()
             expected = model(graphs).detach()
-            torch.testing.assert_close(model.to(dtype)(graphs).detach().float(), expected, rtol=0.1, atol=0.1)
+            found = model.to(dtype)(graphs).detach()
+            torch.testing.assert_close(found.float(), expected, rtol=0.1, atol=0.1)
+            self.assertTrue(torch.equal(model(moved).detach(), found))
 
     def test_gradients_in_points_and_coordinates(self):
         points, normals = (one[:2, :8].double() for one in dense_clouds())

@@ -491,7 +491,7 @@ class _Graphs(nn.Module):
         made = {"ptr": torch.tensor([0, 5, 9]), "rowptr": torch.arange(10) * 2, "col": col,
                 "node_categories": torch.zeros(9, columns, dtype=torch.int64), "node_values": torch.rand(9, model.node_values, dtype=dtype),
                 "edge_categories": torch.zeros(18, len(model.edge_vocabulary), dtype=torch.int64),
-                "edge_values": torch.rand(18, model.edge_values, dtype=dtype), "coordinates": torch.rand(9, 3, dtype=dtype),
+                "edge_values": torch.rand(18, model.edge_values, dtype=dtype), "coordinates": torch.rand(9, 3, dtype=torch.promote_types(dtype, torch.float32)),
                 "node_encoding": torch.rand(9, model.encoding, dtype=dtype), "graph_features": torch.rand(2, model.graph_features, dtype=dtype)}
         return tuple(made[name] for name in self.names)
 

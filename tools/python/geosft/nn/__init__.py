@@ -10,7 +10,8 @@ What holds for all of them:
 
 * Tokens, coordinates and other floating tensors have the dtype and the device of the parameters (float64, float32, bfloat16
   or float16); under autocast they may have another floating dtype, from which they are converted. Without autocast the
-  result has the dtype of the tokens.
+  result has the dtype of the tokens. Models of graphs take coordinates of any floating dtype, and keep float32 in models of 16 bits,
+  too: :class:`GraphEncoding`.
 * ``relative`` is the encoding that attention sees, with a row per token; ``sampling`` the random numbers of a pass
   (:class:`SamplingContext`), None: those of the module's mode.
 * A batch without items (ptr = [0]) is valid, and so is an item without tokens.

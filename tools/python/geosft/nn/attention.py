@@ -196,7 +196,7 @@ class SamplingAttention(nn.Module):
         if isinstance(relative, GraphEncoding):
             if unpacked.shape is not None:
                 raise ValueError("x must be packed [N, dim] with relative='graph', whose edges are between packed rows")
-            relative = relative._replace(edge_attr=cast_like(relative.edge_attr, x), coordinates=cast_like(relative.coordinates, x))
+            relative = relative._replace(edge_attr=cast_like(relative.edge_attr, x))  # coordinates are widened where they are used
         elif relative is not None:
             relative = type(relative)(*encoded)
             if not isinstance(ptr, PackedLayout):  # of a layer, which has looked

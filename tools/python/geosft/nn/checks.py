@@ -205,7 +205,9 @@ def _check_edges(relative: GraphEncoding, x: Tensor, channels: int) -> None:
             raise ValueError(f"angles must be False for fewer than {ANGLE_CHANNELS + 2} relative channels, of which angles take {ANGLE_CHANNELS}, got {channels}")
         channels -= ANGLE_CHANNELS
     if relative.coordinates is not None:
-        _check_rows(relative.coordinates, "coordinates", x, 3)
+        exact = isinstance(relative.coordinates, Tensor) and relative.coordinates.dtype == torch.float32
+        widened = exact and x.dtype in (torch.float16, torch.bfloat16)  # in float32 differences of coordinates are computed
+        _check_rows(relative.coordinates, "coordinates", x.new_empty(x.shape, dtype=torch.float32) if widened else x, 3)
         if not 1 <= relative.distance_channels <= channels:
             raise ValueError(f"distance_channels must be from 1 to the {channels} relative channels, got {relative.distance_channels}")
         if not relative.distance_range > 0:

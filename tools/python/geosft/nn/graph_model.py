@@ -654,8 +654,8 @@ class GraphModel(nn.Module):
         edges = GraphEncoding(graphs.rowptr, graphs.col, channels)
         if self.distance_channels == 0:
             return edges
-        return edges._replace(coordinates=graphs.coordinates.to(weight), distance_channels=self.distance_channels,
-                              distance_range=self.distance_range, angles=self.angles)
+        exact = graphs.coordinates.to(torch.promote_types(weight.dtype, torch.float32))
+        return edges._replace(coordinates=exact, distance_channels=self.distance_channels, distance_range=self.distance_range, angles=self.angles)
 
     @torch.no_grad()
     def standardize(self, graphs: FeaturedGraphs, targets: Tensor | None = None) -> None:

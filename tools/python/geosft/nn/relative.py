@@ -25,7 +25,8 @@ class GraphEncoding(NamedTuple):
     channels of the distance between two nodes (:func:`distance_features`), and with `angles` five more: the mean cosine of
     the angles between the line from a node to a sampled one and the edges of the node, and that of their squares; the same
     at the sampled one; and the mean cosine of the angles between an edge of one and an edge of the other. That takes memory
-    for every pair of a node and a sampled one: for molecules, not for large graphs."""
+    for every pair of a node and a sampled one: for molecules, not for large graphs. Beside tokens of 16 bits coordinates may be
+    float32: these channels are computed in float32 before they are rounded."""
 
     rowptr: Tensor
     col: Tensor
