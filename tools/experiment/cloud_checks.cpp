@@ -20,6 +20,14 @@ uint64_t coordinates_hash(const PointDataset& clouds, int64_t row) {
   return text_hash({static_cast<const char*>(points.const_data_ptr()), points.nbytes()});
 }
 
+int64_t count_with_normals(const std::vector<CheckedNormals>& clouds) {
+  return std::ranges::count_if(clouds, [](const CheckedNormals& one) { return one.fault.has_value(); });
+}
+
+int64_t count_of(const std::vector<CheckedNormals>& clouds, NormalFault fault) {
+  return std::ranges::count(clouds, std::optional(fault), &CheckedNormals::fault);
+}
+
 }  // namespace
 
 std::optional<NormalFault> normal_fault(const Shape& shape) {
@@ -27,38 +35,55 @@ std::optional<NormalFault> normal_fault(const Shape& shape) {
   return normal_fault(shape.points, shape.normals, /*check_misfit=*/!shape.from_mesh);
 }
 
-std::string normal_faults_text(const std::string& data, const std::vector<std::optional<NormalFault>>& faults,
+std::string normal_faults_text(const std::string& data, const std::vector<CheckedNormals>& clouds,
                                const std::string& items) {
-  const auto with_normals = std::ranges::count_if(faults, [](const auto& fault) { return fault.has_value(); });
-  for (const auto& [fault, text] : {std::pair(NormalFault::misfit, " do not fit their points"),
+  const int64_t with_normals = count_with_normals(clouds);
+  std::string text;
+  for (const auto& [fault, said] : {std::pair(NormalFault::misfit, " do not fit their points"),
                                     std::pair(NormalFault::inward, " point inward on the whole")}) {
-    const auto count = std::ranges::count(faults, std::optional(fault));
-    if (2 * count <= with_normals) continue;
-    return data + ": the normals of " + std::to_string(count) + " of " + std::to_string(with_normals) + " " + items +
-           text;
+    const int64_t count = count_of(clouds, fault);
+    const bool some = fault == NormalFault::misfit && count >= 2 && 10 * count > with_normals;
+    if (2 * count <= with_normals && !some) continue;
+    text += text.empty() ? data + ": the normals of " + std::to_string(count) + " of " + std::to_string(with_normals) +
+                               " " + items
+                         : ", and those of " + std::to_string(count);
+    text += said + std::string(" (first: ") +
+            std::ranges::find(clouds, std::optional(fault), &CheckedNormals::fault)->name + ")";
   }
-  return "";
+  return text;
+}
+
+std::vector<std::string> misfit_texts(const std::vector<CheckedNormals>& clouds) {
+  std::vector<std::string> texts;
+  if (2 * count_of(clouds, NormalFault::misfit) > count_with_normals(clouds)) return texts;
+  for (const auto& [name, fault] : clouds) {
+    if (fault == NormalFault::misfit) texts.push_back(name + ": its normals do not fit its points");
+  }
+  return texts;
 }
 
 std::string sampled_normal_faults(const PointDataset& clouds, const std::string& data) {
   constexpr int64_t enough = 100;
   const int64_t step = std::max<int64_t>(clouds.size() / enough, 1);
-  std::vector<std::optional<NormalFault>> faults;
-  for (int64_t i = 0; i < clouds.size(); i += step) faults.push_back(normal_fault(clouds.get(i)));
-  return normal_faults_text(data, faults);
+  std::vector<CheckedNormals> checked;
+  for (int64_t i = 0; i < clouds.size(); i += step) {
+    const Shape shape = clouds.get(i);
+    checked.push_back({shape.name, normal_fault(shape)});
+  }
+  return normal_faults_text(data, checked);
 }
 
 std::vector<std::string> cloud_form_warnings(const PointDataset& clouds, const std::string& data) {
   const auto count = static_cast<size_t>(clouds.size());
   std::vector<std::string> texts(count);
-  std::vector<std::optional<NormalFault>> faults(count);
+  std::vector<CheckedNormals> normals(count);
   parallel_items(clouds.size(), at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     try {
       const Shape shape = clouds.get(i);
       const std::vector<std::string> found = training_cloud_warnings(shape.points);
       if (!found.empty()) texts[at] = shape.name + ": " + found.front();
-      faults[at] = normal_fault(shape);
+      normals[at] = {shape.name, normal_fault(shape)};
     } catch (const DataError&) {  // named where broken clouds are
     }
   });
@@ -71,7 +96,8 @@ std::vector<std::string> cloud_form_warnings(const PointDataset& clouds, const s
                                   : "; " + std::to_string(more) + " more of its " + std::to_string(count) +
                                         " clouds may mislead a model of shapes"));
   }
-  if (std::string text = normal_faults_text(data, faults); !text.empty()) warnings.push_back(std::move(text));
+  if (std::string text = normal_faults_text(data, normals); !text.empty()) warnings.push_back(std::move(text));
+  for (const std::string& text : misfit_texts(normals)) warnings.push_back(data + ": " + text);
   return warnings;
 }
 

@@ -167,13 +167,13 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
   std::vector<std::string> errors(all.size());
   std::vector<std::vector<std::string>> warnings(all.size());
   std::vector<uint64_t> contents(all.size());
-  std::vector<std::optional<NormalFault>> faults(all.size());
+  std::vector<CheckedNormals> normals(all.size());
   parallel_items(static_cast<int64_t>(all.size()), at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     try {
       const Shape shape = read_shape(all[at], options, &warnings[at]);
       contents[at] = text_hash(read_file(all[at]));
-      faults[at] = normal_fault(shape);
+      normals[at] = {all[at].string(), normal_fault(shape)};
       for (const std::string& warning : training_cloud_warnings(shape.points)) {
         warnings[at].push_back(all[at].string() + ": " + warning);
       }
@@ -183,9 +183,10 @@ ShapeFilesCheck check_shape_files(const std::filesystem::path& source, PointData
   });
   ShapeFilesCheck check;
   check.count = all.size();
-  if (std::string text = normal_faults_text(source.string(), faults, "files"); !text.empty()) {
+  if (std::string text = normal_faults_text(source.string(), normals, "files"); !text.empty()) {
     check.warnings.push_back(std::move(text));
   }
+  for (std::string& text : misfit_texts(normals)) check.warnings.push_back(std::move(text));
   std::map<uint64_t, size_t> first_with;  // these contents
   for (size_t i = 0; i < all.size(); ++i) {
     if (!errors[i].empty()) {

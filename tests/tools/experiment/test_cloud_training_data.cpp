@@ -154,14 +154,15 @@ TEST_CASE("a training on normals that point inward or do not fit is told, one on
         .note();
   };
   const std::string inward = note(-1, 0);
-  CHECK_THAT(inward, Catch::StartsWith(
-                         "here: the normals of 4 of 6 clouds point inward on the whole. The model learns these;"));
+  CHECK_THAT(inward, Catch::StartsWith("here: the normals of 4 of 6 clouds point inward on the whole (first: 0). The "
+                                       "model learns these;"));
   CHECK_THAT(inward, Catch::Contains("--estimated-normals 1"));
   CHECK(note(1, 0).empty());
   CHECK_THAT(note(-1, 1), Catch::Contains("estimated") && !Catch::Contains("inward"));
   CHECK(note(-1, 0, /*normals=*/false).empty());
   CHECK_THAT(note(1, 0, /*normals=*/true, /*reordered=*/true),
-             Catch::StartsWith("here: the normals of 6 of 6 clouds do not fit their points. The model learns these;") &&
+             Catch::StartsWith("here: the normals of 6 of 6 clouds do not fit their points (first: 0). The model "
+                               "learns these;") &&
                  !Catch::Contains("inward"));
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("a check of arrays looks at their clouds, and tells those that are in 
   CHECK(check_shape_files(folder.path(), {}).count == 6);
 }
 
-TEST_CASE("a check says where the normals of most files point inward or do not fit") {
+TEST_CASE("a check says where the normals of files point inward or do not fit") {
   const auto warnings = [](int inward, int misfit = 0) {
     const TemporaryFolder folder;
     for (int file = 0; file < 5; ++file) {
@@ -151,11 +151,17 @@ TEST_CASE("a check says where the normals of most files point inward or do not f
     for (const std::string& one : check_shape_files(folder.path(), PointDatasetOptions()).warnings) all += one + "\n";
     return all;
   };
-  CHECK_THAT(warnings(3), Catch::Contains(": the normals of 3 of 5 files point inward on the whole\n"));
+  CHECK_THAT(warnings(3), Catch::Contains(": the normals of 3 of 5 files point inward on the whole (first: ") &&
+                              Catch::Contains("/a/0.xyz)\n"));
   CHECK_THAT(warnings(2), !Catch::Contains("inward"));
-  CHECK_THAT(warnings(5, 3),
-             Catch::Contains(": the normals of 3 of 5 files do not fit their points\n") && !Catch::Contains("inward"));
-  CHECK_THAT(warnings(0, 2), !Catch::Contains("fit"));
+  CHECK_THAT(warnings(5, 3), Catch::Contains(": the normals of 3 of 5 files do not fit their points (first: ") &&
+                                 !Catch::Contains("inward") && !Catch::Contains("its points"));
+  CHECK_THAT(warnings(0, 2), Catch::Contains(": the normals of 2 of 5 files do not fit their points (first: ") &&
+                                 Catch::Contains("/a/0.xyz: its normals do not fit its points\n") &&
+                                 Catch::Contains("/a/1.xyz: its normals do not fit its points\n"));
+  CHECK_THAT(warnings(0, 1),
+             !Catch::Contains("their points") && Catch::Contains("/a/0.xyz: its normals do not fit its points\n"));
+  CHECK_THAT(warnings(0), !Catch::Contains("fit"));
 }
 
 TEST_CASE("a check names files with the bytes of another one, in any folder") {
