@@ -23,6 +23,7 @@ constexpr std::array<double, 7> all_ridges = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3
 constexpr int64_t part_count = 5;
 constexpr int64_t large_group = 20;  // one with more than a share of 1 / large_group of the rows
 constexpr int64_t max_knots = 256;
+constexpr size_t deciding = 12;  // of many regressions, those that choose the mixture of all
 constexpr int64_t chunk_rows = 2048;
 
 // Returns the positions of `count` of `total` rows, ascending, which depend on the seed alone.
@@ -245,11 +246,24 @@ std::optional<at::Tensor> left_out_residuals(const at::Tensor& kernel, const at:
   return residuals;
 }
 
+// Returns what a mixture, of which `kernel` is made, and a ridge predict; without predictions where the kernel cannot
+// be inverted.
+Selection with_choice(const Mixture& mixture, int64_t place, const at::Tensor& kernel, const at::Tensor& targets,
+                      const std::vector<at::Tensor>& parts) {
+  Selection out;
+  out.mixture = mixture;
+  out.place = place;
+  const std::optional<at::Tensor> residuals = left_out_residuals(with_ridge(kernel, out.ridge()), targets, parts);
+  if (!residuals) return out;
+  out.error = residuals->square().mean().item<double>();
+  out.predicted = targets - *residuals;
+  return out;
+}
+
 // Chooses the mixture, and for each the ridge: from the best one so far, at first that at `start`, up and down as long
 // as the error falls.
 Selection select(const std::vector<Mixture>& mixtures, int64_t start, const KernelMatrices& kernels,
-                 const at::Tensor& rows, const at::Tensor& targets, const at::Tensor& groups) {
-  const std::vector<at::Tensor> parts = left_out_parts(groups);
+                 const at::Tensor& rows, const at::Tensor& targets, const std::vector<at::Tensor>& parts) {
   Selection best;
   for (const Mixture& mixture : mixtures) {
     const at::Tensor kernel = kernels.mixed(mixture, rows, rows);
@@ -257,11 +271,10 @@ Selection select(const std::vector<Mixture>& mixtures, int64_t start, const Kern
     double lowest = std::numeric_limits<double>::infinity();  // of this mixture
     const auto falls = [&](int64_t place) {
       if (place < 0 || place >= static_cast<int64_t>(all_ridges.size())) return false;
-      const double ridge = all_ridges[static_cast<size_t>(place)];
-      const std::optional<at::Tensor> residuals = left_out_residuals(with_ridge(kernel, ridge), targets, parts);
-      const double error = residuals ? residuals->square().mean().item<double>() : lowest;
+      Selection here = with_choice(mixture, place, kernel, targets, parts);
+      const double error = here.error;
       if (error < best.error) {
-        best = {mixture, place, error, targets - *residuals};
+        best = std::move(here);
         start = place;
       }
       return error < std::exchange(lowest, std::min(lowest, error));
@@ -545,21 +558,53 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
     if (target.index_select(0, kept).isfinite().any().item<bool>()) learnable.push_back(t);
   }
   const std::vector<Mixture> possible = all_mixtures(kernels.gaussian.defined(), kernels.fingerprints.defined());
+  at::Tensor each, of_kept, known, chosen;  // of the targets of one regression
+  const auto take_targets = [&](const std::vector<int64_t>& together) {
+    each = scaled.index_select(1, at::tensor(together, at::kLong));
+    of_kept = each.index_select(0, kept);
+    known = of_kept.select(1, 0).isfinite().nonzero().flatten();
+  };
+  const auto choose_rows = [&](int64_t max_rows) {
+    chosen = known.index_select(0, some_rows(known.numel(), max_rows, options.seed));
+    return left_out_parts(groups.index_select(0, kept).index_select(0, chosen));
+  };
+  const auto select_with = [&](int64_t max_rows, const std::vector<Mixture>& mixtures, int64_t start) {
+    const std::vector<at::Tensor> parts = choose_rows(max_rows);
+    return select(mixtures, start, kernels, chosen, of_kept.index_select(0, chosen), parts);
+  };
+  const std::vector<std::vector<int64_t>> regressions =
+      trained_together(of_all, learnable, options.labels || options.classes);
+  const std::optional<Selection> shared = [&]() -> std::optional<Selection> {
+    if (static_cast<int64_t>(regressions.size()) <= options.own_choices) return std::nullopt;
+    const size_t some = std::min(deciding, regressions.size());
+    std::vector<double> errors(possible.size(), 0.0), ridges(possible.size(), 0.0);
+    for (size_t i = 0; i < some; ++i) {
+      take_targets(regressions[i * regressions.size() / some]);
+      for (size_t mixture = 0; mixture < possible.size(); ++mixture) {
+        const Selection found = select_with(options.selection_rows, {possible[mixture]}, Selection().place);
+        errors[mixture] += found.error;
+        ridges[mixture] += static_cast<double>(found.place) / static_cast<double>(some);
+      }
+    }
+    const auto best = static_cast<size_t>(std::min_element(errors.begin(), errors.end()) - errors.begin());
+    return Selection{possible[best], std::llround(ridges[best]), 0.0, {}};
+  }();
   std::vector<double> more_factors;  // until the first target has chosen one
-  if (kernels.gaussian.defined()) {
+  if (kernels.gaussian.defined() && !shared) {
     more_factors.assign(options.gaussian_factors.begin() + 1, options.gaussian_factors.end());
   }
-  for (const std::vector<int64_t>& together : trained_together(of_all, learnable, options.labels || options.classes)) {
-    const at::Tensor places = at::tensor(together, at::kLong), each = scaled.index_select(1, places);
-    const at::Tensor learnt = each.select(1, 0).isfinite().nonzero().flatten();
-    const at::Tensor of_kept = each.index_select(0, kept), known = of_kept.select(1, 0).isfinite().nonzero().flatten();
-    at::Tensor chosen;
-    const auto select_with = [&](int64_t max_rows, const std::vector<Mixture>& mixtures, int64_t start) {
-      chosen = known.index_select(0, some_rows(known.numel(), max_rows, options.seed));
-      return select(mixtures, start, kernels, chosen, of_kept.index_select(0, chosen),
-                    groups.index_select(0, kept).index_select(0, chosen));
-    };
-    Selection found = select_with(options.selection_rows, possible, Selection().place);
+  for (const std::vector<int64_t>& together : regressions) {
+    take_targets(together);
+    const at::Tensor places = at::tensor(together, at::kLong),
+                     learnt = each.select(1, 0).isfinite().nonzero().flatten();
+    Selection found;
+    if (shared) {
+      const std::vector<at::Tensor> parts = choose_rows(options.selection_rows);
+      found = with_choice(shared->mixture, shared->place, kernels.mixed(shared->mixture, chosen, chosen),
+                          of_kept.index_select(0, chosen), parts);
+    } else {
+      found = select_with(options.selection_rows, possible, Selection().place);
+    }
     for (const double factor : std::exchange(more_factors, {})) {
       const at::Tensor previous = kernels.gaussian, exponent = state["gaussian"];
       take_factor(factor);
@@ -572,7 +617,7 @@ KernelRidge KernelRidge::fit(const at::Tensor& features, const at::Tensor& targe
         state["gaussian"] = exponent;
       }
     }
-    if (known.numel() > options.selection_rows && found.predicted.defined()) {
+    if (!shared && known.numel() > options.selection_rows && found.predicted.defined()) {
       found = select_with(options.ridge_rows, {found.mixture}, found.place);
     }
     if (!found.predicted.defined()) continue;

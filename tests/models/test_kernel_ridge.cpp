@@ -174,6 +174,30 @@ TEST_CASE("labels that are known for the same rows share the kernel, whose error
                 "predictions");
 }
 
+TEST_CASE("of many targets, the mixture with the smallest mean error is that of all") {
+  const at::Tensor features = at::cat({example_descriptors(rows, 31), at::log1p(example_counts(rows, 32))}, 1);
+  const at::Tensor noise = at::randn({rows}, generator(33), at::TensorOptions(at::kDouble));
+  const at::Tensor of_descriptors = features.select(1, 1) + 0.1 * noise;
+  const at::Tensor of_fingerprints = features.narrow(1, 5, bits).sum(1);
+  const auto fit = [&](const std::vector<at::Tensor>& targets, int64_t own_choices) {
+    KernelRidgeOptions options = options_of(2);
+    options.own_choices = own_choices;
+    return KernelRidge::fit(features, at::stack(targets, 1), example_groups(), options);
+  };
+  // Targets that are alike choose what each chooses alone.
+  const std::vector<at::Tensor> alike(14, of_descriptors);
+  const KernelRidge alone = fit({of_descriptors}, 1), together = fit(alike, 13);
+  require_close(together.predict(features), alone.predict(features).expand({-1, 14}), 1e-12, "predictions");
+  // The first is of another kind: it has its own choice beside so few, and beside more does not decide alone.
+  std::vector<at::Tensor> mixed = alike;
+  mixed.front() = of_fingerprints;
+  const KernelRidge own = fit(mixed, 14), shared = fit(mixed, 13);
+  REQUIRE_FALSE(at::equal(own.mixture().select(1, 0), own.mixture().select(1, 1)));
+  CHECK(at::equal(shared.mixture(), shared.mixture().narrow(1, 1, 1).expand({3, 14})));
+  CHECK_FALSE(at::equal(shared.mixture().select(1, 0), own.mixture().select(1, 0)));
+  CHECK(at::equal(shared.ridge(), shared.ridge().narrow(0, 0, 1).expand({14})));
+}
+
 TEST_CASE("a regression of a checkpoint from before logarithms has the kernel of counts") {
   // Measured over 1,000 seeds, at most: 5.8e-8 where 0.0001 is allowed.
   const at::Tensor counts = example_counts(rows, 15), groups = example_groups();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/graph_kernel.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,11 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t max_targets = 40;              // each has a training of its own
-constexpr int64_t many_items = 6500;             // above which a training takes many seconds
-constexpr int64_t max_training_labels = 200000;  // of such sets
+constexpr int64_t many_items = 6500;          // above which a regression takes many seconds
+constexpr double max_labels = 300000;         // known ones, of such sets
+constexpr double max_multiplications = 3e13;  // of many regressions, about ten minutes of a core
+constexpr int64_t many_labels = 40;           // above which each has fewer trees
+constexpr int64_t trees_of_many_labels = 50;
 
 // Returns the scaffold of each molecule; of other graphs, each is a group.
 at::Tensor groups_of(const PackedItems& graphs, const std::vector<int64_t>& items) {
@@ -42,8 +45,19 @@ std::string kernel_obstacle(const PackedItems& graphs, int64_t training_items) {
   const ItemSchema& schema = graphs.schema;
   if (!graphs.graph_features.defined()) return "it needs fingerprints, descriptors or statistics";
   if (is_of_nodes(schema.task)) return std::string("it is for whole graphs, found ") + task_name(schema.task);
-  const int64_t targets = schema.task == GraphTask::classification ? 1 : schema.outputs();  // classes share one
-  if (targets > max_targets || (training_items > many_items && targets * training_items > max_training_labels)) {
+  const at::Tensor known = graphs.target.to(at::kDouble).isfinite();
+  const int64_t targets = schema.outputs();
+  const bool one_kernel =
+      schema.task == GraphTask::classification || (has_labels(schema.task) && known.all().item<bool>());
+  const double regressions = one_kernel ? 1.0 : static_cast<double>(targets);
+  // The known labels of a target in the training split, by their share in all graphs.
+  const double labels = static_cast<double>(training_items) * known.to(at::kDouble).mean().item<double>();
+  const KernelRidgeOptions options;
+  const bool too_long =
+      regressions > static_cast<double>(options.own_choices)
+          ? training_items > options.max_exact || regressions * std::pow(labels, 3) / 3 > max_multiplications
+          : training_items > many_items && regressions * labels > max_labels;
+  if (too_long) {
     return "it would take too long for " + std::to_string(targets) + " targets of " + std::to_string(training_items) +
            " graphs";
   }
@@ -75,6 +89,7 @@ RandomForest fit_graph_forest(const PackedItems& graphs, const std::vector<int64
   RandomForestOptions options;
   options.first_column = graphs.graph_features.size(1) - settings.molecules.vector().count_columns();
   options.seed = settings.seed;
+  if (graphs.schema.outputs() > many_labels) options.trees = trees_of_many_labels;
   return fit_random_forest(graphs.graph_features.index_select(0, rows), graphs.target.index_select(0, rows), options);
 }
 

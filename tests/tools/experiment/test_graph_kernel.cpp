@@ -171,7 +171,17 @@ TEST_CASE("targets of nodes, many targets and very large sets have no kernel reg
   REQUIRE(kernel_obstacle(graphs, 33000).empty());
   REQUIRE_FALSE(kernel_obstacle(graphs, 1000000).empty());
   graphs.schema.output_names.resize(60);
-  REQUIRE_FALSE(kernel_obstacle(graphs, 1000).empty());
+  REQUIRE(kernel_obstacle(graphs, 10000).empty());
+  REQUIRE_FALSE(kernel_obstacle(graphs, 12001).empty());  // needs landmarks
+  graphs.schema.output_names.resize(600);
+  REQUIRE_FALSE(kernel_obstacle(graphs, 10000).empty());
+  // What takes long is the number of known labels.
+  graphs.target = at::full({graphs.size(), 600}, std::numeric_limits<double>::quiet_NaN());
+  graphs.target.narrow(0, 0, 1).fill_(1);
+  REQUIRE(kernel_obstacle(graphs, 10000).empty());
+  graphs.target.fill_(1);
+  graphs.schema.task = GraphTask::multi_label;
+  REQUIRE(kernel_obstacle(graphs, 10000).empty());  // labels that are all known share a kernel
   graphs.schema.task = GraphTask::classification;
   REQUIRE(kernel_obstacle(graphs, 1000).empty());
   graphs.schema.task = GraphTask::node_classification;
