@@ -81,10 +81,10 @@ EdgeDirections edge_directions(const at::Tensor& coordinates, const at::Tensor& 
   return {means.narrow(1, 0, 3), means.narrow(1, 3, 6)};
 }
 
-at::Tensor angle_features(const at::Tensor& coordinates, const EdgeDirections& directions,
-                          const at::Tensor& other_coordinates, const EdgeDirections& other_directions) {
+at::Tensor angle_features(const at::Tensor& queries, const EdgeDirections& query_directions, const at::Tensor& keys,
+                          const EdgeDirections& key_directions) {
   const NoAutocast no_autocast;
-  const at::Tensor line = unit_vectors(other_coordinates.unsqueeze(0) - coordinates.unsqueeze(1));
+  const at::Tensor line = unit_vectors(keys.unsqueeze(0) - queries.unsqueeze(1));
   const at::Tensor twice = at::tensor({1.0, 1.0, 1.0, 2.0, 2.0, 2.0}, line.options().requires_grad(false));
   const at::Tensor products = products_of(line) * twice;
   // Sums of products with one row for each line of a node.
@@ -92,9 +92,9 @@ at::Tensor angle_features(const at::Tensor& coordinates, const EdgeDirections& d
     return lines.matmul(rows.unsqueeze(2)).squeeze(2);
   };
   const at::Tensor back = line.transpose(0, 1), products_back = products.transpose(0, 1);
-  return at::stack({of_nodes(line, directions.mean), of_nodes(products, directions.products),
-                    -of_nodes(back, other_directions.mean).t(), of_nodes(products_back, other_directions.products).t(),
-                    directions.mean.matmul(other_directions.mean.t())},
+  return at::stack({of_nodes(line, query_directions.mean), of_nodes(products, query_directions.products),
+                    -of_nodes(back, key_directions.mean).t(), of_nodes(products_back, key_directions.products).t(),
+                    query_directions.mean.matmul(key_directions.mean.t())},
                    -1);
 }
 

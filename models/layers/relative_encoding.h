@@ -50,12 +50,12 @@ at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channel
 EdgeDirections edge_directions(const at::Tensor& coordinates, const at::Tensor& rowptr, const at::Tensor& col);
 
 inline constexpr int64_t angle_channels = 5;
-// Returns features [n, k, angle_channels] of n nodes, with coordinates [n, 3], and k others. Means over the edges: of
-// the cosine of the angle between an edge of the first and the line to the other, and of its square; the same for the
-// edges of the other and the line back; and of the cosine of the angle between an edge of the first and one of the
-// other.
-at::Tensor angle_features(const at::Tensor& coordinates, const EdgeDirections& directions,
-                          const at::Tensor& other_coordinates, const EdgeDirections& other_directions);
+// Returns features [n, k, angle_channels] of n queries and k keys, which are nodes with coordinates [n, 3] and [k, 3].
+// Means over the edges: of the cosine of the angle between an edge of the query and the line to the key, and of its
+// square; the same for the edges of the key and the line back; and of the cosine of the angle between an edge of the
+// query and one of the key.
+at::Tensor angle_features(const at::Tensor& queries, const EdgeDirections& query_directions, const at::Tensor& keys,
+                          const EdgeDirections& key_directions);
 
 // Returns sinusoids S [n, width], dtype of `options` or default: S[i, 2j] = sin(i / 10000^(j / width)), S[i, 2j + 1] =
 // cos.

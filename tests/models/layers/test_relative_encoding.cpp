@@ -47,10 +47,10 @@ TEST_CASE("distance features are the square and Gaussians over the range", "[rel
 TEST_CASE("angle features are the mean cosines of the angles between edges and a line", "[relative_encoding]") {
   const at::Tensor rowptr = at::tensor({0, 3, 5, 6, 6, 8, 9}, at::kLong);
   const at::Tensor col = at::tensor({1, 1, 4, 0, 2, 5, 2, 3, 5}, at::kLong);  // a double edge, and a loop
-  const at::Tensor x = at::randn({6, 3}, generator(1), at::kDouble), others = x.index_select(0, col);
+  const at::Tensor x = at::randn({6, 3}, generator(1), at::kDouble), keys = x.index_select(0, col);
   const EdgeDirections all = edge_directions(x, rowptr, col);
   const at::Tensor found =
-      angle_features(x, all, others, {all.mean.index_select(0, col), all.products.index_select(0, col)});
+      angle_features(x, all, keys, {all.mean.index_select(0, col), all.products.index_select(0, col)});
   const auto cosine = [](const at::Tensor& a, const at::Tensor& b) {
     const double length = (a.norm() * b.norm()).item<double>();
     return length < 1e-5 ? 0.0 : (a * b).sum().item<double>() / length;

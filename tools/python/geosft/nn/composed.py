@@ -92,14 +92,14 @@ class _EdgeDirections(NamedTuple):
         return _EdgeDirections(self.mean[rows], self.products[rows])
 
 
-def _angle_features(coordinates: Tensor, directions: _EdgeDirections, others: Tensor, of_others: _EdgeDirections) -> Tensor:
-    """[N, K, ANGLE_CHANNELS] of nodes with coordinates [N, 3] and what each sees of sampled ones, [N, K, 3]
-    (:class:`GraphEncoding`)."""
-    line = _unit_vectors(others - coordinates.unsqueeze(1))
+def _angle_features(queries: Tensor, query_directions: _EdgeDirections, keys: Tensor, key_directions: _EdgeDirections) -> Tensor:
+    """[N, K, ANGLE_CHANNELS] of queries, nodes with coordinates [N, 3], and the keys that each sees, sampled nodes with
+    coordinates [N, K, 3] (:class:`GraphEncoding`)."""
+    line = _unit_vectors(keys - queries.unsqueeze(1))
     products = _products_of(line) * line.new_tensor([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
-    mean, own = directions.mean.unsqueeze(1), directions.products.unsqueeze(1)
-    return torch.stack(((line * mean).sum(-1), (products * own).sum(-1), -(line * of_others.mean).sum(-1),
-                        (products * of_others.products).sum(-1), (mean * of_others.mean).sum(-1)), -1)
+    mean, of_query = query_directions.mean.unsqueeze(1), query_directions.products.unsqueeze(1)
+    return torch.stack(((line * mean).sum(-1), (products * of_query).sum(-1), -(line * key_directions.mean).sum(-1),
+                        (products * key_directions.products).sum(-1), (mean * key_directions.mean).sum(-1)), -1)
 
 
 def _edge_encoding(relative: GraphEncoding, members: Tensor, keys: PaddedKeys) -> Tensor:
