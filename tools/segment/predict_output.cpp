@@ -38,7 +38,8 @@ std::vector<FoundPart> found_parts(const PartPrediction& prediction, const Segme
 
 using Advance = std::function<void(int64_t, int64_t)>;
 
-// Calls predict(advance), with `shown` progress on stderr for large clouds, and notes what the training has not seen.
+// Calls predict(advance), with `shown` progress on stderr for large clouds, and notes what the training has not seen. A
+// last line of each file would fill a log: elsewhere than on a terminal there are only those of a long prediction.
 PartPrediction with_progress(const SegmentRun& trained, BlockKind kind, bool shown,
                              const std::function<PartPrediction(const Advance&)>& predict) {
   std::unique_ptr<ProgressBar> bar;
@@ -47,7 +48,7 @@ PartPrediction with_progress(const SegmentRun& trained, BlockKind kind, bool sho
     if (bar) bar->update(done);
     throw_if_interrupted("in the middle of a prediction");
   });
-  if (bar) bar->finish();
+  if (bar && standard_error().terminal) bar->finish();
   const int64_t block = trained.settings.clouds.block;
   if (kind == BlockKind::near && block > 0 && prediction.labels.numel() > block) {
     stderr_notes().print(

@@ -157,6 +157,16 @@ TEST_CASE("a cloud is labelled in blocks, each point once") {
   }
 }
 
+TEST_CASE("predict of files has no line of progress for each of them where standard error is no terminal") {
+  const SegmentShop shop;
+  const std::string run = shop.trained(), one = (shop / "one.xyz").string(), two = (shop / "two.xyz").string();
+  for (const std::string& cloud : {one, two}) write_text(cloud, line_of_points(90));
+  const ProcessResult result =
+      shop.run_well({"predict", run, one, two, "--category", "mug", "--block", "16", "--votes", "3"});
+  CHECK(lines_of(result.out).size() == 2);
+  CHECK_THAT(result.err, !Catch::Contains("predicting"));
+}
+
 // Address space that a sanitizer reserves would count, too.
 #ifndef __SANITIZE_ADDRESS__
 TEST_CASE("in blocks a cloud twice as large takes little more memory, where at once there is too little", "[slow]") {
