@@ -157,6 +157,8 @@ FileShape FileShapeBuilder::finish() {
   const at::Tensor vertices = vertex_tensor(), bad = non_finite(vertices);
   FileShape shape{{vertices, face_tensor()}, normal_tensor(), precision_of(vertices), {}, {}, {}};
   if (declares_double_) shape.precision = at::kDouble;
+  if (static_cast<int64_t>(labels_.size()) == vertex_count()) shape.labels = at::tensor(labels_, at::kDouble);
+  shape.names = std::move(names_);
   if (is_like_colours(normals_)) {
     warnings_.emplace_back("its normals are whole numbers from 0 to 255, as colours are: --columns names the columns");
   }
@@ -183,6 +185,7 @@ at::Tensor FileShape::drop_invalid(const std::string& file) {
                                    : " points have no finite coordinates, and are left out"));
   mesh.vertices = mesh.vertices.index_select(0, rows);
   if (normals.defined()) normals = normals.index_select(0, rows);
+  if (labels.defined()) labels = labels.index_select(0, rows);
   if (normals.defined() && !normals.any().item<bool>()) normals.reset();
   if (precision == at::kFloat) precision = precision_of(mesh.vertices);
   invalid.clear();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "geometry/mesh.h"
@@ -21,6 +22,10 @@ struct FileShape {
   std::vector<std::string> warnings = {};  // what was left out or assumed, a phrase for each
   // Names the first point of a cloud whose coordinates are not finite, with its place; empty: all are finite.
   std::string invalid_place = {}, invalid = {};
+  // float64 [V]: the values of the property or column of labels (data/formats/point_labels.h), whatever they are;
+  // undefined if there is none, and of formats whose labels are not read.
+  at::Tensor labels = {};
+  std::vector<std::string> names = {};  // of the properties or columns of the points, of formats whose labels are read
   bool is_mesh() const { return mesh.faces.size(0) > 0; }
   // Follows, as the advice of require_finite, what readers expect that can drop points.
   static constexpr const char* drop_invalid_advice = " (or --drop-invalid; in C++ and Python, the option drop_invalid)";
@@ -46,6 +51,10 @@ class FileShapeBuilder {
   void declare_double() { declares_double_ = true; }
   // Adds the normal of the last vertex.
   void add_normal(double x, double y, double z) { normals_.insert(normals_.end(), {x, y, z}); }
+  // Adds the label of the last vertex.
+  void add_label(double value) { labels_.push_back(value); }
+  // `names`: those of the properties or columns of the points.
+  void set_names(const std::vector<std::string_view>& names) { names_.assign(names.begin(), names.end()); }
   // Adds a polygon, which finish() splits into triangles (triangulate_polygon): its vertices may follow later. Corner
   // indices count from 0. One with fewer than 3 corners is left out, with a warning.
   void add_polygon(const std::vector<int64_t>& corners, int64_t place);
@@ -73,7 +82,8 @@ class FileShapeBuilder {
   std::string file_, place_name_;
   int64_t first_corner_;
   bool declares_double_ = false;
-  std::vector<double> vertices_, normals_;
+  std::vector<double> vertices_, normals_, labels_;
+  std::vector<std::string> names_;
   std::vector<int64_t> corners_, ends_, places_;  // of the polygons: all corners, where theirs end, and their places
   std::map<int64_t, int64_t> places_of_non_finite_;
   int64_t without_area_ = 0;  // polygons of fewer than 3 corners

@@ -6,17 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "data/formats/point_labels.h"
 #include "data/formats/text_lines.h"
 
 namespace geosft {
 namespace {
 
-constexpr double max_parts = 1 << 20;
 constexpr const char* part_number = "the number of a part, or -1 without a label";
 
 int64_t part_of(const TextLines& lines, std::string_view word) {
   const double number = lines.to_number(word, part_number);
-  if (number != std::floor(number) || number < unlabelled_part || number >= max_parts)
+  if (number != std::floor(number) || number < unlabelled_part || number >= part_number_limit)
     lines.fail_word(part_number, word);
   return static_cast<int64_t>(number);
 }

@@ -8,6 +8,7 @@
 #include "data/data_error.h"
 #include "data/formats/binary.h"
 #include "data/formats/ply_header.h"
+#include "data/formats/point_labels.h"
 #include "data/formats/text_lines.h"
 
 namespace geosft {
@@ -115,20 +116,27 @@ class PlyBody {
   void read_vertices(const PlyElement& element) {
     constexpr std::array<std::string_view, 6> names = {"x", "y", "z", "nx", "ny", "nz"};
     constexpr std::array<std::string_view, 3> long_names = {"normal_x", "normal_y", "normal_z"};  // PCL's
+    constexpr size_t label_role = names.size() + 1;  // after the role of the properties that are ignored
     std::vector<size_t> role;
+    std::vector<std::string_view> property_names;
     std::array<bool, names.size()> has{};
     for (const PlyProperty& property : element.properties) {
       role.push_back(std::find(names.begin(), names.end(), property.name) - names.begin());
       const auto other = std::find(long_names.begin(), long_names.end(), property.name) - long_names.begin();
       if (other < 3) role.back() = 3 + static_cast<size_t>(other);
       if (role.back() < names.size()) has[role.back()] = true;
+      property_names.push_back(property.name);
     }
+    const std::optional<size_t> label = label_column(property_names);
+    const bool has_labels = label && !element.properties[*label].is_list;
+    if (has_labels) role[*label] = label_role;
+    builder_.set_names(property_names);
     if (!(has[0] && has[1] && has[2])) throw DataError(file_, "vertices with properties x, y and z", "others");
     for (size_t p = 0; p < role.size(); ++p) {
       if (role[p] < 3 && element.properties[p].type == PlyType::float64) builder_.declare_double();
     }
     const bool has_normals = has[3] && has[4] && has[5];
-    std::array<double, names.size() + 1> value{};
+    std::array<double, names.size() + 2> value{};
     for (done_ = 0; done_ < element.count; ++done_) {
       for (size_t p = 0; p < role.size(); ++p) {
         if (element.properties[p].is_list) {
@@ -139,6 +147,7 @@ class PlyBody {
       }
       builder_.add_vertex(value[0], value[1], value[2]);
       if (has_normals) builder_.add_normal(value[3], value[4], value[5]);
+      if (has_labels) builder_.add_label(value[label_role]);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "data/data_error.h"
+#include "data/formats/point_labels.h"
 #include "data/formats/text_lines.h"
 #include "data/read_file.h"
 
@@ -90,6 +91,7 @@ std::optional<PointColumns> named_columns(const std::vector<std::string_view>& n
   }
   if (!(has[0] && has[1] && has[2])) return std::nullopt;
   columns.has_normals = has[3] && has[4] && has[5];
+  columns.label = label_column(names);
   return columns;
 }
 

@@ -17,13 +17,14 @@ namespace geosft {
 struct PointColumns {
   std::array<size_t, 6> at = {0, 1, 2, 3, 4, 5};
   bool has_normals = false;
+  std::optional<size_t> label = {};  // the column of labels (data/formats/point_labels.h)
   // Tells whether the columns were assumed from their number alone: values decide what is a normal, and what is
   // doubtful.
   bool numbered = false;
 };
 
-// Finds columns by name, in any case: x, y, z and nx, ny, nz or normal_x, normal_y, normal_z. Returns nothing unless x,
-// y and z are there.
+// Finds columns by name, in any case: x, y, z; nx, ny, nz or normal_x, normal_y, normal_z; a label. Returns nothing
+// unless x, y and z are there.
 std::optional<PointColumns> named_columns(const std::vector<std::string_view>& names);
 
 // Splits "x,y,z,r,g,b" into names, which may have blanks, as "x [mm]" has, or quotes around them.

@@ -129,6 +129,11 @@ bool can_hold_cloud(const std::filesystem::path& file) {
   return format != nullptr && format->read != read_stl;
 }
 
+bool can_hold_labels(const std::filesystem::path& file) {
+  const ShapeFormat* const format = find_shape_format(file);
+  return format != nullptr && (format->read == read_ply || format->read == read_pcd || format->read_table == read_xyz);
+}
+
 bool is_text_of_words(const std::filesystem::path& file) {
   if (!has_columns(file)) return false;
   std::string head;

@@ -19,6 +19,8 @@ bool has_columns(const std::filesystem::path& file);
 // Returns whether files with this extension can hold a cloud. Only those of STL cannot: OBJ, OFF and glTF without faces
 // are clouds.
 bool can_hold_cloud(const std::filesystem::path& file);
+// Returns whether the labels of the points of files with this extension are read: PLY, PCD and tables of text.
+bool can_hold_labels(const std::filesystem::path& file);
 // Returns whether a file that may be a table of points is a text without a row of three numbers in its first 64 KB,
 // such as notes or a log; false if it cannot be read, and for an empty one.
 bool is_text_of_words(const std::filesystem::path& file);
@@ -99,14 +101,15 @@ FileShape read_obj(std::string_view text, const std::string& file);
 FileShape read_off(std::string_view text, const std::string& file);
 
 // Reads PCD clouds of the Point Cloud Library, versions 0.5 to 0.7: ascii, binary, binary_compressed.
-// Reads the fields x, y, z and, if present, normal_x, normal_y, normal_z or nx, ny, nz; other fields are ignored.
+// Reads the fields x, y, z and, if present, normal_x, normal_y, normal_z or nx, ny, nz, and a label (label_column);
+// other fields are ignored.
 // Points may be NaN, as holes of organised clouds are. Throws DataError for a broken file.
 FileShape read_pcd(std::string_view bytes, const std::string& file);
 
 // Reads PLY meshes and clouds: text, binary little endian, binary big endian.
-// Reads vertices (x, y, z), their normals (nx, ny, nz or normal_x, …) if present, and faces (vertex_indices or
-// vertex_index; polygons are split into triangles) or triangle strips (tristrips). Other properties and elements are
-// ignored. Throws DataError for a broken file.
+// Reads vertices (x, y, z), their normals (nx, ny, nz or normal_x, …) and labels (label_column) if present, and faces
+// (vertex_indices or vertex_index; polygons are split into triangles) or triangle strips (tristrips). Other properties
+// and elements are ignored. Throws DataError for a broken file.
 FileShape read_ply(std::string_view bytes, const std::string& file);
 
 // Reads STL meshes, binary and text.
@@ -119,9 +122,10 @@ FileShape read_stl(std::string_view bytes, const std::string& file);
 // Reads clouds from tables of text: XYZ, TXT, ASC, PTS, CSV.
 // Reads one point per line. Fields are separated by blanks, commas or semicolons; with semicolons a comma is a decimal
 // one. '#' begins a comment. Lines before the first point may name the columns, tell the number of points, or hold
-// anything else. Without names the columns are x, y, z and those of data/formats/point_columns.h; other columns are
-// ignored. Throws DataError, with the line, for a varying number of columns and for coordinates that are not finite
-// numbers; and, naming --columns, for more than three columns whose names say no x, y and z.
+// anything else. A column may be named as that of labels (label_column). Without names the columns are x, y, z and
+// those of data/formats/point_columns.h; other columns are ignored. Throws DataError, with the line, for a varying
+// number of columns and for coordinates that are not finite numbers; and, naming --columns, for more than three columns
+// whose names say no x, y and z.
 // `columns` names the columns of all rows, such as "x,y,z,r,g,b" (option --columns); names in the file are then
 // ignored.
 FileShape read_xyz(std::string_view text, const std::string& file, const std::string& columns = {});

@@ -151,6 +151,7 @@ class PointTable {
     }
     if (fields_.size() < 3) lines_.fail("3 columns or more", std::to_string(fields_.size()));
     column_count_ = fields_.size();
+    if (by_name) builder_.set_names(names_);
     rows_.emplace(columns_, column_count_, builder_);
     return true;
   }
@@ -167,6 +168,10 @@ class PointTable {
       value[i] = number.value_or(std::numeric_limits<double>::quiet_NaN());
     }
     rows_->add(value, lines_.line_number());
+    if (columns_.label) {
+      const std::optional<double> label = number_of(fields_[*columns_.label], delimiter);
+      builder_.add_label(label.value_or(std::numeric_limits<double>::quiet_NaN()));
+    }
     ++since_count_;
   }
 

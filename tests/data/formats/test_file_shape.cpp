@@ -70,12 +70,13 @@ TEST_CASE("normals that are not finite are missing, and a cloud without others h
   }
 }
 
-TEST_CASE("points without finite coordinates are dropped, with their normals and a warning") {
+TEST_CASE("points without finite coordinates are dropped, with their normals and labels and a warning") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   FileShapeBuilder builder("scan.pcd", "point");
   for (const double x : {nan, 1.0, 2.0, nan}) {
     builder.add_vertex(x, 0, 0);
     builder.add_normal(0, 0, x);
+    builder.add_label(10 * x);
   }
   FileShape shape = builder.finish();
   test::require_error([&] { shape.require_finite(); }, {"scan.pcd", "finite coordinates", "point 1"});
@@ -83,6 +84,7 @@ TEST_CASE("points without finite coordinates are dropped, with their normals and
   shape.require_finite();
   test::require_equal(shape.mesh.vertices.select(1, 0), at::tensor({1.0, 2.0}, at::kDouble), "points");
   CHECK(shape.normals.sizes() == at::IntArrayRef({2, 3}));
+  test::require_equal(shape.labels, at::tensor({10.0, 20.0}, at::kDouble), "labels");
   REQUIRE(shape.warnings.size() == 1);
   CHECK_THAT(shape.warnings[0], Catch::StartsWith("2 of its 4 points have no finite coordinates"));
   FileShapeBuilder holes("scan.pcd", "point");

@@ -99,6 +99,26 @@ TEST_CASE("PCD: normals under the names of PLY") {
   test::require_equal(shape.normals, at::tensor({0.0F, 0.0F, 1.0F}).view({1, 3}), "normals");
 }
 
+TEST_CASE("PCD: labels, with normals or without") {
+  const std::string types = "SIZE 4 4 4 4 4 4 4\nTYPE F F F F F F I\nPOINTS 2\nDATA ";
+  const FileShape text =
+      read_pcd("FIELDS x y z nx ny nz Label\n" + types + "ascii\n1 2 3 0 0 1 7\n4 5 6 0 0 1 -1\n", "a.pcd");
+  test::require_equal(text.labels, at::tensor({7.0, -1.0}, at::kDouble), "labels");
+  REQUIRE(text.normals.defined());
+  CHECK(text.names == std::vector<std::string>{"x", "y", "z", "nx", "ny", "nz", "label"});
+  std::string bytes = "FIELDS label x y z\nSIZE 2 4 4 4\nTYPE U F F F\nPOINTS 2\nDATA binary\n";
+  for (const uint16_t label : {7, 9}) {
+    bytes += test::raw(label);
+    for (const float value : {1.0f, 2.0f, 3.0f}) bytes += test::raw(value);
+  }
+  const FileShape bare = read_pcd(bytes, "a.pcd");
+  test::require_equal(bare.labels, at::tensor({7.0, 9.0}, at::kDouble), "labels");
+  CHECK_FALSE(bare.normals.defined());
+  const FileShape none =
+      read_pcd("FIELDS x y z label\nSIZE 4 4 4 4\nTYPE F F F I\nCOUNT 1 1 1 0\nPOINTS 1\nDATA ascii\n1 2 3\n", "a.pcd");
+  CHECK_FALSE(none.labels.defined());
+}
+
 TEST_CASE("PCD: the form in which scans are published") {
   std::string bytes =
       "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z rgb normal_x normal_y normal_z curvature\n"

@@ -205,6 +205,32 @@ TEST_CASE("PLY: broken files") {
   fails(nan, {"finite coordinates", "point 1"});
 }
 
+TEST_CASE("PLY: labels of any type, whatever their values") {
+  const std::string xyz = "\nproperty float x\nproperty float y\nproperty float z\n";
+  const at::Tensor expected = at::tensor({2.0, -1.0}, at::kDouble);
+  const FileShape text = read_ply(
+      "ply\nformat ascii 1.0\nelement vertex 2" + xyz + "property float Scalar_Label\nend_header\n0 0 0 2\n1 0 0 -1\n",
+      "a.ply");
+  test::require_equal(text.labels, expected, "labels");
+  CHECK(text.names == std::vector<std::string>{"x", "y", "z", "scalar_label"});
+  for (const bool big : {false, true}) {
+    std::string bytes = std::string("ply\nformat binary_") + (big ? "big" : "little") +
+                        "_endian 1.0\nelement vertex 2" + xyz + "property uchar red\nproperty int part\nend_header\n";
+    for (const int32_t label : {2, -1}) {
+      for (const float value : {1.0f, 2.0f, 3.0f}) bytes += test::raw(value, big);
+      bytes += "r" + test::raw(label, big);
+    }
+    test::require_equal(read_ply(bytes, "a.ply").labels, expected, "labels");
+  }
+  const FileShape any = read_ply(
+      "ply\nformat ascii 1.0\nelement vertex 1" + xyz + "property float class\nend_header\n0 0 0 nan\n", "a.ply");
+  CHECK(any.labels.isnan().all().item<bool>());
+  const FileShape list = read_ply(
+      "ply\nformat ascii 1.0\nelement vertex 1" + xyz + "property list uchar int label\nend_header\n0 0 0 1 5\n",
+      "a.ply");
+  CHECK_FALSE(list.labels.defined());
+}
+
 TEST_CASE("PLY: normals under the names of PCL") {
   const FileShape shape = read_ply(
       "ply\nformat ascii 1.0\nelement vertex 1\nproperty float normal_x\nproperty float normal_y\nproperty float "

@@ -162,6 +162,20 @@ TEST_CASE("XYZ: decimal commas between blanks are an error, not two columns") {
   }
 }
 
+TEST_CASE("XYZ: labels under a name of the file or of the option") {
+  const at::Tensor expected = at::tensor({2.0, -1.0}, at::kDouble);
+  for (const std::string head : {"x y z r label\n", "//X Y Z R Label\n", "# x y z r scalar_Part\n"}) {
+    const FileShape shape = read_xyz(head + "0 0 0 9 2.000000\n1 0 0 9 -1\n", "a.txt");
+    test::require_equal(shape.labels, expected, "labels");
+    CHECK(shape.names.size() == 5);
+  }
+  const std::string plain = "0 0 0 2\n1 0 0 -1\n";
+  CHECK_FALSE(read_xyz(plain, "a.txt").labels.defined());
+  CHECK(read_xyz(plain, "a.txt").names.empty());
+  test::require_equal(read_xyz(plain, "a.txt", "x,y,z,label").labels, expected, "labels");
+  CHECK(read_xyz("x,y,z,label\n0,0,0,leg\n", "a.csv").labels.isnan().all().item<bool>());
+}
+
 TEST_CASE("XYZ: broken files") {
   const auto fails = [](const std::string& text, const std::vector<std::string>& words) {
     test::require_error([&] { read_xyz(text, "a.xyz").require_finite(); }, words);
