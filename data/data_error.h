@@ -2,6 +2,7 @@
 // Defines the error that every reader throws, and the one that reports all unusable files of a dataset at once.
 #pragma once
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -30,8 +31,8 @@ class BrokenFiles : public DataError {
 
 constexpr size_t max_named_files = 20;
 
-// Calls every step; throws one BrokenFiles with the errors of all steps, in order. Another DataError of the first step
-// that fails, such as an absent folder, ends them.
+// Calls every step; throws one BrokenFiles with the errors of all steps, in order, those of several steps once. Another
+// DataError of the first step that fails, such as an absent folder, ends them.
 template <class... Steps>
 void throw_all_broken(const Steps&... steps) {
   std::vector<std::string> messages;
@@ -39,7 +40,9 @@ void throw_all_broken(const Steps&... steps) {
     try {
       step();
     } catch (const BrokenFiles& broken) {
-      messages.insert(messages.end(), broken.messages().begin(), broken.messages().end());
+      for (const std::string& message : broken.messages()) {
+        if (std::find(messages.begin(), messages.end(), message) == messages.end()) messages.push_back(message);
+      }
     } catch (const DataError& error) {
       if (messages.empty()) throw;
       messages.emplace_back(error.what());

@@ -51,6 +51,49 @@ std::string place_of(const DatasetItem& item) {
 
 }  // namespace
 
+void for_each_file(int64_t count, const std::function<void(int64_t)>& read,
+                   const std::function<void(int64_t, int64_t)>& progress) {
+  std::mutex mutex;
+  int64_t done = 0;
+  std::map<int64_t, std::string> broken;
+  parallel_items(count, at::get_num_threads(), [&](int64_t i) {
+    try {
+      read(i);
+    } catch (const DataError& error) {
+      const std::lock_guard lock(mutex);
+      broken.emplace(i, error.what());
+    }
+    const std::lock_guard lock(mutex);
+    ++done;
+    if (progress) progress(done, count);
+  });
+  std::vector<std::string> messages;
+  for (const auto& [file, message] : broken) messages.push_back(message);
+  if (!messages.empty()) throw BrokenFiles(messages);
+}
+
+std::vector<std::string> first_of_each_kind(const std::vector<FileWarnings>& files) {
+  std::vector<std::pair<std::string, int64_t>> said;  // the first warning of each kind, and how many files have one
+  std::map<std::string, size_t> places;               // of these kinds
+  for (const auto& [file, warnings] : files) {
+    std::set<std::string> kinds;  // of this file
+    for (const std::string& warning : warnings) {
+      const std::string kind = without_numbers(warning);
+      if (!kinds.insert(kind).second) continue;
+      const auto [place, is_new] = places.emplace(kind, said.size());
+      if (is_new) said.emplace_back(file + ": " + warning, 0);
+      ++said[place->second].second;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [text, count] : said) {
+    const std::string more =
+        count == 2 ? "; 1 more file has the like" : "; " + std::to_string(count - 1) + " more files have the like";
+    texts.push_back(text + (count > 1 ? more : ""));
+  }
+  return texts;
+}
+
 std::vector<std::string> training_cloud_warnings(const at::Tensor& points) {
   constexpr int64_t few = 16;
   const int64_t available = points.size(0);
@@ -91,23 +134,9 @@ FileDataset::ItemNotes FileDataset::notes_on(const SampledShape& sampled) const 
 void FileDataset::take_notes(const std::vector<ItemNotes>& notes) {
   const auto without = std::find_if(notes.begin(), notes.end(), [](const ItemNotes& one) { return !one.with_normals; });
   if (without != notes.end()) file_without_normals_ = place_of(listing_.items[without - notes.begin()]);
-  std::vector<std::pair<std::string, int64_t>> said;  // the first warning of each kind, and how many files have one
-  std::map<std::string, size_t> places;               // of these kinds
-  for (size_t i = 0; i < notes.size(); ++i) {
-    std::set<std::string> kinds;  // of this file
-    for (const std::string& warning : notes[i].warnings) {
-      const std::string kind = without_numbers(warning);
-      if (!kinds.insert(kind).second) continue;
-      const auto [place, is_new] = places.emplace(kind, said.size());
-      if (is_new) said.emplace_back(place_of(listing_.items[i]) + ": " + warning, 0);
-      ++said[place->second].second;
-    }
-  }
-  for (const auto& [text, files] : said) {
-    const std::string more =
-        files == 2 ? "; 1 more file has the like" : "; " + std::to_string(files - 1) + " more files have the like";
-    listing_.warnings.push_back(text + (files > 1 ? more : ""));
-  }
+  std::vector<FileWarnings> files;
+  for (size_t i = 0; i < notes.size(); ++i) files.emplace_back(place_of(listing_.items[i]), notes[i].warnings);
+  for (std::string& warning : first_of_each_kind(files)) listing_.warnings.push_back(std::move(warning));
 }
 
 std::vector<int64_t> FileDataset::find_missing(std::vector<ItemNotes>& notes) {
@@ -126,27 +155,13 @@ std::vector<int64_t> FileDataset::find_missing(std::vector<ItemNotes>& notes) {
 }
 
 void FileDataset::fill_cache(const std::vector<int64_t>& missing, std::vector<ItemNotes>& notes) {
-  const auto total = static_cast<int64_t>(missing.size());
-  std::mutex mutex;
-  int64_t done = 0;
-  std::map<int64_t, std::string> broken;
-  parallel_items(total, at::get_num_threads(), [&](int64_t i) {
+  const auto read = [&](int64_t i) {
     const auto at = static_cast<size_t>(missing[static_cast<size_t>(i)]);
-    try {
-      SampledShape sampled = sample(listing_.items[at]);
-      notes[at] = notes_on(sampled);
-      if (!cache_.store(cache_id(listing_.items[at]), keys_[at], sampled)) in_memory_[at] = std::move(sampled.shape);
-    } catch (const DataError& error) {
-      const std::lock_guard lock(mutex);
-      broken.emplace(i, error.what());
-    }
-    const std::lock_guard lock(mutex);
-    ++done;
-    if (options_.progress) options_.progress(done, total);
-  });
-  std::vector<std::string> messages;
-  for (const auto& [item, message] : broken) messages.push_back(message);
-  if (!messages.empty()) throw BrokenFiles(messages);
+    SampledShape sampled = sample(listing_.items[at]);
+    notes[at] = notes_on(sampled);
+    if (!cache_.store(cache_id(listing_.items[at]), keys_[at], sampled)) in_memory_[at] = std::move(sampled.shape);
+  };
+  for_each_file(static_cast<int64_t>(missing.size()), read, options_.progress);
 }
 
 SampledShape FileDataset::sample(const DatasetItem& item) const {

@@ -2,7 +2,11 @@
 // Implements datasets whose items are files or members of zip files.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "data/formats/zip_archive.h"
 #include "data/points/point_dataset.h"
@@ -16,6 +20,17 @@ struct DatasetItem {
   std::filesystem::path file;  // the shape, or the zip file that holds it
   std::string member;          // member of the zip file; empty if `file` is the shape
 };
+
+// Calls read(i) for each of `count` files, on several threads, and then progress(done, count), if there is one. Throws
+// one BrokenFiles with the errors of all files, in their order.
+void for_each_file(int64_t count, const std::function<void(int64_t)>& read,
+                   const std::function<void(int64_t, int64_t)>& progress = {});
+
+// A file, and what was left out of it or assumed, a phrase for each.
+using FileWarnings = std::pair<std::string, std::vector<std::string>>;
+// Returns, of the warnings that differ in numbers alone, the first one with its file and the number of other files that
+// have the like.
+std::vector<std::string> first_of_each_kind(const std::vector<FileWarnings>& files);
 
 // Items found in folders and lists before any shape is read.
 struct DatasetListing {

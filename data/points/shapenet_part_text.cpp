@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/points/point_formats.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +12,6 @@
 #include "data/points/array_dataset.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"
-#include "geometry/threads.h"
 
 namespace geosft {
 namespace {
@@ -100,20 +96,11 @@ Shape TextPartDataset::get(int64_t index) const {
 LabelCounts TextPartDataset::count_parts() const {
   LabelCounts counts(static_cast<int64_t>(parts_.size()));
   std::mutex mutex;
-  std::map<int64_t, std::string> broken;
-  parallel_items(size(), at::get_num_threads(), [&](int64_t i) {
-    try {
-      const at::Tensor labels = get(i).parts;
-      const std::lock_guard lock(mutex);
-      counts.add(labels.unsqueeze(0));
-    } catch (const DataError& error) {
-      const std::lock_guard lock(mutex);
-      broken.emplace(i, error.what());
-    }
+  for_each_file(size(), [&](int64_t i) {
+    const at::Tensor labels = get(i).parts;
+    const std::lock_guard lock(mutex);
+    counts.add(labels.unsqueeze(0));
   });
-  std::vector<std::string> messages;
-  for (const auto& [item, message] : broken) messages.push_back(message);
-  if (!messages.empty()) throw BrokenFiles(messages);
   return counts;
 }
 
