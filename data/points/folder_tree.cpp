@@ -30,6 +30,14 @@ bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
 
+// Which files of a tree are taken: all shapes, or the clouds of list_labelled_tree.
+enum class TreeFiles { shapes, labelled };
+
+// Returns whether a file is one of TreeFiles::labelled.
+bool is_labelled_cloud(const fs::path& file) {
+  return can_hold_labels(file) && !is_text_of_words(file);
+}
+
 // Relevant entries of a folder, sorted.
 struct Entries {
   std::vector<fs::path> shapes, folders, others;
@@ -46,13 +54,14 @@ fs::file_type type_of(const fs::path& path) {
                   link ? "a link to nothing" : (error ? error.message() : "something else"));
 }
 
-Entries entries_of(const fs::path& folder) {
+Entries entries_of(const fs::path& folder, TreeFiles files) {
   Entries found;
   std::error_code error;
   if (!fs::is_directory(folder, error)) return found;
   for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {
     const fs::path& path = at->path();
     if (is_hidden(path)) continue;
+    if (files == TreeFiles::labelled && path.filename() == part_list_name) continue;
     if (type_of(path) == fs::file_type::directory) {
       found.folders.push_back(path);
     } else {
@@ -62,6 +71,11 @@ Entries entries_of(const fs::path& folder) {
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
   const std::vector<fs::path> companions = take_companions(found.shapes);
   found.others.insert(found.others.end(), companions.begin(), companions.end());
+  if (files == TreeFiles::labelled) {
+    const auto kept = std::stable_partition(found.shapes.begin(), found.shapes.end(), is_labelled_cloud);
+    found.others.insert(found.others.end(), kept, found.shapes.end());
+    found.shapes.erase(kept, found.shapes.end());
+  }
   for (auto* paths : {&found.shapes, &found.folders, &found.others}) std::sort(paths->begin(), paths->end());
   return found;
 }
@@ -102,6 +116,9 @@ struct SplitRule {
   SplitOrder order;
 };
 
+// The rule of list_labelled_tree; convert_parts.py takes the same files.
+constexpr SplitRule labelled_rule{4, SplitOrder::name};
+
 // Returns the places of the files of a class in the order in which they are taken for testing: by a hash of class and
 // name, without the extension.
 std::vector<size_t> hashed_order(const std::vector<fs::path>& files, const fs::path& folder) {
@@ -138,15 +155,13 @@ std::string files_text(size_t count) {
 // Finds the classes of a tree and counts the files that it skips.
 class TreeScan {
  public:
-  TreeScan(const fs::path& root, SplitRule rule) : root_(root) {
-    const Entries top = entries_of(root);
-    warn_of_loose_files(root, top);
-    if (has_split_folders(top)) {
-      take_splits(top);
+  TreeScan(const fs::path& root, SplitRule rule, TreeFiles files) : root_(root), files_(files) {
+    const Entries top = entries_of(root, files_);
+    if (is_one_class(top)) {
+      take_class(root, rule);
     } else {
-      for (const fs::path& folder : top.folders) {
-        if (!leaves_out(folder)) take_class(folder, rule);
-      }
+      warn_of_loose_files(root, top);
+      take_classes(top, rule);
     }
     warn_of_variants();
     warn_of_passed_by();
@@ -160,8 +175,11 @@ class TreeScan {
     size_t largest = 0;
     for (const auto& [name, files] : classes) largest = std::max(largest, files.train.size());
     return "at most " + std::to_string(largest) + " files per class, of which one in " + std::to_string(test_every) +
-           " is for testing; --test-every " + std::to_string(std::max<size_t>(largest, 2)) +
-           " takes one of these, --test-every 0 tests on all files, and folders train/ and test/ split them your way";
+           " is for testing; " +
+           (files_ == TreeFiles::labelled ? ""
+                                          : "--test-every " + std::to_string(std::max<size_t>(largest, 2)) +
+                                                " takes one of these, --test-every 0 tests on all files, and ") +
+           "folders train/ and test/ split them your way";
   }
 
   // Says what was found in place of a class.
@@ -182,13 +200,36 @@ class TreeScan {
   std::vector<std::string> warnings;
 
  private:
+  // Returns whether labelled clouds lie in no class folder, but in the root, or in its folders train/ and test/: they
+  // are a class that is named after the root.
+  bool is_one_class(const Entries& top) const {
+    std::error_code error;
+    if (files_ != TreeFiles::labelled || fs::exists(root_ / "config.toml", error)) return false;  // a RUN
+    if (top.folders.empty()) return !top.shapes.empty();
+    return top.shapes.empty() && std::all_of(top.folders.begin(), top.folders.end(), [&](const fs::path& folder) {
+             const Entries inside = entries_of(folder, files_);
+             return split_of(folder) && inside.folders.empty() && !inside.shapes.empty();
+           });
+  }
+
+  void take_classes(const Entries& top, SplitRule rule) {
+    if (has_split_folders(top)) {
+      take_splits(top);
+      return;
+    }
+    for (const fs::path& folder : top.folders) {
+      if (!leaves_out(folder)) take_class(folder, rule);
+    }
+  }
+
   // Returns the class that a folder is named after.
   ClassFiles& class_in(const fs::path& folder) {
-    const std::string name = folder.filename().string();
+    const fs::path whole = fs::absolute(folder).lexically_normal();
+    const std::string name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
     if (trimmed(name) != name || name.find_first_of("\r\n") != std::string::npos) {
       throw DataError(folder.string(), "the name of a class, one line without blanks around it", "\"" + name + "\"");
     }
-    const auto [found, is_new] = classes.try_emplace(folder.filename().string());
+    const auto [found, is_new] = classes.try_emplace(name);
     if (is_new) found->second.folder = folder;
     return found->second;
   }
@@ -219,7 +260,7 @@ class TreeScan {
   // Returns the shape files directly in a class folder or its split folder, and those of shapes with a folder of their
   // own, as in ShapeNetCore; other ones are only counted.
   std::vector<fs::path> shapes_of(const fs::path& folder) {
-    const Entries entries = entries_of(folder);
+    const Entries entries = entries_of(folder, files_);
     count_others(entries);
     std::vector<fs::path> shapes = one_of_each(entries.shapes);
     for (const fs::path& below : entries.folders) {
@@ -237,7 +278,7 @@ class TreeScan {
     const fs::path models = folder / "models";
     std::vector<fs::path> found;
     try {
-      found = entries_of(fs::is_directory(models, error) ? models : folder).shapes;
+      found = entries_of(fs::is_directory(models, error) ? models : folder, files_).shapes;
     } catch (const DataError&) {
       return {};  // whatever cannot be read there may be no shape
     }
@@ -251,6 +292,10 @@ class TreeScan {
     for (const fs::path& file : files) {
       const auto [kept, is_new] = taken.emplace(without_gz(file).replace_extension(), file);
       if (is_new) continue;
+      if (files_ == TreeFiles::labelled) {
+        throw DataError(file.string(), "one file for each cloud",
+                        "another one of this name, " + kept->second.filename().string());
+      }
       ++variants_;
       fs::path other = file;
       if (format_rank(file) < format_rank(kept->second)) std::swap(kept->second, other);
@@ -304,7 +349,7 @@ class TreeScan {
         warnings.push_back(folder.string() + ": a folder beside train/ and test/, left out");
         continue;
       }
-      const Entries split = entries_of(folder);
+      const Entries split = entries_of(folder, files_);
       warn_of_loose_files(folder, split);
       for (const fs::path& of_class : split.folders) {
         if (leaves_out(of_class)) continue;
@@ -316,7 +361,7 @@ class TreeScan {
 
   void take_class(const fs::path& folder, SplitRule rule) {
     ClassFiles& files = class_in(folder);
-    const Entries beside = entries_of(folder);
+    const Entries beside = entries_of(folder, files_);
     if (!has_split_folders(beside)) {
       by_number_ = files.by_rule = true;
       split_by_rule(shapes_of(folder), folder, rule, files);
@@ -358,6 +403,7 @@ class TreeScan {
   bool by_number_ = false;                // some class is split by test_every
   size_t nested_ = 0, linked_ = 0, variants_ = 0, loose_ = 0;
   fs::path root_, first_nested_, first_loose_;
+  TreeFiles files_;
   std::string variant_;  // the first one: what was taken, and what was not
 };
 
@@ -395,21 +441,19 @@ void warn_of_empty_classes(const fs::path& root, const Classes& classes, Split s
   warnings.push_back(root.string() + ": " + empty_classes_text(empty, real, what) + rule);
 }
 
-}  // namespace
-
-DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_every, SplitOrder split_order) {
-  TORCH_CHECK(test_every >= 0, "test_every must be 0 or more, got ", test_every);
-  const TreeScan scan(root, {test_every, split_order});
+DatasetListing list_tree(const fs::path& root, Split split, SplitRule rule, TreeFiles files) {
+  const int64_t test_every = rule.test_every;
+  const TreeScan scan(root, rule, files);
   DatasetListing listing;
   listing.warnings = scan.warnings;
-  for (const auto& [name, files] : scan.classes) {
-    if (files.train.empty() && files.test.empty()) {
-      listing.warnings.push_back(files.folder.string() + ": no class, for it holds no shape file");
+  for (const auto& [name, of_class] : scan.classes) {
+    if (of_class.train.empty() && of_class.test.empty()) {
+      listing.warnings.push_back(of_class.folder.string() + ": no class, for it holds no shape file");
       continue;
     }
     const auto label = static_cast<int64_t>(listing.class_names.size());
     listing.class_names.push_back(name);
-    for (const fs::path& file : split == Split::train ? files.train : files.test) {
+    for (const fs::path& file : split == Split::train ? of_class.train : of_class.test) {
       listing.items.push_back({file.lexically_relative(root).string(), label, file, ""});
     }
   }
@@ -425,6 +469,24 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
   warn_of_spellings(root, scan.classes, listing.warnings);
   warn_of_empty_classes(root, scan.classes, split, test_every, listing.warnings);
   return listing;
+}
+
+}  // namespace
+
+DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_every, SplitOrder split_order) {
+  TORCH_CHECK(test_every >= 0, "test_every must be 0 or more, got ", test_every);
+  return list_tree(root, split, {test_every, split_order}, TreeFiles::shapes);
+}
+
+DatasetListing list_labelled_tree(const fs::path& root, Split split) {
+  return list_tree(root, split, labelled_rule, TreeFiles::labelled);
+}
+
+bool labelled_tree_has_split(const fs::path& root, Split split) {
+  const TreeScan scan(root, labelled_rule, TreeFiles::labelled);
+  return std::any_of(scan.classes.begin(), scan.classes.end(), [&](const auto& one) {
+    return !(split == Split::train ? one.second.train : one.second.test).empty();
+  });
 }
 
 }  // namespace geosft

@@ -19,6 +19,8 @@ const std::vector<DatasetFormat<PartReader>>& part_formats() {
       {"HDF5", "ply_data_*.h5 with parts.txt or all_object_categories.txt", is_part_hdf5, read_hdf5},
       {"ShapeNetPart as text", "synsetoffset2category.txt with folders of text", is_shapenet_part_text,
        open_shapenet_part_text},
+      {"labelled clouds", "a folder for each class with files *.ply, *.pcd, *.txt, … that have a label for each point",
+       is_labelled_tree, open_labelled_tree},
   };
   return formats;
 }
@@ -112,11 +114,20 @@ bool is_part_dataset(const std::filesystem::path& source) {
 ReadOptionUse part_read_option_use(const std::filesystem::path& source) {
   if (!is_part_dataset(source)) return {};
   if (is_part_hdf5(source)) return {false, false};
-  return {is_older_shapenet_part_text(source), true};
+  if (is_shapenet_part_text(source)) return {is_older_shapenet_part_text(source), true};
+  return labelled_tree_option_use(source);
 }
 
 bool has_split(const std::filesystem::path& source, PartSplit split) {
-  return is_part_hdf5(source) ? part_hdf5_has_split(source, split) : is_shapenet_part_text(source);
+  if (is_part_hdf5(source)) return part_hdf5_has_split(source, split);
+  if (is_shapenet_part_text(source)) return true;
+  if (split == PartSplit::validation || !is_labelled_tree(source)) return false;
+  return labelled_tree_has_split(source, split == PartSplit::test ? Split::test : Split::train);
+}
+
+bool has_part_labels(const std::filesystem::path& source, const ShapeReadOptions& options) {
+  if (!is_part_dataset(source)) return false;
+  return is_part_hdf5(source) || is_shapenet_part_text(source) || labelled_tree_has_labels(source, options);
 }
 
 }  // namespace geosft

@@ -72,12 +72,20 @@ void require_labelled_cloud(const PointDataset& clouds, const std::string& sourc
 //   ShapeNetPart as text (read on demand): synsetoffset2category.txt, train_test_split/shuffled_*_file_list.json
 //     and SYNSET/ID.txt with normals, or, older, SYNSET/points/ID.pts and SYNSET/points_label/ID.seg, with parts
 //     counted from 1 in each class. A part of -1 is unlabelled_part.
-// `options` are for the texts; their columns for the older ones.
+//   Labelled clouds (read on demand, but for the numbers of parts): CLASS/FILE with train and test folders above or
+//     below the class, or each fourth file of a class for testing, in formats of can_hold_labels. A label
+//     (label_column) is the number of a part in its class: parts.txt names them, or they are named by their numbers.
+//     -1 is unlabelled_part. Of a mesh with labelled vertices 4,096 points are sampled.
+// `options` are for the texts and the labelled clouds; their columns for the older texts and for tables.
 std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& source, PartSplit split,
                                                const ShapeReadOptions& options = {});
 
 // Returns whether the folder is one of these formats.
 bool is_part_dataset(const std::filesystem::path& source);
+
+// Returns whether the points of the folder have labels of parts, of a folder of files by the first one. Otherwise
+// labelled clouds are recognised by the names of files alone, which are those of classes of shapes as well.
+bool has_part_labels(const std::filesystem::path& source, const ShapeReadOptions& options = {});
 
 // Returns which options of reading have an effect on such a dataset, as read_option_use does. Can throw DataError.
 ReadOptionUse part_read_option_use(const std::filesystem::path& source);

@@ -11,7 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* part_names = "parts.txt";
 constexpr const char* shapenet_names = "all_object_categories.txt";
 
 class ArrayPartDataset final : public PartDataset {
@@ -93,7 +92,7 @@ std::vector<std::string> hdf5_splits_of(const fs::path& folder, PartSplit split)
 }  // namespace
 
 bool is_part_hdf5(const fs::path& folder) {
-  return fs::is_directory(folder) && (fs::exists(folder / part_names) || fs::exists(folder / shapenet_names)) &&
+  return fs::is_directory(folder) && (fs::exists(folder / part_list_name) || fs::exists(folder / shapenet_names)) &&
          !(part_files_of(folder, "train").empty() && part_files_of(folder, "test").empty());
 }
 
@@ -114,9 +113,9 @@ std::unique_ptr<PartDataset> open_part_hdf5(const fs::path& folder, PartSplit sp
   }
   std::vector<std::string> class_names;
   PartList parts;
-  if (fs::exists(folder / part_names)) {
+  if (fs::exists(folder / part_list_name)) {
     class_names = read_lines(folder / "shape_names.txt");
-    parts = read_part_list(folder / part_names, class_names);
+    parts = read_part_list(folder / part_list_name, class_names);
   } else {
     check_shapenet_classes(folder / shapenet_names, /*all=*/true);
     class_names = shapenet_class_names();

@@ -16,16 +16,21 @@ at::Tensor part_mask(const PartList& parts, int64_t classes) {
   return mask;
 }
 
-PartList parse_part_list(const std::string& text, const std::vector<std::string>& class_names,
-                         const std::string& source) {
-  PartList parts;
+namespace {
+
+// `counted`: ids count from 0 in order; otherwise they are numbers of a class.
+NumberedParts parse_numbered_parts(const std::string& text, const std::vector<std::string>& class_names,
+                                   const std::string& source, bool counted) {
+  NumberedParts list;
   std::set<std::pair<int64_t, std::string>> seen;
+  std::set<std::pair<int64_t, int64_t>> numbers;
   TextLines lines(text, source);
   while (lines.next()) {
     const int64_t id = lines.integer("the id of a part");
-    if (id != static_cast<int64_t>(parts.size())) {
-      lines.fail("part " + std::to_string(parts.size()) + ", the next one", std::to_string(id));
+    if (counted && id != static_cast<int64_t>(list.parts.size())) {
+      lines.fail("part " + std::to_string(list.parts.size()) + ", the next one", std::to_string(id));
     }
+    if (id < 0) lines.fail("the id of a part, 0 or more", std::to_string(id));
     const std::string_view name = lines.word();
     const auto found = std::find(class_names.begin(), class_names.end(), name);
     if (found == class_names.end()) lines.fail_word("the name of a class", name);
@@ -34,18 +39,33 @@ PartList parse_part_list(const std::string& text, const std::vector<std::string>
     lines.end_of_line("the name of a part");
     const int64_t category = found - class_names.begin();
     if (!seen.emplace(category, part).second) lines.fail("a part that is not above", part);
-    parts.push_back({part, category});
+    if (!numbers.emplace(category, id).second) {
+      lines.fail("an id that is not above for " + *found, std::to_string(id));
+    }
+    list.parts.push_back({part, category});
+    list.numbers.push_back(id);
   }
   for (size_t label = 0; label < class_names.size(); ++label) {
     const auto owned = [&](const ShapePart& part) { return part.category == static_cast<int64_t>(label); };
-    if (std::none_of(parts.begin(), parts.end(), owned))
+    if (std::none_of(list.parts.begin(), list.parts.end(), owned))
       throw DataError(source, "a part of " + class_names[label], "none");
   }
-  return parts;
+  return list;
+}
+
+}  // namespace
+
+PartList parse_part_list(const std::string& text, const std::vector<std::string>& class_names,
+                         const std::string& source) {
+  return parse_numbered_parts(text, class_names, source, /*counted=*/true).parts;
 }
 
 PartList read_part_list(const std::filesystem::path& file, const std::vector<std::string>& class_names) {
   return parse_part_list(read_file(file), class_names, file.string());
+}
+
+NumberedParts read_numbered_parts(const std::filesystem::path& file, const std::vector<std::string>& class_names) {
+  return parse_numbered_parts(read_file(file), class_names, file.string(), /*counted=*/false);
 }
 
 std::string part_list_text(const PartList& parts, const std::vector<std::string>& class_names) {

@@ -18,6 +18,7 @@ struct ShapePart {
   bool operator==(const ShapePart&) const = default;
 };
 using PartList = std::vector<ShapePart>;
+inline constexpr const char* part_list_name = "parts.txt";  // the list in the folder of a dataset
 
 // Returns bool [classes, parts]: the parts that belong to each class.
 at::Tensor part_mask(const PartList& parts, int64_t classes);
@@ -28,6 +29,15 @@ PartList read_part_list(const std::filesystem::path& file, const std::vector<std
 PartList parse_part_list(const std::string& text, const std::vector<std::string>& class_names,
                          const std::string& source);
 std::string part_list_text(const PartList& parts, const std::vector<std::string>& class_names);
+
+// Parts, and the number of each in the files of its class.
+struct NumberedParts {
+  PartList parts;
+  std::vector<int64_t> numbers;
+};
+// Reads the same lines where each class has numbers of its own, in any order and with gaps: "0 Cup handle" and "0 Chair
+// leg". Throws DataError likewise, and for a number that a class has twice.
+NumberedParts read_numbered_parts(const std::filesystem::path& file, const std::vector<std::string>& class_names);
 
 // The 16 classes and 50 parts of ShapeNetPart, with their published ids. The parts have no published names: they are
 // named 1, 2, ….

@@ -30,6 +30,14 @@ namespace geosft {
 DatasetListing list_folder_tree(const std::filesystem::path& root, Split split, int64_t test_every,
                                 SplitOrder split_order = SplitOrder::hash);
 
+// Lists the clouds that can have labels (can_hold_labels) in such a tree, but neither texts without a point nor
+// parts.txt. Without train and test folders each fourth file of a class, by sorted name, is test. Without a class
+// folder, files in the root, or in its folders train/ and test/, are one class, which is named after the root. Throws
+// DataError likewise, and for two files that differ in the extension only.
+DatasetListing list_labelled_tree(const std::filesystem::path& root, Split split);
+// Returns whether there is a file of this split, by the same rules. Throws DataError likewise.
+bool labelled_tree_has_split(const std::filesystem::path& root, Split split);
+
 // Lists the default dataset: 429 models of Debian's sweethome3d-furniture, with this project's class and split labels.
 
 // Lists 17 classes with 301 train and 128 test models (data/points/furniture_labels.csv, compiled into the library).
@@ -104,5 +112,18 @@ bool is_older_shapenet_part_text(const std::filesystem::path& folder);
 // Opens a split of the dataset. Throws DataError; broken shapes are detected only when they are read.
 std::unique_ptr<PartDataset> open_shapenet_part_text(const std::filesystem::path& folder, PartSplit split,
                                                      const ShapeReadOptions& options = {});
+
+// Reads clouds with labels in a folder tree (list_labelled_tree); see open_part_dataset.
+
+// Returns whether the folder has such clouds, also if an entry of it cannot be read: opening it says which.
+bool is_labelled_tree(const std::filesystem::path& root);
+// Returns whether the first cloud has labels; false if it cannot be read.
+bool labelled_tree_has_labels(const std::filesystem::path& root, const ShapeReadOptions& options = {});
+// Returns which options of reading have an effect, by the names of the files.
+ReadOptionUse labelled_tree_option_use(const std::filesystem::path& root);
+// Opens a split. Reads all of its files and, without parts.txt, those of the other split, for the numbers of the parts;
+// `get` reads a file again. Throws DataError, and BrokenFiles with all files that cannot be read or have no labels.
+std::unique_ptr<PartDataset> open_labelled_tree(const std::filesystem::path& root, PartSplit split,
+                                                const ShapeReadOptions& options = {});
 
 }  // namespace geosft

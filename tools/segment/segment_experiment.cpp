@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <set>
 
 #include "data/data_error.h"
 #include "tools/experiment/cloud_checks.h"
@@ -112,7 +113,9 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
       if (std::string warning = unlabelled_warning(counts, source); !warning.empty()) {
         warnings.push_back(std::move(warning));
       }
-      for (std::string& warning : to->warnings()) warnings.push_back(std::move(warning));
+      for (std::string& warning : to->warnings()) {
+        if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(std::move(warning));
+      }
     };
   };
   throw_all_broken(
@@ -154,8 +157,11 @@ std::unique_ptr<PointDataset> SegmentExperiment::open_files(const SegmentRun& tr
 SetClouds SegmentExperiment::open_set(const SegmentRun& trained, const std::string& split) {
   const std::string& data = trained.settings.data;
   SetClouds set;
+  std::set<std::string> said;  // of several splits, once
   const auto add = [&](std::unique_ptr<PointDataset> clouds) {
-    for (const std::string& warning : clouds->warnings()) std::cerr << warning << '\n';
+    for (const std::string& warning : clouds->warnings()) {
+      if (said.insert(warning).second) std::cerr << warning << '\n';
+    }
     set.add(std::move(clouds));
   };
   if (split != "all") {
@@ -311,7 +317,9 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
   }
   std::vector<std::string> warnings;
   const auto add = [&](const std::vector<std::string>& more) {
-    warnings.insert(warnings.end(), more.begin(), more.end());
+    for (const std::string& warning : more) {
+      if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+    }
   };
   std::vector<const PointDataset*> learned;
   for (size_t i = 0; i < splits.size(); ++i) {

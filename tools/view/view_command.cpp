@@ -261,12 +261,12 @@ std::unique_ptr<Gallery> ViewOptions::clouds() const {
     trained->model->to(device);
   }
   check_source(settings.data);
-  const bool of_parts = files.empty() && !trained && is_part_dataset(settings.data);
+  const ShapeReadOptions reading_of_parts{settings.clouds.columns, settings.clouds.drop_invalid};
+  const bool of_parts = files.empty() && !trained && has_part_labels(settings.data, reading_of_parts);
   check_reading(settings.data, of_parts ? SegmentSettings::kReadOptionUse : ClassifySettings::kReadOptionUse);
   std::unique_ptr<PointDataset> dataset;
   if (of_parts) {
-    dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"),
-                                {settings.clouds.columns, settings.clouds.drop_invalid});
+    dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"), reading_of_parts);
   } else if (files.empty()) {
     dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
   }

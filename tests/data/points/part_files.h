@@ -2,6 +2,8 @@
 // Small sets of shapes with parts, in every published form.
 #pragma once
 
+#include <sstream>
+
 #include "data/points/shape.h"
 #include "tests/data/files.h"
 #include "tests/data/hdf5_files.h"
@@ -45,6 +47,33 @@ inline void write_part_set(const std::filesystem::path& folder, int64_t training
   write_text(folder / "parts.txt", "0 lamp top\n1 lamp pole\n2 lamp foot\n3 mug cup\n4 mug base\n");
   write_hdf5(folder / "ply_data_train0.h5", PartClouds(training, points, 1).arrays(with_normals));
   write_hdf5(folder / "ply_data_test0.h5", PartClouds(testing, points, 5).arrays(with_normals));
+}
+
+// The clouds of write_part_set as files lamp/NUMBER.* and mug/NUMBER.*, with labels from 0 in each class: PLY, PCD and
+// tables in turns, each with a point less than the one before.
+inline void write_labelled_tree(const std::filesystem::path& folder, int64_t count = 8, int64_t points = 64) {
+  const PartClouds clouds(count, points, 1);
+  for (int64_t i = 0; i < count; ++i) {
+    const bool is_lamp = i % 2 == 0;
+    const int64_t size = points - i;
+    std::ostringstream rows;
+    rows.precision(9);
+    for (int64_t row = 0; row < size; ++row) {
+      for (const at::Tensor& values : {clouds.points, clouds.normals}) {
+        for (int64_t axis = 0; axis < 3; ++axis) rows << values[i][row][axis].item<float>() << ' ';
+      }
+      rows << clouds.parts[i][row].item<int64_t>() - (is_lamp ? 0 : 3) << '\n';
+    }
+    const std::string file = std::string(is_lamp ? "lamp/" : "mug/") + std::to_string(i), number = std::to_string(size);
+    std::string head = "ply\nformat ascii 1.0\nelement vertex " + number + "\n";
+    for (const char* name : {"x", "y", "z", "nx", "ny", "nz", "scalar_label"}) {
+      head += std::string("property float ") + name + "\n";
+    }
+    if (i / 2 % 3 == 0) write_text(folder / (file + ".ply"), head + "end_header\n" + rows.str());
+    head = "FIELDS x y z nx ny nz label\nSIZE 4 4 4 4 4 4 4\nTYPE F F F F F F I\nPOINTS " + number + "\nDATA ascii\n";
+    if (i / 2 % 3 == 1) write_text(folder / (file + ".pcd"), head + rows.str());
+    if (i / 2 % 3 == 2) write_text(folder / (file + ".txt"), "x y z nx ny nz part\n" + rows.str());
+  }
 }
 
 // One shape of ShapeNetPart with normals, `rows` lines whose parts are `first` and the next in turns.

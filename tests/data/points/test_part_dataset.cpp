@@ -26,13 +26,23 @@ TEST_CASE("part dataset: what lies in a folder decides the reader") {
   write_part_set(folder / "hdf5");
   write_shapenet_text(folder / "text");
   write_older_shapenet_text(folder / "older");
+  write_labelled_tree(folder / "tree");
   CHECK(open_part_dataset(folder / "hdf5", PartSplit::test)->parts().size() == 5);
   CHECK(open_part_dataset(folder / "text", PartSplit::test)->has_normals());
   CHECK_FALSE(open_part_dataset(folder / "older", PartSplit::test)->has_normals());
   CHECK((has_split(folder / "hdf5", PartSplit::train) && has_split(folder / "hdf5", PartSplit::test)));
   CHECK_FALSE(has_split(folder / "hdf5", PartSplit::validation));
   CHECK(has_split(folder / "text", PartSplit::validation));
+  CHECK(open_part_dataset(folder / "tree", PartSplit::test)->size() == 2);
+  CHECK((has_split(folder / "tree", PartSplit::train) && has_split(folder / "tree", PartSplit::test)));
+  CHECK_FALSE(has_split(folder / "tree", PartSplit::validation));
+  CHECK(part_read_option_use(folder / "tree").columns);
   CHECK_FALSE(has_split(folder / "absent", PartSplit::test));
+  // Of files in folders of classes the labels of the first one tell whether they are a set of parts.
+  write_text(folder / "classes/cup/a.xyz", "0 0 0\n");
+  for (const char* name : {"hdf5", "text", "older", "tree"}) CHECK(has_part_labels(folder / name));
+  for (const char* name : {"classes", "absent"}) CHECK_FALSE(has_part_labels(folder / name));
+  CHECK(is_part_dataset(folder / "classes"));
   write_text(folder / "empty/readme.txt", "nothing");
   require_error([&] { open_part_dataset(folder / "empty", PartSplit::test); }, {"parts.txt", "none of these"});
   require_error([&] { open_part_dataset(folder / "absent", PartSplit::test); }, {"absent", "nothing of this name"});

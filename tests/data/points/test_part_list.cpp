@@ -38,6 +38,20 @@ TEST_CASE("part list: broken lines are named") {
   fails("0 lamp top\n", {"parts.txt", "a part of mug", "none"});
 }
 
+TEST_CASE("part list: numbers of each class, with gaps") {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& text) {
+    write_text(folder / "parts.txt", text);
+    return read_numbered_parts(folder / "parts.txt", classes);
+  };
+  const NumberedParts list = read("3 mug cup\n0 lamp top\n0 mug base\n");
+  CHECK((list.parts == PartList{{"cup", 1}, {"top", 0}, {"base", 1}}));
+  CHECK(list.numbers == std::vector<int64_t>{3, 0, 0});
+  require_error([&] { read("0 mug cup\n0 lamp top\n0 mug base\n"); }, {"parts.txt:3", "not above for mug", "0"});
+  require_error([&] { read("-1 mug cup\n0 lamp top\n"); }, {"parts.txt:1", "0 or more", "-1"});
+  require_error([&] { read("0 mug cup\n"); }, {"parts.txt", "a part of lamp", "none"});
+}
+
 TEST_CASE("ShapeNetPart has 16 classes and 50 parts, numbered without gaps") {
   const PartList parts = shapenet_part_list();
   const std::vector<std::string> names = shapenet_class_names();

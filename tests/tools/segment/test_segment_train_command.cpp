@@ -2,6 +2,7 @@
 // geosft-segment train, end to end.
 #include <catch2/catch.hpp>
 
+#include "data/points/part_dataset.h"
 #include "tests/places.h"
 #include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/experiment/non_finite_batch.h"
@@ -227,6 +228,31 @@ TEST_CASE("ShapeNetPart's text is trained on") {
   remove_normals("02691156/a2");
   CHECK_THAT(shop.run_well(shop.train("some", {"--data", (shop / "text").string()})).err,
              Catch::Contains("1 of 4 clouds have coordinates alone, so their normals are estimated"));
+}
+
+TEST_CASE("labelled clouds in a folder for each class are trained on, and predictions are read like them") {
+  const SegmentShop shop;
+  const std::string tree = (shop / "tree").string(), run = (shop / "run").string();
+  write_labelled_tree(tree);
+  CHECK_THAT(
+      shop.run_well({"info", tree, "--check"}).out,
+      Catch::StartsWith("6 shapes to train with, 2 to test with, with normals\n") && Catch::Contains("mug: 3 0 4 1\n"));
+  const ProcessResult trained = shop.run_well(shop.train("run", {"--data", tree, "--json"}));
+  CHECK_THAT(trained.err, Catch::Contains("training on 6 clouds of 2 classes with 5 parts"));
+  const nlohmann::json metrics = nlohmann::json::parse(trained.out).at("metrics");
+  CHECK(nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out).at("metrics") == metrics);
+  const std::string predicted = (shop / "predicted").string();
+  const Words lines = lines_of(shop.run_well({"predict", run, "--data", tree, "--ply", predicted}).out);
+  CHECK(lines.size() == 8);
+  // The numbers of parts count over all classes there.
+  const auto set = open_part_dataset(predicted, PartSplit::train);
+  CHECK(set->name(0) == "lamp/0.ply.ply");
+  for (const ShapePart& part : set->parts()) CHECK((std::stoi(part.name) < 3) == (part.category == 0));
+  CHECK_THAT(shop.run_well({"info", predicted}).out, Catch::StartsWith("6 shapes to train with, 2 to test with"));
+  write_text(shop / "tree/lamp/1.txt", "x y z intensity\n0 0 0 1\n");
+  shop.refuses(shop.train("none", {"--data", tree}), 1,
+               {"1.txt: expected a label for each point", "found x, y, z, intensity"});
+  shop.refuses(shop.train("none", {"--data", tree, "--published-validation"}), 1, {"a published validation split"});
 }
 
 TEST_CASE("tables of parts are read as train is told") {

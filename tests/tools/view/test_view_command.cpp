@@ -237,6 +237,10 @@ TEST_CASE("a run of parts shows them, by default, of a set's item or of a file o
   CHECK_THAT(read_file(shop / "p.ply"),
              Catch::Contains("element vertex 64\n") && Catch::Contains("property int part\n"));
   require_view_failure(looked({"--data", parts.data().string(), "--colour", "parts"}), 2, {"--colour parts"});
+  write_labelled_tree(shop / "tree");
+  CHECK_THAT(looked({"--data", (shop / "tree").string(), "--item", "1"}).out, Catch::Contains("is: mug"));
+  CHECK_THAT(read_file(shop / "p.ply"),
+             Catch::Contains("element vertex 57\n") && Catch::Contains("property int part\n"));
   require_view_failure(looked({ball, "--colour", "true_parts"}), 2, {"labelled parts"});
   const std::string classifier = shop.trained();
   const Words no_parts = {"--run", classifier, "--colour", "parts", "--ply", (shop / "p.ply").string()};
