@@ -46,6 +46,7 @@ const std::vector<DatasetFormat<GraphReader>>& graph_formats() {
       {"OGB", "raw/graph-label.csv or raw/node-label.csv", is_ogb_dataset, read_ogb_dataset},
       {"QM7, QM9", "hof_qm7.txt or dsgdb9nsd_*.xyz", is_xyz_molecules, read_xyz_molecules},
       {"TU datasets", "*_A.txt and *_graph_indicator.txt", is_tu_dataset, read_tu},
+      {"molecules with coordinates", "*.xyz or *.extxyz", is_xyz_folder, read_xyz_dataset},
   };
   return formats;
 }
@@ -61,7 +62,7 @@ bool is_graph_dataset(const std::filesystem::path& folder) {
 }
 
 bool has_label_columns(const std::filesystem::path& source, const GraphReadOptions& options) {
-  return is_molecule_table(source, options) || is_xyz_file(source) || is_qm9(source);
+  return is_molecule_table(source, options) || is_xyz_file(source) || is_xyz_folder(source) || is_qm9(source);
 }
 
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {

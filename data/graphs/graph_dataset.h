@@ -59,7 +59,7 @@ bool is_peptides(const std::filesystem::path& folder);
 // range; std::runtime_error in a build without RDKit.
 PackedItems read_peptides(const std::filesystem::path& folder, const GraphReadOptions& options = {});
 
-// Reads molecules with coordinates and properties from XYZ files: one file of several molecules, or the folders of QM7
+// Reads molecules with coordinates and properties from XYZ files: one file, a folder of them, or the folders of QM7
 // (Rupp et al., 2012) and QM9 (Ramakrishnan et al., 2014).
 //
 // Nodes have the atomic number - 1 as category (119 values, as in molecule_features.h) and coordinates. Edges are the
@@ -71,11 +71,15 @@ PackedItems read_peptides(const std::filesystem::path& folder, const GraphReadOp
 // `names` are "mine.xyz:0", "mine.xyz:1", ….
 PackedItems read_xyz_graphs(const std::filesystem::path& file);
 
-// Reads such a file as a dataset. Labels and split are those of table_labels.h: the keys of the comments
+// Reads such a file, or a folder of such files, in the order of their names, as a dataset; a molecule alone in a file
+// is called by it, "0001.xyz". Labels and split are those of table_labels.h: the keys of the comments
 // (xyz_comment_pairs), but for Properties, are the columns of a table, whose fields are empty where a comment lacks the
 // key. A comment without pairs is the field "comment", which is a label only where it is named. The first warning says
 // which keys were read as what. Throws DataError as table_labels, too, and for more than 100 keys.
-PackedItems read_xyz_dataset(const std::filesystem::path& file, const GraphReadOptions& options = {});
+PackedItems read_xyz_dataset(const std::filesystem::path& source, const GraphReadOptions& options = {});
+
+// Returns whether `folder` holds files *.xyz or *.extxyz, plain or .gz, and is neither QM7 nor QM9.
+bool is_xyz_folder(const std::filesystem::path& folder);
 
 // Return whether `folder` holds hof_qm7.txt or files dsgdb9nsd_*.xyz; the latter alone.
 bool is_xyz_molecules(const std::filesystem::path& folder);

@@ -173,6 +173,13 @@ bool is_graph_file(const fs::path& file) {
   return format != nullptr && format->single_graph();
 }
 
+bool has_molecule_ending(const fs::path& file) {
+  const std::vector<GraphFileFormat>& formats = graph_file_formats();
+  return std::any_of(formats.begin(), formats.end(), [&](const GraphFileFormat& format) {
+    return format.kind == GraphFileFormat::molecule && has_ending(format, plain_ending(file));
+  });
+}
+
 bool is_xyz_file(const fs::path& file) {
   if (!fs::is_regular_file(file)) return false;
   const GraphFileFormat* format = find_graph_file_format(file);

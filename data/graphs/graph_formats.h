@@ -57,6 +57,8 @@ const GraphFileFormat& graph_file_format(const std::filesystem::path& file);
 // Returns whether `file` is a regular file that holds one graph without features.
 bool is_graph_file(const std::filesystem::path& file);
 
+// Returns whether the name of a file has an ending of molecules with coordinates.
+bool has_molecule_ending(const std::filesystem::path& file);
 // Returns whether `file` is a regular file of molecules with coordinates.
 bool is_xyz_file(const std::filesystem::path& file);
 

@@ -39,10 +39,12 @@ struct TextTable {
   std::vector<std::string> names;                 // of the columns
   std::vector<std::vector<std::string>> columns;  // [columns][rows]
   std::vector<int64_t> lines;                     // line number of each row
-  int64_t names_line = 1;                         // line number of the names
+  int64_t names_line = 1;                         // line number of the names, where `file` is no folder
+  std::vector<std::string> files = {};            // of each row, where `file` is one
 
-  // Returns "FILE:LINE" of the names, for messages.
-  std::string names_place() const { return file + ":" + std::to_string(names_line); }
+  // Return "FILE:LINE" of a row and of the names, for messages; of names in several files the folder.
+  std::string place(size_t row) const { return (files.empty() ? file : files[row]) + ":" + std::to_string(lines[row]); }
+  std::string names_place() const { return files.empty() ? file + ":" + std::to_string(names_line) : file; }
 };
 
 struct SmilesFile {

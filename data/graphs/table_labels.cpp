@@ -121,8 +121,7 @@ std::string shown_field(const std::string& text) {
                 " (a number is 1234.5; an empty field, NA, None, null or - is an unknown label; --label-columns "
                 "names the columns to learn)";
   }
-  throw DataError(table.file + ":" + std::to_string(table.lines[row]), expected,
-                  shown_field(table.columns[column][row]));
+  throw DataError(table.place(row), expected, shown_field(table.columns[column][row]));
 }
 
 std::string number_text(float number) {
@@ -327,7 +326,7 @@ TableLabels known_text_labels(const TextTable& table, size_t column, const ItemS
     if (place == out.names.end()) {
       if (is_unknown(texts[row])) continue;
       throw DataError(
-          table.file + ":" + std::to_string(table.lines[row]),
+          table.place(row),
           "a class of the trained model, " + quoted_list(out.names) + ", in column \"" + table.names[column] + "\"",
           shown_field(texts[row]));
     }
@@ -367,8 +366,9 @@ std::string no_label_reason(const TextTable& table, bool of_smiles, size_t colum
     if (of_smiles && holds_smiles(table.columns[column])) {
       return "SMILES, too: --smiles-column learns from these instead";
     }
-    const std::string texts = "texts, as " + shown_field(table.columns[column][*read.text_row]) + " in line " +
-                              std::to_string(table.lines[*read.text_row]);
+    const size_t row = *read.text_row;
+    const std::string place = table.files.empty() ? "line " + std::to_string(table.lines[row]) : table.place(row);
+    const std::string texts = "texts, as " + shown_field(table.columns[column][row]) + " in " + place;
     return may_be_classes(table.columns[column]) ? texts + "; classes to learn by --label-columns" : texts;
   }
   if (read.numbers.distinct.empty()) return "no value";
@@ -439,8 +439,7 @@ std::optional<DatasetSplit> split_by_column(const TextTable& table, const std::v
     }
     if (others.empty()) return split;
     if (others.size() < kept.size()) {
-      warnings.push_back(table.file + ":" + std::to_string(table.lines[others.front()]) + ": column \"" +
-                         table.names[column] + "\" is not used, as " +
+      warnings.push_back(table.place(others.front()) + ": column \"" + table.names[column] + "\" is not used, as " +
                          shown_field(table.columns[column][others.front()]) + " is none of train, valid and test");
     }
     return std::nullopt;

@@ -14,6 +14,7 @@
 #include "data/formats/elements.h"
 #include "data/formats/text_lines.h"
 #include "data/formats/xyz_molecule.h"
+#include "data/graphs/graph_formats.h"
 #include "data/graphs/table_labels.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"
@@ -89,12 +90,57 @@ std::vector<ParsedMolecule> read_xyz_files(const std::vector<fs::path>& files) {
   return out;
 }
 
-std::vector<ParsedMolecule> with_bonds(std::vector<XyzMolecule> molecules, const std::string& file) {
+// Returns the files of molecules in a folder, sorted.
+std::vector<fs::path> molecule_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const fs::path& file = entry.path();
+    if (has_molecule_ending(file) && !file.filename().string().starts_with('.')) files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// A molecule of a file of one or several.
+struct FileMolecule {
+  XyzMolecule molecule;
+  std::string file, name;  // the latter in results
+
+  std::string place(int64_t line) const { return file + ":" + std::to_string(line); }
+};
+
+// Returns "mine.xyz:3" for a molecule of mine.xyz or mine.xyz.gz, and "mine.xyz" for one alone in it.
+std::string molecule_name(const fs::path& file, size_t number, bool alone) {
+  fs::path name = file.filename();
+  if (lower_case(name.extension().string()) == ".gz") name.replace_extension();
+  return alone ? name.string() : name.string() + ":" + std::to_string(number);
+}
+
+// Returns the molecules of the files, in order.
+std::vector<FileMolecule> read_frames(const std::vector<fs::path>& files) {
+  std::vector<std::vector<XyzMolecule>> frames(files.size());
+  parallel_items(static_cast<int64_t>(files.size()), at::get_num_threads(), [&](int64_t i) {
+    const fs::path& file = files[static_cast<size_t>(i)];
+    frames[static_cast<size_t>(i)] = read_xyz_frames(read_gz_file(file), file.string());
+  });
+  std::vector<FileMolecule> out;
+  for (size_t i = 0; i < files.size(); ++i) {
+    for (size_t number = 0; number < frames[i].size(); ++number) {
+      out.push_back({std::move(frames[i][number]), files[i].string(),
+                     molecule_name(files[i], number, /*alone=*/frames[i].size() == 1)});
+    }
+  }
+  return out;
+}
+
+std::vector<ParsedMolecule> with_bonds(std::vector<FileMolecule> molecules) {
   std::vector<ParsedMolecule> out(molecules.size());
   parallel_items(static_cast<int64_t>(molecules.size()), at::get_num_threads(), [&](int64_t i) {
+    FileMolecule& one = molecules[static_cast<size_t>(i)];
     ParsedMolecule& parsed = out[static_cast<size_t>(i)];
-    parsed.molecule = std::move(molecules[static_cast<size_t>(i)]);
-    parsed.bonds = covalent_bonds(parsed.molecule, file + ":" + std::to_string(parsed.molecule.line));
+    parsed.bonds = covalent_bonds(one.molecule, one.place(one.molecule.line));
+    parsed.molecule = std::move(one.molecule);
   });
   return out;
 }
@@ -145,29 +191,24 @@ PackedItems pack_molecules(const std::vector<ParsedMolecule>& molecules, const f
   return packed;
 }
 
-// Returns "mine.xyz:3" for a molecule of mine.xyz or mine.xyz.gz.
-std::string numbered_name(const fs::path& file, int64_t number) {
-  fs::path name = file.filename();
-  if (lower_case(name.extension().string()) == ".gz") name.replace_extension();
-  return name.string() + ":" + std::to_string(number);
-}
-
 std::vector<std::string> file_names(const std::vector<fs::path>& files) {
   std::vector<std::string> names;
   for (const fs::path& file : files) names.push_back(file.filename().string());
   return names;
 }
 
-// Returns the keys of the comments as columns, with a row for each molecule.
-TextTable comment_table(const std::vector<XyzMolecule>& molecules, const std::string& file) {
+// Returns the keys of the comments as columns, with a row for each molecule of a file or folder.
+TextTable comment_table(const std::vector<FileMolecule>& molecules, const fs::path& source) {
   constexpr size_t max_keys = 100;  // every row has a field for each
   TextTable table;
-  table.file = file;
+  table.file = source.string();
   table.names_line = 2;
+  const bool of_folder = fs::is_directory(source);
   std::map<std::string, size_t> columns;
   for (size_t row = 0; row < molecules.size(); ++row) {
-    const XyzMolecule& molecule = molecules[row];
+    const XyzMolecule& molecule = molecules[row].molecule;
     table.lines.push_back(molecule.line + 1);
+    if (of_folder) table.files.push_back(molecules[row].file);
     auto pairs = xyz_comment_pairs(molecule.comment);
     if (pairs.empty()) pairs.emplace_back("comment", molecule.comment);
     for (auto& [key, value] : pairs) {
@@ -175,8 +216,8 @@ TextTable comment_table(const std::vector<XyzMolecule>& molecules, const std::st
       const auto [column, is_new] = columns.try_emplace(key, columns.size());
       if (is_new) {
         if (columns.size() > max_keys) {
-          throw DataError(file + ":" + std::to_string(table.lines.back()),
-                          "at most " + std::to_string(max_keys) + " different keys in the comments", "more");
+          throw DataError(table.place(row), "at most " + std::to_string(max_keys) + " different keys in the comments",
+                          "more");
         }
         table.names.push_back(key);
         table.columns.emplace_back(molecules.size());
@@ -187,27 +228,27 @@ TextTable comment_table(const std::vector<XyzMolecule>& molecules, const std::st
   return table;
 }
 
-PackedItems read_labelled_molecules(const fs::path& file, std::string bytes, const GraphReadOptions& options) {
-  const std::string source = file.string();
-  std::vector<XyzMolecule> molecules = read_xyz_frames(gunzipped(std::move(bytes), source), source);
+PackedItems read_labelled_molecules(const fs::path& source, const std::vector<fs::path>& files,
+                                    const GraphReadOptions& options) {
+  std::vector<FileMolecule> molecules = read_frames(files);
   const TextTable table = comment_table(molecules, source);
   const TableLabels labels = table_labels(table, std::nullopt, options);
-  if (labels.rows.empty()) throw DataError(source, "a molecule with a label", "none");
-  std::vector<XyzMolecule> kept;
+  if (labels.rows.empty()) throw DataError(source.string(), "a molecule with a label", "none");
+  std::vector<FileMolecule> kept;
   std::vector<std::string> names;
   for (const int64_t row : labels.rows) {
     kept.push_back(std::move(molecules[static_cast<size_t>(row)]));
-    names.push_back(numbered_name(file, row));
+    names.push_back(kept.back().name);
   }
-  PackedItems packed = pack_molecules(with_bonds(std::move(kept), source), file);
+  PackedItems packed = pack_molecules(with_bonds(std::move(kept)), source);
   packed.schema.task = labels.task;
   packed.schema.output_names = labels.names;
   packed.schema.label_values = labels.values;
   packed.target = labels.target;
   packed.names = std::move(names);
-  packed.warnings.insert(packed.warnings.begin(), source + ": " + labels.note);
+  packed.warnings.insert(packed.warnings.begin(), source.string() + ": " + labels.note);
   packed.split = table_split(table, labels.rows, options.split_folder, packed.warnings);
-  check_packed_items(packed, source);
+  check_packed_items(packed, source.string());
   return packed;
 }
 
@@ -279,19 +320,23 @@ PackedItems read_qm9(const std::vector<fs::path>& files, const std::vector<std::
 }  // namespace
 
 PackedItems read_xyz_graphs(const fs::path& file) {
-  const std::string source = file.string();
-  PackedItems packed = pack_molecules(with_bonds(read_xyz_frames(read_gz_file(file), source), source), file);
-  for (int64_t item = 0; packed.size() > 1 && item < packed.size(); ++item) {
-    packed.names.push_back(numbered_name(file, item));
-  }
+  std::vector<FileMolecule> molecules = read_frames({file});
+  std::vector<std::string> names;
+  for (const FileMolecule& one : molecules) names.push_back(one.name);
+  PackedItems packed = pack_molecules(with_bonds(std::move(molecules)), file);
+  if (packed.size() > 1) packed.names = std::move(names);
   return packed;
 }
 
-PackedItems read_xyz_dataset(const fs::path& file, const GraphReadOptions& options) {
-  std::string bytes = read_file(file);
-  const std::string key = std::string(xyz_version) + "\n" + std::to_string(text_hash(bytes));
-  return cached_with_labels(options, "xyz\n" + fs::absolute(file).string(), key,
-                            [&] { return read_labelled_molecules(file, std::move(bytes), options); });
+bool is_xyz_folder(const fs::path& folder) {
+  return fs::is_directory(folder) && !is_xyz_molecules(folder) && !molecule_files(folder).empty();
+}
+
+PackedItems read_xyz_dataset(const fs::path& source, const GraphReadOptions& options) {
+  const std::vector<fs::path> files = fs::is_directory(source) ? molecule_files(source) : std::vector{source};
+  const std::string key = std::string(xyz_version) + "\n" + contents_key(files);
+  return cached_with_labels(options, "xyz\n" + fs::absolute(source).string(), key,
+                            [&] { return read_labelled_molecules(source, files, options); });
 }
 
 bool is_qm9(const fs::path& folder) {

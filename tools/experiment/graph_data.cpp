@@ -238,7 +238,7 @@ void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
   subcommand.add_option("--smiles-column", options.smiles_column, "column of SMILES of a CSV table");
   subcommand
       .add_option("--label-columns", options.label_columns,
-                  "labels: columns of a CSV table, keys of an XYZ file or targets of QM9, separated by commas")
+                  "labels: columns of a CSV table, keys of XYZ files or targets of QM9, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false);  // as train takes them
 }

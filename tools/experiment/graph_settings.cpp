@@ -19,7 +19,7 @@ void add_splits(Config& config, SplitSettings& splits) {
                 "file: the published one; scaffold: of molecules, 80/10/10 by their ring systems; random: 80/10/10; "
                 "auto: the published one, else scaffold for molecules, else folds")
       .add("splits", "split_folder", &splits.split_folder,
-           "of a table of molecules or an XYZ file: folder with train.csv, valid.csv and test.csv, lists of its rows, "
+           "of a table of molecules or XYZ files: folder with train.csv, valid.csv and test.csv, lists of its rows, "
            "or "
            "molecules, from 0")
       .add("splits", "folds", &splits.folds, "number of folds of a set without a published split", {.low = 2})
@@ -41,7 +41,7 @@ void add_molecules(Config& config, MoleculeSettings& molecules) {
       .add("molecules", "smiles_column", &molecules.smiles_column,
            "of a CSV table; by default \"smiles\", else the first column of SMILES")
       .add("molecules", "label_columns", &molecules.label_columns,
-           "of a CSV table, or keys of the comments of an XYZ file, separated by commas; by default every other one of "
+           "of a CSV table, or keys of the comments of XYZ files, separated by commas; by default every other one of "
            "numbers; of QM9, targets; by default all")
       .add_enum("molecules", "chiral_tags", &molecules.chiral_tags,
                 "order of the neighbours by which a chiral atom of a CSV table is clockwise or not; canonical: RDKit's "
@@ -396,10 +396,13 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
                   "cross_validation = true, which runs every fold (--no-cross-validation runs one)"});
   const bool absent = !std::filesystem::exists(data), of_table = absent || is_molecule_table(data, reading());
   uses.push_back({{"smiles_column", "chiral_tags"}, of_table, "a table of molecules", data});
-  uses.push_back({{"split_folder"}, of_table || is_xyz_file(data), "a table of molecules or an XYZ file", data});
+  uses.push_back({{"split_folder"},
+                  of_table || is_xyz_file(data) || is_xyz_folder(data),
+                  "a table of molecules or XYZ files",
+                  data});
   uses.push_back({{"label_columns"},
                   absent || has_label_columns(data, reading()),
-                  "a table of molecules, an XYZ file or QM9",
+                  "a table of molecules, XYZ files or QM9",
                   data});
   const bool of_ogb = absent || is_ogb_dataset(data);
   uses.push_back({{"split_name"}, of_ogb, "a set of the Open Graph Benchmark", data});

@@ -90,7 +90,7 @@ void add_what(CLI::App& app, ViewOptions& options) {
                      "; with --graph one file of graphs, as geosft-graph predict takes it, such as *.smi");
   app.add_option("--smiles", options.smiles, "with --graph: a molecule; may be repeated")->allow_extra_args(false);
   app.add_option("--smiles-column", options.smiles_column, "column of SMILES of a CSV table");
-  app.add_option("--label-columns", options.label_columns, "labels of a --data that is a CSV table, an XYZ file or QM9")
+  app.add_option("--label-columns", options.label_columns, "labels of a --data that is a CSV table, XYZ files or QM9")
       ->delimiter(',');
   app.add_option("--run", options.run, "RUN folder or checkpoint of the model to look into");
   app.add_option("--split", options.split, "of --data")->check(CLI::IsMember({"train", "test"}))->capture_default_str();

@@ -187,6 +187,43 @@ TEST_CASE("an XYZ file of several molecules: atoms, names and labels of the comm
   CHECK((unlabelled.names == packed.names && !unlabelled.target.defined()));
 }
 
+TEST_CASE("a folder of XYZ files: one or several molecules each, in the order of the names") {
+  const test::TemporaryFolder folder;
+  const auto data = folder / "mine";
+  CHECK_FALSE(is_xyz_folder(data));
+  test::write_text(data / "b.xyz", "2\nenergy=-2.5\nH 0 0 0\nH 0.74 0 0\n");
+  CHECK(is_xyz_folder(data));
+  test::write_gz(data / "a.extxyz.gz", "1\nenergy=-1.5 kind=x\nHe 1 2 3\n1\nkind=y\nHe 0 0 0\n");
+  test::write_text(data / "C.XYZ", "1\nenergy=-3 gap=1\nHe 0 0 0\n");
+  test::write_text(data / "notes.txt", "made by hand\n");
+  test::write_text(data / ".b.xyz", "no molecule\n");
+  const auto read = [&](const Names& labels) {
+    GraphReadOptions options{folder / "cache"};
+    options.label_columns = labels;
+    return open_graph_dataset(data, options);
+  };
+  const PackedItems packed = read({"energy"});
+  CHECK(packed.names == Names{"C.XYZ", "a.extxyz:0", "a.extxyz:1", "b.xyz"});
+  CHECK(packed.schema.output_names == Names{"energy"});
+  require_equal(packed.graphs.ptr, at::tensor({0, 1, 2, 3, 5}, at::kLong), "ptr");
+  require_equal(packed.target.nan_to_num(7), at::tensor({-3.0F, -1.5F, 7.0F, -2.5F}).view({4, 1}), "energies");
+  CHECK(packed.warnings == Names{data.string() + ": label \"energy\", numbers: regression"});
+  test::require_same(read({"energy"}), packed);
+  CHECK(has_label_columns(data, {}));
+  // Messages name the file of a molecule, and the folder where no file has a label.
+  require_error([&] { read({"energies"}); }, {data.string() + ": expected a column \"energies\"", "gap, kind"});
+  const std::string texts = "\"kind\" (texts, as \"x\" in " + (data / "a.extxyz.gz").string() + ":2";
+  CHECK_THAT(read({}).warnings.at(0), Catch::Contains(texts));
+  const std::string numbers = "1\nenergy=-4\nHe 0 0 0\n1\nenergy=-5\nHe 0 0 0\n";  // the cache goes stale
+  test::write_text(data / "b.xyz", numbers + "1\nenergy=high\nHe 0 0 0\n");
+  require_error([&] { read({"energy"}); },
+                {(data / "b.xyz").string() + ":8", "a number in column \"energy\"", "\"high\""});
+  test::write_text(data / "b.xyz", "1\nenergy=1\nBk 0 0 0\n");
+  require_error([&] { read({"energy"}); }, {(data / "b.xyz").string() + ":1", "radius", "97"});
+  test::write_text(data / "b.xyz", "1\nenergy=1\nHe 0 0\n");
+  require_error([&] { read({"energy"}); }, {(data / "b.xyz").string() + ":3"});
+}
+
 TEST_CASE("an XYZ file: labels without a name, plain comments and the split") {
   const test::TemporaryFolder folder;
   const auto read = [&](const std::vector<std::string>& comments, const Names& labels = {}) {

@@ -222,9 +222,9 @@ TEST_CASE("options of tables of molecules are refused for other data, and lists 
   };
   write_text(folder / "m.xyz", "1\ny=1\nHe 0 0 0\n");
   write_text(folder / "qm9/dsgdb9nsd_000001.xyz", "1\ngdb 1\nHe 0 0 0\n");
-  const std::map<std::string, std::string> needs = {{"--split-folder", "a table of molecules or an XYZ file"},
+  const std::map<std::string, std::string> needs = {{"--split-folder", "a table of molecules or XYZ files"},
                                                     {"--smiles-column", "a table of molecules"},
-                                                    {"--label-columns", "a table of molecules, an XYZ file or QM9"}};
+                                                    {"--label-columns", "a table of molecules, XYZ files or QM9"}};
   for (const auto& [name, needed] : needs) {
     CHECK(said("graphs", {name, "y"}) == name + " is for " + needed + ", not for " + (folder / "graphs").string());
     CHECK(said("m.csv", {name, "y"}).empty());

@@ -148,7 +148,7 @@ TEST_CASE("sweep refuses wrong use in a line") {
   shop.refuses({"sweep", "--data", data, "--out", out, "--json", "--csv"}, 2, {"--csv"});
   // A key that no configuration uses; one that some do is taken.
   shop.refuses({"sweep", "--data", data, "--out", out, "--set", "split_folder=x"}, 2,
-               {"split_folder is for a table of molecules or an XYZ file, not for " + data});
+               {"split_folder is for a table of molecules or XYZ files, not for " + data});
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "attention=softmax,linear", "--set", "num_samples=4"},
                2, {"num_samples is for attention sampling"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "attention=softmax,linear", "--set", "bins=4"}, 2,
