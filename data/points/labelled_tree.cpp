@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The ids of the parts of a class by their numbers in its files.
+// The ids of the parts of a class by their numbers in its files; unlabelled_part for those of points without a label.
 using IdsByNumber = std::map<int64_t, int64_t>;
 
 // Reads a cloud, or samples a mesh with labelled vertices. The parts of the shape are the numbers in the file.
@@ -127,20 +127,25 @@ LabelledTree::LabelledTree(DatasetListing listing, const std::vector<LabelledFil
   for (size_t id = 0; id < parts_.size(); ++id) {
     ids_[static_cast<size_t>(parts_[id].category)][parts.numbers[id]] = static_cast<int64_t>(id);
   }
+  for (auto& ids : ids_) ids[unlabelled_part] = unlabelled_part;
+  for (const auto& [category, number] : parts.unlabelled) ids_[static_cast<size_t>(category)][number] = unlabelled_part;
   std::vector<FileWarnings> warnings;
   std::vector<std::string> broken;
   auto* const points_of = counts_.parts.mutable_data_ptr<int64_t>();
   for (size_t i = 0; i < files.size(); ++i) {
     const DatasetItem& item = listing_.items[i];
+    bool labelled = false;
     try {
       for (const auto& [number, points] : files[i].points) {
-        (number == unlabelled_part ? counts_.unlabelled : points_of[id_of(number, item)]) += points;
+        const int64_t id = id_of(number, item);
+        (id == unlabelled_part ? counts_.unlabelled : points_of[id]) += points;
+        labelled = labelled || id != unlabelled_part;
       }
     } catch (const DataError& error) {
       broken.emplace_back(error.what());
     }
     ++counts_.clouds;
-    if (files[i].points.size() == 1 && files[i].points.contains(unlabelled_part)) ++counts_.unlabelled_clouds;
+    if (!labelled) ++counts_.unlabelled_clouds;
     if (!files[i].with_normals && file_without_normals_.empty()) file_without_normals_ = item.file.string();
     warnings.push_back({item.file.string(), files[i].warnings});
   }
@@ -152,7 +157,7 @@ int64_t LabelledTree::id_of(int64_t number, const DatasetItem& item) const {
   const IdsByNumber& ids = ids_[static_cast<size_t>(item.label)];
   if (const auto found = ids.find(number); found != ids.end()) return found->second;
   std::string known;
-  for (const auto& [one, id] : ids) known += std::to_string(one) + ", ";
+  for (const auto& [one, id] : ids) known += one == unlabelled_part ? "" : std::to_string(one) + ", ";
   throw DataError(item.file.string(),
                   "labels of the parts of " + listing_.class_names[static_cast<size_t>(item.label)] + ", " + known +
                       "or -1 without a label",
@@ -164,9 +169,7 @@ Shape LabelledTree::get(int64_t index) const {
   Shape shape = read_labelled_shape(one, options_);
   auto [ids, rows, counts] = at::_unique2(shape.parts, /*sorted=*/true, /*return_inverse=*/true);
   auto* const id = ids.mutable_data_ptr<int64_t>();
-  for (int64_t i = 0; i < ids.size(0); ++i) {
-    if (id[i] != unlabelled_part) id[i] = id_of(id[i], one);
-  }
+  for (int64_t i = 0; i < ids.size(0); ++i) id[i] = id_of(id[i], one);
   shape.parts = ids.index_select(0, rows);
   return shape;
 }

@@ -18,7 +18,9 @@ at::Tensor part_mask(const PartList& parts, int64_t classes) {
 
 namespace {
 
-// `counted`: ids count from 0 in order; otherwise they are numbers of a class.
+constexpr std::string_view unlabelled_name = "unlabelled";
+
+// `counted`: ids count from 0 in order; otherwise they are numbers of a class, or of points without a label.
 NumberedParts parse_numbered_parts(const std::string& text, const std::vector<std::string>& class_names,
                                    const std::string& source, bool counted) {
   NumberedParts list;
@@ -38,9 +40,14 @@ NumberedParts parse_numbered_parts(const std::string& text, const std::vector<st
     if (part.empty()) lines.fail_word("the name of a part", part);
     lines.end_of_line("the name of a part");
     const int64_t category = found - class_names.begin();
-    if (!seen.emplace(category, part).second) lines.fail("a part that is not above", part);
+    const bool is_part = counted || part != unlabelled_name;
+    if (is_part && !seen.emplace(category, part).second) lines.fail("a part that is not above", part);
     if (!numbers.emplace(category, id).second) {
       lines.fail("an id that is not above for " + *found, std::to_string(id));
+    }
+    if (!is_part) {
+      list.unlabelled.emplace_back(category, id);
+      continue;
     }
     list.parts.push_back({part, category});
     list.numbers.push_back(id);

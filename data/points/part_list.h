@@ -30,13 +30,15 @@ PartList parse_part_list(const std::string& text, const std::vector<std::string>
                          const std::string& source);
 std::string part_list_text(const PartList& parts, const std::vector<std::string>& class_names);
 
-// Parts, and the number of each in the files of its class.
+// Parts, and the number of each in the files of its class; and classes with numbers of points without a label.
 struct NumberedParts {
   PartList parts;
   std::vector<int64_t> numbers;
+  std::vector<std::pair<int64_t, int64_t>> unlabelled = {};
 };
 // Reads the same lines where each class has numbers of its own, in any order and with gaps: "0 Cup handle" and "0 Chair
-// leg". Throws DataError likewise, and for a number that a class has twice.
+// leg". "255 Cup unlabelled" is no part: it says that points of this number have no label. Throws DataError likewise,
+// and for a number that a class has twice.
 NumberedParts read_numbered_parts(const std::filesystem::path& file, const std::vector<std::string>& class_names);
 
 // The 16 classes and 50 parts of ShapeNetPart, with their published ids. The parts have no published names: they are

@@ -89,6 +89,24 @@ TEST_CASE("labelled tree: points without a label, and points that are dropped wi
   require_refused(folder, {"a labelled point in the files of cup", "none"});
 }
 
+TEST_CASE("labelled tree: parts.txt tells numbers of points without a label, a class each") {
+  const TemporaryFolder folder;
+  write_text(folder / "cup/a.txt", "x y z label\n0 0 0 255\n1 0 0 1\n0 1 0 0\n0 0 1 -1\n");
+  write_text(folder / "cup/b.txt", "x y z label\n0 0 0 255\n1 0 0 0\n");
+  write_text(folder / "disc/a.txt", "x y z label\n0 0 0 0\n1 0 0 255\n");
+  write_text(folder / "parts.txt", "255 cup unlabelled\n0 cup unlabelled\n1 cup bowl\n0 disc middle\n255 disc rim\n");
+  const auto train = open_labelled_tree(folder.path(), PartSplit::train);
+  CHECK((train->parts() == PartList{{"bowl", 0}, {"middle", 1}, {"rim", 1}}));
+  require_equal(train->get(0).parts, at::tensor({-1, 0, -1, -1}, at::kLong), "cup");
+  require_equal(train->get(2).parts, at::tensor({1, 2}, at::kLong), "disc");
+  const LabelCounts counts = train->count_parts();
+  CHECK((counts.unlabelled == 5 && counts.unlabelled_clouds == 1 && counts.labelled() == 3));
+  write_text(folder / "parts.txt", "0 cup unlabelled\n1 cup bowl\n0 disc middle\n255 disc rim\n");
+  require_refused(folder, {"2 broken files", "labels of the parts of cup, 0, 1, or -1 without a label, found 255"});
+  write_text(folder / "parts.txt", "0 cup unlabelled\n1 cup unlabelled\n0 disc middle\n");
+  require_refused(folder, {"parts.txt", "a part of cup", "none"});
+}
+
 TEST_CASE("labelled tree: columns are named by the option where the files do not") {
   const TemporaryFolder folder;
   write_text(folder / "cup/a.xyz", "0 0 0 0 0.5\n1 0 0 1 0.5\n");
