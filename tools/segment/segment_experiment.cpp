@@ -279,12 +279,13 @@ Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& cl
 std::string SegmentExperiment::outputs_text(const PartNames& outputs) {
   std::string text = ClassNames(outputs).size_text() + ", " + std::to_string(outputs.parts.size()) + " parts:\n";
   for (size_t label = 0; label < outputs.class_names.size(); ++label) {
-    text += "  " + outputs.class_names[label] + ":";
+    std::string parts;
     for (size_t id = 0; id < outputs.parts.size(); ++id) {
       const ShapePart& part = outputs.parts[id];
-      if (part.category == static_cast<int64_t>(label)) text += " " + std::to_string(id) + " " + part.name;
+      if (part.category != static_cast<int64_t>(label)) continue;
+      parts += (parts.empty() ? " " : ", ") + std::to_string(id) + " " + part.name;
     }
-    text += "\n";
+    text += "  " + outputs.class_names[label] + ":" + parts + "\n";
   }
   return text;
 }

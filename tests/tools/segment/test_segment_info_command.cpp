@@ -9,7 +9,7 @@ namespace geosft::test::test_segment_info_command {
 
 TEST_CASE("info of geosft-segment describes runs, datasets and files") {
   const SegmentShop shop;
-  shop.require_info({"dim = 16", "2 classes, 5 parts", "mug: 3 cup 4 base"});
+  shop.require_info({"dim = 16", "2 classes, 5 parts", "mug: 3 cup, 4 base"});
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out,
              Catch::StartsWith("8 shapes to train with, 4 to test with, with normals\n"));
   for (const Words& option : {Words{"--columns", "x,y,z"}, Words{"--drop-invalid"}}) {
