@@ -17,7 +17,15 @@ constexpr size_t las_minor_version = 25, las_header_size = 94, las_data_offset =
 // Sizes of the records of formats 0 to 10.
 constexpr std::array<size_t, 11> las_record_sizes = {20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67};
 
+// Byte offset of the classification in a record. Before format 6 it is 5 bits, and the others are flags.
+constexpr uint8_t first_wide_format = 6;
+size_t classification_offset(uint8_t format) {
+  return format < first_wide_format ? 15 : 16;
+}
+constexpr uint8_t narrow_classification = 0x1F;
+
 struct LasHeader {
+  uint8_t format;
   size_t data, record;
   uint64_t points;
 };
@@ -40,7 +48,7 @@ LasHeader read_las_header(std::string_view bytes, const std::string& file) {
   if (format >= las_record_sizes.size()) {
     throw DataError(file, "point data record formats 0 to 10", std::to_string(format));
   }
-  LasHeader header{load_number<uint32_t>(bytes, las_data_offset), load_number<uint16_t>(bytes, las_record_size),
+  LasHeader header{format, load_number<uint32_t>(bytes, las_data_offset), load_number<uint16_t>(bytes, las_record_size),
                    load_number<uint32_t>(bytes, las_legacy_count)};
   const bool has_count = minor == 4 && bytes.size() >= las_header_with_count &&
                          load_number<uint16_t>(bytes, las_header_size) >= las_header_with_count;
@@ -76,6 +84,7 @@ FileShape read_las(std::string_view bytes, const std::string& file) {
   }
   FileShapeBuilder builder(file, "point");
   builder.declare_double();
+  builder.set_names({"x", "y", "z", "classification"});
   for (uint64_t i = 0; i < header.points; ++i) {
     const size_t at = header.data + i * header.record;
     std::array<double, 3> point;
@@ -83,6 +92,8 @@ FileShape read_las(std::string_view bytes, const std::string& file) {
       point[axis] = load_number<int32_t>(bytes, at + 4 * axis) * scale[axis] + offset[axis];
     }
     builder.add_vertex(point[0], point[1], point[2]);
+    const auto label = load_number<uint8_t>(bytes, at + classification_offset(header.format));
+    builder.add_label(header.format < first_wide_format ? label & narrow_classification : label);
   }
   return builder.finish();
 }

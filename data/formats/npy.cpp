@@ -13,6 +13,7 @@
 #include "data/data_error.h"
 #include "data/formats/binary.h"
 #include "data/formats/point_columns.h"
+#include "data/formats/point_labels.h"
 #include "data/formats/text_lines.h"
 #include "data/formats/zip_archive.h"
 
@@ -165,6 +166,7 @@ void add_points(const NpyArray& array, bool may_have_normals, const std::string&
   PointColumns columns = said.empty() ? numbered_columns(count) : said_columns(said, count, array.name);
   if (!may_have_normals) columns.has_normals = false;
   if (array.item_size == 8) builder.declare_double();
+  if (!said.empty()) builder.set_names(column_names(said));
   PointRows rows(columns, count, builder);
   std::array<double, 6> value{};
   for (int64_t i = 0; i < array.shape[0]; ++i) {
@@ -172,8 +174,47 @@ void add_points(const NpyArray& array, bool may_have_normals, const std::string&
       value[c] = array.at(i, static_cast<int64_t>(columns.at[c]));
     }
     rows.add(value, 0);
+    if (columns.label) builder.add_label(array.at(i, static_cast<int64_t>(*columns.label)));
   }
   rows.finish();
+}
+
+// Returns the array if it has a number for each of `count` points. The class of a cloud may have the same name.
+std::optional<NpyArray> label_array(std::string_view bytes, const std::string& name, int64_t count) {
+  try {
+    NpyArray array = parse_npy(bytes, name);
+    if (array.shape.size() == 1) array.shape.push_back(1);
+    if (array.shape == std::vector<int64_t>{count, 1}) return array;
+  } catch (const DataError&) {  // words or objects
+  }
+  return std::nullopt;
+}
+
+// Adds the labels of the points, if an array is named as they are and has a number for each point.
+void add_labels(const ZipArchive& archive, const std::vector<std::string>& members, FileShapeBuilder& builder) {
+  constexpr std::string_view ending = ".npy";
+  std::vector<std::string> bytes;  // of the arrays that are labels
+  std::vector<NpyArray> arrays;
+  std::vector<std::string_view> names, others;
+  bytes.reserve(members.size());
+  for (const std::string_view member : members) {
+    const std::string_view name = member.substr(0, member.size() - (member.ends_with(ending) ? ending.size() : 0));
+    if (!label_column({name})) {
+      others.push_back(name);
+      continue;
+    }
+    bytes.push_back(archive.read(std::string(member)));
+    const std::optional<NpyArray> array = label_array(bytes.back(), std::string(member), builder.vertex_count());
+    if (!array) continue;
+    names.push_back(name);
+    arrays.push_back(*array);
+  }
+  if (const std::optional<size_t> found = label_column(names)) {
+    const NpyArray& labels = arrays[*found];
+    for (int64_t i = 0; i < labels.shape[0]; ++i) builder.add_label(labels.at(i, 0));
+  }
+  names.insert(names.end(), others.begin(), others.end());
+  builder.set_names(names);
 }
 
 // Throws DataError unless the array has three columns, and as many rows as `count`, if it is not negative.
@@ -225,6 +266,7 @@ FileShape read_npz(std::string_view bytes, const std::string& file, const std::s
   NpyArray array = parse_npy(point_bytes, file + ":" + points);
   make_rows(array);
   add_points(array, normals.empty(), columns, builder);
+  if (columns.empty()) add_labels(archive, members, builder);
   if (!normals.empty()) {
     const std::string normal_bytes = archive.read(normals);
     const NpyArray of_points = parse_npy(normal_bytes, file + ":" + normals);

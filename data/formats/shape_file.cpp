@@ -131,7 +131,8 @@ bool can_hold_cloud(const std::filesystem::path& file) {
 
 bool can_hold_labels(const std::filesystem::path& file) {
   const ShapeFormat* const format = find_shape_format(file);
-  return format != nullptr && (format->read == read_ply || format->read == read_pcd || format->read_table == read_xyz);
+  return format != nullptr && (format->read == read_ply || format->read == read_pcd || format->read == read_las ||
+                               format->read_table != nullptr);
 }
 
 bool is_text_of_words(const std::filesystem::path& file) {

@@ -19,7 +19,8 @@ bool has_columns(const std::filesystem::path& file);
 // Returns whether files with this extension can hold a cloud. Only those of STL cannot: OBJ, OFF and glTF without faces
 // are clouds.
 bool can_hold_cloud(const std::filesystem::path& file);
-// Returns whether the labels of the points of files with this extension are read: PLY, PCD and tables of text.
+// Returns whether the labels of the points of files with this extension are read: PLY, PCD, LAS, tables of text and
+// arrays of NumPy.
 bool can_hold_labels(const std::filesystem::path& file);
 // Returns whether a file that may be a table of points is a text without a row of three numbers in its first 64 KB,
 // such as notes or a log; false if it cannot be read, and for an empty one.
@@ -67,21 +68,22 @@ FileShape read_kitti_bin(std::string_view bytes, const std::string& file);
 constexpr const char* laz_converters = "`pdal translate IN.laz OUT.las` or `laspy decompress IN.laz` converts it";
 
 // Reads LAS clouds of airborne and terrestrial laser scanners: the coordinates of versions 1.0 to 1.4 with point data
-// record formats 0 to 10: X, Y and Z times the scale plus the offset of the header, in double precision. Everything
-// else (intensity, classes, colours, waveforms) is ignored, and no point is left out. Throws DataError for a broken
-// file and for compressed records (LAZ), naming a converter.
+// record formats 0 to 10: X, Y and Z times the scale plus the offset of the header, in double precision, and as labels
+// the classification. Everything else (intensity, colours, waveforms) is ignored, and no point is left out. Throws
+// DataError for a broken file and for compressed records (LAZ), naming a converter.
 FileShape read_las(std::string_view bytes, const std::string& file);
 
 // Reads a cloud from a NumPy array (NPY) [N, C] of numbers (float16, 32 or 64, or integers, of either byte order, in C
 // or Fortran order): one point per row, with the columns of data/formats/point_columns.h. Leading dimensions of size 1
 // are dropped, and [3, N] and [6, N] are transposed where N is above 64. `columns` names the columns, such as
-// "x,y,z,r,g,b" (option --columns). Throws DataError for other arrays, such as structured ones and objects.
+// "x,y,z,r,g,b" (option --columns), one of labels (label_column) among them. Throws DataError for other arrays, such as
+// structured ones and objects.
 FileShape read_npy(std::string_view bytes, const std::string& file, const std::string& columns = {});
 
 // Reads a cloud or a mesh from an archive of arrays (NPZ). The points are the first of points, pos, xyz, coords,
 // vertices, verts, pc, pcd, cloud, point_cloud, data and arr_0, or its only array. Arrays normals or normal [N, 3], and
-// faces or triangles [F, 3], are read with it; others are ignored. Throws DataError as above and if no array is known
-// by name.
+// faces or triangles [F, 3], are read with it, and one of labels (label_column) [N] or [N, 1]; others are ignored.
+// Throws DataError as above and if no array is known by name.
 FileShape read_npz(std::string_view bytes, const std::string& file, const std::string& columns = {});
 
 // Reads vertices and faces of Wavefront OBJ; everything else (materials, groups, texture coordinates) is ignored.

@@ -205,7 +205,8 @@ bool labelled_tree_has_labels(const fs::path& root, const ShapeReadOptions& opti
   try {
     const Split split = labelled_tree_has_split(root, Split::train) ? Split::train : Split::test;
     const fs::path file = list_labelled_tree(root, split).items.at(0).file;
-    return parse_shape(read_file(file), file.string(), options).labels.defined();
+    const at::Tensor labels = parse_shape(read_file(file), file.string(), options).labels;
+    return labels.defined() && labels.any().item<bool>();
   } catch (const DataError&) {
     return false;
   }

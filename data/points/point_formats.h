@@ -117,7 +117,8 @@ std::unique_ptr<PartDataset> open_shapenet_part_text(const std::filesystem::path
 
 // Returns whether the folder has such clouds, also if an entry of it cannot be read: opening it says which.
 bool is_labelled_tree(const std::filesystem::path& root);
-// Returns whether the first cloud has labels; false if it cannot be read.
+// Returns whether the first cloud has labels that are not all 0, as those of LAS files may be that nobody labelled;
+// false if it cannot be read.
 bool labelled_tree_has_labels(const std::filesystem::path& root, const ShapeReadOptions& options = {});
 // Returns which options of reading have an effect, by the names of the files.
 ReadOptionUse labelled_tree_option_use(const std::filesystem::path& root);

@@ -36,6 +36,22 @@ TEST_CASE("LAS: every version and point data record format, in double precision"
   REQUIRE(far[2].item<double>() == Approx(100.001).epsilon(1e-12));
 }
 
+TEST_CASE("LAS: the classification is the label, 5 bits of a byte before format 6 and a byte from it on") {
+  for (const int format : {0, 1, 5, 6, 8, 10}) {
+    INFO("format " << format);
+    LasExample example;
+    example.minor = 4;
+    example.format = format;
+    std::string bytes = las_bytes(example);
+    const size_t data = 375 + 10, record = (bytes.size() - data) / 2, at = data + (format < 6 ? 15 : 16);
+    overwrite(bytes, at, raw(static_cast<uint8_t>(format < 6 ? 0x86 : 6)));  // a withheld point
+    overwrite(bytes, at + record, raw(static_cast<uint8_t>(format < 6 ? 0x1F : 200)));
+    const FileShape shape = read_las(bytes, "a.las");
+    test::require_equal(shape.labels, at::tensor({6.0, format < 6 ? 31.0 : 200.0}, at::kDouble), "labels");
+    CHECK(shape.names.back() == "classification");
+  }
+}
+
 TEST_CASE("LAS: broken and compressed files") {
   const auto fails = [](const std::string& bytes, const std::vector<std::string>& words) {
     test::require_error([&] { read_las(bytes, "a.las").require_finite(); }, words);

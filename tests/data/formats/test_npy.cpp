@@ -117,4 +117,31 @@ TEST_CASE("NPZ: points by name or alone, normals, faces") {
   fails("no archive", {"a.npz", "a zip file"});
 }
 
+TEST_CASE("NPZ and NPY: labels of the points, by the name of an array or column") {
+  const std::string labels = npy_bytes("|u1", false, "(2,)", raw_all<uint8_t>({3, 255}));
+  const at::Tensor expected = at::tensor({3.0, 255.0}, at::kDouble);
+  const FileShape shape = read_npz(npz({{"points.npy", plain_npy()}, {"Labels.npy", labels}}), "a.npz");
+  require_numbers(shape);
+  test::require_equal(shape.labels, expected, "labels");
+  CHECK(shape.names == std::vector<std::string>{"Labels", "points"});
+  const std::string column = npy_bytes("<f4", false, "(2, 1)", raw_all<float>({3, 255}));
+  // The class of the cloud, in whatever form, is no label of its points.
+  for (const std::string& of_cloud : {npy_bytes("<i8", false, "()", raw_all<int64_t>({7})), std::string("anything"),
+                                      npy_bytes("<U5", false, "(2,)", std::string(40, 'a')),
+                                      npy_bytes("<i8", false, "(3,)", raw_all<int64_t>({7, 8, 9}))}) {
+    const FileShape both =
+        read_npz(npz({{"label.npy", of_cloud}, {"xyz.npy", plain_npy()}, {"part.npy", column}}), "a.npz");
+    test::require_equal(both.labels, expected, "labels");
+    const FileShape without = read_npz(npz({{"label.npy", of_cloud}, {"xyz.npy", plain_npy()}}), "a.npz");
+    CHECK_FALSE(without.labels.defined());
+    CHECK(without.names == std::vector<std::string>{"xyz"});
+  }
+  const std::string rows = npy_bytes("<f4", false, "(2, 4)", raw_all<float>({1, 2, 3, 3, 4, 5, 6, 255}));
+  const FileShape told = read_npy(rows, "a.npy", "x,y,z,label");
+  require_numbers(told);
+  test::require_equal(told.labels, expected, "labels");
+  CHECK(told.names == std::vector<std::string>{"x", "y", "z", "label"});
+  CHECK_FALSE(read_npy(rows, "a.npy").labels.defined());
+}
+
 }  // namespace geosft::test::test_npy

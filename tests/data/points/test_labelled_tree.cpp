@@ -2,7 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include "data/points/point_formats.h"
+#include "tests/data/formats/las_bytes.h"
+#include "tests/data/formats/npy_bytes.h"
 #include "tests/data/points/part_files.h"
+#include "tests/data/zip_files.h"
 
 namespace geosft::test::test_labelled_tree {
 namespace {
@@ -168,6 +171,31 @@ TEST_CASE("labelled tree: folders train and test, and one class without a folder
         Names{(folder / "cups").string() + ": left out: 1 file *.txt"});
   write_text(folder / "cups/config.toml", "");  // a RUN, whose tables are no clouds
   CHECK_FALSE(is_labelled_tree(folder / "cups"));
+}
+
+TEST_CASE("labelled tree: LAS files, whose points may all be of class 0, and arrays of NumPy") {
+  const TemporaryFolder folder;
+  constexpr size_t record = 28, classification = 15;  // of format 1
+  std::string las = las_bytes({});
+  const auto classify = [&](size_t before_end, uint8_t label) {
+    overwrite(las, las.size() - before_end * record + classification, raw(label));
+  };
+  classify(2, 0);
+  classify(1, 0);
+  write_text(folder / "tiles/a.las", las);
+  CHECK((is_labelled_tree(folder.path()) && !labelled_tree_has_labels(folder.path())));
+  classify(1, 2);
+  write_text(folder / "tiles/a.las", las);
+  CHECK(labelled_tree_has_labels(folder.path()));
+  write_zip(folder / "tiles/b.npz",
+            {{"points.npy", npy_bytes("<f4", false, "(2, 3)", raw_all<float>({0, 0, 0, 1, 1, 1}))},
+             {"labels.npy", npy_bytes("<i2", false, "(2,)", raw_all<int16_t>({-1, 2}))}});
+  write_text(folder / "parts.txt", "0 tiles unlabelled\n2 tiles ground\n");
+  const auto train = open_labelled_tree(folder.path(), PartSplit::train);
+  REQUIRE(train->size() == 2);
+  require_equal(train->get(0).parts, at::tensor({-1, 0}, at::kLong), "LAS");
+  require_equal(train->get(1).parts, at::tensor({-1, 0}, at::kLong), "NumPy");
+  CHECK(file_coordinates(train->get(0))[1][2].item<double>() == Approx(103));
 }
 
 TEST_CASE("labelled tree: what other tools leave beside the clouds is no cloud") {
