@@ -37,9 +37,15 @@ std::string percent(double share) {
 
 constexpr double form_tolerance = 1e-5;  // of the largest distance; float32 rounds more finely near the origin
 
+// Returns the offsets from the first point, relative to the largest component: their squares are in range.
+at::Tensor relative_offsets(const at::Tensor& points) {
+  const at::Tensor offset = points - points[0], largest = offset.abs().max();
+  return offset / at::where(largest > 0, largest, at::ones({}, at::kDouble));
+}
+
 // Returns "are equal" or "lie on one line" if the points do.
 std::string degenerate_form(const at::Tensor& points) {
-  const at::Tensor offset = points - points[0], distance = offset.square().sum(1);
+  const at::Tensor offset = relative_offsets(points), distance = offset.square().sum(1);
   const at::Tensor farthest = offset[distance.argmax().item<int64_t>()];
   const double extent = distance.max().item<double>();
   if (extent == 0) return "are equal";
@@ -50,7 +56,7 @@ std::string degenerate_form(const at::Tensor& points) {
 // Returns whether at least four points, not all on one line, lie in one plane.
 bool is_flat(const at::Tensor& points) {
   if (points.size(0) < 4) return false;
-  const at::Tensor offset = points - points[0], distance = offset.norm(2, 1);
+  const at::Tensor offset = relative_offsets(points), distance = offset.norm(2, 1);
   const at::Tensor farthest = offset[distance.argmax().item<int64_t>()];
   const at::Tensor normals = at::linalg_cross(farthest.expand_as(offset), offset), widths = normals.norm(2, 1);
   const int64_t widest = widths.argmax().item<int64_t>();

@@ -60,7 +60,8 @@ std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_
   const at::Tensor host = ptr->to(at::kCPU).contiguous();
   const int64_t* values = host.const_data_ptr<int64_t>();
   std::vector<int64_t> offsets(values, values + host.size(0));
-  const bool sizes = std::accumulate(offsets.begin(), offsets.end(), int64_t{0}) == count;
+  const uint64_t sum = std::accumulate(offsets.begin(), offsets.end(), uint64_t{0});  // of any numbers
+  const bool sizes = sum == static_cast<uint64_t>(count);
   TORCH_CHECK(offsets.front() == 0, name, " must begin with 0, not ", offsets.front(),
               sizes ? ": it looks like the sizes of the items, whose offsets are their sums" : "");
   for (size_t b = 1; b < offsets.size(); ++b) {

@@ -63,12 +63,21 @@ struct WorkerTeam::Job {
 
 WorkerTeam::WorkerTeam(int64_t size) {
   threads_.reserve(static_cast<size_t>(std::max<int64_t>(size - 1, 0)));
-  for (int64_t number = 1; number < size; ++number) {
-    threads_.emplace_back([this, number] { serve(number); });
+  try {
+    for (int64_t number = 1; number < size; ++number) {
+      threads_.emplace_back([this, number] { serve(number); });
+    }
+  } catch (...) {  // the system starts no more: those that run have to end before they are joined
+    stop();
+    throw;
   }
 }
 
 WorkerTeam::~WorkerTeam() {
+  stop();
+}
+
+void WorkerTeam::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -27,7 +27,8 @@ class IntraOpThreads {
 // Calls a function for each of a number of items, on several threads. Between calls the threads sleep.
 class WorkerTeam {
  public:
-  // Starts `size` - 1 threads: the thread that calls run() is one of the team.
+  // Starts `size` - 1 threads: the thread that calls run() is one of the team. Throws std::system_error where the
+  // system starts no more.
   explicit WorkerTeam(int64_t size);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;
@@ -43,6 +44,7 @@ class WorkerTeam {
  private:
   struct Job;
   void serve(int64_t number);
+  void stop();
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -63,6 +63,13 @@ TEST_CASE("point_warnings tells equal points and points on one line or in one pl
     CHECK(of_points(at::zeros({1, 3}, type)).empty());
     CHECK(of_points(at::zeros({0, 3}, type)).empty());
   }
+  // Squares of such coordinates are beyond float64.
+  const at::Tensor ball = at::randn({20, 3}, generator(1), at::kDouble), sheet = ball * at::tensor({1.0, 1.0, 0.0});
+  for (const double unit : {1e200, 1e-200}) {
+    CHECK(of_points(unit * ball).empty());
+    CHECK(of_points(unit * sheet) == "all of its 20 points lie in one plane");
+    CHECK(of_points(unit * line) == "all of its 20 points lie on one line");
+  }
   // The tolerance is 1e-5 of the largest distance from the first point.
   at::Tensor bent = place * at::tensor({1.0, 0.0, 0.0});
   bent[10][1] = 0.9e-5 * 19;

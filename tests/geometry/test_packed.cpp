@@ -27,6 +27,8 @@ TEST_CASE("a wrong ptr is refused by name") {
   require_error(read(at::tensor({1, 5}, at::kLong)), {"q_ptr", "begin with 0", "1"});
   require_error(read(at::tensor({2, 3}, at::kLong)),
                 {"q_ptr must begin with 0, not 2: it looks like the sizes of the"});
+  constexpr int64_t large = int64_t{1} << 62;  // three of them are beyond int64
+  require_error(read(at::tensor({large, large, large, int64_t{0}}, at::kLong)), {"q_ptr", "begin with 0"});
   require_error(read(at::tensor({0, 4, 3, 5}, at::kLong)), {"q_ptr", "not decrease", "entry 2 is 3 after 4"});
   require_error(read(at::tensor({0, 4}, at::kLong)), {"q_ptr", "number of rows 5", "4"});
 }

@@ -3,11 +3,16 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -55,6 +60,29 @@ TEST_CASE("a team does every item of every call once, with as many of its thread
     REQUIRE(static_cast<int64_t>(seen.size()) <= (threads == 0 ? 3 : std::min<int64_t>(threads, 3)));
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which reserve more memory than the limit
+TEST_CASE("a team that the system does not let start ends its threads and throws") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);  // ends a child that waits for threads which nobody stops
+    int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t space = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE)) + (rlim_t{100} << 20);  // some stacks
+    const rlimit limit{space, space};
+    ::setrlimit(RLIMIT_AS, &limit);
+    try {
+      const WorkerTeam team(1000);
+    } catch (const std::system_error&) {
+      ::_exit(0);
+    }
+    ::_exit(1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+#endif
 
 TEST_CASE("the threads of a team work at the same time") {
   WorkerTeam team(2);
