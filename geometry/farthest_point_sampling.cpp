@@ -169,7 +169,9 @@ at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const st
 at::Tensor farthest_point_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
   static const auto op = find_operator<decltype(farthest_point_order)>("_farthest_point_order");
   const bool there = points.defined() && points.is_cuda() && largest_item(points, ptr) > max_ordered_on_gpu;
-  return there ? op.call(points.detach().cpu(), ptr).to(points.device()) : op.call(points.detach(), ptr);
+  if (!there) return op.call(points.detach(), ptr);
+  const std::optional<at::Tensor> host_ptr = ptr && ptr->defined() ? std::optional(ptr->cpu()) : std::nullopt;
+  return op.call(points.detach().cpu(), host_ptr).to(points.device());
 }
 
 }  // namespace geosft

@@ -200,6 +200,7 @@ GEOSFT_KERNELS(CPU, m) {
 at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const std::optional<at::Tensor>& ptr,
                             NormalOrientation orientation) {
   check_points(points, "points");
+  TORCH_CHECK(points.is_cpu(), "points must be on the CPU, not on ", points.device());
   TORCH_CHECK(neighbours >= 3, "neighbours must be at least 3, got ", neighbours);
   const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
   const int64_t n = points.size(0), k = std::min(neighbours, std::max<int64_t>(n, 1));
@@ -233,6 +234,8 @@ NeighbourPlanes neighbour_planes(const at::Tensor& points, const at::Tensor& row
   check_points(points, "points");
   TORCH_CHECK(rows.dim() == 1 && rows.scalar_type() == at::kLong, "rows must be int64 [Q], got ", rows.scalar_type(),
               " ", rows.sizes());
+  TORCH_CHECK(points.is_cpu() && rows.is_cpu(), "points and rows must be on the CPU, not on ", points.device(), " and ",
+              rows.device());
   TORCH_CHECK(neighbours >= 3, "neighbours must be at least 3, got ", neighbours);
   const int64_t n = points.size(0), k = std::min(neighbours, n), count = rows.size(0);
   NeighbourPlanes planes{at::empty({count, 3}, at::kDouble), at::empty({count, 3}, at::kDouble)};

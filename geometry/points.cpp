@@ -72,6 +72,7 @@ void check_same_kind(const at::Tensor& first, const char* first_name, const at::
 }
 
 void check_finite(const at::Tensor& points, const char* name) {
+  TORCH_CHECK(points.is_cpu(), name, " must be on the CPU, not on ", points.device());
   AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "check_finite", [&] {
     const scalar_t* values = points.const_data_ptr<scalar_t>();
     if (all_finite(values, points.numel())) return;

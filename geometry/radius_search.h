@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All neighbours within a radius over packed batches, found exactly on a k-d tree. Public, for neighbourhood graphs of
-// your own: rowptr and col are those of a CsrGraph. No model of the library uses it.
+// your own: rowptr and col are those of a CsrGraph, as the radial edges of models of molecules are.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -20,6 +20,8 @@ void check_mesh(const Mesh& mesh) {
   TORCH_CHECK(mesh.faces.defined() && mesh.faces.dim() == 2 && mesh.faces.size(1) == 3,
               "mesh faces must have shape [F, 3], got ", mesh.faces.defined() ? mesh.faces.sizes() : at::IntArrayRef{});
   TORCH_CHECK(mesh.faces.scalar_type() == at::kLong, "mesh faces must be int64, not ", mesh.faces.scalar_type());
+  TORCH_CHECK(mesh.vertices.is_cpu() && mesh.faces.is_cpu(), "mesh vertices and faces must be on the CPU, not on ",
+              mesh.vertices.device(), " and ", mesh.faces.device());
   TORCH_CHECK(mesh.faces.size(0) > 0, "mesh faces are missing: a surface needs at least one");
 }
 

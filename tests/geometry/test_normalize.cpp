@@ -68,6 +68,7 @@ TEST_CASE("normalize: rotates and moves with the points") {
 TEST_CASE("normalize: bad arguments are refused by name") {
   require_error([] { normalize(at::zeros({3})); }, {"points", "[3]"});
   require_error([] { normalize(at::zeros({2, 3}) / 0); }, {"points", "finite"});
+  require_error([] { normalize(at::zeros({2, 3}, at::kMeta)); }, {"points must be on the CPU, not on meta"});
   require_error([] { normalize(at::zeros({2, 3}), at::tensor({0, 1}, at::kLong)); }, {"ptr", "2"});
   require_error([] { normalize(at::eye(3, at::kDouble) * 1e300); }, {"points", "too far apart"});
 }

@@ -206,6 +206,7 @@ TEST_CASE("normals: planes of some rows are those of the estimated normals, with
   CHECK(at::equal(neighbour_planes(points.slice(0, 0, 8), rows.slice(0, 0, 2)).normals,
                   neighbour_planes(points.slice(0, 0, 8), rows.slice(0, 0, 2), 8).normals));
   test::require_error([&] { neighbour_planes(points, rows, 2); }, {"neighbours", "got 2"});
+  test::require_error([&] { neighbour_planes(points, rows.to(at::kMeta)); }, {"must be on the CPU", "meta"});
   test::require_error([&] { neighbour_planes(points, rows.to(at::kInt)); }, {"rows must be int64"});
   const at::Tensor above = at::full({2}, 120, at::kLong), below = at::full({1}, -1, at::kLong);
   test::require_error([&] { neighbour_planes(points, above); },
@@ -221,6 +222,7 @@ TEST_CASE("normals: bad arguments are refused by name") {
   const at::Tensor good = sphere(9, at::kFloat, 7);
   require_error([&] { estimate_normals(good[0]); }, {"points", "[3]"});
   require_error([&] { estimate_normals(good, 2); }, {"neighbours", "2"});
+  require_error([&] { estimate_normals(good.to(at::kMeta)); }, {"points must be on the CPU, not on meta"});
   require_error([&] { estimate_normals(good, 3, at::tensor({0, 8}, at::kLong)); }, {"ptr", "9"});
   require_error([&] { estimate_normals(good / 0); }, {"points", "finite"});
   require_error([&] { unit_normals(good.slice(1, 0, 2)); }, {"normals", "[..., 3]", "[9, 2]"});

@@ -116,6 +116,7 @@ TEST_CASE("surface sampling: bad meshes are refused by what is wrong") {
   require_error(refused(good.vertices.to(at::kHalf), good.faces), {"vertices", "float64", "Half"});
   require_error([&] { sample_surface(good, 5, test::generator(5), at::kHalf); }, {"dtype", "float32", "Half"});
   require_error(refused(good.vertices[0], good.faces), {"vertices", "[3]"});
+  require_error(refused(good.vertices, good.faces.to(at::kMeta)), {"faces must be on the CPU", "cpu and meta"});
   require_error(refused(at::Tensor(), good.faces), {"vertices", "none"});
   require_error(refused(broken, good.faces), {"vertices", "row 3"});
   require_error(refused(good.vertices * 1e300, good.faces), {"vertices", "area"});
