@@ -96,7 +96,8 @@ void sort_choices(std::vector<Choice>& choices) {
   const auto position = [](const Choice& choice) { return std::pair(choice.component->nodes.front(), choice.column); };
   std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) { return a.value < b.value; });
   for (auto begin = choices.begin(), end = begin; begin != choices.end(); begin = end) {
-    while (end != choices.end() && end->value - begin->value <= 1e-9 * end->value) ++end;
+    ++end;
+    while (end != choices.end() && end->value - begin->value <= 1e-9 * end->value + 1e-13) ++end;
     std::sort(begin, end, [&](const Choice& a, const Choice& b) { return position(a) < position(b); });
   }
 }

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -115,6 +116,8 @@ std::vector<T> inverse_degrees(const Links<T>& links) {
       for (int64_t e = begin[i]; e < begin[i + 1]; ++e) degree += links.weight[e];
     }
     inverse[i] = degree == 0 ? T(0) : T(1) / degree;
+    TORCH_CHECK(std::isfinite(degree) && std::isfinite(inverse[i]), "weight must have sums at nodes that, as their ",
+                "inverses, are in the range of its type, but that of node ", i, " is ", degree);
   }
   return inverse;
 }

@@ -35,7 +35,8 @@ bool is_symmetric(const Links<T>& links);
 template <typename T>
 Links<T> transposed(const Links<T>& links);
 
-// Returns 1 / (sum of the weights of the links of each node), 0 if the sum is 0.
+// Returns 1 / (sum of the weights of the links of each node), 0 if the sum is 0. Throws c10::Error, naming weight and
+// node, for a sum that leaves the range of T, or whose inverse does.
 template <typename T>
 std::vector<T> inverse_degrees(const Links<T>& links);
 

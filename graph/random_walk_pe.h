@@ -17,9 +17,9 @@ namespace geosft {
 //   weight   [E] float32 or float64, finite and not negative; default 1. A_ij is the sum of the weights of the edges
 //            i -> j, D_i the sum of row i; if D_i = 0, 1 / D_i counts as 0
 //   steps    >= 1
-// On the CPU, another weight is an error. On a GPU, where the host reads no values, the nodes whose walks it can affect
-// get NaN. The dtype is that of weight, float32 without. Not differentiable. The bits do not depend on the number of
-// threads.
+// On the CPU, another weight is an error, as is a sum D_i that is, or whose inverse is, beyond the range of its type.
+// On a GPU, where the host reads no values, the nodes whose walks it can affect get NaN. The dtype is that of weight,
+// float32 without. Not differentiable. The bits do not depend on the number of threads.
 //
 // Only half the powers are computed: (RW^(a+b))_ii = sum_j (RW^a)_ij (RW^b)_ji. On a symmetric graph the second factor
 // follows from the first (D_i (P^b)_ij = D_j (P^b)_ji, P = D^-1 A), so steps / 2 propagations from each node suffice;

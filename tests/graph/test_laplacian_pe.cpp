@@ -109,6 +109,24 @@ TEST_CASE("laplacian_pe: eigenvalues that lie close together are not those of on
   }
 }
 
+TEST_CASE("laplacian_pe: an eigenvalue that rounding makes negative") {
+  // Two complete graphs of 5 nodes, joined by an edge that weighs nearly nothing.
+  std::vector<std::pair<int64_t, int64_t>> edges = {{0, 5}, {5, 0}};
+  for (const int64_t first : {0, 5}) {
+    for (int64_t i = 0; i < 5; ++i) {
+      for (int64_t j = 0; j < 5; ++j) {
+        if (i != j) edges.emplace_back(first + i, first + j);
+      }
+    }
+  }
+  CsrGraph graph = test::graph_of(10, edges);
+  const at::Tensor joins = (edge_sources(graph) < 5) != (graph.col < 5);
+  graph.weight = at::where(joins, at::full({}, 1e-25, at::kDouble), at::ones({}, at::kDouble));
+  const LaplacianEncoding encoding = encode(graph, 3);
+  require_close(encoding.values[0][0], at::zeros({}, at::kDouble), 1e-14, "the smallest");
+  require_close(encoding.values[0].slice(0, 1), at::full({2}, 1.25, at::kDouble), 1e-14, "the others");
+}
+
 TEST_CASE("laplacian_pe: components that are alike take turns in the order of their first nodes") {
   // Copies of one graph whose nodes are shuffled inside each copy: the same eigenvalues, but for rounding.
   const int64_t copies = 12, size = 9;

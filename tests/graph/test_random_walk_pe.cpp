@@ -133,6 +133,12 @@ TEST_CASE("random_walk_pe: bad arguments are refused by name") {
   require_error([&] { encode({good.rowptr, good.col, {}, infinite}, 2); }, {"weight", "finite"});
   const at::Tensor negative = at::tensor({1.0, 1.0, 1.0, -0.5, 1.0, 1.0, 1.0, 1.0}, at::kDouble);
   require_error([&] { encode({good.rowptr, good.col, {}, negative}, 2); }, {"weight", "negative", "entry 3 is -0.5"});
+  for (const float weight : {2e38F, 1e-40F}) {  // the sum of two, or its inverse, is beyond float32
+    at::Tensor extreme = at::full({8}, weight);
+    extreme[0] = 0.5F * weight;
+    require_error([&] { encode({good.rowptr, good.col, {}, extreme}, 2); }, {"weight", "in the range", "node "});
+    CHECK(encode({good.rowptr, good.col, {}, extreme.to(at::kDouble)}, 2).isfinite().all().item<bool>());
+  }
 }
 
 }  // namespace geosft::test::test_random_walk_pe

@@ -257,9 +257,9 @@ def random_walk_pe(rowptr, col, steps, weight=None):
       weight   [E] float32 or float64, finite and not negative; default 1. A_ij is the sum of the weights of the edges
                i -> j, D_i the sum of row i; if D_i = 0, 1 / D_i counts as 0
       steps    >= 1
-    On the CPU, another weight is an error. On a GPU, where the host reads no values, the nodes whose walks it can affect
-    get NaN. The dtype is that of weight, float32 without. Not differentiable. The bits do not depend on the number of
-    threads.
+    On the CPU, another weight is an error, as is a sum D_i that is, or whose inverse is, beyond the range of its type.
+    On a GPU, where the host reads no values, the nodes whose walks it can affect get NaN. The dtype is that of weight,
+    float32 without. Not differentiable. The bits do not depend on the number of threads.
 
     Only half the powers are computed: (RW^(a+b))_ii = sum_j (RW^a)_ij (RW^b)_ji. On a symmetric graph the second factor
     follows from the first (D_i (P^b)_ij = D_j (P^b)_ji, P = D^-1 A), so steps / 2 propagations from each node suffice;
@@ -345,8 +345,9 @@ def softmax_pool(x, u, ptr=None):
       result [B, d], zeros for an empty item
 
     One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in x and u.
-    The result has the same bits on any number of threads; working memory is a 500th of x. Wrong shapes, dtypes or ptr:
-    an error naming the argument.
+    The result has the same bits on any number of threads. Working memory is a row of d numbers for every 512 rows of an
+    item, one at least, and for half types a copy of x in float32. Wrong shapes, dtypes or ptr: an error naming the
+    argument.
     """
     check_tensors(x=x, u=u)
     return ops.softmax_pool(x, u, offsets_of(ptr, "ptr"))
