@@ -437,6 +437,19 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
 }
 
 // Synchronises with a GPU.
+namespace {
+
+// Returns the number of sums of statistics in a forward pass: one for each PackedBatchNorm, but for that of a virtual
+// node, which normalises after every layer but the last.
+int64_t count_sums(const GraphModelImpl& model) {
+  const Encoder& encoder = model.encoder;
+  const int64_t count = batch_norm_count(model);
+  if (encoder->virtual_node.is_empty()) return count;
+  return count + (static_cast<int64_t>(encoder->layers->size()) - 2) * batch_norm_count(*encoder->virtual_node);
+}
+
+}  // namespace
+
 at::Tensor GraphModelImpl::document_ptr(const FeaturedGraphs& graphs) const {
   if (graphs.document_ptr.defined()) return graphs.document_ptr;
   const at::Tensor& ptr = graphs.graphs.ptr;
@@ -462,10 +475,11 @@ std::shared_ptr<torch::nn::Module> GraphModelImpl::clone(const std::optional<tor
 
 at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context,
                                    const at::Tensor& graph_features) {
+  // Before all that can throw: the other processes wait for these sums, or hear that there will be none.
+  if (context.statistics()) context.statistics()->expect(count_sums(*this));
   check(graphs);
   check_columns(graph_features, "graph_features", options.graph_features);
   const at::Tensor ptr = options.documents ? document_ptr(graphs) : graphs.graphs.ptr;
-  if (context.statistics()) context.statistics()->expect(batch_norm_count(*this));
   const std::optional<LocalGraph> edges = convolves(options) ? std::optional(local(graphs)) : std::nullopt;
   const at::Tensor attending = token_ptr(ptr);
   const at::Tensor x = encoder->forward(with_class_token(tokens(graphs, ptr, context), ptr), relative(graphs, ptr),

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/layers/statistics_reducer.h"
 #include "models/ops/non_finite_error.h"
 #include "models/training/autocast.h"
 #include "tests/models/small_graph_model.h"
@@ -582,6 +583,36 @@ TEST_CASE("every parameter of a model with convolutions is trained", "[graph_mod
       REQUIRE(parameter.value().grad().isfinite().all().item<bool>());
     }
     REQUIRE(batch_norm_count(*model) == (options.encoding_channels > 0 ? batch_norm_count(*model->encoder) + 1 : 0));
+  }
+}
+
+TEST_CASE("a model expects as many sums of statistics as its forward pass has", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({9, 14, 8}, 7);
+  for (GraphModelOptions options : convolved_options()) {
+    for (const int64_t layers : {1, 2, 4}) {
+      INFO(layers << " layers of local " << static_cast<int>(options.layer.local.kind));
+      options.layers = layers;
+      GraphModel model = model_of(options);
+      model->train();
+      int64_t calls = 0, fails_at = 0;  // two calls a sum: whether a process has abandoned the pass, and the sum
+      const auto reducer = std::make_shared<StatisticsReducer>(
+          [&](const at::Tensor& values) {
+            if (++calls == fails_at) throw NonFiniteError("here");
+            return values;
+          },
+          /*counted=*/true);
+      SamplingContext context = SamplingContext::training(generator(1));
+      context.sum_statistics_with(reducer);
+      model->forward(graphs, context);
+      const int64_t all = std::exchange(calls, 0);
+      reducer->abandon();
+      CHECK(calls == 0);  // nobody waits
+      if (all == 0) continue;
+      fails_at = all - 1;
+      CHECK_THROWS_AS(model->forward(graphs, context), NonFiniteError);
+      reducer->abandon();
+      CHECK(calls == all);  // the last sum is waited for
+    }
   }
 }
 
