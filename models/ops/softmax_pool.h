@@ -17,8 +17,9 @@ namespace geosft {
 //   result [B, d], zeros for an empty item
 //
 // One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in x and u.
-// The result has the same bits on any number of threads; working memory is a 500th of x. Wrong shapes, dtypes or ptr:
-// an error naming the argument.
+// The result has the same bits on any number of threads. Working memory is a row of d numbers for every 512 rows of an
+// item, one at least, and for half types a copy of x in float32. Wrong shapes, dtypes or ptr: an error naming the
+// argument.
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr = std::nullopt);
 
 // For the kernels and the autograd function.

@@ -23,12 +23,14 @@ void load_module_state(torch::nn::Module& module, const std::map<std::string, at
     TORCH_CHECK(found != state.end(), "the checkpoint has no tensor ", name, ": it belongs to another configuration");
     TORCH_CHECK(found->second.sizes() == tensor.sizes(), "tensor ", name, " of the checkpoint has shape ",
                 found->second.sizes(), ", the model needs ", tensor.sizes());
-    at::Tensor target = tensor;
-    target.copy_(found->second);
   }
   for (const auto& [name, tensor] : state) {
     TORCH_CHECK(own.count(name) > 0, "the checkpoint has a tensor ", name,
                 " that the model does not: it belongs to another configuration");
+  }
+  for (const auto& [name, tensor] : own) {
+    at::Tensor target = tensor;
+    target.copy_(state.at(name));
   }
 }
 

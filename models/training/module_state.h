@@ -14,7 +14,7 @@ namespace geosft {
 // Returns parameters and buffers by name, which share the memory of the module.
 std::map<std::string, at::Tensor> module_state(const torch::nn::Module& module);
 
-// Copies them into the module. Throws c10::Error unless names and shapes match exactly.
+// Copies them into the module. Throws c10::Error, and changes nothing, unless names and shapes match exactly.
 void load_module_state(torch::nn::Module& module, const std::map<std::string, at::Tensor>& state);
 
 // Gives LibTorch's default CPU generator the state back that it had at the beginning.

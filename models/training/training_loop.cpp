@@ -345,12 +345,13 @@ std::map<std::string, at::Tensor> TrainingLoop::state() const {
 }
 
 void TrainingLoop::load_state(const std::map<std::string, at::Tensor>& state) {
-  load_module_state(task_.module(), below(state, "model."));
-  optimization_.load_state(below(state, "optimizer."));
-  generator_.set_state(entry(state, "generator"));
+  const at::Tensor& generator = entry(state, "generator");
   const at::Tensor& position = entry(state, "position");
   const at::Tensor& metrics = entry(state, "tally");
   TORCH_CHECK(position.numel() == 4 && metrics.numel() == 3, "the saved training state has a broken position");
+  load_module_state(task_.module(), below(state, "model."));
+  optimization_.load_state(below(state, "optimizer."));
+  generator_.set_state(generator);
   epoch_ = position[0].item<int64_t>();
   step_in_epoch_ = position[1].item<int64_t>();
   metrics_ = {metrics[0].item<double>(), metrics[1].item<double>(), position[2].item<int64_t>()};

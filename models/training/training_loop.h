@@ -110,7 +110,8 @@ class TrainingLoop {
   // Returns the metrics of the current epoch; complete when run() has returned or an observer is called for an epoch.
   const MetricSum& metrics() const { return metrics_; }
 
-  // Return weights, optimiser, generator and position by name, and restore them.
+  // Return weights, optimiser, generator and position by name, and restore them. Tensors of weights and of the
+  // optimiser share the memory of the run, which goes on changing them: a state to come back to is a copy.
   std::map<std::string, at::Tensor> state() const;
   void load_state(const std::map<std::string, at::Tensor>& state);
 

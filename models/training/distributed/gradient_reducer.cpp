@@ -25,7 +25,7 @@ class GradientHook : public torch::autograd::PostAccumulateGradHook {
 }  // namespace
 
 int64_t bucket_bytes_for(int64_t processes) {
-  return (int64_t{1} << 20) * std::clamp<int64_t>(processes / 2, 1, 8);
+  return std::clamp<int64_t>(processes << 19, int64_t{1} << 20, int64_t{8} << 20);
 }
 
 GradientReducer::GradientReducer(const Communicator& processes, std::vector<at::Tensor> parameters,

@@ -52,6 +52,13 @@ TEST_CASE("load_module_state refuses tensors of another module by name", "[modul
   require_error([&] { load_module_state(*norm, more); }, {"the checkpoint has a tensor extra that the model does not"});
   wider.at("bias") = at::ones({4});
   require_error([&] { load_module_state(*norm, wider); }, {"tensor bias of the checkpoint has shape [4]"});
+  // Nothing of them was taken over before that was seen.
+  const State before = copy_of(module_state(*norm));
+  for (State* const refused : {&fewer, &more, &wider}) {
+    for (auto& [name, tensor] : *refused) tensor = tensor + 1;
+    CHECK_THROWS(load_module_state(*norm, *refused));
+  }
+  for (const auto& [name, tensor] : module_state(*norm)) require_equal(tensor.detach(), before.at(name), name);
 }
 
 TEST_CASE("a copy of a module's state has its dtypes and its mode, and memory of its own", "[module_state]") {

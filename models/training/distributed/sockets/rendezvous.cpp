@@ -126,13 +126,23 @@ class Rendezvous {
     return ::poll(&waited, 1, static_cast<int>(std::max<int64_t>(left, 0))) > 0;
   }
 
+  // Reads so many bytes, and returns whether they came before `until`.
+  static bool read_before(tcp::socket& socket, void* data, size_t bytes, Clock::time_point until) {
+    boost::system::error_code error;
+    for (size_t got = 0; got < bytes;) {
+      if (!readable(socket.native_handle(), until)) return false;
+      got += socket.read_some(asio::buffer(static_cast<char*>(data) + got, bytes - got), error);
+      if (error) return false;
+    }
+    return true;
+  }
+
   // A process that connects again has not received the reply: its new connection replaces the old one.
   void accept(tcp::socket socket, uint64_t token, std::vector<std::optional<tcp::socket>>& found) const {
     Greeting greeting;
     boost::system::error_code error;
-    if (!readable(socket.native_handle(), Clock::now() + std::chrono::seconds(5))) return;
-    asio::read(socket, asio::buffer(&greeting, sizeof(Greeting)), error);
-    if (error || greeting.token != token) return;  // an unauthenticated peer
+    if (!read_before(socket, &greeting, sizeof(Greeting), Clock::now() + std::chrono::seconds(5))) return;
+    if (greeting.token != token) return;  // an unauthenticated peer
     prepare(socket);
     asio::write(socket, asio::buffer(&token, sizeof(token)), error);
     found.at(static_cast<size_t>(greeting.rank - 1)) = std::move(socket);
@@ -145,10 +155,9 @@ class Rendezvous {
     const Greeting greeting{std::stoull(listener.substr(blank + 1)), options_.rank};
     asio::write(socket, asio::buffer(&greeting, sizeof(Greeting)));
     uint64_t answer = 0;
-    if (!readable(socket.native_handle(), Clock::now() + std::chrono::seconds(60))) {
+    if (!read_before(socket, &answer, sizeof(answer), Clock::now() + std::chrono::seconds(60))) {
       throw boost::system::system_error(asio::error::timed_out);
     }
-    asio::read(socket, asio::buffer(&answer, sizeof(answer)));
     if (answer != greeting.token) throw boost::system::system_error(asio::error::connection_refused);
     return socket;
   }

@@ -85,7 +85,8 @@ TEST_CASE("a backward pass outside begin and finish is not reduced", "[gradient_
 }
 
 TEST_CASE("buckets grow with the processes", "[gradient_reducer]") {
-  REQUIRE((bucket_bytes_for(1) == 1 << 20 && bucket_bytes_for(8) == 4 << 20 && bucket_bytes_for(64) == 8 << 20));
+  REQUIRE((bucket_bytes_for(1) == 1 << 20 && bucket_bytes_for(3) == 3 << 19 && bucket_bytes_for(8) == 4 << 20 &&
+           bucket_bytes_for(64) == 8 << 20));
 }
 
 TEST_CASE("parameters that cannot be reduced are an error", "[gradient_reducer]") {

@@ -105,6 +105,9 @@ TEST_CASE("an unauthenticated peer is rejected", "[sockets]") {
   asio::connect(peer, asio::ip::tcp::resolver(context).resolve("127.0.0.1", listener.substr(0, listener.find(' '))));
   const std::array<int64_t, 2> greeting{0, 1};  // a rank without the pass
   asio::write(peer, asio::buffer(greeting));
+  asio::ip::tcp::socket silent(context);  // sends less than a greeting, and is not waited for
+  asio::connect(silent, asio::ip::tcp::resolver(context).resolve("127.0.0.1", listener.substr(0, listener.find(' '))));
+  asio::write(silent, asio::buffer("x", 1));
   Sockets other = rendezvous(point_of(store.port(), 1, 2, std::chrono::seconds(60)), context);
   const int64_t number = 42;
   asio::write(other.at(0), asio::buffer(&number, sizeof(number)));
