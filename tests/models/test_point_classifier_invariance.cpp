@@ -120,13 +120,13 @@ TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invar
     }
   }
   // In float64 only exact ties are near enough: of tokens that begin equal, two points that see none but each other
-  // have the same score. In float32 at most 6 of 18 clouds were found over 535 seeds:
-  // most are compared.
+  // have the same score. In float32 at most 6 of 18 clouds, which are allowed, were found over 535 seeds:
+  // two thirds are compared.
   INFO(different << " of " << all << " clouds have other choices");
   if (dtype == at::kDouble && tokens != PointTokens::ones) {
     CHECK(different == 0);
   } else {
-    CHECK(2 * different <= all);
+    CHECK(3 * different <= all);
   }
   if (test_seed(1) == 1) CHECK(untied == 0);  // without another GEOSFT_GENERATOR_SEED, no near tie is on the way
 }
