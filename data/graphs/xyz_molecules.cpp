@@ -36,12 +36,13 @@ constexpr std::string_view qm9_prefix = "dsgdb9nsd_";
 const std::vector<std::string> qm9_targets = {"A",  "B",    "C",  "mu", "alpha", "homo", "lumo", "gap",
                                               "r2", "zpve", "U0", "U",  "H",     "G",    "Cv"};
 
-std::vector<fs::path> xyz_files(const fs::path& folder, std::string_view prefix) {
+// Returns the files of molecules in a folder whose names begin so, sorted.
+std::vector<fs::path> molecule_files(const fs::path& folder, std::string_view prefix = "") {
   std::vector<fs::path> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix) && name.ends_with(".xyz")) files.push_back(entry.path());
+    if (has_molecule_ending(name) && !name.starts_with('.') && name.starts_with(prefix)) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -90,24 +91,12 @@ std::vector<ParsedMolecule> read_xyz_files(const std::vector<fs::path>& files) {
   return out;
 }
 
-// Returns the files of molecules in a folder, sorted.
-std::vector<fs::path> molecule_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const fs::path& file = entry.path();
-    if (has_molecule_ending(file) && !file.filename().string().starts_with('.')) files.push_back(file);
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 // A molecule of a file of one or several.
 struct FileMolecule {
   XyzMolecule molecule;
   std::string file, name;  // the latter in results
 
-  std::string place(int64_t line) const { return file + ":" + std::to_string(line); }
+  std::string place() const { return file + ":" + std::to_string(molecule.line); }
 };
 
 // Returns "mine.xyz:3" for a molecule of mine.xyz or mine.xyz.gz, and "mine.xyz" for one alone in it.
@@ -139,7 +128,7 @@ std::vector<ParsedMolecule> with_bonds(std::vector<FileMolecule> molecules) {
   parallel_items(static_cast<int64_t>(molecules.size()), at::get_num_threads(), [&](int64_t i) {
     FileMolecule& one = molecules[static_cast<size_t>(i)];
     ParsedMolecule& parsed = out[static_cast<size_t>(i)];
-    parsed.bonds = covalent_bonds(one.molecule, one.place(one.molecule.line));
+    parsed.bonds = covalent_bonds(one.molecule, one.place());
     parsed.molecule = std::move(one.molecule);
   });
   return out;
@@ -263,7 +252,7 @@ PackedItems read_qm7(const fs::path& folder) {
   for (size_t i = 0; i < listed.numbers.size(); ++i) {
     (listed.numbers[i] % 5 == 0 ? split.test : split.train).push_back(static_cast<int64_t>(i));
   }
-  if (const size_t there = xyz_files(folder / "xyz", "").size(); there > listed.files.size()) {
+  if (const size_t there = molecule_files(folder / "xyz").size(); there > listed.files.size()) {
     packed.warnings.push_back(std::to_string(there - listed.files.size()) + " files of " + (folder / "xyz").string() +
                               " are not listed in " + qm7_table + " and left out");
   }
@@ -340,7 +329,7 @@ PackedItems read_xyz_dataset(const fs::path& source, const GraphReadOptions& opt
 }
 
 bool is_qm9(const fs::path& folder) {
-  return !xyz_files(folder, qm9_prefix).empty();
+  return !molecule_files(folder, qm9_prefix).empty();
 }
 
 bool is_xyz_molecules(const fs::path& folder) {
@@ -352,7 +341,7 @@ PackedItems read_xyz_molecules(const fs::path& folder, const GraphReadOptions& o
   if (!qm9 && !fs::exists(folder / qm7_table)) {
     throw DataError(folder.string(), std::string(qm7_table) + " or files dsgdb9nsd_*.xyz", "neither");
   }
-  std::vector<fs::path> files = xyz_files(qm9 ? folder : folder / "xyz", qm9 ? qm9_prefix : "");
+  std::vector<fs::path> files = molecule_files(qm9 ? folder : folder / "xyz", qm9 ? qm9_prefix : "");
   std::string id = "xyz\n" + fs::absolute(folder).string();
   if (qm9) {
     for (const std::string& name : options.label_columns) id += "\n" + name;
