@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -30,6 +32,11 @@ class BrokenFiles : public DataError {
 };
 
 constexpr size_t max_named_files = 20;
+
+// Calls read(i) for each of `count` files, on several threads, and then progress(done, count), if there is one. Throws
+// one BrokenFiles with the errors of all files, in their order.
+void for_each_file(int64_t count, const std::function<void(int64_t)>& read,
+                   const std::function<void(int64_t, int64_t)>& progress = {});
 
 // Calls every step; throws one BrokenFiles with the errors of all steps, in order, those of several steps once. Another
 // DataError of the first step that fails, such as an absent folder, ends them.

@@ -54,6 +54,22 @@ c10::SymInt item_count(const std::optional<at::Tensor>& ptr) {
   return given(ptr) ? ptr->sym_size(0) - 1 : c10::SymInt(1);
 }
 
+void check_offsets(const int64_t* offsets, int64_t items, int64_t end, const char* name, const std::string& what) {
+  TORCH_CHECK(offsets[0] == 0, name, " must begin with 0, not ", offsets[0]);
+  for (int64_t i = 1; i <= items; ++i) {
+    TORCH_CHECK(offsets[i] >= offsets[i - 1], name, " must not decrease: entry ", i, " is ", offsets[i], " after ",
+                offsets[i - 1]);
+  }
+  TORCH_CHECK(offsets[items] == end, name, " must end with ", what, ", ", end, ", not ", offsets[items]);
+}
+
+void check_indices(const int64_t* indices, int64_t count, int64_t rows, const char* name) {
+  for (int64_t i = 0; i < count; ++i) {
+    TORCH_CHECK(indices[i] >= 0 && indices[i] < rows, name, " must hold 0 … ", rows - 1, ", but entry ", i, " is ",
+                indices[i]);
+  }
+}
+
 std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_t count, const char* name) {
   if (!given(ptr)) return {0, count};
   check_form(ptr, name);
@@ -64,11 +80,7 @@ std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_
   const bool sizes = sum == static_cast<uint64_t>(count);
   TORCH_CHECK(offsets.front() == 0, name, " must begin with 0, not ", offsets.front(),
               sizes ? ": it looks like the sizes of the items, whose offsets are their sums" : "");
-  for (size_t b = 1; b < offsets.size(); ++b) {
-    TORCH_CHECK(offsets[b] >= offsets[b - 1], name, " must not decrease: entry ", b, " is ", offsets[b], " after ",
-                offsets[b - 1]);
-  }
-  TORCH_CHECK(offsets.back() == count, name, " must end with the number of rows ", count, ", not ", offsets.back());
+  check_offsets(offsets.data(), static_cast<int64_t>(offsets.size()) - 1, count, name, "the number of rows");
   return offsets;
 }
 

@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace geosft {
@@ -18,6 +19,11 @@ bool given(const std::optional<at::Tensor>& tensor);
 // otherwise throws an error naming `name`. Without ptr, all `count` rows are one item. A batch of no items, ptr = [0],
 // has no rows.
 std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_t count, const char* name);
+
+// Checks offsets [items + 1], which do not decrease from 0 to `end`. Errors call them `name`, and the end `what`.
+void check_offsets(const int64_t* offsets, int64_t items, int64_t end, const char* name, const std::string& what);
+// Checks that `count` indices are in 0 … rows - 1. Errors call them `name`.
+void check_indices(const int64_t* indices, int64_t count, int64_t rows, const char* name);
 
 // Checks the `ptr` of packed `rows` without reading its values, also for meta tensors: int64 [B + 1], on the CPU or on
 // the device of the rows, B >= 0, B >= 1 if there are rows. Accepts a missing ptr. Throws an error naming `name`.

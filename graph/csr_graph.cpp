@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "geometry/packed.h"
+
 namespace geosft {
 namespace {
 
@@ -46,10 +48,7 @@ std::vector<int64_t> checked_nodes(const at::Tensor& list, const char* name, int
   const at::Tensor contiguous = list.contiguous();
   const int64_t* values = contiguous.const_data_ptr<int64_t>();
   std::vector<int64_t> rows(values, values + contiguous.size(0));
-  for (size_t i = 0; i < rows.size(); ++i) {
-    TORCH_CHECK(rows[i] >= 0 && rows[i] < nodes, name, " must hold nodes 0 … ", nodes - 1, ", but entry ", i, " is ",
-                rows[i]);
-  }
+  check_indices(values, contiguous.size(0), nodes, name);
   return rows;
 }
 
@@ -129,17 +128,8 @@ void check_csr_shapes(const at::Tensor& rowptr, const at::Tensor& col) {
 }
 
 void check_csr_values(const int64_t* rowptr, int64_t nodes, const int64_t* col, int64_t edges) {
-  TORCH_CHECK(rowptr[0] == 0, "rowptr must begin with 0, not ", rowptr[0]);
-  for (int64_t i = 0; i < nodes; ++i) {
-    TORCH_CHECK(rowptr[i + 1] >= rowptr[i], "rowptr must not decrease: entry ", i + 1, " is ", rowptr[i + 1], " after ",
-                rowptr[i]);
-  }
-  TORCH_CHECK(rowptr[nodes] == edges, "rowptr must end with the number of edges in col, ", edges, ", not ",
-              rowptr[nodes]);
-  for (int64_t e = 0; e < edges; ++e) {
-    TORCH_CHECK(col[e] >= 0 && col[e] < nodes, "col must hold nodes 0 … ", nodes - 1, ", but entry ", e, " is ",
-                col[e]);
-  }
+  check_offsets(rowptr, nodes, edges, "rowptr", "the number of edges in col");
+  check_indices(col, edges, nodes, "col");
 }
 
 void check_csr_values(const at::Tensor& rowptr, const at::Tensor& col) {

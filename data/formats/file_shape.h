@@ -22,8 +22,9 @@ struct FileShape {
   std::vector<std::string> warnings = {};  // what was left out or assumed, a phrase for each
   // Names the first point of a cloud whose coordinates are not finite, with its place; empty: all are finite.
   std::string invalid_place = {}, invalid = {};
-  // float64 [V]: the values of the property or column of labels (data/formats/point_labels.h), whatever they are;
-  // undefined if there is none, and of formats whose labels are not read.
+  // float64 [V]: the values of the property or column of labels (data/formats/point_labels.h), whatever they are, of a
+  // table NaN where there is none, and infinity for a word; undefined if there is no such property, and of formats
+  // whose labels are not read.
   at::Tensor labels = {};
   std::vector<std::string> names = {};  // of the properties or columns of the points, of formats whose labels are read
   bool is_mesh() const { return mesh.faces.size(0) > 0; }

@@ -179,13 +179,17 @@ void add_points(const NpyArray& array, bool may_have_normals, const std::string&
   rows.finish();
 }
 
-// Returns the array if it has a number for each of `count` points. The class of a cloud may have the same name.
-std::optional<NpyArray> label_array(std::string_view bytes, const std::string& name, int64_t count) {
+// Returns the array if it has a number for each of `count` points, and otherwise adds to `name` what it is. The class
+// of a cloud may have the same name.
+std::optional<NpyArray> label_array(std::string_view bytes, std::string& name, int64_t count) {
   try {
     NpyArray array = parse_npy(bytes, name);
+    const std::string shape = npy_shape_text(array);
     if (array.shape.size() == 1) array.shape.push_back(1);
     if (array.shape == std::vector<int64_t>{count, 1}) return array;
+    name += " of shape " + shape;
   } catch (const DataError&) {  // words or objects
+    name += " without numbers";
   }
   return std::nullopt;
 }
@@ -193,21 +197,21 @@ std::optional<NpyArray> label_array(std::string_view bytes, const std::string& n
 // Adds the labels of the points, if an array is named as they are and has a number for each point.
 void add_labels(const ZipArchive& archive, const std::vector<std::string>& members, FileShapeBuilder& builder) {
   constexpr std::string_view ending = ".npy";
-  std::vector<std::string> bytes;  // of the arrays that are labels
+  std::vector<std::string> bytes, texts;  // of the arrays that are labels; the names of all
   std::vector<NpyArray> arrays;
   std::vector<std::string_view> names, others;
   bytes.reserve(members.size());
+  texts.reserve(members.size());
   for (const std::string_view member : members) {
-    const std::string_view name = member.substr(0, member.size() - (member.ends_with(ending) ? ending.size() : 0));
-    if (!label_column({name})) {
-      others.push_back(name);
-      continue;
+    std::string& name =
+        texts.emplace_back(member.substr(0, member.size() - (member.ends_with(ending) ? ending.size() : 0)));
+    std::optional<NpyArray> array;
+    if (label_column({name})) {
+      bytes.push_back(archive.read(std::string(member)));
+      array = label_array(bytes.back(), name, builder.vertex_count());
     }
-    bytes.push_back(archive.read(std::string(member)));
-    const std::optional<NpyArray> array = label_array(bytes.back(), std::string(member), builder.vertex_count());
-    if (!array) continue;
-    names.push_back(name);
-    arrays.push_back(*array);
+    (array ? names : others).push_back(name);
+    if (array) arrays.push_back(*array);
   }
   if (const std::optional<size_t> found = label_column(names)) {
     const NpyArray& labels = arrays[*found];

@@ -118,6 +118,8 @@ class PlyBody {
     constexpr std::array<std::string_view, 3> long_names = {"normal_x", "normal_y", "normal_z"};  // PCL's
     constexpr size_t label_role = names.size() + 1;  // after the role of the properties that are ignored
     std::vector<size_t> role;
+    std::vector<std::string> texts;
+    texts.reserve(element.properties.size());
     std::vector<std::string_view> property_names;
     std::array<bool, names.size()> has{};
     for (const PlyProperty& property : element.properties) {
@@ -125,11 +127,10 @@ class PlyBody {
       const auto other = std::find(long_names.begin(), long_names.end(), property.name) - long_names.begin();
       if (other < 3) role.back() = 3 + static_cast<size_t>(other);
       if (role.back() < names.size()) has[role.back()] = true;
-      property_names.push_back(property.name);
+      property_names.push_back(texts.emplace_back(property.name + (property.is_list ? " (a list)" : "")));
     }
     const std::optional<size_t> label = label_column(property_names);
-    const bool has_labels = label && !element.properties[*label].is_list;
-    if (has_labels) role[*label] = label_role;
+    if (label) role[*label] = label_role;
     builder_.set_names(property_names);
     if (!(has[0] && has[1] && has[2])) throw DataError(file_, "vertices with properties x, y and z", "others");
     for (size_t p = 0; p < role.size(); ++p) {
@@ -147,7 +148,7 @@ class PlyBody {
       }
       builder_.add_vertex(value[0], value[1], value[2]);
       if (has_normals) builder_.add_normal(value[3], value[4], value[5]);
-      if (has_labels) builder_.add_label(value[label_role]);
+      if (label) builder_.add_label(value[label_role]);
     }
   }
 

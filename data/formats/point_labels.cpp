@@ -50,20 +50,25 @@ at::Tensor point_labels(const FileShape& shape, const std::string& file) {
                     shape.names.empty() ? "columns without such a name, which --columns x,y,z,label tells"
                                         : names_text(shape.names));
   }
-  const at::Tensor& labels = shape.labels;
+  constexpr double minus_one_of_32_bits = 4294967295.0, minus_one_of_64_bits = 18446744073709551615.0;
+  const at::Tensor none =
+      shape.labels.isnan() | (shape.labels == minus_one_of_32_bits) | (shape.labels == minus_one_of_64_bits);
+  const at::Tensor labels = shape.labels.masked_fill(none, unlabelled_part);
   const at::Tensor wrong = (labels != labels.floor()) | (labels < unlabelled_part) | (labels >= part_number_limit);
   if (wrong.any().item<bool>()) {
     const auto point = wrong.to(at::kByte).argmax().item<int64_t>();
     const auto label = labels[point].item<double>();
     std::ostringstream found;
     found.precision(12);
-    if (std::isnan(label)) {
+    if (std::isinf(label)) {
       found << "no number";
     } else {
       found << label;
     }
     found << " at point " << point + 1;
-    throw DataError(file, "labels that are whole numbers from 0 on, or -1, in a signed type, without a label",
+    throw DataError(file,
+                    "labels that are whole numbers from 0 to " + std::to_string(part_number_limit - 1) +
+                        ", or -1 or NaN without a label",
                     found.str());
   }
   return labels.to(at::kLong);

@@ -169,8 +169,10 @@ class PointTable {
     }
     rows_->add(value, lines_.line_number());
     if (columns_.label) {
-      const std::optional<double> label = number_of(fields_[*columns_.label], delimiter);
-      builder_.add_label(label.value_or(std::numeric_limits<double>::quiet_NaN()));
+      const std::string_view field = fields_[*columns_.label];
+      using Limits = std::numeric_limits<double>;
+      const double no_number = field.empty() ? Limits::quiet_NaN() : Limits::infinity();
+      builder_.add_label(number_of(field, delimiter).value_or(no_number));
     }
     ++since_count_;
   }

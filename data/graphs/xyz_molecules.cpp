@@ -82,7 +82,7 @@ struct ParsedMolecule {
 
 std::vector<ParsedMolecule> read_xyz_files(const std::vector<fs::path>& files) {
   std::vector<ParsedMolecule> out(files.size());
-  parallel_items(static_cast<int64_t>(files.size()), at::get_num_threads(), [&](int64_t i) {
+  for_each_file(static_cast<int64_t>(files.size()), [&](int64_t i) {
     const fs::path& file = files[static_cast<size_t>(i)];
     ParsedMolecule& parsed = out[static_cast<size_t>(i)];
     parsed.molecule = read_xyz_molecule(read_gz_file(file), file.string());
@@ -109,7 +109,7 @@ std::string molecule_name(const fs::path& file, size_t number, bool alone) {
 // Returns the molecules of the files, in order.
 std::vector<FileMolecule> read_frames(const std::vector<fs::path>& files) {
   std::vector<std::vector<XyzMolecule>> frames(files.size());
-  parallel_items(static_cast<int64_t>(files.size()), at::get_num_threads(), [&](int64_t i) {
+  for_each_file(static_cast<int64_t>(files.size()), [&](int64_t i) {
     const fs::path& file = files[static_cast<size_t>(i)];
     frames[static_cast<size_t>(i)] = read_xyz_frames(read_gz_file(file), file.string());
   });
@@ -200,8 +200,10 @@ TextTable comment_table(const std::vector<FileMolecule>& molecules, const fs::pa
     if (of_folder) table.files.push_back(molecules[row].file);
     auto pairs = xyz_comment_pairs(molecule.comment);
     if (pairs.empty()) pairs.emplace_back("comment", molecule.comment);
+    std::set<std::string> seen;
     for (auto& [key, value] : pairs) {
       if (key == "Properties") continue;
+      if (!seen.insert(key).second) throw DataError(table.place(row), "every key once in a comment", key + " again");
       const auto [column, is_new] = columns.try_emplace(key, columns.size());
       if (is_new) {
         if (columns.size() > max_keys) {
@@ -313,7 +315,7 @@ PackedItems read_xyz_graphs(const fs::path& file) {
   std::vector<std::string> names;
   for (const FileMolecule& one : molecules) names.push_back(one.name);
   PackedItems packed = pack_molecules(with_bonds(std::move(molecules)), file);
-  if (packed.size() > 1) packed.names = std::move(names);
+  packed.names = std::move(names);
   return packed;
 }
 

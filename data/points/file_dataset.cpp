@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <set>
 #include <system_error>
 
@@ -50,27 +49,6 @@ std::string place_of(const DatasetItem& item) {
 }
 
 }  // namespace
-
-void for_each_file(int64_t count, const std::function<void(int64_t)>& read,
-                   const std::function<void(int64_t, int64_t)>& progress) {
-  std::mutex mutex;
-  int64_t done = 0;
-  std::map<int64_t, std::string> broken;
-  parallel_items(count, at::get_num_threads(), [&](int64_t i) {
-    try {
-      read(i);
-    } catch (const DataError& error) {
-      const std::lock_guard lock(mutex);
-      broken.emplace(i, error.what());
-    }
-    const std::lock_guard lock(mutex);
-    ++done;
-    if (progress) progress(done, count);
-  });
-  std::vector<std::string> messages;
-  for (const auto& [file, message] : broken) messages.push_back(message);
-  if (!messages.empty()) throw BrokenFiles(messages);
-}
 
 std::vector<std::string> first_of_each_kind(const std::vector<FileWarnings>& files) {
   std::vector<std::pair<std::string, int64_t>> said;  // the first warning of each kind, and how many files have one

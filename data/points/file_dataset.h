@@ -21,11 +21,6 @@ struct DatasetItem {
   std::string member;          // member of the zip file; empty if `file` is the shape
 };
 
-// Calls read(i) for each of `count` files, on several threads, and then progress(done, count), if there is one. Throws
-// one BrokenFiles with the errors of all files, in their order.
-void for_each_file(int64_t count, const std::function<void(int64_t)>& read,
-                   const std::function<void(int64_t, int64_t)>& progress = {});
-
 // A file, and what was left out of it or assumed, a phrase for each.
 using FileWarnings = std::pair<std::string, std::vector<std::string>>;
 // Returns, of the warnings that differ in numbers alone, the first one with its file and the number of other files that

@@ -80,11 +80,11 @@ Entries entries_of(const fs::path& folder, TreeFiles files) {
   return found;
 }
 
-// Returns the split that a folder is named after, in any case: "train", "Train" or "TRAIN".
+// Returns the split that a folder is named after, in any case: "train", "Train" or "training".
 std::optional<Split> split_of(const fs::path& folder) {
   const std::string name = lower_case(folder.filename().string());
-  if (name == "train") return Split::train;
-  if (name == "test") return Split::test;
+  if (name == "train" || name == "training") return Split::train;
+  if (name == "test" || name == "testing") return Split::test;
   return std::nullopt;
 }
 
@@ -192,7 +192,8 @@ class TreeScan {
       return "folders without a shape file, such as " + classes.begin()->second.folder.string();
     }
     if (first_nested_.empty()) return "none of these";
-    return std::to_string(nested_) + " shape files in other places, such as " +
+    return std::to_string(nested_) +
+           (nested_ == 1 ? " shape file in another place, " : " shape files in other places, such as ") +
            first_nested_.lexically_relative(root_).string() + "; folders must be " + layouts;
   }
 
@@ -206,9 +207,10 @@ class TreeScan {
     std::error_code error;
     if (files_ != TreeFiles::labelled || fs::exists(root_ / "config.toml", error)) return false;  // a RUN
     if (top.folders.empty()) return !top.shapes.empty();
-    return top.shapes.empty() && std::all_of(top.folders.begin(), top.folders.end(), [&](const fs::path& folder) {
+    return top.shapes.empty() && has_split_folders(top) &&
+           std::all_of(top.folders.begin(), top.folders.end(), [&](const fs::path& folder) {
              const Entries inside = entries_of(folder, files_);
-             return split_of(folder) && inside.folders.empty() && !inside.shapes.empty();
+             return inside.folders.empty() && (!split_of(folder) || !inside.shapes.empty());
            });
   }
 
@@ -463,8 +465,8 @@ DatasetListing list_tree(const fs::path& root, Split split, SplitRule rule, Tree
   if (listing.items.empty()) {
     std::string few = split == Split::test ? scan.too_few(test_every) : "";
     if (split == Split::train && test_every == 1) few = "none: --test-every 1 takes all of them for testing";
-    throw DataError(root.string(), split == Split::train ? "shapes to train with" : "shapes to test with",
-                    few.empty() ? "none" : few);
+    if (few.empty()) few = std::string("none in a folder ") + (split == Split::train ? "train/" : "test/");
+    throw DataError(root.string(), split == Split::train ? "shapes to train with" : "shapes to test with", few);
   }
   warn_of_spellings(root, scan.classes, listing.warnings);
   warn_of_empty_classes(root, scan.classes, split, test_every, listing.warnings);
@@ -480,6 +482,10 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
 
 DatasetListing list_labelled_tree(const fs::path& root, Split split) {
   return list_tree(root, split, labelled_rule, TreeFiles::labelled);
+}
+
+std::string not_labelled_tree_text(const fs::path& root) {
+  return TreeScan(root, labelled_rule, TreeFiles::labelled).found_instead();
 }
 
 bool labelled_tree_has_split(const fs::path& root, Split split) {

@@ -14,26 +14,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The ids of the parts of a class by their numbers in its files; unlabelled_part for those of points without a label.
-using IdsByNumber = std::map<int64_t, int64_t>;
+// The ids of the parts of a class by their labels in its files; unlabelled_part for those of points without a label.
+using IdsByLabel = std::map<int64_t, int64_t>;
 
-// Reads a cloud, or samples a mesh with labelled vertices. The parts of the shape are the numbers in the file.
+// Reads a cloud, or samples a mesh with labelled vertices. The parts of the shape are the labels in the file.
 Shape read_labelled_shape(const DatasetItem& item, const ShapeReadOptions& options) {
   const std::string file = item.file.string();
   FileShape content = parse_shape(read_file(item.file), file, options);
-  at::Tensor numbers = point_labels(content, file);
+  at::Tensor labels = point_labels(content, file);
   Shape shape = to_cloud(content, PointDatasetOptions{}.points_per_mesh, text_hash(item.name), file);
   if (content.is_mesh()) {
     const at::Tensor& vertices = content.mesh.vertices;
     const at::Tensor near_origin = shape.offset.defined() ? vertices - shape.offset : vertices;
-    numbers = numbers.index_select(0, std::get<0>(knn(near_origin, shape.points.to(at::kDouble), 1)).squeeze(1));
+    labels = labels.index_select(0, std::get<0>(knn(near_origin, shape.points.to(at::kDouble), 1)).squeeze(1));
     content.warnings.push_back("a mesh, of which " + std::to_string(shape.points.size(0)) +
                                " points are sampled, each with the label of the nearest vertex");
   }
   if (std::string warning = label_choice_text(content.names); !warning.empty()) {
     content.warnings.push_back(std::move(warning));
   }
-  shape.parts = numbers;
+  shape.parts = labels;
   shape.label = item.label;
   shape.name = item.name;
   shape.warnings = std::move(content.warnings);
@@ -42,16 +42,16 @@ Shape read_labelled_shape(const DatasetItem& item, const ShapeReadOptions& optio
 
 // What is kept of a file when the dataset is opened.
 struct LabelledFile {
-  std::map<int64_t, int64_t> points;  // of each number of a part, and of unlabelled_part
+  std::map<int64_t, int64_t> points;  // of each label, and of unlabelled_part
   bool with_normals = false;
   std::vector<std::string> warnings;
 };
 
 LabelledFile describe(Shape shape) {
   LabelledFile file{{}, shape.normals.defined(), std::move(shape.warnings)};
-  const auto [numbers, rows, counts] =
+  const auto [labels, rows, counts] =
       at::_unique2(shape.parts, /*sorted=*/true, /*return_inverse=*/false, /*return_counts=*/true);
-  for (int64_t i = 0; i < numbers.size(0); ++i) file.points[numbers[i].item<int64_t>()] = counts[i].item<int64_t>();
+  for (int64_t i = 0; i < labels.size(0); ++i) file.points[labels[i].item<int64_t>()] = counts[i].item<int64_t>();
   return file;
 }
 
@@ -64,23 +64,22 @@ std::vector<LabelledFile> describe_files(const std::vector<DatasetItem>& items, 
   return files;
 }
 
-// Takes the numbers in the files of a class as its parts, which are named by them.
-NumberedParts parts_in_files(const std::vector<DatasetItem>& items, const std::vector<LabelledFile>& files,
+// Takes the labels in the files of a class as its parts, which are named by them.
+LabelledParts parts_in_files(const std::vector<DatasetItem>& items, const std::vector<LabelledFile>& files,
                              const std::vector<std::string>& class_names, const fs::path& root) {
   std::vector<std::set<int64_t>> found(class_names.size());
   for (size_t i = 0; i < items.size(); ++i) {
-    for (const auto& [number, points] : files[i].points) {
-      if (number != unlabelled_part) found[static_cast<size_t>(items[i].label)].insert(number);
+    for (const auto& [label, points] : files[i].points) {
+      if (label != unlabelled_part) found[static_cast<size_t>(items[i].label)].insert(label);
     }
   }
-  NumberedParts list;
-  for (size_t label = 0; label < class_names.size(); ++label) {
-    if (found[label].empty()) {
-      throw DataError(root.string(), "a labelled point in the files of " + class_names[label], "none");
+  LabelledParts list;
+  for (size_t category = 0; category < class_names.size(); ++category) {
+    if (found[category].empty()) {
+      throw DataError(root.string(), "a labelled point in the files of " + class_names[category], "none");
     }
-    for (const int64_t number : found[label]) {
-      list.parts.push_back({std::to_string(number), static_cast<int64_t>(label)});
-      list.numbers.push_back(number);
+    for (const int64_t label : found[category]) {
+      list.parts.push_back({std::to_string(label), static_cast<int64_t>(category), label});
     }
   }
   return list;
@@ -88,8 +87,8 @@ NumberedParts parts_in_files(const std::vector<DatasetItem>& items, const std::v
 
 class LabelledTree final : public PartDataset {
  public:
-  // `files` describe the items of the listing, in their order. Throws BrokenFiles for numbers that are no parts.
-  LabelledTree(DatasetListing listing, const std::vector<LabelledFile>& files, NumberedParts parts,
+  // `files` describe the items of the listing, in their order. Throws BrokenFiles for labels that are of no part.
+  LabelledTree(DatasetListing listing, const std::vector<LabelledFile>& files, LabelledParts parts,
                ShapeReadOptions options);
   int64_t size() const override { return static_cast<int64_t>(listing_.items.size()); }
   Shape get(int64_t index) const override;
@@ -107,17 +106,17 @@ class LabelledTree final : public PartDataset {
     check_item(index, size());
     return listing_.items[static_cast<size_t>(index)];
   }
-  int64_t id_of(int64_t number, const DatasetItem& item) const;
+  int64_t id_of(int64_t label, const DatasetItem& item) const;
 
   DatasetListing listing_;
   PartList parts_;
-  std::vector<IdsByNumber> ids_;  // of each class
+  std::vector<IdsByLabel> ids_;  // of each class
   ShapeReadOptions options_;
   LabelCounts counts_;
   std::string file_without_normals_;
 };
 
-LabelledTree::LabelledTree(DatasetListing listing, const std::vector<LabelledFile>& files, NumberedParts parts,
+LabelledTree::LabelledTree(DatasetListing listing, const std::vector<LabelledFile>& files, LabelledParts parts,
                            ShapeReadOptions options)
     : listing_(std::move(listing)),
       parts_(std::move(parts.parts)),
@@ -125,10 +124,10 @@ LabelledTree::LabelledTree(DatasetListing listing, const std::vector<LabelledFil
       options_(std::move(options)),
       counts_(static_cast<int64_t>(parts_.size())) {
   for (size_t id = 0; id < parts_.size(); ++id) {
-    ids_[static_cast<size_t>(parts_[id].category)][parts.numbers[id]] = static_cast<int64_t>(id);
+    ids_[static_cast<size_t>(parts_[id].category)][parts_[id].label] = static_cast<int64_t>(id);
   }
   for (auto& ids : ids_) ids[unlabelled_part] = unlabelled_part;
-  for (const auto& [category, number] : parts.unlabelled) ids_[static_cast<size_t>(category)][number] = unlabelled_part;
+  for (const auto& [category, label] : parts.unlabelled) ids_[static_cast<size_t>(category)][label] = unlabelled_part;
   std::vector<FileWarnings> warnings;
   std::vector<std::string> broken;
   auto* const points_of = counts_.parts.mutable_data_ptr<int64_t>();
@@ -136,8 +135,8 @@ LabelledTree::LabelledTree(DatasetListing listing, const std::vector<LabelledFil
     const DatasetItem& item = listing_.items[i];
     bool labelled = false;
     try {
-      for (const auto& [number, points] : files[i].points) {
-        const int64_t id = id_of(number, item);
+      for (const auto& [label, points] : files[i].points) {
+        const int64_t id = id_of(label, item);
         (id == unlabelled_part ? counts_.unlabelled : points_of[id]) += points;
         labelled = labelled || id != unlabelled_part;
       }
@@ -153,15 +152,15 @@ LabelledTree::LabelledTree(DatasetListing listing, const std::vector<LabelledFil
   for (std::string& warning : first_of_each_kind(warnings)) listing_.warnings.push_back(std::move(warning));
 }
 
-int64_t LabelledTree::id_of(int64_t number, const DatasetItem& item) const {
-  const IdsByNumber& ids = ids_[static_cast<size_t>(item.label)];
-  if (const auto found = ids.find(number); found != ids.end()) return found->second;
+int64_t LabelledTree::id_of(int64_t label, const DatasetItem& item) const {
+  const IdsByLabel& ids = ids_[static_cast<size_t>(item.label)];
+  if (const auto found = ids.find(label); found != ids.end()) return found->second;
   std::string known;
   for (const auto& [one, id] : ids) known += one == unlabelled_part ? "" : std::to_string(one) + ", ";
-  throw DataError(item.file.string(),
-                  "labels of the parts of " + listing_.class_names[static_cast<size_t>(item.label)] + ", " + known +
-                      "or -1 without a label",
-                  std::to_string(number));
+  const std::string &name = listing_.class_names[static_cast<size_t>(item.label)], number = std::to_string(label);
+  throw DataError(item.file.string(), "labels of the parts of " + name + ", " + known + "or -1 without a label",
+                  number + ": a line \"" + number + " " + name + " PART\" in " + part_list_name +
+                      " names it, with unlabelled for PART if its points have no label");
 }
 
 Shape LabelledTree::get(int64_t index) const {
@@ -244,8 +243,8 @@ std::unique_ptr<PartDataset> open_labelled_tree(const fs::path& root, PartSplit 
     const std::vector<DatasetItem> more = list_labelled_tree(root, other).items;
     items.insert(items.end(), more.begin(), more.end());
   }
-  NumberedParts parts;
-  if (named) parts = read_numbered_parts(root / part_list_name, listing.class_names);
+  LabelledParts parts;
+  if (named) parts = read_labelled_parts(root / part_list_name, listing.class_names);
   std::vector<LabelledFile> files = describe_files(items, options);
   if (!named) parts = parts_in_files(items, files, listing.class_names, root);
   files.resize(count);

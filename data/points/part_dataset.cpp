@@ -36,7 +36,8 @@ std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& sour
   check_links(source);
   const DatasetFormat<PartReader>* format = find_format(part_formats(), source);
   if (format == nullptr) {
-    throw DataError(source.string(), "shapes with parts: " + formats_text(part_formats()), "none of these");
+    throw DataError(source.string(), "shapes with parts: " + formats_text(part_formats()),
+                    not_labelled_tree_text(source));
   }
   return format->read(source, split, options);
 }

@@ -18,14 +18,17 @@ at::Tensor part_mask(const PartList& parts, int64_t classes) {
 
 namespace {
 
-constexpr std::string_view unlabelled_name = "unlabelled";
+bool is_unlabelled(const std::string& part) {
+  const std::string name = lower_case(part);
+  return name == "unlabelled" || name == "unlabeled";
+}
 
-// `counted`: ids count from 0 in order; otherwise they are numbers of a class, or of points without a label.
-NumberedParts parse_numbered_parts(const std::string& text, const std::vector<std::string>& class_names,
-                                   const std::string& source, bool counted) {
-  NumberedParts list;
+// `counted`: the first words are ids, which count from 0 in order; otherwise they are labels of a class.
+LabelledParts parse_lines(const std::string& text, const std::vector<std::string>& class_names,
+                          const std::string& source, bool counted) {
+  LabelledParts list;
   std::set<std::pair<int64_t, std::string>> seen;
-  std::set<std::pair<int64_t, int64_t>> numbers;
+  std::set<std::pair<int64_t, int64_t>> labels;
   TextLines lines(text, source);
   while (lines.next()) {
     const int64_t id = lines.integer("the id of a part");
@@ -40,17 +43,16 @@ NumberedParts parse_numbered_parts(const std::string& text, const std::vector<st
     if (part.empty()) lines.fail_word("the name of a part", part);
     lines.end_of_line("the name of a part");
     const int64_t category = found - class_names.begin();
-    const bool is_part = counted || part != unlabelled_name;
+    const bool is_part = counted || !is_unlabelled(part);
     if (is_part && !seen.emplace(category, part).second) lines.fail("a part that is not above", part);
-    if (!numbers.emplace(category, id).second) {
+    if (!labels.emplace(category, id).second) {
       lines.fail("an id that is not above for " + *found, std::to_string(id));
     }
-    if (!is_part) {
+    if (is_part) {
+      list.parts.push_back({part, category, id});
+    } else {
       list.unlabelled.emplace_back(category, id);
-      continue;
     }
-    list.parts.push_back({part, category});
-    list.numbers.push_back(id);
   }
   for (size_t label = 0; label < class_names.size(); ++label) {
     const auto owned = [&](const ShapePart& part) { return part.category == static_cast<int64_t>(label); };
@@ -64,15 +66,15 @@ NumberedParts parse_numbered_parts(const std::string& text, const std::vector<st
 
 PartList parse_part_list(const std::string& text, const std::vector<std::string>& class_names,
                          const std::string& source) {
-  return parse_numbered_parts(text, class_names, source, /*counted=*/true).parts;
+  return parse_lines(text, class_names, source, /*counted=*/true).parts;
 }
 
 PartList read_part_list(const std::filesystem::path& file, const std::vector<std::string>& class_names) {
   return parse_part_list(read_file(file), class_names, file.string());
 }
 
-NumberedParts read_numbered_parts(const std::filesystem::path& file, const std::vector<std::string>& class_names) {
-  return parse_numbered_parts(read_file(file), class_names, file.string(), /*counted=*/false);
+LabelledParts read_labelled_parts(const std::filesystem::path& file, const std::vector<std::string>& class_names) {
+  return parse_lines(read_file(file), class_names, file.string(), /*counted=*/false);
 }
 
 std::string part_list_text(const PartList& parts, const std::vector<std::string>& class_names) {
@@ -107,7 +109,7 @@ PartList shapenet_part_list() {
   const auto& classes = shapenet_part_classes();
   for (size_t label = 0; label < classes.size(); ++label) {
     for (int64_t i = 0; i < classes[label].parts; ++i) {
-      parts.push_back({std::to_string(i + 1), static_cast<int64_t>(label)});
+      parts.push_back({std::to_string(i + 1), static_cast<int64_t>(label), classes[label].first_part + i});
     }
   }
   return parts;

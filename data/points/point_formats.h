@@ -35,6 +35,8 @@ DatasetListing list_folder_tree(const std::filesystem::path& root, Split split, 
 // folder, files in the root, or in its folders train/ and test/, are one class, which is named after the root. Throws
 // DataError likewise, and for two files that differ in the extension only.
 DatasetListing list_labelled_tree(const std::filesystem::path& root, Split split);
+// Says what a folder has in place of such clouds: "none of these", or files where none are looked for.
+std::string not_labelled_tree_text(const std::filesystem::path& root);
 // Returns whether there is a file of this split, by the same rules. Throws DataError likewise.
 bool labelled_tree_has_split(const std::filesystem::path& root, Split split);
 

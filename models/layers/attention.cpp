@@ -87,7 +87,7 @@ AttentionOptions checked(const AttentionOptions& options) {
   return options;
 }
 
-RelativeWeights weights_of(const SamplingAttentionImpl& attention) {
+RelativeMaps weights_of(const SamplingAttentionImpl& attention) {
   return {attention.w_mul, attention.b_mul, attention.w_add, attention.b_add};
 }
 
@@ -185,7 +185,7 @@ at::Tensor SamplingAttentionImpl::mix_points(const Projections& p, const Relativ
 at::Tensor SamplingAttentionImpl::mix_graph(const Projections& p, const RelativeEncoding& relative,
                                             const Pairs& pairs) const {
   if (relative.coordinates.defined()) {
-    const AttentionBias bias = dense_attention_bias(relative, pairs, weights_of(*this), p.q_ptr, p.k_ptr);
+    const DenseAttentionBias bias = dense_attention_bias(relative, pairs, weights_of(*this), p.q_ptr, p.k_ptr);
     return maxout_attention(p.q, p.k, p.v, p.leak, bias.mul, bias.add, p.q_ptr, p.k_ptr, options.eps);
   }
   return graph_attention(p.q, p.k, p.v, p.leak, relative.rowptr, relative.col, relative.edge_attr, pairs.top,

@@ -20,7 +20,7 @@ at::Tensor exact_softplus(const at::Tensor& x) {
 }
 
 // Returns [n, k, h].
-AttentionBias transform(const at::Tensor& encoding, const RelativeWeights& weights) {
+DenseAttentionBias transform(const at::Tensor& encoding, const RelativeMaps& weights) {
   const NoAutocast no_autocast;  // like the fused operators, which compute it in the type of the weights
   return {exact_softplus(at::matmul(encoding, weights.w_mul) + weights.b_mul),
           at::matmul(encoding, weights.w_add) + weights.b_add};
@@ -102,16 +102,16 @@ at::Tensor node_encoding(const RelativeEncoding& relative, const SummedEdges& su
   return at::cat(encoding, -1);
 }
 
-AttentionBias graph_bias(const RelativeEncoding& relative, const SummedEdges& summed, const Pairs& pairs,
-                         const RelativeWeights& weights, const Span& span) {
-  const AttentionBias top = transform(node_encoding(relative, summed, pairs.top, span), weights);
-  const AttentionBias partner = transform(node_encoding(relative, summed, pairs.partner, span), weights);
+DenseAttentionBias graph_bias(const RelativeEncoding& relative, const SummedEdges& summed, const Pairs& pairs,
+                              const RelativeMaps& weights, const Span& span) {
+  const DenseAttentionBias top = transform(node_encoding(relative, summed, pairs.top, span), weights);
+  const DenseAttentionBias partner = transform(node_encoding(relative, summed, pairs.partner, span), weights);
   const at::Tensor p = pairs.weight.narrow(0, span.key, span.keys).view({1, span.keys, 1});
   return {p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add};
 }
 
-AttentionBias attention_bias(const RelativeEncoding& relative, const SummedEdges& summed, const Pairs& pairs,
-                             const RelativeWeights& weights, const Span& span) {
+DenseAttentionBias attention_bias(const RelativeEncoding& relative, const SummedEdges& summed, const Pairs& pairs,
+                                  const RelativeMaps& weights, const Span& span) {
   switch (relative.kind) {
     case RelativeEncodingKind::points:
       return transform(point_encoding(relative, pairs, weights.w_mul.size(0), span), weights);
@@ -159,7 +159,7 @@ at::Tensor normalized(ProbabilityKind kind, const at::Tensor& score, const at::T
 
 // Returns P of the queries of `span` over its keys, [queries, keys, h].
 at::Tensor span_probabilities(const ComposedAttention& rule, const at::Tensor& q, const at::Tensor& k,
-                              const at::Tensor& leak, const AttentionBias& bias, const Span& span) {
+                              const at::Tensor& leak, const DenseAttentionBias& bias, const Span& span) {
   at::Tensor s = pair_scores(rule.score, q.narrow(0, span.query, span.queries), k.narrow(0, span.key, span.keys));
   if (bias.mul.defined()) s = s * bias.mul + bias.add;
   return normalized(rule.probability, s, leak.narrow(0, span.key, span.keys), rule.eps);
@@ -167,13 +167,14 @@ at::Tensor span_probabilities(const ComposedAttention& rule, const at::Tensor& q
 
 }  // namespace
 
-AttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
-                                   const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) {
+DenseAttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs& pairs,
+                                        const RelativeMaps& weights, const std::optional<at::Tensor>& q_ptr,
+                                        const std::optional<at::Tensor>& k_ptr) {
   const int64_t queries = relative.rowptr.size(0) - 1, keys = pairs.weight.size(0), heads = weights.b_mul.size(0);
   const SummedEdges summed(relative);
   std::vector<at::Tensor> mul, add;
   for (const Span& span : spans_of(q_ptr, queries, k_ptr, keys, pairs.weight.device())) {
-    const AttentionBias bias = attention_bias(relative, summed, pairs, weights, span);
+    const DenseAttentionBias bias = attention_bias(relative, summed, pairs, weights, span);
     mul.push_back(bias.mul.reshape({span.queries * span.keys, heads}));
     add.push_back(bias.add.reshape({span.queries * span.keys, heads}));
   }
@@ -182,19 +183,19 @@ AttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs
 
 at::Tensor ComposedAttention::probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak,
                                             const RelativeEncoding& relative, const Pairs& pairs,
-                                            const RelativeWeights& weights, const AttentionSpan& span) const {
+                                            const RelativeMaps& weights, const AttentionSpan& span) const {
   return span_probabilities(*this, q, k, leak, attention_bias(relative, SummedEdges(relative), pairs, weights, span),
                             span);
 }
 
 at::Tensor ComposedAttention::operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                          const at::Tensor& leak, const RelativeEncoding& relative, const Pairs& pairs,
-                                         const RelativeWeights& weights, const std::optional<at::Tensor>& q_ptr,
+                                         const RelativeMaps& weights, const std::optional<at::Tensor>& q_ptr,
                                          const std::optional<at::Tensor>& k_ptr) const {
   const SummedEdges summed(relative);
   std::vector<at::Tensor> items;
   for (const Span& span : spans_of(q_ptr, q.size(0), k_ptr, k.size(0), q.device())) {
-    const AttentionBias bias = attention_bias(relative, summed, pairs, weights, span);
+    const DenseAttentionBias bias = attention_bias(relative, summed, pairs, weights, span);
     const at::Tensor p = span_probabilities(*this, q, k, leak, bias, span);
     items.push_back(at::einsum("ijh,jhc->ihc", {p, v.narrow(0, span.key, span.keys)}));
   }

@@ -11,17 +11,18 @@
 namespace geosft {
 
 // Maps from X_R to heads: R_mul = softplus(X_R w_mul + b_mul), R_add = X_R w_add + b_add.
-struct RelativeWeights {
+struct RelativeMaps {
   at::Tensor w_mul, b_mul, w_add, b_add;
 };
 
 // The attention bias: R_mul and R_add of all queries and keys, as maxout_attention takes them, [sum_b nq_b * nk_b, h].
-struct AttentionBias {
+struct DenseAttentionBias {
   at::Tensor mul, add;
 };
 // Returns the attention bias of a graph encoding.
-AttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
-                                   const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr);
+DenseAttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs& pairs,
+                                        const RelativeMaps& weights, const std::optional<at::Tensor>& q_ptr,
+                                        const std::optional<at::Tensor>& k_ptr);
 
 // Rows of queries and of keys that belong to one item.
 struct AttentionSpan {
@@ -37,12 +38,12 @@ struct ComposedAttention {
   double eps;
 
   at::Tensor operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                        const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
+                        const RelativeEncoding& relative, const Pairs& pairs, const RelativeMaps& weights,
                         const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) const;
 
   // Returns P of the queries of `span` over its keys, [queries, keys, h].
   at::Tensor probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak,
-                           const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
+                           const RelativeEncoding& relative, const Pairs& pairs, const RelativeMaps& weights,
                            const AttentionSpan& span) const;
 };
 

@@ -40,6 +40,7 @@ SamplingContext SamplingContext::seeded_items(std::vector<uint64_t> votes) {
   SamplingContext context;
   context.mode_ = SampleMode::seeded;
   context.votes_ = std::move(votes);
+  context.per_item_ = true;
   return context;
 }
 
@@ -54,7 +55,7 @@ at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
   const auto seed_of = [sampling = samplings_++](uint64_t vote) {
     return static_cast<int64_t>(philox(vote, sampling, 0).first() >> 1);
   };
-  if (votes_.size() == 1) return at::full({items}, seed_of(votes_[0]), at::dtype(at::kLong).device(device));
+  if (!per_item_) return at::full({items}, seed_of(votes_[0]), at::dtype(at::kLong).device(device));
   const auto count = static_cast<int64_t>(votes_.size());
   TORCH_CHECK(items == count, "votes must have one for each of the ", items, " items, got ", count);
   const at::Tensor seeds = at::empty({items}, at::kLong);

@@ -90,7 +90,8 @@ class SamplingContext {
   std::optional<at::Generator> generator_;
   RngBuffer* buffer_ = nullptr;
   WholeBatch whole_;
-  std::vector<uint64_t> votes_ = {0};  // one for all items, or one per item
+  std::vector<uint64_t> votes_ = {0};  // one for all items or, with `per_item_`, one for each
+  bool per_item_ = false;
   uint64_t samplings_ = 0;
   at::Tensor choices_;
   ForwardTrace* trace_ = nullptr;

@@ -24,7 +24,6 @@ using AttentionForward = std::tuple<at::Tensor, at::Tensor>(const OptionalTensor
 using AttentionBackward = std::vector<at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
                                                   const OptionalTensors&, double, const c10::List<bool>& output_mask);
 using AttentionForwardHandle = c10::TypedOperatorHandle<AttentionForward>;
-using AttentionBackwardHandle = c10::TypedOperatorHandle<AttentionBackward>;
 
 inline std::string forward_name(const std::string& op) {
   return "_" + op + "_forward";
@@ -33,15 +32,10 @@ inline std::string backward_name(const std::string& op) {
   return "_" + op + "_backward";
 }
 
-// Find the operators. Hidden, because every copy of the library has its own handles.
+// Finds the operator. Hidden, because every copy of the library has its own handles.
 template <class Inputs>
 [[gnu::visibility("hidden")]] const AttentionForwardHandle& forward_operator() {
   static const auto op = find_operator<AttentionForward>(forward_name(Inputs::kOperator).c_str());
-  return op;
-}
-template <class Inputs>
-[[gnu::visibility("hidden")]] const AttentionBackwardHandle& backward_operator() {
-  static const auto op = find_operator<AttentionBackward>(backward_name(Inputs::kOperator).c_str());
   return op;
 }
 

@@ -48,26 +48,13 @@ void check_edge_shapes(const at::Tensor& rowptr, const at::Tensor& col, const ch
 
 void check_edge_values(const at::Tensor& rowptr, const at::Tensor& col, int64_t columns, const char* ptr_name,
                        const char* name) {
-  const int64_t *begin = rowptr.const_data_ptr<int64_t>(), *to = col.const_data_ptr<int64_t>();
-  const int64_t rows = rowptr.size(0) - 1, edges = col.size(0);
-  TORCH_CHECK(begin[0] == 0, ptr_name, " must begin with 0, not ", begin[0]);
-  for (int64_t i = 0; i < rows; ++i) {
-    TORCH_CHECK(begin[i + 1] >= begin[i], ptr_name, " must not decrease: entry ", i + 1, " is ", begin[i + 1],
-                " after ", begin[i]);
-  }
-  TORCH_CHECK(begin[rows] == edges, ptr_name, " must end with the number of entries of ", name, ", ", edges, ", not ",
-              begin[rows]);
-  for (int64_t e = 0; e < edges; ++e) {
-    TORCH_CHECK(to[e] >= 0 && to[e] < columns, name, " must hold 0 … ", columns - 1, ", but entry ", e, " is ", to[e]);
-  }
+  check_offsets(rowptr.const_data_ptr<int64_t>(), rowptr.size(0) - 1, col.size(0), ptr_name,
+                std::string("the number of entries of ") + name);
+  check_indices(col.const_data_ptr<int64_t>(), col.size(0), columns, name);
 }
 
 void check_edge_rows(const at::Tensor& row, int64_t rows) {
-  const int64_t* const of_edge = row.const_data_ptr<int64_t>();
-  for (int64_t e = 0; e < row.size(0); ++e) {
-    TORCH_CHECK(of_edge[e] >= 0 && of_edge[e] < rows, "row must hold 0 … ", rows - 1, ", but entry ", e, " is ",
-                of_edge[e]);
-  }
+  check_indices(row.const_data_ptr<int64_t>(), row.size(0), rows, "row");
 }
 
 EdgeIndex edge_index(const at::Tensor& rowptr, const at::Tensor& col, int64_t columns) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "geometry/device_offsets.h"
+#include "geometry/packed.h"
 
 namespace geosft {
 namespace {
@@ -135,7 +136,8 @@ PrimalMask::PrimalMask(const PrimalArguments& a, const OffsetPair& packed, const
   col = a.mask_col->contiguous();
   queries = a.q.size(0);
   a_head = rowptr.size(0) != queries + 1;
-  check_rows();
+  check_offsets(rowptr.const_data_ptr<int64_t>(), rowptr.size(0) - 1, col.size(0), "mask_rowptr",
+                "the number of entries of mask_col");
   for (const HeadGroup& group : groups) {
     const PooledRows pooled(packed.second, group.factor);
     for (const int64_t head : group.heads) {
@@ -143,18 +145,6 @@ PrimalMask::PrimalMask(const PrimalArguments& a, const OffsetPair& packed, const
       if (!a_head) return;
     }
   }
-}
-
-void PrimalMask::check_rows() const {
-  const int64_t* entries = rowptr.const_data_ptr<int64_t>();
-  const int64_t count = rowptr.size(0);
-  TORCH_CHECK(entries[0] == 0, "mask_rowptr must begin with 0, not ", entries[0]);
-  for (int64_t row = 1; row < count; ++row) {
-    TORCH_CHECK(entries[row] >= entries[row - 1], "mask_rowptr must not decrease: entry ", row, " is ", entries[row],
-                " after ", entries[row - 1]);
-  }
-  TORCH_CHECK(entries[count - 1] == col.size(0), "mask_rowptr must end with the entries of mask_col, ", col.size(0),
-              ", not ", entries[count - 1]);
 }
 
 void PrimalMask::check_columns(int64_t head, const std::vector<int64_t>& q_items,

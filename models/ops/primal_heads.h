@@ -80,7 +80,6 @@ struct PrimalMask {
   int64_t queries = 0;
 
  private:
-  void check_rows() const;
   void check_columns(int64_t head, const std::vector<int64_t>& q_items, const std::vector<int64_t>& k_items) const;
 };
 

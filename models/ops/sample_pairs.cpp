@@ -149,12 +149,12 @@ GEOSFT_OPERATORS(m) {
       "seeds) -> (Tensor top, Tensor partner, Tensor weight, Tensor sample_ptr)",
       {at::Tag::pt2_compliant_tag});
   m.def(
-      "_draw_pairs(Tensor score, int k, Tensor? ptr, bool noise, bool random_partner, Tensor? seeds, SymInt samples) "
+      "_select_pairs(Tensor score, int k, Tensor? ptr, bool noise, bool random_partner, Tensor? seeds, SymInt samples) "
       "-> "
       "(Tensor top, Tensor partner, Tensor noise, Tensor sample_ptr)",
       {at::Tag::pt2_compliant_tag});
   m.def(
-      "_draw_pairs_with_replacement(Tensor score, int k, Tensor? ptr, Tensor seeds, SymInt samples) -> "
+      "_select_pairs_with_replacement(Tensor score, int k, Tensor? ptr, Tensor seeds, SymInt samples) -> "
       "(Tensor top, Tensor partner, Tensor noise, Tensor sample_ptr)",
       {at::Tag::pt2_compliant_tag});
   m.def("_pair_weight(Tensor score, Tensor top, Tensor partner, Tensor noise, float tau) -> Tensor",
@@ -166,8 +166,8 @@ GEOSFT_OPERATORS(m) {
 }
 
 GEOSFT_KERNELS(Meta, m) {
-  m.impl("_draw_pairs", sampled_pairs_meta);
-  m.impl("_draw_pairs_with_replacement", sampled_pairs_with_replacement_meta);
+  m.impl("_select_pairs", sampled_pairs_meta);
+  m.impl("_select_pairs_with_replacement", sampled_pairs_with_replacement_meta);
   m.impl("_pair_weight", pair_weight_meta);
   m.impl("_pair_weight_backward", pair_weight_backward_meta);
 }
@@ -230,7 +230,7 @@ SampledPairs select_pairs(const at::Tensor& score, int64_t k, const std::optiona
                           bool random_partner, const std::optional<at::Tensor>& seeds) {
   using Signature = Quadruple(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, bool, bool,
                               const std::optional<at::Tensor>&, c10::SymInt);
-  static const auto op = find_operator<Signature>("_draw_pairs");
+  static const auto op = find_operator<Signature>("_select_pairs");
   check_sampling(score, k, ptr, seeds);
   c10::SymInt samples = (score.sym_size(0) / 2).min(k).max(score.sym_size(0).min(1));
   if (given(ptr)) {
@@ -245,7 +245,7 @@ SampledPairs select_pairs_with_replacement(const at::Tensor& score, int64_t k, c
                                            const at::Tensor& seeds) {
   using Signature =
       Quadruple(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, const at::Tensor&, c10::SymInt);
-  static const auto op = find_operator<Signature>("_draw_pairs_with_replacement");
+  static const auto op = find_operator<Signature>("_select_pairs_with_replacement");
   check_sampling(score, k, ptr, seeds);
   check_num_samples_with_replacement(k);
   const c10::SymInt items =

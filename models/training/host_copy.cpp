@@ -42,7 +42,7 @@ const at::Tensor& HostCopy::values() const {
   return host_;
 }
 
-void copy_to_device(const at::Tensor& values, const at::Tensor& target) {
+void copy_without_waiting(const at::Tensor& values, const at::Tensor& target) {
   target.copy_(target.is_cuda() ? values.pin_memory() : values, /*non_blocking=*/true);
 }
 
@@ -63,7 +63,7 @@ at::Tensor on_copy_stream(at::Device device, const std::function<at::Tensor()>& 
   return there;
 }
 
-at::Tensor device_copy(const at::Tensor& values, at::Device device) {
+at::Tensor overlapping_copy(const at::Tensor& values, at::Device device) {
   if (!values.defined() || values.device() == device) return values;
   if (!device.is_cuda() || !values.is_cpu()) return values.to(device);
   const at::Tensor locked = values.contiguous().pin_memory();
@@ -71,7 +71,7 @@ at::Tensor device_copy(const at::Tensor& values, at::Device device) {
 }
 
 at::Tensor offsets_for(const at::Tensor& ptr, at::Device device) {
-  return device.is_cpu() ? ptr : ptr_with_device_copy(ptr, device_copy(ptr, device));
+  return device.is_cpu() ? ptr : ptr_with_device_copy(ptr, overlapping_copy(ptr, device));
 }
 
 }  // namespace geosft

@@ -27,11 +27,11 @@ bool is_running_statistic(const std::string& name) {
   return name.ends_with("running_mean") || name.ends_with("running_var");
 }
 
-void copy_into(const at::Tensor& target, const std::map<std::string, at::Tensor>& state, const std::string& name) {
+// Returns the entry of a saved state, for a tensor of these sizes.
+const at::Tensor& find(const std::map<std::string, at::Tensor>& state, const std::string& name, at::IntArrayRef sizes) {
   const at::Tensor& source = find(state, name);
-  TORCH_CHECK(source.sizes() == target.sizes(), "the saved ", name, " has shape ", source.sizes(), ", the model needs ",
-              target.sizes());
-  target.copy_(source);
+  TORCH_CHECK(source.sizes() == sizes, "the saved ", name, " has shape ", source.sizes(), ", the model needs ", sizes);
+  return source;
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ at::Tensor Optimization::enqueue(double epoch) {
 void Optimization::begin_step(double epoch) {
   TORCH_CHECK(fused_, "begin_step is of fused steps");
   rate_ = scheduled_rate(options_, steps_++, epoch);
-  copy_to_device(at::tensor({rate_, average_weight()}, at::kFloat), numbers_);
+  copy_without_waiting(at::tensor({rate_, average_weight()}, at::kFloat), numbers_);
 }
 
 at::Tensor Optimization::apply() {
@@ -191,29 +191,37 @@ std::map<std::string, at::Tensor> Optimization::state() const {
 
 void Optimization::load_state(const std::map<std::string, at::Tensor>& state) {
   at::NoGradGuard guard;
-  steps_ = find(state, "steps").item<int64_t>();
-  rate_ = find(state, "learning_rate").item<double>();
+  // What does not fit changes nothing: all entries are found before the first is copied.
+  std::vector<std::pair<at::Tensor, at::Tensor>> copies;  // target and source
+  const auto steps = find(state, "steps").item<int64_t>();
+  const auto rate = find(state, "learning_rate").item<double>();
   for (const Average& average : averages_) {
-    if (is_running_statistic(average.name) && state.count("average." + average.name) == 0) {
-      average.mean.copy_(average.current);
-    } else {
-      copy_into(average.mean, state, "average." + average.name);
-    }
+    const bool absent = is_running_statistic(average.name) && !state.contains("average." + average.name);
+    copies.emplace_back(average.mean,
+                        absent ? average.current : find(state, "average." + average.name, average.mean.sizes()));
   }
+  std::vector<std::pair<at::Tensor, at::Tensor>> moments(parameters_.size());  // undefined without a gradient so far
   for (size_t i = 0; i < parameters_.size(); ++i) {
-    if (optimizer_) optimizer_->state().erase(parameters_[i].unsafeGetTensorImpl());
-    // A parameter that never had a gradient has no moments.
-    if (state.count("first_moment." + names_[i]) + state.count("second_moment." + names_[i]) == 0) continue;
-    const FusedAdamW::Moments held = new_moments(i);
-    copy_into(held.first, state, "first_moment." + names_[i]);
-    copy_into(held.second, state, "second_moment." + names_[i]);
-    const auto applied = state.find("applied_steps");  // absent from states of steps that were not fused
-    if (fused_) held.steps.copy_(applied == state.end() ? at::scalar_tensor(steps_) : applied->second);
+    const std::string first = "first_moment." + names_[i], second = "second_moment." + names_[i];
+    if (!state.contains(first) && !state.contains(second)) continue;
+    moments[i] = {find(state, first, parameters_[i].sizes()), find(state, second, parameters_[i].sizes())};
   }
   // A run that continues in float16 after another precision starts with the initial loss scale.
-  if (fused_ && fused_->loss_scale().defined() && state.count("loss_scale") > 0) {
-    copy_into(fused_->loss_scale(), state, "loss_scale");
-    copy_into(fused_->scale_growth(), state, "loss_scale_growth");
+  if (fused_ && fused_->loss_scale().defined() && state.contains("loss_scale")) {
+    copies.emplace_back(fused_->loss_scale(), find(state, "loss_scale", fused_->loss_scale().sizes()));
+    copies.emplace_back(fused_->scale_growth(), find(state, "loss_scale_growth", fused_->scale_growth().sizes()));
+  }
+  steps_ = steps;
+  rate_ = rate;
+  for (const auto& [target, source] : copies) target.copy_(source);
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    if (optimizer_) optimizer_->state().erase(parameters_[i].unsafeGetTensorImpl());
+    if (!moments[i].first.defined()) continue;
+    const FusedAdamW::Moments held = new_moments(i);
+    held.first.copy_(moments[i].first);
+    held.second.copy_(moments[i].second);
+    const auto applied = state.find("applied_steps");  // absent from states of steps that were not fused
+    if (fused_) held.steps.copy_(applied == state.end() ? at::scalar_tensor(steps_) : applied->second);
   }
 }
 

@@ -80,8 +80,9 @@ class Optimization {
     Optimization& owner_;
   };
 
-  // Return the state for resuming bit for bit, by name, and restore it, which throws if names or shapes do not match.
-  // In a state of an earlier version, which has no averaged statistics, the average begins with those of the module.
+  // Return the state for resuming bit for bit, by name, and restore it, which throws and changes nothing if names or
+  // shapes do not match. In a state of an earlier version, which has no averaged statistics, the average begins with
+  // those of the module.
   std::map<std::string, at::Tensor> state() const;
   void load_state(const std::map<std::string, at::Tensor>& state);
 

@@ -22,7 +22,7 @@ TEST_CASE("a wrong ptr is refused by name") {
   const auto read = [](const at::Tensor& ptr) { return [ptr] { packed_offsets(ptr, 5, "q_ptr"); }; };
   require_error(read(at::tensor({0, 5}, at::kInt)), {"q_ptr", "int64", "Int"});
   require_error(read(at::zeros({0}, at::kLong)), {"q_ptr", "at least 1 entry", "[0]"});
-  require_error(read(at::tensor({0}, at::kLong)), {"q_ptr", "number of rows 5", "0"});
+  require_error(read(at::tensor({0}, at::kLong)), {"q_ptr", "number of rows, 5", "0"});
   require_error(read(at::zeros({2, 2}, at::kLong)), {"q_ptr", "one dimension"});
   require_error(read(at::tensor({1, 5}, at::kLong)), {"q_ptr", "begin with 0", "1"});
   require_error(read(at::tensor({2, 3}, at::kLong)),
@@ -30,7 +30,7 @@ TEST_CASE("a wrong ptr is refused by name") {
   constexpr int64_t large = int64_t{1} << 62;  // three of them are beyond int64
   require_error(read(at::tensor({large, large, large, int64_t{0}}, at::kLong)), {"q_ptr", "begin with 0"});
   require_error(read(at::tensor({0, 4, 3, 5}, at::kLong)), {"q_ptr", "not decrease", "entry 2 is 3 after 4"});
-  require_error(read(at::tensor({0, 4}, at::kLong)), {"q_ptr", "number of rows 5", "4"});
+  require_error(read(at::tensor({0, 4}, at::kLong)), {"q_ptr", "number of rows, 5", "4"});
 }
 
 TEST_CASE("a pair of ptr is given both or neither, with the same items") {

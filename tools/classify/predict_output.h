@@ -36,7 +36,7 @@ struct ClassifyOutput {
   static ColouredPly coloured(const Prediction& prediction, const RunModel& trained);
   static PlotResult draw(const std::filesystem::path& picture, const std::string& file, const Prediction& prediction,
                          const RunModel& trained);
-  void write_more(size_t, const Prediction&) const {}
+  void write_more(size_t, const Prediction&, const RunModel&) const {}
 };
 
 }  // namespace geosft

@@ -141,8 +141,8 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& input_shape, Rota
     SamplingContext context = evaluation.context(0);
     context.trace_into(found.trace);
     const Autocast autocast(device.type(), evaluation.autocast());
-    const auto explanation = trained.model->explain(device_copy(input.points, device),
-                                                    device_copy(input.normals, device), std::nullopt, context);
+    const auto explanation = trained.model->explain(overlapping_copy(input.points, device),
+                                                    overlapping_copy(input.normals, device), std::nullopt, context);
     found.logits = out_of_autocast(explanation.logits[0]).cpu();
     found.importance = out_of_autocast(explanation.importance).cpu();
   }
@@ -161,9 +161,10 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& input_shape, Rota
     SamplingContext context = evaluation.context(static_cast<uint64_t>(first), count);
     const Autocast autocast(device.type(), evaluation.autocast());
     const at::Tensor logits =
-        out_of_autocast(trained.model->forward(device_copy(at::cat(points), device),
-                                               normals.empty() ? at::Tensor() : device_copy(at::cat(normals), device),
-                                               offsets_for(at::tensor(offsets, at::kLong), device), context))
+        out_of_autocast(
+            trained.model->forward(overlapping_copy(at::cat(points), device),
+                                   normals.empty() ? at::Tensor() : overlapping_copy(at::cat(normals), device),
+                                   offsets_for(at::tensor(offsets, at::kLong), device), context))
             .cpu();
     for (int64_t row = 0; row < count; ++row) found.logits = found.logits + logits[row];
   }

@@ -8,6 +8,7 @@
 #include "data/data_error.h"
 #include "data/formats/point_columns.h"
 #include "data/formats/shape_file.h"
+#include "tools/experiment/coloured_ply.h"
 
 namespace geosft {
 
@@ -22,7 +23,7 @@ void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help, con
   as_output_file(subcommand.add_option("--csv", csv, help.csv));
   subcommand.add_flag("--fail-fast", fail_fast, "stop at the first file that cannot be read");
   subcommand.add_option("--picture", picture, help.picture);
-  subcommand.add_option("--ply", ply, help.ply);
+  subcommand.add_option("--ply", ply, help.ply)->check(ply_name_error);
   reading.add_to(subcommand);
   subcommand.add_flag("--estimated-normals", reading.estimated_normals,
                       "estimate the normals of all files: their own, which may not fit or point inward, are not used");

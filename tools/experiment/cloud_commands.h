@@ -234,7 +234,7 @@ struct CloudPredictCommand {
       // First what may fail: a file has a line of its prediction or one of its error.
       if (plys.requested()) write_coloured_ply(plys[i], output.coloured(prediction, trained));
       if (pictures.requested()) require_drawn(output.draw(pictures[i], files[i], prediction, trained));
-      output.write_more(i, prediction);
+      output.write_more(i, prediction, trained);
       if (given.json) {
         nlohmann::json json = output.json(files[i], prediction, trained);
         json["warnings"] = warnings;

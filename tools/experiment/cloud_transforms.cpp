@@ -173,12 +173,12 @@ BatchTransform augmentation(const CloudSettings& clouds, const AugmentSettings& 
 }
 
 PointBatch on_device(const PointBatch& batch, at::Device device) {
-  return {device_copy(batch.points, device),
-          device_copy(batch.normals, device),
+  return {overlapping_copy(batch.points, device),
+          overlapping_copy(batch.normals, device),
           batch.ptr,
-          device_copy(batch.labels, device),
+          overlapping_copy(batch.labels, device),
           batch.index,
-          device_copy(batch.parts, device),
+          overlapping_copy(batch.parts, device),
           batch.place,
           batch.seeds,
           batch.unlabelled};

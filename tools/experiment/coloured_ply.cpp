@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "data/atomic_file.h"
+#include "data/formats/shape_file.h"
+#include "data/formats/text_lines.h"
 
 namespace geosft {
 namespace {
@@ -89,6 +91,12 @@ void write_coloured_ply(const std::filesystem::path& file, const ColouredPly& co
   }
   if (rows_of(content.edges) > 0) bytes += interleaved({content.edges.to(at::kInt).contiguous()});
   write_file_atomically(file, bytes);
+}
+
+std::string ply_name_error(const std::string& name) {
+  const std::filesystem::path file(name);
+  if (!has_shape_extension(file) || lower_case(file.extension().string()) == ".ply") return "";
+  return "expected a name that ends in .ply, found '" + name + "'";
 }
 
 }  // namespace geosft

@@ -23,4 +23,8 @@ struct ColouredPly {
 // the file cannot be written.
 void write_coloured_ply(const std::filesystem::path& file, const ColouredPly& content);
 
+// Returns an error about the name of a file to be written as PLY, if it ends as another format of shapes does; empty
+// otherwise.
+std::string ply_name_error(const std::string& name);
+
 }  // namespace geosft

@@ -171,7 +171,7 @@ FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
   for (at::Tensor* tensor :
        {&graph.rowptr, &graph.col, &graph.edge_attr, &graph.weight, &there.node_categories, &there.node_values,
         &there.edge_categories, &there.edge_values, &there.coordinates, &there.node_encoding, &there.graph_features}) {
-    *tensor = device_copy(*tensor, device);
+    *tensor = overlapping_copy(*tensor, device);
   }
   there.graphs.ptr = offsets_for(graphs.graphs.ptr, device);
   if (graphs.document_ptr.defined()) there.document_ptr = offsets_for(graphs.document_ptr, device);

@@ -8,9 +8,11 @@
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <set>
 #include <sstream>
 
+#include "data/formats/point_labels.h"
 #include "data/formats/shape_file.h"
 #include "data/read_file.h"
 #include "geometry/cloud_warnings.h"
@@ -106,18 +108,49 @@ void draw_curves(const RunFolder& folder, const ScoreStyle& style) {
 
 namespace {
 
-// Reads a file, with what is odd about its points among the warnings.
-FileShape described_shape(const std::filesystem::path& file, const std::string& columns) {
-  FileShape shape = parse_shape(read_file(file), file.string(), {columns, /*drop_invalid=*/true});
-  if (shape.is_mesh()) return shape;
-  for (std::string& warning : point_warnings(shape.mesh.vertices)) shape.warnings.push_back(std::move(warning));
+struct DescribedShape : FileShape {
+  std::map<int64_t, int64_t> points_of_labels;  // -1: points without a label
+};
+
+// Reads a file, with what is odd about its points and labels among the warnings.
+DescribedShape described_shape(const std::filesystem::path& file, const std::string& columns) {
+  DescribedShape shape{parse_shape(read_file(file), file.string(), {columns, /*drop_invalid=*/true}), {}};
+  if (!shape.is_mesh()) {
+    for (std::string& warning : point_warnings(shape.mesh.vertices)) shape.warnings.push_back(std::move(warning));
+  }
+  if (!shape.labels.defined()) return shape;
+  try {
+    const auto [labels, rows, counts] = at::_unique2(point_labels(shape, file.string()), /*sorted=*/true,
+                                                     /*return_inverse=*/false, /*return_counts=*/true);
+    for (int64_t i = 0; i < labels.size(0); ++i) {
+      shape.points_of_labels[labels[i].item<int64_t>()] = counts[i].item<int64_t>();
+    }
+  } catch (const DataError& error) {
+    shape.warnings.emplace_back(error.what());
+  }
   return shape;
+}
+
+// Returns "labels 0 (40 points), 2 (30), none (10)".
+std::string labels_text(const std::map<int64_t, int64_t>& points_of_labels) {
+  constexpr size_t max_shown = 20;
+  std::string text = "labels ";
+  size_t shown = 0;
+  for (const auto& [label, points] : points_of_labels) {
+    if (label == unlabelled_part || ++shown > max_shown) continue;
+    text += (shown > 1 ? ", " : "") + std::to_string(label) + " (" + std::to_string(points) +
+            (shown > 1 ? ")" : " points)");
+  }
+  if (shown > max_shown) text += " and " + std::to_string(shown - max_shown) + " more";
+  const auto none = points_of_labels.find(unlabelled_part);
+  if (none == points_of_labels.end()) return text;
+  return text + (shown > 0 ? ", " : "") + "none (" + std::to_string(none->second) + (shown > 0 ? ")" : " points)");
 }
 
 }  // namespace
 
 std::string shape_file_text(const std::filesystem::path& file, const std::string& columns) {
-  const FileShape shape = described_shape(file, columns);
+  const DescribedShape shape = described_shape(file, columns);
   const at::Tensor& points = shape.mesh.vertices;
   const at::Tensor low = std::get<0>(points.min(0)), high = std::get<0>(points.max(0));
   std::ostringstream out;
@@ -129,6 +162,7 @@ std::string shape_file_text(const std::filesystem::path& file, const std::string
     out << "a cloud of " << points.size(0) << " points "
         << (shape.normals.defined() ? "with normals\n" : "without normals\n");
   }
+  if (!shape.points_of_labels.empty()) out << labels_text(shape.points_of_labels) << '\n';
   const double extent = (high - low).max().item<double>();
   for (const std::string& warning : shape.warnings) out << warning << '\n';
   for (int64_t axis = 0; axis < 3; ++axis) {
@@ -139,7 +173,7 @@ std::string shape_file_text(const std::filesystem::path& file, const std::string
 }
 
 nlohmann::json shape_file_json(const std::filesystem::path& file, const std::string& columns) {
-  const FileShape shape = described_shape(file, columns);
+  const DescribedShape shape = described_shape(file, columns);
   const at::Tensor& points = shape.mesh.vertices;
   const auto corner = [](const at::Tensor& point) {
     return nlohmann::json{point[0].item<double>(), point[1].item<double>(), point[2].item<double>()};
@@ -154,6 +188,9 @@ nlohmann::json shape_file_json(const std::filesystem::path& file, const std::str
     json["surface_area"] = surface_area(shape.mesh);
   } else {
     json["normals"] = shape.normals.defined();
+  }
+  for (const auto& [label, count] : shape.points_of_labels) {
+    json["labels"].push_back({{"label", label}, {"points", count}});
   }
   return json;
 }

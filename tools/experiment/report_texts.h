@@ -50,7 +50,8 @@ void draw_curves(const RunFolder& folder, const ScoreStyle& style = {});
 
 // Describes a shape file in a few lines, or as an object: {"file", "vertices", "triangles", "surface_area", "low",
 // "high", "warnings"} of a mesh, {"file", "points", "normals", "low", "high", "warnings"} of a cloud, with low and high
-// the corners of its bounding box; `columns` as in ShapeReadOptions. Throws DataError.
+// the corners of its bounding box; both have, for points with labels, "labels": [{"label", "points"}, …], with label
+// -1 for points without one. `columns` as in ShapeReadOptions. Throws DataError.
 std::string shape_file_text(const std::filesystem::path& file, const std::string& columns = {});
 nlohmann::json shape_file_json(const std::filesystem::path& file, const std::string& columns = {});
 

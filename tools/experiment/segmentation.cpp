@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "data/formats/text_lines.h"
 #include "data/points/point_dataset.h"
 #include "geometry/canonical_pose.h"
 #include "geometry/normalize.h"
@@ -67,8 +68,9 @@ struct VotePass {
       SamplingContext context = settings.evaluation.context(vote);
       context.record_choices(last - first);
       const Autocast autocast(device.type(), settings.evaluation.autocast());
-      const at::Tensor logits = out_of_autocast(model->forward(
-          device_copy(seen.points, device), device_copy(seen.normals, device), seen.ptr, seen.category, context));
+      const at::Tensor logits =
+          out_of_autocast(model->forward(overlapping_copy(seen.points, device), overlapping_copy(seen.normals, device),
+                                         seen.ptr, seen.category, context));
       total.logits.index_add_(0, seen.rows, logits.cpu());
       const at::Tensor choices = context.choices().cpu().repeat_interleave(seen.ptr.diff());
       total.choices.index_copy_(0, seen.rows, total.choices.index_select(0, seen.rows) * 0x2545F4914F6CDD1D + choices);
@@ -103,11 +105,36 @@ std::vector<int64_t> places_of(const PartList& parts) {
 void PartNames::read(const Checkpoint& checkpoint, const std::string& program, const std::filesystem::path& file) {
   ClassNames::read(checkpoint, program, file);
   parts = parse_part_list(run_text(checkpoint, program, "parts", file), class_names, file.string());
+  if (!checkpoint.texts.contains("part_labels")) return;
+  const std::string text = run_text(checkpoint, program, "part_labels", file);
+  TextLines lines(text, file.string());
+  for (ShapePart& part : parts) {
+    if (!lines.next()) throw DataError(file.string(), "a label of each part", "fewer");
+    part.label = lines.integer("the label of a part");
+  }
+}
+
+std::map<std::string, std::string> PartNames::texts() const {
+  std::map<std::string, std::string> texts = {{"parts", part_list_text(parts, class_names)}};
+  std::string labels;
+  bool are_ids = true;
+  for (size_t id = 0; id < parts.size(); ++id) {
+    labels += std::to_string(parts[id].label) + "\n";
+    are_ids = are_ids && parts[id].label == static_cast<int64_t>(id);
+  }
+  if (!are_ids) texts["part_labels"] = labels;
+  return texts;
 }
 
 std::string PartNames::part_name(int64_t part) const {
   const ShapePart& found = parts.at(static_cast<size_t>(part));
   return class_names.at(static_cast<size_t>(found.category)) + "/" + found.name;
+}
+
+at::Tensor PartNames::labels_of(const at::Tensor& ids) const {
+  std::vector<int64_t> labels;
+  for (const ShapePart& part : parts) labels.push_back(part.label);
+  return at::tensor(labels, at::kLong).index_select(0, ids.flatten()).view_as(ids);
 }
 
 std::unique_ptr<PartDataset> with_parts_of(const SegmentRun& trained, std::unique_ptr<PartDataset> dataset) {
@@ -146,6 +173,7 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
   const auto found = std::find(known.begin(), known.end(), name);
   if (found != known.end()) return found - known.begin();
   if (name.empty() && trained.model->options.categories == 0) return -1;
+  if (name.empty() && known.size() == 1) return 0;
   std::string names;
   for (const std::string& one : known) names += " " + one;
   throw UsageError((name.empty() ? "--category is required: the model is told the class of a shape, one of"

@@ -25,10 +25,13 @@ struct PartNames : ClassNames {
 
   // Returns "2 classes with 5 parts".
   std::string size_text() const { return ClassNames::size_text() + " with " + std::to_string(parts.size()) + " parts"; }
-  std::map<std::string, std::string> texts() const { return {{"parts", part_list_text(parts, class_names)}}; }
+  // "parts" as part_list_text and, where labels are not the ids, "part_labels" with one on a line.
+  std::map<std::string, std::string> texts() const;
   void read(const Checkpoint& checkpoint, const std::string& program, const std::filesystem::path& file);
   // Returns "Chair/seat".
   std::string part_name(int64_t part) const;
+  // Returns the labels of the parts in the files of the dataset that was learned, for ids int64 of any shape.
+  at::Tensor labels_of(const at::Tensor& ids) const;
   // Returns bool [classes, parts]: the parts of each class.
   at::Tensor mask() const { return part_mask(parts, static_cast<int64_t>(class_names.size())); }
 };
@@ -78,8 +81,8 @@ CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& setting
 // become float32.
 at::Tensor masked_logits(const at::Tensor& logits, const at::Tensor& allowed);
 
-// Returns the index of the class, or -1 for an empty name if the model has no class input. Otherwise throws UsageError
-// about `--category`, listing all classes.
+// Returns the index of the class; of an empty name -1 if the model has no class input, and otherwise that of its only
+// class. Throws UsageError about `--category`, listing all classes.
 int64_t category_of(const SegmentRun& trained, const std::string& name);
 
 // Prepares a shape for the model and adds a sentence to `warnings` for each change: missing normals are estimated if

@@ -84,7 +84,7 @@ def noisy_rows(device, score, ptr, seeds):
 
 def replaced_rows(device, score, ptr, seeds):
     samples = 40 * int(ptr.diff().clamp_max(1).sum())
-    pairs = OPS._draw_pairs_with_replacement(score.to(device), 40, ptr.to(device), seeds.to(device), samples)
+    pairs = OPS._select_pairs_with_replacement(score.to(device), 40, ptr.to(device), seeds.to(device), samples)
     return torch.stack(pairs[:2])
 
 

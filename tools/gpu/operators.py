@@ -64,7 +64,7 @@ def replacement_case(sizes, seed=2):
     samples = 9 * sum(n > 0 for n in sizes)
 
     def call(floating, pointers, others):
-        return OPS._draw_pairs_with_replacement(floating[0], 9, *pointers, *others, samples)[:3]
+        return OPS._select_pairs_with_replacement(floating[0], 9, *pointers, *others, samples)[:3]
 
     score, seeds = RandomNumbers(seed).normal(sum(sizes)), torch.arange(len(sizes)) + 11
     return OperatorCase("sample_pairs, with replacement", call, [score], [offsets(sizes)], [seeds], rounded=True)

@@ -14,9 +14,9 @@ def wrong_samples():
     for ptr in ([300, 20000], [300, 10000, 20000], [0, 19000, 18998], [-9, 40000, 20000], [20000, 300, 0]):
         there, own = torch.tensor(ptr, device=GPU), seeds[:len(ptr) - 1]
         for samples in (1, 80):
-            OPS._draw_pairs(score, 40, there, True, True, own, samples)
-            OPS._draw_pairs_with_replacement(score, 40, there, own, samples)
-        OPS._draw_pairs(score, 1 << 62, there, True, True, own, 10000)  # sorted
+            OPS._select_pairs(score, 40, there, True, True, own, samples)
+            OPS._select_pairs_with_replacement(score, 40, there, own, samples)
+        OPS._select_pairs(score, 1 << 62, there, True, True, own, 10000)  # sorted
     OPS.sample_pairs(score, 40, torch.tensor([300, 20000], device=GPU), True, True, 1.0, None, seeds[:1])
     rows = torch.tensor([-5, 20000, 1 << 40], device=GPU)
     noise = torch.zeros(2, 3, device=GPU)

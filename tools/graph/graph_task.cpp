@@ -106,7 +106,7 @@ void GraphTraining::take_batch() {
   const at::Device device = device_of(*model_);
   there_ = on_device(*last_, device);
   const LossTargets targets = loss_targets(*last_);
-  targets_ = {device_copy(targets.values, device), device_copy(targets.known, device)};
+  targets_ = {overlapping_copy(targets.values, device), overlapping_copy(targets.known, device)};
 }
 
 GraphTraining::LossTargets GraphTraining::loss_targets(const LabelledItems& batch) const {

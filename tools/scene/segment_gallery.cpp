@@ -45,8 +45,8 @@ void add_trace(SegmentRun& trained, const Shape& shape, int64_t category, Subjec
   ForwardTrace trace;
   context.trace_into(trace);
   const at::Tensor normals = shape.normals.defined() ? shape.normals.to(at::kFloat) : at::Tensor();
-  trained.model->forward(device_copy(normalize(shape.points).points.to(at::kFloat), device),
-                         device_copy(normals, device), std::nullopt,
+  trained.model->forward(overlapping_copy(normalize(shape.points).points.to(at::kFloat), device),
+                         overlapping_copy(normals, device), std::nullopt,
                          told ? at::tensor({category}, at::kLong) : at::Tensor(), context);
   subject.trace = on_host(std::move(trace));
 }

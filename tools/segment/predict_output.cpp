@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t max_drawn = 20'000;
 
 struct FoundPart {
-  int64_t id, points;
+  int64_t id, label, points;
   std::string name;
   double share;  // of the points
 };
@@ -30,7 +30,7 @@ std::vector<FoundPart> found_parts(const PartPrediction& prediction, const Segme
   for (int64_t part = 0; part < parts; ++part) {
     const auto points = counts[part].item<int64_t>();
     if (points == 0) continue;
-    found.push_back({part, points, trained.part_name(part),
+    found.push_back({part, trained.parts[static_cast<size_t>(part)].label, points, trained.part_name(part),
                      static_cast<double>(points) / static_cast<double>(prediction.labels.numel())});
   }
   return found;
@@ -60,11 +60,12 @@ PartPrediction with_progress(const SegmentRun& trained, BlockKind kind, bool sho
 }  // namespace
 
 void SegmentOutput::add_to(CLI::App& subcommand) {
-  subcommand.add_option("--category", category, "class of the shapes in files");
+  subcommand.add_option("--category", category, "class of the shapes in files; a model of one class needs none");
   add_enum_option(subcommand, "--block-kind", &kind,
                   "what --block takes at once: points from all over the cloud, or neighbours");
-  subcommand.add_option("--labels", labels,
-                        "write the part's number of every point or vertex, a line each; of several files: a folder");
+  subcommand.add_option(
+      "--labels", labels,
+      "write the label of the part of every point or vertex, a line each; of several files: a folder");
 }
 
 void SegmentOutput::begin(const InputFiles& inputs) {
@@ -115,21 +116,21 @@ nlohmann::json SegmentOutput::json(const std::string& file, const PartPrediction
                                    const SegmentRun& trained) {
   nlohmann::json parts = nlohmann::json::array();
   for (const FoundPart& part : found_parts(prediction, trained)) {
-    parts.push_back({{"id", part.id}, {"part", part.name}, {"points", part.points}});
+    parts.push_back({{"id", part.id}, {"label", part.label}, {"part", part.name}, {"points", part.points}});
   }
   return {{"file", file}, {"points", prediction.labels.numel()}, {"parts", parts}};
 }
 
 std::vector<std::string> SegmentOutput::csv_head(const SegmentRun&) {
-  return {"file", "part_id", "part", "points", "share"};
+  return {"file", "part_id", "label", "part", "points", "share"};
 }
 
 std::vector<std::vector<std::string>> SegmentOutput::csv_rows(const std::string& file, const PartPrediction& prediction,
                                                               const SegmentRun& trained) {
   std::vector<std::vector<std::string>> rows;
   for (const FoundPart& part : found_parts(prediction, trained)) {
-    rows.push_back(
-        {file, std::to_string(part.id), part.name, std::to_string(part.points), nlohmann::json(part.share).dump()});
+    rows.push_back({file, std::to_string(part.id), std::to_string(part.label), part.name, std::to_string(part.points),
+                    nlohmann::json(part.share).dump()});
   }
   return rows;
 }
@@ -139,7 +140,7 @@ ColouredPly SegmentOutput::coloured(const PartPrediction& prediction, const Segm
   const at::Tensor& labels = is_mesh ? prediction.vertex_labels : prediction.labels;
   return {.points = is_mesh ? prediction.mesh.vertices : prediction.points,
           .colours = part_colours(labels, trained.parts),
-          .values = labels,
+          .values = trained.labels_of(labels),
           .value_name = "part",
           .faces = prediction.mesh.faces,
           .normals = prediction.normals};
@@ -159,12 +160,13 @@ PlotResult SegmentOutput::draw(const std::filesystem::path& picture, const std::
                             std::filesystem::path(file).filename().string());
 }
 
-void SegmentOutput::write_more(size_t file, const PartPrediction& prediction) const {
+void SegmentOutput::write_more(size_t file, const PartPrediction& prediction, const SegmentRun& trained) const {
   if (!label_files_->requested()) return;
-  const at::Tensor& shown = prediction.vertex_labels.defined() ? prediction.vertex_labels : prediction.labels;
-  const int64_t* label = shown.const_data_ptr<int64_t>();
+  const at::Tensor values =
+      trained.labels_of(prediction.vertex_labels.defined() ? prediction.vertex_labels : prediction.labels);
+  const int64_t* label = values.const_data_ptr<int64_t>();
   std::string lines;
-  for (int64_t i = 0; i < shown.numel(); ++i) lines += std::to_string(label[i]) + "\n";
+  for (int64_t i = 0; i < values.numel(); ++i) lines += std::to_string(label[i]) + "\n";
   write_file_atomically((*label_files_)[file], lines);
 }
 

@@ -18,7 +18,8 @@ namespace geosft {
 struct SegmentOutput {
   static constexpr PredictHelp help{
       "draw to PICTURE.png and .svg; of several files: a folder",
-      "write points or mesh, coloured by part, with the part's number and the normals that were read, of meshes those "
+      "write points or mesh, coloured by part, with the label of the part and the normals that were read, of meshes "
+      "those "
       "of OBJ, PLY and NPZ; of several files: a folder",
       "also write a table to this file, a row a part of a file, with an error in the last column"};
   std::string category, labels;
@@ -44,7 +45,7 @@ struct SegmentOutput {
   static PlotResult draw(const std::filesystem::path& picture, const std::string& file,
                          const PartPrediction& prediction, const SegmentRun& trained);
   // Writes the labels of the file with this index.
-  void write_more(size_t file, const PartPrediction& prediction) const;
+  void write_more(size_t file, const PartPrediction& prediction, const SegmentRun& trained) const;
 
  private:
   std::optional<OutputFiles> label_files_;

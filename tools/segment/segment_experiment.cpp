@@ -72,8 +72,10 @@ nlohmann::json parts_json(const PartNames& names) {
   nlohmann::json list = nlohmann::json::array();
   for (size_t id = 0; id < names.parts.size(); ++id) {
     const ShapePart& part = names.parts[id];
-    list.push_back(
-        {{"id", id}, {"class", names.class_names.at(static_cast<size_t>(part.category))}, {"part", part.name}});
+    list.push_back({{"id", id},
+                    {"class", names.class_names.at(static_cast<size_t>(part.category))},
+                    {"label", part.label},
+                    {"part", part.name}});
   }
   return list;
 }
@@ -130,6 +132,7 @@ SegmentExperiment::Clouds SegmentExperiment::open_training(const SegmentSettings
   }
   for (const std::string& warning : warnings) std::cerr << warning << '\n';
   PartNames outputs{{training->class_names()}, training->parts()};
+  if (outputs.parts.size() < 2) throw DataError(settings.data, "two parts or more", outputs.part_name(0) + " alone");
   Clouds clouds{CloudTrainingData(std::move(training), std::move(validation), std::move(test), settings.clouds,
                                   settings.seed, settings.data, settings.augment),
                 std::move(outputs)};
@@ -277,15 +280,17 @@ Mistakes SegmentExperiment::mistakes(SegmentRun& trained, const PointDataset& cl
 }
 
 std::string SegmentExperiment::outputs_text(const PartNames& outputs) {
-  std::string text = ClassNames(outputs).size_text() + ", " + std::to_string(outputs.parts.size()) + " parts:\n";
-  for (size_t label = 0; label < outputs.class_names.size(); ++label) {
+  const size_t count = outputs.parts.size();
+  std::string text =
+      ClassNames(outputs).size_text() + ", " + std::to_string(count) + (count == 1 ? " part:\n" : " parts:\n");
+  for (size_t category = 0; category < outputs.class_names.size(); ++category) {
     std::string parts;
-    for (size_t id = 0; id < outputs.parts.size(); ++id) {
-      const ShapePart& part = outputs.parts[id];
-      if (part.category != static_cast<int64_t>(label)) continue;
-      parts += (parts.empty() ? " " : ", ") + std::to_string(id) + " " + part.name;
+    for (const ShapePart& part : outputs.parts) {
+      if (part.category != static_cast<int64_t>(category)) continue;
+      const std::string label = std::to_string(part.label);
+      parts += (parts.empty() ? " " : ", ") + (part.name == label ? label : label + " " + part.name);
     }
-    text += "  " + outputs.class_names[label] + ":" + parts + "\n";
+    text += "  " + outputs.class_names[category] + ":" + parts + "\n";
   }
   return text;
 }
@@ -322,6 +327,8 @@ void SegmentExperiment::print_dataset(const std::filesystem::path& data, const C
       if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
     }
   };
+  if (outputs.parts.size() < 2)
+    add({data.string() + ": one part, " + outputs.part_name(0) + ": a training needs two or more"});
   std::vector<const PointDataset*> learned;
   for (size_t i = 0; i < splits.size(); ++i) {
     const auto& [split, shapes] = splits[i];

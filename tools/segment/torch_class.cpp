@@ -3,6 +3,7 @@
 // torch.classes.load_library("libgeosft_segment.so"), then
 //   run = torch.classes.geosft.Segmenter("runs/parts")
 //   run.class_names(), run.part_names()       lists of str; a part is "Chair/seat"
+//   run.part_labels()                         list of int: the labels of the parts in the files that were learned
 //   run.predict_file(path, "Chair")           (points [n, 3], parts int64 [n]) of a file; points are sampled from
 //                                             a mesh, and float64 where float32 does not hold the file's coordinates
 //   run.predict(points, normals, "Chair")     probabilities float32 [n, parts] of a cloud [n, 3]; normals [n, 3] or
@@ -28,6 +29,13 @@ class Segmenter final : public ServedRun<Segmentation> {
     return names;
   }
 
+  std::vector<int64_t> part_labels() const {
+    std::vector<int64_t> labels;
+    labels.reserve(run_.parts.size());
+    for (const ShapePart& part : run_.parts) labels.push_back(part.label);
+    return labels;
+  }
+
   std::tuple<at::Tensor, at::Tensor> predict_file(const std::string& file, const std::string& category) {
     const PartPrediction found = predict_parts(run_, file, category, BlockKind::spread);
     return {found.points, found.labels};
@@ -43,6 +51,7 @@ class Segmenter final : public ServedRun<Segmentation> {
 
 const bool registered = register_served_run<Segmenter>("Segmenter", [](auto& served) {
   served.def("part_names", &Segmenter::part_names)
+      .def("part_labels", &Segmenter::part_labels)
       .def("predict_file", &Segmenter::predict_file)
       .def("predict", &Segmenter::predict);
 });

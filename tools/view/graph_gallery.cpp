@@ -118,6 +118,7 @@ Subject GraphGallery::get(int64_t item, bool beside) {
   const auto number = static_cast<size_t>(item);
   subject.name = options_.names.empty() ? name_ + " " + std::to_string(item) : options_.names[number];
   if (options_.names.empty() && !graphs_.smiles.empty()) subject.name += ": " + shortened(graphs_.smiles[number]);
+  if (options_.names.empty() && !graphs_.names.empty()) subject.name += ": " + graphs_.names[number];
   if (options_.labelled) subject.truth = truth_of(graphs_, item);
   subject.points = places(one, item);
   const auto [edges, rows] = single_edges(one.graphs.graph);

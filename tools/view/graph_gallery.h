@@ -17,10 +17,11 @@ GraphLayout graph_layout_of(const std::string& name);
 struct GraphGalleryOptions {
   // Automatic: coordinates if the dataset has them, else the depiction of molecules with SMILES, else force-directed.
   GraphLayout layout = GraphLayout::automatic;
-  int64_t walk_steps = 8;               // columns of the random-walk encoding
-  uint64_t seed = 0;                    // of the force-directed layout
-  bool labelled = true;                 // whether the targets are known
-  std::vector<std::string> names = {};  // of the graphs; empty: the name of the dataset and a number
+  int64_t walk_steps = 8;  // columns of the random-walk encoding
+  uint64_t seed = 0;       // of the force-directed layout
+  bool labelled = true;    // whether the targets are known
+  std::vector<std::string> names =
+      {};  // of the graphs; empty: the name of the dataset, a number, and what the data name
 };
 
 // Shows the graphs of a dataset, with the trace of a trained model if one is given.

@@ -161,7 +161,8 @@ void add_output(CLI::App& app, ViewOptions& options) {
   app.add_option("--grid", options.grid,
                  "COLUMNSxROWS: a contact sheet of the items from --item on, for --screenshot and --html");
   app.add_flag("--frame-rate", options.frame_rate, "measure how fast the scene turns");
-  as_output_file(app.add_option("--ply", options.ply, "write the coloured points, and the edges, for other viewers"));
+  as_output_file(app.add_option("--ply", options.ply, "write the coloured points, and the edges, for other viewers")
+                     ->check(ply_name_error));
 }
 
 void ViewOptions::add_to(CLI::App& app) {

@@ -285,8 +285,8 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
 }  // namespace
 
 GEOSFT_KERNELS(CPU, m) {
-  m.impl("_draw_pairs", sampled_pairs_cpu);
-  m.impl("_draw_pairs_with_replacement", sampled_pairs_with_replacement_cpu);
+  m.impl("_select_pairs", sampled_pairs_cpu);
+  m.impl("_select_pairs_with_replacement", sampled_pairs_with_replacement_cpu);
   m.impl("_pair_weight", pair_weight_cpu);
   m.impl("_pair_weight_backward", pair_weight_backward_cpu);
 }

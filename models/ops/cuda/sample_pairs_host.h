@@ -224,13 +224,13 @@ inline at::Tensor pair_weight_backward_composite(const at::Tensor& grad, const a
 // replacement in tests.
 template <class Launcher>
 void implement_sample_pairs(torch::Library& m) {
-  m.impl("_draw_pairs", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
-                           bool random_partner, const std::optional<at::Tensor>& seeds, int64_t samples) {
+  m.impl("_select_pairs", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                             bool random_partner, const std::optional<at::Tensor>& seeds, int64_t samples) {
     return sampled_pairs(score, ptr, seeds, {noise, random_partner, false, k, samples},
                          Launcher(score.device(), "sample_pairs"));
   });
-  m.impl("_draw_pairs_with_replacement", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                            const at::Tensor& seeds, int64_t samples) {
+  m.impl("_select_pairs_with_replacement", [](const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                              const at::Tensor& seeds, int64_t samples) {
     return sampled_pairs(score, ptr, seeds, {true, false, true, k, samples},
                          Launcher(score.device(), "sample_pairs with replacement"));
   });

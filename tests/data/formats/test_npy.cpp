@@ -134,7 +134,9 @@ TEST_CASE("NPZ and NPY: labels of the points, by the name of an array or column"
     test::require_equal(both.labels, expected, "labels");
     const FileShape without = read_npz(npz({{"label.npy", of_cloud}, {"xyz.npy", plain_npy()}}), "a.npz");
     CHECK_FALSE(without.labels.defined());
-    CHECK(without.names == std::vector<std::string>{"xyz"});
+    REQUIRE(without.names.size() == 2);
+    CHECK_THAT(without.names[0], Catch::StartsWith("label of shape [") || Catch::Equals("label without numbers"));
+    CHECK(without.names[1] == "xyz");
   }
   const std::string rows = npy_bytes("<f4", false, "(2, 4)", raw_all<float>({1, 2, 3, 3, 4, 5, 6, 255}));
   const FileShape told = read_npy(rows, "a.npy", "x,y,z,label");

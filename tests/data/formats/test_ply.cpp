@@ -229,6 +229,7 @@ TEST_CASE("PLY: labels of any type, whatever their values") {
       "ply\nformat ascii 1.0\nelement vertex 1" + xyz + "property list uchar int label\nend_header\n0 0 0 1 5\n",
       "a.ply");
   CHECK_FALSE(list.labels.defined());
+  CHECK(list.names.back() == "label (a list)");
 }
 
 TEST_CASE("PLY: normals under the names of PCL") {

@@ -47,13 +47,18 @@ TEST_CASE("labels: whole numbers and -1, whatever their type; others are named b
   fails(0.5, "0.5");
   fails(-2, "-2");
   fails(1048576, "1048576");
-  fails(4294967295.0, "4294967295");
-  fails(std::numeric_limits<double>::infinity(), "inf");
+  fails(4294967294.0, "4294967294");
+}
+
+TEST_CASE("labels: NaN and the -1 of unsigned types are points without one") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  require_equal(point_labels(labelled({3, nan, -1, 4294967295.0, 18446744073709551615.0}), "a.pcd"),
+                at::tensor({3, -1, -1, -1, -1}, at::kLong), "labels");
 }
 
 TEST_CASE("labels: a word is no number, and a file without labels tells what it has") {
   FileShape shape = labelled({0, 1});
-  shape.labels = at::full({2}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
+  shape.labels = at::full({2}, std::numeric_limits<double>::infinity(), at::kDouble);
   require_error([&] { point_labels(shape, "a.txt"); }, {"a.txt", "found no number at point 1"});
   shape.labels.reset();
   shape.names = {"x", "y", "z", "sem_class"};

@@ -173,7 +173,8 @@ TEST_CASE("XYZ: labels under a name of the file or of the option") {
   CHECK_FALSE(read_xyz(plain, "a.txt").labels.defined());
   CHECK(read_xyz(plain, "a.txt").names.empty());
   test::require_equal(read_xyz(plain, "a.txt", "x,y,z,label").labels, expected, "labels");
-  CHECK(read_xyz("x,y,z,label\n0,0,0,leg\n", "a.csv").labels.isnan().all().item<bool>());
+  CHECK(read_xyz("x,y,z,label\n0,0,0,leg\n", "a.csv").labels.isinf().all().item<bool>());
+  CHECK(read_xyz("x,y,z,label\n0,0,0,\n1,0,0,nan\n", "a.csv").labels.isnan().all().item<bool>());
 }
 
 TEST_CASE("XYZ: broken files") {

@@ -79,7 +79,7 @@ TEST_CASE("molecules with coordinates are files of one or several") {
   require_equal(given.packed.node_categories.squeeze(1), at::tensor({7, 0, 0}, at::kLong), "elements");
   CHECK(given.packed.graphs.graph.edges() == 4);
   CHECK(given.packed.coordinates.sizes() == at::IntArrayRef({3, 3}));
-  CHECK(given.names == std::vector<std::string>{""});
+  CHECK(given.names == std::vector<std::string>{"water.xyz"});
   write_text(folder / "two.extxyz", "1\nenergy=-1\nO 0 0 0\n2\n\nO 0 0 0\nH 0.96 0 0\n");
   const UnlabelledGraphs two = read_unlabelled_graphs(folder / "two.extxyz", schema);
   require_equal(two.packed.graphs.ptr, at::tensor({0, 1, 3}, at::kLong), "ptr");

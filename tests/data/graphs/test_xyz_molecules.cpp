@@ -185,6 +185,8 @@ TEST_CASE("an XYZ file of several molecules: atoms, names and labels of the comm
   require_error([&] { read({}); }, {"m.xyz.gz:2", "labels of one kind", "--label-columns", "\"gap\"", "\"energy\""});
   const PackedItems unlabelled = read_xyz_graphs(folder / "m.xyz.gz");
   CHECK((unlabelled.names == packed.names && !unlabelled.target.defined()));
+  test::write_text(folder / "one.xyz", helium);
+  CHECK(read_xyz_graphs(folder / "one.xyz").names == Names{"one.xyz"});
 }
 
 TEST_CASE("a folder of XYZ files: one or several molecules each, in the order of the names") {
@@ -222,6 +224,8 @@ TEST_CASE("a folder of XYZ files: one or several molecules each, in the order of
   require_error([&] { read({"energy"}); }, {(data / "b.xyz").string() + ":1", "radius", "97"});
   test::write_text(data / "b.xyz", "1\nenergy=1\nHe 0 0\n");
   require_error([&] { read({"energy"}); }, {(data / "b.xyz").string() + ":3"});
+  test::write_text(data / "C.XYZ", "1\nenergy=1\nHe one 0 0\n");  // all broken files at once
+  require_error([&] { read({"energy"}); }, {"2 broken files: " + (data / "C.XYZ").string() + ":3", "b.xyz:3"});
 }
 
 TEST_CASE("an XYZ file: labels without a name, plain comments and the split") {
@@ -262,6 +266,7 @@ TEST_CASE("an XYZ file: labels without a name, plain comments and the split") {
   std::string keys;
   for (int key = 0; key < 101; ++key) keys += "k" + std::to_string(key) + "=1 ";
   require_error([&] { read({keys}); }, {"m.extxyz:2", "at most 100 different keys"});
+  require_error([&] { read({"y=1 y=2"}); }, {"m.extxyz:2", "every key once in a comment, found y again"});
   test::write_text(folder / "lists/train.csv", "2\n");
   test::write_text(folder / "lists/valid.csv", "1\n");
   test::write_text(folder / "lists/test.csv", "0\n");

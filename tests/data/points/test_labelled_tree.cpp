@@ -63,6 +63,7 @@ TEST_CASE("labelled tree: parts.txt names the numbers of each class, in any orde
   write_text(folder / "parts.txt", "2 disc rim\n0 cup bowl\n7 disc middle\n2 cup handle\n");
   const auto train = open_labelled_tree(folder.path(), PartSplit::train);
   CHECK((train->parts() == PartList{{"rim", 1}, {"bowl", 0}, {"middle", 1}, {"handle", 0}}));
+  CHECK((train->parts()[0].label == 2 && train->parts()[1].label == 0 && train->parts()[2].label == 7));
   require_equal(train->get(0).parts, at::tensor({1, 3, 1, 3}, at::kLong), "cup");
   require_equal(train->get(1).parts, at::tensor({0, 2}, at::kLong), "disc");
   CHECK_FALSE(train->has_normals());
@@ -83,6 +84,7 @@ TEST_CASE("labelled tree: points without a label, and points that are dropped wi
   require_refused(folder, {"a.txt:3", "--drop-invalid"});
   const auto train = open_labelled_tree(folder.path(), PartSplit::train, {.drop_invalid = true});
   CHECK((train->parts() == PartList{{"5", 0}}));
+  CHECK(train->parts()[0].label == 5);
   require_equal(train->get(0).parts, at::tensor({-1, 0}, at::kLong), "parts");
   const LabelCounts counts = train->count_parts();
   CHECK((counts.unlabelled == 3 && counts.clouds == 2 && counts.unlabelled_clouds == 1 && counts.labelled() == 1));
@@ -105,7 +107,8 @@ TEST_CASE("labelled tree: parts.txt tells numbers of points without a label, a c
   const LabelCounts counts = train->count_parts();
   CHECK((counts.unlabelled == 5 && counts.unlabelled_clouds == 1 && counts.labelled() == 3));
   write_text(folder / "parts.txt", "0 cup unlabelled\n1 cup bowl\n0 disc middle\n255 disc rim\n");
-  require_refused(folder, {"2 broken files", "labels of the parts of cup, 0, 1, or -1 without a label, found 255"});
+  require_refused(folder, {"2 broken files", "labels of the parts of cup, 0, 1, or -1 without a label, found 255",
+                           "a line \"255 cup PART\" in parts.txt names it, with unlabelled for PART"});
   write_text(folder / "parts.txt", "0 cup unlabelled\n1 cup unlabelled\n0 disc middle\n");
   require_refused(folder, {"parts.txt", "a part of cup", "none"});
 }
@@ -161,6 +164,18 @@ TEST_CASE("labelled tree: folders train and test, and one class without a folder
   CHECK(split("above") == std::pair(Names{"train/cup/a.txt"}, Names{"test/cup/a.txt"}));
   CHECK(split("below") == std::pair(Names{"cup/train/a.txt"}, Names{"cup/test/b.txt"}));
   CHECK(split("bare") == std::pair(Names{"train/a.txt"}, Names{"test/b.txt"}));
+  write_text(folder / "bare/val/c.txt", four_points);
+  CHECK(split("bare") == std::pair(Names{"train/a.txt"}, Names{"test/b.txt"}));
+  CHECK_THAT(open_labelled_tree(folder / "bare", PartSplit::test)->warnings().at(0), Catch::Contains("val/c.txt"));
+  std::filesystem::rename(folder / "bare/train", folder / "bare/training");
+  std::filesystem::rename(folder / "bare/test", folder / "bare/Testing");
+  CHECK(split("bare") == std::pair(Names{"training/a.txt"}, Names{"Testing/b.txt"}));
+  std::filesystem::remove_all(folder / "bare/Testing");
+  require_error([&] { open_labelled_tree(folder / "bare", PartSplit::test); },
+                {"expected shapes to test with, found none in a folder test/"});
+  write_text(folder / "deep/cup/monday/a.txt", four_points);
+  require_error([&] { open_part_dataset(folder / "deep", PartSplit::train); },
+                {"labelled clouds", "1 shape file in another place, cup/monday/a.txt"});
   for (const char* file : {"1", "2", "3", "4"}) write_text(folder / "cups" / (std::string(file) + ".txt"), four_points);
   write_text(folder / "cups/parts.txt", "0 cups bowl\n2 cups handle\n");
   write_text(folder / "cups/notes.txt", "labelled by hand\n");

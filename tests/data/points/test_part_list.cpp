@@ -19,6 +19,7 @@ TEST_CASE("part list: a line a part, and the same text back") {
   const PartList parts = parse_part_list(text, classes, "here");
   CHECK((parts == PartList{{"top", 0}, {"cup", 1}, {"foot", 0}}));
   CHECK(part_list_text(parts, classes) == text);
+  for (size_t id = 0; id < parts.size(); ++id) CHECK(parts[id].label == static_cast<int64_t>(id));
   require_equal(part_mask(parts, 2), at::tensor({1, 0, 1, 0, 1, 0}, at::kLong).to(at::kBool).view({2, 3}), "mask");
   const TemporaryFolder folder;
   write_text(folder / "parts.txt", text);
@@ -38,15 +39,17 @@ TEST_CASE("part list: broken lines are named") {
   fails("0 lamp top\n", {"parts.txt", "a part of mug", "none"});
 }
 
-TEST_CASE("part list: numbers of each class, with gaps") {
+TEST_CASE("part list: labels of each class, with gaps") {
   const TemporaryFolder folder;
   const auto read = [&](const std::string& text) {
     write_text(folder / "parts.txt", text);
-    return read_numbered_parts(folder / "parts.txt", classes);
+    return read_labelled_parts(folder / "parts.txt", classes);
   };
-  const NumberedParts list = read("3 mug cup\n0 lamp top\n0 mug base\n");
+  const LabelledParts list = read("3 mug cup\n0 lamp top\n0 mug base\n255 mug Unlabeled\n9 lamp unlabelled\n");
   CHECK((list.parts == PartList{{"cup", 1}, {"top", 0}, {"base", 1}}));
-  CHECK(list.numbers == std::vector<int64_t>{3, 0, 0});
+  CHECK(std::vector<int64_t>{list.parts[0].label, list.parts[1].label, list.parts[2].label} ==
+        std::vector<int64_t>{3, 0, 0});
+  CHECK((list.unlabelled == std::vector<std::pair<int64_t, int64_t>>{{1, 255}, {0, 9}}));
   require_error([&] { read("0 mug cup\n0 lamp top\n0 mug base\n"); }, {"parts.txt:3", "not above for mug", "0"});
   require_error([&] { read("-1 mug cup\n0 lamp top\n"); }, {"parts.txt:1", "0 or more", "-1"});
   require_error([&] { read("0 mug cup\n"); }, {"parts.txt", "a part of lamp", "none"});

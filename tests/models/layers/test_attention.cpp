@@ -291,8 +291,24 @@ TEST_CASE("score dropout acts on queries and keys in training only", "[attention
     options.score_dropout = probability;
     return attention_of(options)->forward(x, RelativeEncoding::none(), std::nullopt, context);
   };
-  REQUIRE_FALSE(
-      at::equal(run(0.5, SamplingContext::training(generator(1))), run(0.0, SamplingContext::training(generator(1)))));
+  // Masks of queries, then of the sampled keys, follow the sampling: by hand, without score dropout in the layer.
+  SamplingAttention attention = attention_of(options);
+  SamplingContext context = SamplingContext::training(generator(1));
+  const Pairs pairs = attention->sampler->forward(x, std::nullopt, context);
+  const at::Tensor sampled = pairs.sample(x);
+  const at::Tensor q_mask = context.dropout(at::ones_like(x), 0.5),
+                   k_mask = context.dropout(at::ones_like(sampled), 0.5, 0);
+  for (const at::Tensor& mask : {q_mask, k_mask}) {
+    REQUIRE(((mask == 0) | (mask == 2)).all().item<bool>());
+    REQUIRE((mask.any().item<bool>() && !mask.all().item<bool>()));
+  }
+  const auto heads = [](const at::Tensor& rows) { return rows.view({-1, 2, 4}); };
+  const at::Tensor mixed =
+      maxout_attention(heads(attention->query->forward(x) * q_mask), heads(attention->key->forward(sampled) * k_mask),
+                       heads(attention->value->forward(sampled)), attention->leak->forward(sampled), std::nullopt,
+                       std::nullopt, std::nullopt, std::nullopt, options.eps);
+  require_close(run(0.5, SamplingContext::training(generator(1))), attention->output->forward(mixed.reshape({15, 8})),
+                1e-12, "masked by hand");
   require_equal(run(0.5, SamplingContext::seeded()), run(0.0, SamplingContext::seeded()), "evaluation");
 }
 

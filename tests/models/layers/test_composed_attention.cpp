@@ -48,7 +48,7 @@ struct Problem {
   }
 };
 
-RelativeWeights random_weights(int64_t channels) {
+RelativeMaps random_weights(int64_t channels) {
   return {normal({channels, kHeads}, 10), normal({kHeads}, 11), normal({channels, kHeads}, 12), normal({kHeads}, 13)};
 }
 
@@ -78,12 +78,12 @@ TEST_CASE("the composed attention equals the fused one", "[composed_attention]")
   const std::vector<at::Tensor> common{p.q, p.k, p.v, p.leak};
   require_same(kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::none(), p.pairs, {}, p.ptr, p.pairs.ptr),
                maxout_attention(p.q, p.k, p.v, p.leak, {}, {}, p.ptr, p.pairs.ptr), common, "plain");
-  const auto with = [&](std::vector<at::Tensor> more, const RelativeWeights& w) {
+  const auto with = [&](std::vector<at::Tensor> more, const RelativeMaps& w) {
     more.insert(more.end(), common.begin(), common.end());
     more.insert(more.end(), {w.w_mul, w.b_mul, w.w_add, w.b_add, p.score});
     return more;
   };
-  const RelativeWeights one = random_weights(1), two = random_weights(2), five = random_weights(5);
+  const RelativeMaps one = random_weights(1), two = random_weights(2), five = random_weights(5);
   require_same(kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::points(p.coordinates), p.pairs, one, p.ptr, p.pairs.ptr),
                point_attention(p.q, p.k, p.v, p.leak, p.coordinates, p.pairs.sample(p.coordinates), {}, {}, one.w_mul,
                                one.b_mul, one.w_add, one.b_add, p.ptr, p.pairs.ptr),
@@ -95,7 +95,7 @@ TEST_CASE("the composed attention equals the fused one", "[composed_attention]")
                       p.pairs.sample(p.normals), two.w_mul, two.b_mul, two.w_add, two.b_add, p.ptr, p.pairs.ptr),
       with({p.coordinates, p.normals}, two), "points with normals");
   for (const int64_t channels : {4, 5}) {
-    const RelativeWeights w = random_weights(channels);
+    const RelativeMaps w = random_weights(channels);
     require_same(kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::points(p.coordinates, p.normals), p.pairs, w, p.ptr,
                         p.pairs.ptr),
                  point_attention(p.q, p.k, p.v, p.leak, p.coordinates, p.pairs.sample(p.coordinates), p.normals,
@@ -117,7 +117,7 @@ TEST_CASE("the composed attention equals the fused one", "[composed_attention]")
 TEST_CASE("the composed attention of a graph without edges equals the fused one", "[composed_attention]") {
   // Measured over 1,000 seeds, at most: 3.1e-13 where 1e-11 is allowed.
   const Problem p;
-  const RelativeWeights w = random_weights(2);
+  const RelativeMaps w = random_weights(2);
   const at::Tensor rowptr = at::zeros({17}, at::kLong), col = at::empty({0}, at::kLong);
   const at::Tensor edges = at::empty({0, 2}, at::kDouble);
   require_same(
@@ -129,7 +129,7 @@ TEST_CASE("the composed attention of a graph without edges equals the fused one"
 
 TEST_CASE("the edges of a batch are sorted once, whatever the number of items", "[composed_attention]") {
   const Problem p;
-  const RelativeWeights w = random_weights(2);
+  const RelativeMaps w = random_weights(2);
   const RelativeEncoding graph = RelativeEncoding::graph(p.rowptr, p.col, p.edges);
   static int sorted;
   sorted = 0;
@@ -147,10 +147,9 @@ TEST_CASE("the edges of a batch are sorted once, whatever the number of items", 
 
 TEST_CASE("edges, distances and angles are channels of one encoding", "[composed_attention]") {
   const Problem p;
-  const RelativeWeights all = random_weights(2 + 3 + angle_channels);
+  const RelativeMaps all = random_weights(2 + 3 + angle_channels);
   const auto part = [&](int64_t from, int64_t channels) {
-    return RelativeWeights{all.w_mul.narrow(0, from, channels), all.b_mul, all.w_add.narrow(0, from, channels),
-                           all.b_add};
+    return RelativeMaps{all.w_mul.narrow(0, from, channels), all.b_mul, all.w_add.narrow(0, from, channels), all.b_add};
   };
   const RelativeEncoding graph = RelativeEncoding::graph(p.rowptr, p.col, p.edges);
   const RelativeEncoding molecules = RelativeEncoding::molecules(graph, p.coordinates, 3, 2.0, true);
@@ -181,7 +180,7 @@ TEST_CASE("edges, distances and angles are channels of one encoding", "[composed
   const auto [top_mul, top_add] = bias_to(p.pairs.top);
   const auto [partner_mul, partner_add] = bias_to(p.pairs.partner);
   const at::Tensor share = p.pairs.weight.narrow(0, span.key, span.keys).view({1, -1, 1});
-  const AttentionBias found = dense_attention_bias(molecules, p.pairs, all, p.ptr, p.pairs.ptr);
+  const DenseAttentionBias found = dense_attention_bias(molecules, p.pairs, all, p.ptr, p.pairs.ptr);
   const auto last = [&](const at::Tensor& rows) {
     const int64_t count = span.queries * span.keys;
     return rows.narrow(0, rows.size(0) - count, count).view({span.queries, span.keys, kHeads});
@@ -189,13 +188,13 @@ TEST_CASE("edges, distances and angles are channels of one encoding", "[composed
   require_close(last(found.mul), share * top_mul + (1 - share) * partner_mul, 1e-8, "R_mul");
   require_close(last(found.add), share * top_add + (1 - share) * partner_add, 1e-12, "R_add");
   // Equals the encoding without angles where their weights are 0.
-  const AttentionBias shorter = dense_attention_bias(RelativeEncoding::molecules(graph, p.coordinates, 3, 2.0), p.pairs,
-                                                     part(0, 5), p.ptr, p.pairs.ptr);
-  RelativeWeights without = all;
+  const DenseAttentionBias shorter = dense_attention_bias(RelativeEncoding::molecules(graph, p.coordinates, 3, 2.0),
+                                                          p.pairs, part(0, 5), p.ptr, p.pairs.ptr);
+  RelativeMaps without = all;
   const at::Tensor mask = at::cat({at::ones({5, 1}, at::kDouble), at::zeros({angle_channels, 1}, at::kDouble)});
   without.w_mul = all.w_mul * mask;
   without.w_add = all.w_add * mask;
-  const AttentionBias blind = dense_attention_bias(molecules, p.pairs, without, p.ptr, p.pairs.ptr);
+  const DenseAttentionBias blind = dense_attention_bias(molecules, p.pairs, without, p.ptr, p.pairs.ptr);
   require_close(blind.mul, shorter.mul, 1e-12, "R_mul without angles");
   require_close(blind.add, shorter.add, 1e-12, "R_add without angles");
 }

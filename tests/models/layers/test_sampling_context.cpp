@@ -31,6 +31,7 @@ TEST_CASE("items of a seeded context with a vote for each have the seeds of thes
   }
   require_error([&] { items.next_seeds(2, at::kCPU); }, {"votes", "2", "3"});
   require_error([] { SamplingContext::seeded_items({}); }, {"votes"});
+  require_error([] { SamplingContext::seeded_items({4}).next_seeds(2, at::kCPU); }, {"votes", "2 items", "1"});
 }
 
 TEST_CASE("a context hashes the choices of each item independently of their order", "[sampling_context]") {

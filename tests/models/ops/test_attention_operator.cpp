@@ -16,12 +16,16 @@ OptionalTensors maxout_inputs(const at::TensorOptions& options) {
       {q, k, v, at::ones({3, 2}, options), std::nullopt, at::ones({12, 2}, options), std::nullopt, std::nullopt});
 }
 
+c10::TypedOperatorHandle<AttentionBackward> backward_operator() {
+  return find_operator<AttentionBackward>(backward_name(MaxoutInputs::kOperator).c_str());
+}
+
 }  // namespace
 
 TEST_CASE("attention operators give a gradient for every floating input that is given", "[attention_operator]") {
   const OptionalTensors inputs = maxout_inputs(at::kDouble);
   const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
-  const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6, uniform_mask(5));
+  const auto gradients = backward_operator().call(out, out, denominator, inputs, 1e-6, uniform_mask(5));
   REQUIRE(gradients.size() == 5);
   REQUIRE(gradients[4].sizes() == at::IntArrayRef({12, 2}));  // of r_add: r_mul is absent
 }
@@ -38,9 +42,9 @@ TEST_CASE("attention on meta tensors has the shapes and types of the real one", 
     };
     require_alike(meta_out, out);
     require_alike(meta_denominator, denominator);
-    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, real, 1e-6, uniform_mask(5));
+    const auto gradients = backward_operator().call(out, out, denominator, real, 1e-6, uniform_mask(5));
     const auto meta_gradients =
-        backward_operator<MaxoutInputs>().call(meta_out, meta_out, meta_denominator, meta, 1e-6, uniform_mask(5));
+        backward_operator().call(meta_out, meta_out, meta_denominator, meta, 1e-6, uniform_mask(5));
     REQUIRE(meta_gradients.size() == gradients.size());
     for (size_t i = 0; i < gradients.size(); ++i) require_alike(meta_gradients[i], gradients[i]);
   }
@@ -52,7 +56,7 @@ TEST_CASE("gradients that are not requested are skipped, on meta tensors too", "
   for (const auto device : {at::kCPU, at::kMeta}) {
     const OptionalTensors inputs = maxout_inputs(at::TensorOptions().dtype(at::kFloat).device(device));
     const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
-    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6, output_mask);
+    const auto gradients = backward_operator().call(out, out, denominator, inputs, 1e-6, output_mask);
     REQUIRE(gradients.size() == 5);
     REQUIRE(gradients[3].sizes() == at::IntArrayRef({3, 2}));
     REQUIRE(gradients[4].sizes() == at::IntArrayRef({0}));
@@ -63,7 +67,7 @@ TEST_CASE("the operators behind attention check what they are given", "[attentio
   const OptionalTensors inputs = maxout_inputs(at::kFloat);
   const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
   const auto backward = [&, &o = out, &d = denominator](const at::Tensor& grad, size_t count) {
-    backward_operator<MaxoutInputs>().call(grad, o, d, inputs, 1e-6, uniform_mask(count));
+    backward_operator().call(grad, o, d, inputs, 1e-6, uniform_mask(count));
   };
   require_error([&, &d = denominator] { backward(d, 5); }, {"grad must"});
   require_error([&, &o = out] { backward(o, 4); }, {"output_mask must", "5", "4"});

@@ -156,7 +156,7 @@ inline at::Tensor result_there(const at::Tensor& here, const std::vector<Both>& 
 // Returns whether an operator samples pairs: its offsets stay with ptr, and carry a copy as those of the CUDA kernels
 // do.
 inline bool samples_pairs(const c10::OperatorHandle& op) {
-  return op.schema().name().find("geosft::_draw_pairs") == 0;
+  return op.schema().name().find("geosft::_select_pairs") == 0;
 }
 
 inline void refuse(const c10::OperatorHandle& op, const std::string& reason) {

@@ -54,9 +54,9 @@ class Clouds : public ReplayableTask {
   void take_batch() override {
     const int64_t items = batch_ % steps_an_epoch == steps_an_epoch - 1 ? 3 : 4;
     at::Generator random = generator(static_cast<uint64_t>(batch_++));
-    points_ = device_copy(at::randn({items * points_each, 3}, random), device_);
-    normals_ = device_copy(at::randn({items * points_each, 3}, random), device_);
-    labels_ = device_copy(at::randint(classes, {items}, random, at::kLong), device_);
+    points_ = overlapping_copy(at::randn({items * points_each, 3}, random), device_);
+    normals_ = overlapping_copy(at::randn({items * points_each, 3}, random), device_);
+    labels_ = overlapping_copy(at::randint(classes, {items}, random, at::kLong), device_);
     ptr_ = offsets_for(at::arange(items + 1) * points_each, device_);
   }
   StepInputs inputs() override { return {{ptr_}, {&points_, &normals_, &labels_}, labels_.size(0)}; }

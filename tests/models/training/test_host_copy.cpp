@@ -31,9 +31,9 @@ TEST_CASE("a copy of a tensor on the CPU is available immediately", "[host_copy]
 
 TEST_CASE("a copy to the device where a tensor is, or of none, is the same tensor", "[host_copy]") {
   const at::Tensor values = at::arange(3);
-  REQUIRE(device_copy(values, at::kCPU).is_same(values));
-  REQUIRE_FALSE(device_copy(at::Tensor(), at::kCPU).defined());
-  REQUIRE(device_copy(values, at::kMeta).is_meta());
+  REQUIRE(overlapping_copy(values, at::kCPU).is_same(values));
+  REQUIRE_FALSE(overlapping_copy(at::Tensor(), at::kCPU).defined());
+  REQUIRE(overlapping_copy(values, at::kMeta).is_meta());
 }
 
 TEST_CASE("a copy happens while the device computes, and what is computed next waits for it", "[host_copy]") {

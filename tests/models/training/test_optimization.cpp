@@ -213,15 +213,20 @@ TEST_CASE("a state without moments for unused parameters loads, a wrong one does
   Optimization resumed(*other, {});
   resumed.load_state(state);
   require_equal(resumed.state().at("second_moment.weight"), state.at("second_moment.weight"), "moment");
-  auto broken = state;
+  auto other_numbers = state;
+  for (auto& [name, tensor] : other_numbers) tensor = tensor + 1;
+  auto broken = other_numbers;
   broken.erase("second_moment.weight");
   require_error([&] { resumed.load_state(broken); }, {"second_moment.weight"});
-  broken = state;
+  broken = other_numbers;
   broken["first_moment.weight"] = at::zeros({2, 2}, at::kDouble);
   require_error([&] { resumed.load_state(broken); }, {"first_moment.weight", "[2, 2]", "[2, 3]"});
-  broken = state;
+  broken = other_numbers;
   broken.erase("steps");
   require_error([&] { resumed.load_state(broken); }, {"steps"});
+  for (const auto& [name, tensor] : state) {  // what did not fit has changed nothing
+    require_equal(resumed.state().at(name), tensor, name);
+  }
   Optimization averaging(*other, {.average_decay = 0.5});
   require_error([&] { averaging.load_state(state); }, {"average.weight"});
 }

@@ -17,7 +17,7 @@ inline SegmentSettings small_segment_settings(const std::string& tokens = "radia
 
 inline const std::vector<std::string> small_classes = {"lamp", "mug"};
 inline PartList small_parts() {
-  return {{"top", 0}, {"pole", 0}, {"foot", 0}, {"cup", 1}, {"base", 1}};
+  return {{"top", 0, 0}, {"pole", 0, 1}, {"foot", 0, 2}, {"cup", 1, 3}, {"base", 1, 4}};
 }
 
 inline PointSegmenter small_segmenter(const SegmentSettings& settings) {

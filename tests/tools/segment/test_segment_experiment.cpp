@@ -53,7 +53,7 @@ TEST_CASE("a segmentation as JSON has the agreed keys") {
         nlohmann::json{{"class", "lamp"}, {"shapes", 3}, {"iou", 0.125}, {"accuracy", 0.875}});
   CHECK(plain.at("classes")[1] == nlohmann::json{{"class", "mug"}, {"shapes", 0}});
   CHECK(plain.at("parts")[1] ==
-        nlohmann::json{{"id", 1}, {"class", "lamp"}, {"part", "pole"}, {"iou", 0.25}, {"accuracy", 0.5}});
+        nlohmann::json{{"id", 1}, {"class", "lamp"}, {"label", 1}, {"part", "pole"}, {"iou", 0.25}, {"accuracy", 0.5}});
   CHECK(plain.at("parts").dump().find(R"("accuracy":null,"class":"lamp","id":2)") != std::string::npos);
   const nlohmann::json moved = report_json(rotated(), names());
   CHECK(moved.at("rotation") == "so3");

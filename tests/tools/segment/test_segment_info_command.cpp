@@ -94,7 +94,7 @@ TEST_CASE("info of geosft-segment prints JSON") {
   const SegmentShop shop;
   const nlohmann::json run = nlohmann::json::parse(shop.run_well({"info", "--json", shop.trained()}).out);
   REQUIRE(run.at("classes") == nlohmann::json{"lamp", "mug"});
-  REQUIRE(run.at("parts")[3] == nlohmann::json{{"id", 3}, {"class", "mug"}, {"part", "cup"}});
+  REQUIRE(run.at("parts")[3] == nlohmann::json{{"id", 3}, {"class", "mug"}, {"label", 3}, {"part", "cup"}});
   const nlohmann::json data = nlohmann::json::parse(shop.run_well({"info", "--json", shop.data().string()}).out);
   REQUIRE(data.at("train") == 8);
   REQUIRE(data.at("test") == 4);

@@ -97,19 +97,20 @@ TEST_CASE("geosft-segment predicts a folder, and goes on after a broken file") {
   REQUIRE(lines.size() == 3);
   CHECK(nlohmann::json::parse(lines[1]).at("file") == (scans / "b.off").string());
   CHECK_THAT(nlohmann::json::parse(lines[1]).at("error").get<std::string>(), Catch::Contains("b.off:"));
-  std::string expected = "file,part_id,part,points,share,warnings,error\n";
+  std::string expected = "file,part_id,label,part,points,share,warnings,error\n";
   const auto add_rows = [&](const nlohmann::json& json) {
     for (const auto& part : json.at("parts")) {
       const std::string file = json.at("file"), quote = file.find(',') == std::string::npos ? "" : "\"";
       std::string warnings;
       for (const std::string warning : json.at("warnings")) warnings += (warnings.empty() ? "" : "; ") + warning;
       const double share = part.at("points").get<double>() / json.at("points").get<double>();
-      expected += quote + file + quote + "," + part.at("id").dump() + "," + part.at("part").get<std::string>() + "," +
-                  part.at("points").dump() + "," + nlohmann::json(share).dump() + "," + warnings + ",\n";
+      expected += quote + file + quote + "," + part.at("id").dump() + "," + part.at("label").dump() + "," +
+                  part.at("part").get<std::string>() + "," + part.at("points").dump() + "," +
+                  nlohmann::json(share).dump() + "," + warnings + ",\n";
     }
   };
   add_rows(nlohmann::json::parse(lines[0]));
-  expected += (scans / "b.off").string() + ",,,,,,";
+  expected += (scans / "b.off").string() + ",,,,,,,";
   const std::string rows = read_text(table);
   REQUIRE_THAT(rows, Catch::StartsWith(expected));
   const std::string error = rows.substr(expected.size(), rows.find('\n', expected.size()) + 1 - expected.size());

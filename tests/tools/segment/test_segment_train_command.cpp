@@ -236,7 +236,7 @@ TEST_CASE("labelled clouds in a folder for each class are trained on, and predic
   write_labelled_tree(tree);
   CHECK_THAT(shop.run_well({"info", tree, "--check"}).out,
              Catch::StartsWith("6 shapes to train with, 2 to test with, with normals\n") &&
-                 Catch::Contains("mug: 3 0, 4 1\n"));
+                 Catch::Contains("lamp: 0, 1, 2\n") && Catch::Contains("mug: 0, 1\n"));
   const ProcessResult trained = shop.run_well(shop.train("run", {"--data", tree, "--json"}));
   CHECK_THAT(trained.err, Catch::Contains("training on 6 clouds of 2 classes with 5 parts"));
   const nlohmann::json metrics = nlohmann::json::parse(trained.out).at("metrics");
@@ -244,15 +244,62 @@ TEST_CASE("labelled clouds in a folder for each class are trained on, and predic
   const std::string predicted = (shop / "predicted").string();
   const Words lines = lines_of(shop.run_well({"predict", run, "--data", tree, "--ply", predicted}).out);
   CHECK(lines.size() == 8);
-  // The numbers of parts count over all classes there.
   const auto set = open_part_dataset(predicted, PartSplit::train);
   CHECK(set->name(0) == "lamp/0.ply.ply");
-  for (const ShapePart& part : set->parts()) CHECK((std::stoi(part.name) < 3) == (part.category == 0));
   CHECK_THAT(shop.run_well({"info", predicted}).out, Catch::StartsWith("6 shapes to train with, 2 to test with"));
+  fs::remove_all(shop / "tree/mug");
+  write_text(shop / "tree/lamp/0.ply", "x y z label\n");
+  for (const auto& entry : fs::directory_iterator(shop / "tree/lamp")) fs::remove(entry.path());
+  for (const char* file : {"1", "2", "3", "5"}) {
+    write_text(shop / "tree/lamp" / (std::string(file) + ".txt"), "x y z label\n0 0 0 7\n0 1 0 7\n1 0 0 7\n");
+  }
+  CHECK_THAT(shop.run_well({"info", tree}).out,
+             Catch::Contains("1 class, 1 part:\n  lamp: 7\n") && Catch::Contains("a training needs two or more"));
+  shop.refuses(shop.train("none", {"--data", tree}), 1, {"expected two parts or more, found lamp/7 alone"});
   write_text(shop / "tree/lamp/1.txt", "x y z intensity\n0 0 0 1\n");
   shop.refuses(shop.train("none", {"--data", tree}), 1,
                {"1.txt: expected a label for each point", "found x, y, z, intensity"});
   shop.refuses(shop.train("none", {"--data", tree, "--published-validation"}), 1, {"a published validation split"});
+}
+
+TEST_CASE("predictions of labelled clouds have the labels of the set, and are read beside its clouds") {
+  const SegmentShop shop;
+  const std::string tree = (shop / "tree").string(), run = (shop / "run").string(), cloud = (shop / "new.xyz").string();
+  for (const char* file : {"1", "2", "3", "4"}) {
+    write_text(shop / "tree/cup" / (std::string(file) + ".txt"),
+               "x y z label\n0 0 0 9\n0 1 0 9\n1 0 0 9\n0 0 1 4\n0 1 1 4\n1 0 1 0\n");
+  }
+  write_text(shop / "tree/parts.txt", "9 cup bowl\n4 cup handle\n0 cup unlabelled\n");
+  write_text(cloud, "0 0 0\n0 1 0\n1 0 0\n0 0 1\n0 1 1\n1 0 1\n");
+  shop.run_well(shop.train("run", {"--data", tree, "--epochs", "2"}));
+  CHECK_THAT(shop.run_well({"info", run}).out, Catch::Contains("cup: 9 bowl, 4 handle\n"));
+  const std::string ply = (shop / "tree/cup/new.ply").string(), labels = (shop / "labels.txt").string();
+  const ProcessResult done =
+      shop.run_well({"predict", run, cloud, "--ply", ply, "--labels", labels, "--json"});  // the only class
+  std::map<std::string, int64_t> found;
+  const nlohmann::json json = nlohmann::json::parse(done.out);
+  for (const auto& part : json.at("parts")) {
+    const std::string name = part.at("part");
+    CHECK(part.at("label") == (name == "cup/bowl" ? 9 : 4));
+    CHECK(part.at("id") == (name == "cup/bowl" ? 0 : 1));
+    found[part.at("label").dump()] = part.at("points");
+  }
+  std::map<std::string, int64_t> written;
+  for (const std::string& line : lines_of(read_text(labels))) ++written[line];
+  CHECK(written == found);
+  const auto set = open_part_dataset(tree, PartSplit::train);
+  const Shape shape = set->get(3);
+  REQUIRE(set->name(3) == "cup/new.ply");
+  for (int64_t id = 0; id < 2; ++id) {
+    CHECK((shape.parts == id).sum().item<int64_t>() == found[id == 0 ? "9" : "4"]);
+  }
+  CHECK_THAT(shop.run_well({"info", ply}).out, Catch::Contains("labels "));
+  // The labels are part of the run: it does not go on with others.
+  write_text(shop / "tree/parts.txt", "9 cup bowl\n0 cup handle\n4 cup unlabelled\n");
+  fs::remove(ply);
+  const ProcessResult resumed = shop.run({"train", "--resume", "--out", run, "--epochs", "3"});
+  CHECK(resumed.exit == 1);
+  CHECK_THAT(resumed.err, Catch::Contains("expected the part_labels that the run was begun with, found others"));
 }
 
 TEST_CASE("tables of parts are read as train is told") {

@@ -28,6 +28,9 @@ TEST_CASE("a graph has places, edges once, walks, and what a model makes of it")
     CHECK(subject.prediction.empty() == !with_model);
     CHECK(subject.name == "small 0");
   }
+  PackedItems named = set;
+  for (int64_t item = 0; item < set.size(); ++item) named.names.push_back("m" + std::to_string(item) + ".xyz");
+  CHECK(GraphGallery(named, "small", std::nullopt, {}).get(1, false).name == "small 1: m1.xyz");
 }
 
 TEST_CASE("nodes that have coordinates lie there") {

@@ -497,15 +497,16 @@ class TrainedClassifier(PointClassifier, TrainedRun):
 
 class TrainedSegmenter(PointSegmenter, TrainedRun):
     """A :class:`geosft.nn.PointSegmenter` of a RUN: `class_names`, `part_names` ("Chair/seat") with the class of each
-    part, `part_classes`, and its configuration `config` by section."""
+    part, `part_classes`, and its label in the files that were learned, `part_labels`, and its configuration `config` by section."""
 
     class_names: list[str]
     part_names: list[str]
     part_classes: list[int]
+    part_labels: list[int]
 
     def predict(self, points: Tensor | numpy.ndarray, normals: Tensor | numpy.ndarray | None = None, category: str = "") -> Tensor:
         """Probabilities [n, num_parts] of the points [n, 3] of a cloud of class `category` ("" for a model without class
-        input), with normals [n, 3] that point outward or None, as those of the tool; tensors of any real dtype, or NumPy arrays of float32 or float64. The first
+        input or of one class), with normals [n, 3] that point outward or None, as those of the tool; tensors of any real dtype, or NumPy arrays of float32 or float64. The first
         time that normals are estimated, a warning says so. Of more points than the `block` of the configuration, the model sees as
         many at once, from all over the cloud. Warns, as the tool does, of far fewer points, points that are equal, on one line, repeated or
         stray, and of normals that do not fit the points or point inward."""
@@ -563,6 +564,8 @@ class TrainedSegmenter(PointSegmenter, TrainedRun):
             return self.class_names.index(name)
         if name == "" and self.num_categories == 0:
             return -1
+        if name == "" and len(self.class_names) == 1:
+            return 0
         raise ValueError(f"category must be one of {', '.join(self.class_names)}, got {name!r}")
 
 
@@ -839,10 +842,11 @@ def _load_classifier(config, texts, file) -> TrainedClassifier:
 
 
 def _load_segmenter(config, texts, file) -> TrainedSegmenter:
-    names, parts = texts["classes"].splitlines(), [line.split(" ", 2) for line in texts["parts"].splitlines()]
+    names, parts = texts["classes"].splitlines(), [line.split() for line in texts["parts"].splitlines()]  # ID CLASS PART
     loaded = TrainedSegmenter(len(parts), len(names) if config["model"]["category"] else 0, **_clouds(config, file))
-    loaded.class_names, loaded.part_names = names, [f"{category}/{part}" for _, category, part in parts]
-    loaded.part_classes = [names.index(category) for _, category, _ in parts]
+    loaded.class_names, loaded.part_names = names, [f"{line[1]}/{line[2]}" for line in parts]
+    loaded.part_classes = [names.index(line[1]) for line in parts]
+    loaded.part_labels = [int(label) for label in texts["part_labels"].splitlines()] if "part_labels" in texts else list(range(len(parts)))
     return loaded
 
 

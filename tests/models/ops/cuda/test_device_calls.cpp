@@ -71,7 +71,7 @@ std::vector<Operator> others() {
     using Signature = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>(
         const at::Tensor&, int64_t, const std::optional<at::Tensor>&, bool, bool, const std::optional<at::Tensor>&,
         int64_t);
-    static const auto select = find_operator<Signature>("_draw_pairs");
+    static const auto select = find_operator<Signature>("_select_pairs");
     const auto [top, partner, noise, sample_ptr] =
         select.call(a["score"].detach(), 4, a["k_ptr"], true, true, a["seed"], 6);
     return pair_weight(a["score"], {top, partner, noise, sample_ptr}, 1.0);

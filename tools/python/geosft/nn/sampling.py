@@ -317,13 +317,13 @@ class Sampler(nn.Module):
         wide = score.float() if score.dtype in (torch.float16, torch.bfloat16) else score
         k, rows = self.num_samples, layout.num_samples(self.num_samples, self.with_replacement)
         if sampling.mode == "greedy":
-            pairs = _ops._draw_pairs(wide.detach(), k, layout.ptr, False, False, None, rows)
+            pairs = _ops._select_pairs(wide.detach(), k, layout.ptr, False, False, None, rows)
         else:
             seeds = sampling.next_seeds(layout.items, score.device)
             if self.with_replacement:
-                pairs = _ops._draw_pairs_with_replacement(wide.detach(), k, layout.ptr, seeds, rows)
+                pairs = _ops._select_pairs_with_replacement(wide.detach(), k, layout.ptr, seeds, rows)
             else:
-                pairs = _paired_by_row(_ops._draw_pairs(wide.detach(), k, layout.ptr, self.noise, True, seeds, rows))
+                pairs = _paired_by_row(_ops._select_pairs(wide.detach(), k, layout.ptr, self.noise, True, seeds, rows))
         top, partner, noise, sample_ptr = pairs
         if self.with_replacement:  # the sampler's gradient times 1 / k
             wide = wide.detach() + (wide - wide.detach()) * (1.0 / k)
