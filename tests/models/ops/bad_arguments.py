@@ -15,6 +15,8 @@ import sys
 import tempfile
 import traceback
 
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # the second thread would spin between calls; read when PyTorch is imported
+
 import opcheck
 from opcheck import torch
 from torch.utils._python_dispatch import TorchDispatchMode
