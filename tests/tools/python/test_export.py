@@ -46,7 +46,7 @@ def graphs(model, ptr):
 
 
 def graph_model(**options):
-    return nn.GraphModel(3, **SMALL, node_vocabulary=[3], edge_vocabulary=[4], edge_values=2, encoding=3, **options)
+    return nn.GraphModel(3, **SMALL | options, node_vocabulary=[3], edge_vocabulary=[4], edge_values=2, encoding=3)
 
 
 def primal(**options):
@@ -60,11 +60,11 @@ MODELS = {
     "shape context": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="shape_context", norm_first=True),
     "shape context without normals": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="shape_context", normals=False),
     "chirality": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, relative="angles", chirality=True),
-    "variants": lambda: nn.PointClassifier(4, **SMALL, **CLOUDS, tokens="absolute", weighting="gumbel_softmax", tau=0.5, hard=True,
+    "variants": lambda: nn.PointClassifier(4, **SMALL | {"depth": 1}, **CLOUDS, tokens="absolute", weighting="gumbel_softmax", tau=0.5, hard=True,
                                            score="dot", probability="softmax"),
     "segmenter": lambda: nn.PointSegmenter(5, 2, **SMALL, canonical_order=False, noise=False),
     "graph": graph_model,
-    "molecules": lambda: graph_model(head="sample_max", distance_channels=3, angles=True, head_samples=4),
+    "molecules": lambda: graph_model(depth=1, head="sample_max", distance_channels=3, angles=True, head_samples=4),
     "summed": lambda: graph_model(head="sum", positions="relative"),
     "nodes": lambda: graph_model(head="nodes", positions="added", relative=False),
     "softmax": lambda: graph_model(attention=primal(beta=0.5), relative=False),
@@ -94,7 +94,7 @@ class Packed(torch.nn.Module):
     def __init__(self, vote=0):
         super().__init__()
         self.vote = vote
-        self.attention, self.encoder = nn.SamplingAttention(16, 2, 5), nn.Encoder(16, 2, 5, depth=2)
+        self.attention, self.encoder = nn.SamplingAttention(16, 2, 5), nn.Encoder(16, 2, 5, depth=1)
         self.alone, self.head = nn.TransformerLayer(16, 2, 3), nn.SampleMaxHead(16, 3, 4)
 
     def forward(self, x, ptr):
