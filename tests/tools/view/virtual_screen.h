@@ -49,32 +49,20 @@ class VirtualScreen {
  public:
   explicit VirtualScreen(bool opengl = true) {
     if (!installed("Xvfb")) return;
-    std::array<int, 2> pipe = {};
-    REQUIRE(::pipe(pipe.data()) == 0);
-    server_ = ::fork();
-    if (server_ == 0) {
-      ::close(pipe[0]);
-      const int null = ::open("/dev/null", O_WRONLY);
-      ::dup2(null, STDERR_FILENO);
-      const std::string channel = std::to_string(pipe[1]);
-      ::execlp("Xvfb", "Xvfb", "-displayfd", channel.c_str(), "-screen", "0", "1280x1024x24", "-nolisten", "tcp",
-               opengl ? static_cast<char*>(nullptr) : "-extension", "GLX", static_cast<char*>(nullptr));
-      ::_exit(127);
+    // Two processes must not have one number, even one after the other: a server that ends removes the socket of this
+    // number, which may be that of the next server by then. So each counts from its own number on, and waits for its
+    // servers to end.
+    constexpr int tries = 20, numbers = 50000;
+    std::string display;
+    for (int i = 0; i < tries && display.empty(); ++i) {
+      display = started(":" + std::to_string(1000 + (::getpid() + i) % numbers), opengl);
     }
-    ::close(pipe[1]);
-    std::string number;
-    for (char c = 0; ::read(pipe[0], &c, 1) == 1 && c != '\n';) number += c;
-    ::close(pipe[0]);
-    REQUIRE_FALSE(number.empty());
-    display_.emplace("DISPLAY", ":" + number);
+    REQUIRE_FALSE(display.empty());
+    display_.emplace("DISPLAY", display);
     software_.emplace("LIBGL_ALWAYS_SOFTWARE", "1");
     leaks_.emplace("LSAN_OPTIONS", "detect_leaks=0");  // the driver's: it is gone when leaks are looked for
   }
-  ~VirtualScreen() {
-    if (server_ <= 0) return;
-    ::kill(server_, SIGTERM);
-    ::waitpid(server_, nullptr, 0);
-  }
+  ~VirtualScreen() { end(); }
   VirtualScreen(const VirtualScreen&) = delete;
   VirtualScreen& operator=(const VirtualScreen&) = delete;
 
@@ -85,6 +73,35 @@ class VirtualScreen {
   }
 
  private:
+  // Starts a server. Returns its display, or nothing if that is in use.
+  std::string started(const std::string& display, bool opengl) {
+    std::array<int, 2> pipe = {};
+    REQUIRE(::pipe(pipe.data()) == 0);
+    server_ = ::fork();
+    if (server_ == 0) {
+      ::close(pipe[0]);
+      const int null = ::open("/dev/null", O_WRONLY);
+      ::dup2(null, STDERR_FILENO);
+      const std::string channel = std::to_string(pipe[1]);
+      ::execlp("Xvfb", "Xvfb", display.c_str(), "-displayfd", channel.c_str(), "-screen", "0", "1280x1024x24",
+               "-nolisten", "tcp", opengl ? static_cast<char*>(nullptr) : "-extension", "GLX",
+               static_cast<char*>(nullptr));
+      ::_exit(127);
+    }
+    ::close(pipe[1]);
+    bool ready = false;  // the server then writes the number of the display, all of which must be read
+    for (char c = 0; !ready && ::read(pipe[0], &c, 1) == 1;) ready = c == '\n';
+    ::close(pipe[0]);
+    if (!ready) end();
+    return ready ? display : "";
+  }
+  void end() {
+    if (server_ <= 0) return;
+    ::kill(server_, SIGTERM);
+    ::waitpid(server_, nullptr, 0);
+    server_ = -1;
+  }
+
   pid_t server_ = -1;
   std::optional<Environment> display_, software_, leaks_;
 };
