@@ -191,7 +191,7 @@ std::map<std::string, at::Tensor> Optimization::state() const {
 
 void Optimization::load_state(const std::map<std::string, at::Tensor>& state) {
   at::NoGradGuard guard;
-  // What does not fit changes nothing: all entries are found before the first is copied.
+  // Finds all entries before it copies the first: a state that does not fit changes nothing.
   std::vector<std::pair<at::Tensor, at::Tensor>> copies;  // target and source
   const auto steps = find(state, "steps").item<int64_t>();
   const auto rate = find(state, "learning_rate").item<double>();
